@@ -1,0 +1,41 @@
+"""Solvers: one file per backend, the shared lowering to linear form, the registry and the conformance checks."""
+
+from .base import (
+    Availability,
+    Backend,
+    Compiled,
+    Conflict,
+    Exactness,
+    Incumbent,
+    Limits,
+    LoweringTooLarge,
+    Outcome,
+    Result,
+    SolverUnavailable,
+    WarmStart,
+    Watch,
+)
+from .driver import compile, run
+from .registry import UnknownName, available, backend, names
+
+__all__ = [
+    "Availability",
+    "Backend",
+    "Compiled",
+    "Conflict",
+    "Exactness",
+    "Incumbent",
+    "Limits",
+    "LoweringTooLarge",
+    "Outcome",
+    "Result",
+    "SolverUnavailable",
+    "UnknownName",
+    "WarmStart",
+    "Watch",
+    "available",
+    "backend",
+    "compile",
+    "names",
+    "run",
+]

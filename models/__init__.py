@@ -1,0 +1,1 @@
+"""The modelling language, the problems declared in it, and the checker."""

@@ -1,0 +1,90 @@
+"""Bounds of expressions by interval arithmetic: what big-M constants and auxiliary variables are sized by."""
+
+from __future__ import annotations
+
+import math
+
+from .expressions import (
+    Atom,
+    Attribute,
+    Element,
+    Expression,
+    Function,
+    Holds,
+    Integer,
+    Interval,
+    Linear,
+    Max,
+    Min,
+    Number,
+    Overlap,
+    Piecewise,
+    atoms_below,
+)
+
+
+class Bounds:
+    """Lower and upper bounds of expressions, each atom computed once; infinite never, for every variable is bounded.
+
+    >>> from schedlab import Model, max
+    >>> m = Model("m"); x = m.integer("x", -2, 3)
+    >>> Bounds().of(2 * x + max([x, 1]))
+    (-3, 9)
+    """
+
+    def __init__(self) -> None:
+        self._atoms: dict[Atom, tuple[Number, Number]] = {}
+
+    def of(self, expression: Expression | Number) -> tuple[Number, Number]:
+        """(lowest, highest) value that the expression can take, not always attained."""
+        if not isinstance(expression, Expression):
+            return expression, expression
+        e = expression.linear()
+        for atom in atoms_below([e]):
+            if atom not in self._atoms:
+                self._atoms[atom] = self._atom(atom)
+        return self._linear(e)
+
+    def _linear(self, e: Linear) -> tuple[Number, Number]:
+        lo = hi = e.constant
+        for atom, c in e.terms.items():
+            a, b = self._atoms[atom]
+            lo += c * (a if c > 0 else b)
+            hi += c * (b if c > 0 else a)
+        return lo, hi
+
+    def _atom(self, atom: Atom) -> tuple[Number, Number]:
+        match atom:
+            case Integer():
+                return atom.lo, atom.hi
+            case Attribute():
+                return attribute_bounds(atom.interval, atom.field)
+            case Overlap():
+                return 0, max(0, min(atom.hi - atom.lo, atom.interval.size_hi))
+            case Holds():
+                return 0, 1
+            case Max() | Min():
+                pick = max if isinstance(atom, Max) else min
+                both = [self._linear(e) for e in atom.operands]
+                return pick(b[0] for b in both), pick(b[1] for b in both)
+            case Element():
+                lo, hi = self._linear(atom.operands[0])
+                reachable = atom.array[max(0, math.ceil(lo)) : max(0, math.floor(hi) + 1)] or atom.array
+                return min(reachable), max(reachable)
+            case Piecewise():
+                return min(y for _, y in atom.points), max(y for _, y in atom.points)
+            case Function() | _:
+                raise TypeError(f"no bounds are known for {type(atom).__name__}")
+
+
+def attribute_bounds(interval: Interval, field: str) -> tuple[int, int]:
+    """Bounds of an interval's start, end, size or presence as a number, absence (0) included."""
+    if field == "presence":
+        return (0, 1) if interval.optional else (1, 1)
+    if field == "start":
+        lo, hi = interval.start_lo, interval.start_hi
+    elif field == "size":
+        lo, hi = interval.size_lo, interval.size_hi
+    else:
+        lo, hi = interval.start_lo + interval.size_lo, interval.start_hi + interval.size_hi
+    return (min(lo, 0), max(hi, 0)) if interval.optional else (lo, hi)

@@ -1,0 +1,292 @@
+"""A model: variables, constraints, objectives; and assignments, which give the variables values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, overload
+
+from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize, intervals_of
+from .expressions import (
+    Atom,
+    Comparison,
+    Expression,
+    Integer,
+    Interval,
+    Linear,
+    ModelError,
+    Number,
+    Window,
+    common_model,
+    linear,
+    whole,
+)
+
+Sense = Literal["minimize", "maximize"]
+
+
+class NamedConstraint(NamedTuple):
+    """A constraint of a model under the name that messages use."""
+
+    name: str
+    constraint: Constraint
+
+
+class IntervalValue(NamedTuple):
+    """What an interval became; start and end are None if it is absent."""
+
+    present: bool
+    start: int | None
+    end: int | None
+
+
+class Model:
+    """Variables, constraints and objectives, for no solver in particular.
+
+    ``horizon``: the latest start of intervals that are declared without ``start=``; None takes the greatest earliest
+    start plus the sum of the largest sizes of all intervals.
+
+    >>> import schedlab as sl
+    >>> m = sl.Model("two jobs")
+    >>> a, b = m.interval("a", size=3), m.interval("b", size=4, start=(0, 20))
+    >>> m.add(sl.no_overlap([a, b]))
+    >>> m.minimize(sl.max([a.end, b.end]))
+    >>> m.value(m.objectives[0], sl.Assignment(m, {a: 0, b: 3}))
+    7
+    """
+
+    def __init__(self, name: str, horizon: int | None = None) -> None:
+        self.name = name
+        self.intervals: list[Interval] = []
+        self.integers: list[Integer] = []
+        self.constraints: list[NamedConstraint] = []
+        self.objectives: list[Linear] = []
+        self.sense: Sense = "minimize"
+        self._horizon = None if horizon is None else whole(horizon, f"the horizon of {name}")
+        if self._horizon is not None and self._horizon < 0:
+            raise ModelError(f"model {name!r}: the horizon is {self._horizon}; it must be >= 0")
+        self._latest_est = 0
+        self._total_size = 0
+
+    @property
+    def horizon(self) -> int:
+        """The latest start, in seconds, of an interval declared without ``start=``."""
+        return self._latest_est + self._total_size if self._horizon is None else self._horizon
+
+    def interval(
+        self,
+        name: str,
+        size: int | tuple[int, int],
+        start: int | Window | Sequence[Window] | None = None,
+        optional: bool = False,
+    ) -> Interval:
+        """A new interval variable.
+
+        ``size``: seconds, or (lo, hi) for a variable size. ``start``: the window (lo, hi) of the start, both ends
+        included, a list of windows (calendars), one fixed time, or None for 0 to the horizon. ``optional``: it may be
+        absent. Raises ModelError for a negative size or a window with lo > hi.
+
+        >>> m = Model("m")
+        >>> m.interval("night job", size=(60, 120), start=[(0, 100), (400, 500)], optional=True)
+        night job
+        """
+        if type(size) is int:  # the common case, kept short: models have tens of thousands of intervals
+            lo = hi = size
+        else:
+            ends = size if isinstance(size, tuple) else (size, size)
+            lo, hi = (whole(s, f"the size of {name}") for s in ends)
+        if lo < 0 or hi < lo:
+            raise ModelError(f"interval {name!r}: the size must be 0 <= lo <= hi, not {(lo, hi)}")
+        windows = None if start is None else _windows(name, start)
+        made = Interval(self, len(self.intervals), name, (lo, hi), windows, optional)
+        if windows is not None and windows[0][0] > self._latest_est:
+            self._latest_est = windows[0][0]
+        self._total_size += hi
+        self.intervals.append(made)
+        return made
+
+    def integer(self, name: str, lo: int, hi: int) -> Integer:
+        """A new integer variable in [lo, hi]. Raises ModelError if lo > hi.
+
+        >>> Model("m").integer("units on node 3", 0, 4)
+        units on node 3
+        """
+        a, b = whole(lo, f"the lower bound of {name}"), whole(hi, f"the upper bound of {name}")
+        if a > b:
+            raise ModelError(f"integer {name!r}: the lower bound {a} is above the upper bound {b}")
+        made = Integer(self, len(self.integers), name, a, b)
+        self.integers.append(made)
+        return made
+
+    def boolean(self, name: str) -> Integer:
+        """A new integer variable that is 0 or 1."""
+        return self.integer(name, 0, 1)
+
+    def add(self, constraint: Constraint, name: str | None = None) -> None:
+        """Add a constraint; ``name`` is what messages call it (without one, it is described).
+
+        Raises ModelError for what is not a constraint, or speaks of another model's variables.
+        """
+        if isinstance(constraint, Comparison):
+            owner = constraint.model
+        elif isinstance(constraint, (Alternative, Cumulative, NoOverlap, Synchronize, Precedence)):
+            found = intervals_of(constraint)
+            owner = found[0].model if found else None
+        else:
+            raise ModelError(f"model {self.name!r}: {constraint!r} is not a constraint")
+        if owner is not None and owner is not self:
+            raise ModelError(f"model {self.name!r}: {describe(constraint)} is about variables of {owner.name!r}")
+        self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
+
+    def minimize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
+        """What to minimize: an expression, or an ordered list of them (lexicographic). Replaces an earlier objective."""
+        self._aim("minimize", objective)
+
+    def maximize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
+        """What to maximize: an expression, or an ordered list of them (lexicographic). Replaces an earlier objective."""
+        self._aim("maximize", objective)
+
+    def _aim(self, sense: Sense, objective: Expression | Number | Sequence[Expression | Number]) -> None:
+        aims = [linear(e) for e in (objective if isinstance(objective, Sequence) else [objective])]
+        if not aims:
+            raise ModelError(f"model {self.name!r}: {sense}() of an empty list")
+        owner = common_model((a for e in aims for a in e.terms), f"{sense}()")
+        if owner is not None and owner is not self:
+            raise ModelError(f"model {self.name!r}: {sense}() is about variables of model {owner.name!r}")
+        self.objectives, self.sense = aims, sense
+
+    def check(self, assignment: Assignment) -> list[Violation]:
+        """What the assignment violates, and by how much; empty if it is a solution. No solver takes part."""
+        from .semantics import check
+
+        return check(self, assignment)
+
+    def value(self, expression: Expression | Number, assignment: Assignment) -> Number:
+        """The value of an expression under an assignment, exact on integers.
+
+        Raises UndefinedValue where ``element`` or ``piecewise`` is outside its range.
+        """
+        from .semantics import Evaluator
+
+        return Evaluator(assignment).value(expression)
+
+    def __repr__(self) -> str:
+        return (
+            f"Model({self.name!r}: {len(self.intervals)} intervals, {len(self.integers)} integers, "
+            f"{len(self.constraints)} constraints)"
+        )
+
+
+class Violation(NamedTuple):
+    """A constraint that does not hold: its name, by how much, and where."""
+
+    constraint: str
+    amount: float
+    message: str
+
+
+class Assignment:
+    """Values for every variable of a model, whether they satisfy it or not.
+
+    ``values`` maps intervals to a start (fixed size), a pair (start, end), or None (absent); integers to an int.
+    Intervals left out are absent if they are optional; everything else that is left out is an error (ModelError).
+    ``start``, ``end``, ``present`` are lists over ``model.intervals`` (0 where absent), ``integer`` over ``model.integers``.
+
+    >>> m = Model("m"); a = m.interval("a", size=3); x = m.integer("x", 0, 5)
+    >>> s = Assignment(m, {a: 4, x: 2})
+    >>> s[a], s[x]
+    (IntervalValue(present=True, start=4, end=7), 2)
+    """
+
+    __slots__ = ("end", "integer", "model", "present", "start")
+
+    def __init__(self, model: Model, values: Mapping[Any, Any] | None = None) -> None:
+        self.model = model
+        self.start = [0] * len(model.intervals)
+        self.end = [0] * len(model.intervals)
+        self.present = [False] * len(model.intervals)
+        self.integer = [0] * len(model.integers)
+        if values is not None:
+            self._fill(values)
+
+    def _fill(self, values: Mapping[Any, Any]) -> None:
+        for v in self.model.intervals:
+            given = values.get(v)
+            if given is None:
+                if not v.optional:
+                    raise ModelError(f"interval {v.name!r} is not optional and has no value")
+                continue
+            if isinstance(given, tuple):
+                self.set(v, given[0], given[1])
+            elif v.size_lo == v.size_hi:
+                self.set(v, given, given + v.size_lo)
+            else:
+                raise ModelError(f"interval {v.name!r} has a variable size: give (start, end), not {given!r}")
+        for x in self.model.integers:
+            if x not in values:
+                raise ModelError(f"integer {x.name!r} has no value")
+            self.integer[x.index] = whole(values[x], f"the value of {x.name}")
+
+    def set(self, interval: Interval, start: int, end: int) -> None:
+        """Make the interval present, as [start, end)."""
+        i = interval.index
+        self.start[i], self.end[i], self.present[i] = start, end, True
+
+    @overload
+    def __getitem__(self, variable: Interval) -> IntervalValue: ...
+    @overload
+    def __getitem__(self, variable: Integer) -> int: ...
+    def __getitem__(self, variable: Interval | Integer) -> IntervalValue | int:
+        if variable.model is not self.model:
+            raise ModelError(f"{variable} is not a variable of model {self.model.name!r}")
+        i = variable.index
+        if isinstance(variable, Integer):
+            return self.integer[i]
+        return IntervalValue(True, self.start[i], self.end[i]) if self.present[i] else IntervalValue(False, None, None)
+
+    def __repr__(self) -> str:
+        shown = [f"{v}: {self[v].start}..{self[v].end}" for v in self.model.intervals if self.present[v.index]]
+        shown += [f"{x}: {self.integer[x.index]}" for x in self.model.integers]
+        return f"Assignment({', '.join(shown[:12])}{', ...' if len(shown) > 12 else ''})"
+
+
+def _windows(name: str, start: int | Window | Sequence[Window]) -> tuple[Window, ...]:
+    """Disjoint, increasing windows; touching ones are joined."""
+    pairs: Iterable[Any]
+    if isinstance(start, tuple) and len(start) == 2 and not isinstance(start[0], (tuple, list)):
+        pairs = [start]
+    elif isinstance(start, Sequence):
+        pairs = start
+    else:
+        pairs = [(start, start)]
+    found: list[Window] = []
+    for a, b in sorted((whole(p[0], f"the start of {name}"), whole(p[1], f"the start of {name}")) for p in pairs):
+        if a > b:
+            raise ModelError(f"interval {name!r}: the start window ({a}, {b}) ends before it begins")
+        if found and a <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(b, found[-1][1]))
+        else:
+            found.append((a, b))
+    if not found:
+        raise ModelError(f"interval {name!r}: the list of start windows is empty")
+    return tuple(found)
+
+
+def describe(constraint: Constraint) -> str:
+    """A short name for a constraint that was given none."""
+    match constraint:
+        case Alternative(a, options, k):
+            return f"alternative of {a}: {k} of {len(options)}"
+        case Cumulative(intervals, _, steps):
+            return f"cumulative of {_some(intervals)} within {steps[0][1]}{' (stepwise)' if len(steps) > 1 else ''}"
+        case NoOverlap(intervals):
+            return f"no overlap of {_some(intervals)}"
+        case Synchronize(a, others):
+            return f"synchronize {a} with {_some(others)}"
+        case Precedence(a, b, delay, kind):
+            return f"{kind} {a} -> {b}" + (f" (+{delay})" if delay else "")
+        case _:
+            return repr(constraint)
+
+
+def _some(items: Sequence[Interval | Atom]) -> str:
+    return ", ".join(str(i) for i in items[:4]) + (f", ... ({len(items)})" if len(items) > 4 else "")

@@ -1,0 +1,249 @@
+"""What the constructs mean, in plain Python: evaluation of expressions and the check of an assignment.
+
+No solver and no lowering takes part, so that every answer can be held against it. Integers stay exact; where real
+numbers stand in a constraint, a difference of 1e-6 (relative to the size of the numbers) is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from fractions import Fraction
+
+from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize
+from .expressions import (
+    Atom,
+    Attribute,
+    Comparison,
+    Element,
+    Expression,
+    Holds,
+    Integer,
+    Interval,
+    Linear,
+    Max,
+    Min,
+    Number,
+    Overlap,
+    Piecewise,
+    atoms_below,
+)
+from .model import Assignment, Model, Violation
+
+REAL_TOLERANCE = 1e-6
+
+
+class UndefinedValue(ArithmeticError):
+    """An ``element`` or ``piecewise`` outside its range."""
+
+
+class Evaluator:
+    """Values of expressions under one assignment; each atom is computed once.
+
+    >>> from schedlab import Model, Assignment, max
+    >>> m = Model("m"); a = m.interval("a", size=3)
+    >>> Evaluator(Assignment(m, {a: 4})).value(2 * max([a.end, 5]) + 1)
+    15
+    """
+
+    def __init__(self, assignment: Assignment) -> None:
+        self.assignment = assignment
+        self._known: dict[Atom, Number | Fraction] = {}
+
+    def value(self, expression: Expression | Number) -> Number:
+        """An int where the value is whole and exact, else a float."""
+        if not isinstance(expression, Expression):
+            return expression
+        exact = self._exact(expression.linear())
+        if isinstance(exact, Fraction):
+            return exact.numerator if exact.denominator == 1 else float(exact)
+        return exact
+
+    def _exact(self, e: Linear) -> Number | Fraction:
+        total: Number | Fraction = e.constant
+        known = self._known
+        for atom, c in e.terms.items():
+            if atom not in known:
+                for inner in atoms_below([Linear({atom: 1})]):
+                    if inner not in known:
+                        known[inner] = self._atom(inner)
+            total += c * known[atom]
+        return total
+
+    def _atom(self, atom: Atom) -> Number | Fraction:
+        s = self.assignment
+        match atom:
+            case Integer():
+                return s.integer[atom.index]
+            case Attribute():
+                return self._attribute(atom)
+            case Overlap():
+                i = atom.interval.index
+                return max(0, min(s.end[i], atom.hi) - max(s.start[i], atom.lo)) if s.present[i] else 0
+            case Max():
+                return max(self._exact(e) for e in atom.operands)
+            case Min():
+                return min(self._exact(e) for e in atom.operands)
+            case Holds():
+                return int(atom.comparison.lo <= self._exact(atom.comparison.expr) <= atom.comparison.hi)
+            case Element():
+                index = self._exact(atom.operands[0])
+                if not 0 <= index < len(atom.array):
+                    raise UndefinedValue(f"{atom}: the index is {index}, the array has {len(atom.array)} entries")
+                return atom.array[int(index)]
+            case Piecewise():
+                return _interpolate(atom, self._exact(atom.operands[0]))
+            case _:
+                raise TypeError(f"no meaning is known for {type(atom).__name__}")
+
+    def _attribute(self, atom: Attribute) -> int:
+        s, i = self.assignment, atom.interval.index
+        if not s.present[i]:
+            return 0
+        if atom.field == "start":
+            return s.start[i]
+        if atom.field == "end":
+            return s.end[i]
+        return s.end[i] - s.start[i] if atom.field == "size" else 1
+
+
+def _interpolate(atom: Piecewise, x: Number | Fraction) -> Number | Fraction:
+    points = atom.points
+    if not points[0][0] <= x <= points[-1][0]:
+        raise UndefinedValue(f"{atom}: x is {x}, the points reach from {points[0][0]} to {points[-1][0]}")
+    k = min(bisect_right(points, x, key=lambda p: p[0]), len(points) - 1)
+    (x0, y0), (x1, y1) = points[k - 1], points[k]
+    if all(isinstance(v, (int, Fraction)) for v in (x, x0, y0, x1, y1)):
+        return Fraction(y0) + Fraction(y1 - y0) * Fraction(x - x0) / Fraction(x1 - x0)
+    return y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
+
+
+def check(model: Model, assignment: Assignment) -> list[Violation]:
+    """Every violation of domains, constraints and ranges; the objectives, too, must have a value."""
+    found = [v for i in model.intervals if (v := _domain(i, assignment))]
+    for x in model.integers:
+        value = assignment.integer[x.index]
+        if not x.lo <= value <= x.hi:
+            found.append(Violation(x.name, _outside(value, x.lo, x.hi), f"{x} = {value} is not in [{x.lo}, {x.hi}]"))
+    evaluator = Evaluator(assignment)
+    for name, constraint in model.constraints:
+        try:
+            problem = _constraint(constraint, evaluator)
+        except UndefinedValue as e:
+            problem = (1.0, str(e))
+        if problem:
+            found.append(Violation(name, problem[0], f"{name}: {problem[1]}"))
+    for k, objective in enumerate(model.objectives):
+        try:
+            evaluator.value(objective)
+        except UndefinedValue as e:
+            found.append(Violation(f"objective {k + 1}", 1.0, str(e)))
+    return found
+
+
+def _outside(value: Number | Fraction, lo: Number, hi: Number) -> float:
+    return float(max(lo - value, value - hi, 0))
+
+
+def _domain(v: Interval, s: Assignment) -> Violation | None:
+    i = v.index
+    if not s.present[i]:
+        return None if v.optional else Violation(v.name, 1.0, f"{v} is absent but not optional")
+    start, size = s.start[i], s.end[i] - s.start[i]
+    if not v.size_lo <= size <= v.size_hi:
+        amount = _outside(size, v.size_lo, v.size_hi)
+        return Violation(v.name, amount, f"{v} has size {size}, not in [{v.size_lo}, {v.size_hi}]")
+    amount = min(_outside(start, lo, hi) for lo, hi in v.windows)
+    if amount:
+        return Violation(v.name, amount, f"{v} starts at {start}, outside of {list(v.windows)}")
+    return None
+
+
+def _constraint(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None:
+    """(amount, what is wrong), or None if it holds."""
+    match constraint:
+        case Comparison():
+            return _comparison(constraint, ev)
+        case Alternative():
+            return _alternative(constraint, ev.assignment)
+        case Cumulative():
+            return _cumulative(constraint, ev)
+        case NoOverlap(intervals):
+            return _no_overlap(intervals, ev.assignment)
+        case Synchronize(a, others):
+            s = ev.assignment
+            if not s.present[a.index]:
+                return None
+            return _apart(a, [o for o in others if s.present[o.index]], s)
+        case Precedence():
+            return _precedence(constraint, ev.assignment)
+
+
+def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:
+    value = ev.value(c.expr)
+    tolerance: Number = 0
+    if not c.integral:
+        bounds = [abs(b) for b in (c.lo, c.hi) if not math.isinf(b)]
+        tolerance = REAL_TOLERANCE * max(1, abs(value), *bounds)
+    amount = _outside(value, c.lo, c.hi)
+    return (amount, f"the left side is {value}") if amount > tolerance else None
+
+
+def _apart(a: Interval, others: list[Interval], s: Assignment) -> tuple[float, str] | None:
+    i = a.index
+    for o in others:
+        j = o.index
+        amount = max(abs(s.start[i] - s.start[j]), abs(s.end[i] - s.end[j]))
+        if amount:
+            return amount, f"{o} is [{s.start[j]}, {s.end[j]}), {a} is [{s.start[i]}, {s.end[i]})"
+    return None
+
+
+def _alternative(c: Alternative, s: Assignment) -> tuple[float, str] | None:
+    chosen = [o for o in c.options if s.present[o.index]]
+    wanted = c.count if s.present[c.interval.index] else 0
+    if len(chosen) != wanted:
+        return abs(len(chosen) - wanted), f"{len(chosen)} options are present, {wanted} must be"
+    return _apart(c.interval, chosen, s)
+
+
+def _cumulative(c: Cumulative, ev: Evaluator) -> tuple[float, str] | None:
+    s = ev.assignment
+    changes: dict[int, Number] = {t: 0 for t, _ in c.steps}
+    for v, demand in zip(c.intervals, c.demands, strict=True):
+        i = v.index
+        height = ev.value(demand)  # also for its range errors, where the interval is absent
+        if s.present[i] and s.end[i] > s.start[i]:
+            changes[s.start[i]] = changes.get(s.start[i], 0) + height
+            changes[s.end[i]] = changes.get(s.end[i], 0) - height
+    level: Number = 0
+    worst: tuple[float, str] | None = None
+    for t in sorted(changes):
+        level += changes[t]
+        excess = level - c.capacity_at(t)
+        if level > 0 and excess > (worst[0] if worst else 0):
+            worst = float(excess), f"at {t} the demand is {level}, the capacity {c.capacity_at(t)}"
+    return worst
+
+
+def _no_overlap(intervals: tuple[Interval, ...], s: Assignment) -> tuple[float, str] | None:
+    running = sorted((s.start[v.index], s.end[v.index], v.name) for v in intervals if s.present[v.index])
+    until, last = -math.inf, ""
+    for start, end, name in running:
+        if end == start:
+            continue
+        if start < until:
+            return until - start, f"{name} starts at {start} while {last} runs until {until}"
+        if end > until:
+            until, last = end, name
+    return None
+
+
+def _precedence(c: Precedence, s: Assignment) -> tuple[float, str] | None:
+    i, j = c.before.index, c.after.index
+    if not (s.present[i] and s.present[j]):
+        return None
+    left = s.end[i] if c.fields[0] == "end" else s.start[i]
+    right = s.end[j] if c.fields[1] == "end" else s.start[j]
+    amount = left + c.delay - right
+    return (amount, f"{left} + {c.delay} is after {right}") if amount > 0 else None
