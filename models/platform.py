@@ -1,0 +1,84 @@
+"""The machine: groups of identical nodes, each node with a capacity of every resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+class ProblemError(ValueError):
+    """A problem's data contradict themselves; the message names the job, queue or node."""
+
+
+@dataclass(frozen=True)
+class NodeGroup:
+    """``count`` nodes named ``name-1 .. name-count``, each with ``capacity`` {resource: amount}; absent resources are 0."""
+
+    name: str
+    count: int
+    capacity: Mapping[str, int]
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the nodes, numbered from 1 with leading zeros.
+
+        >>> NodeGroup("gpu", 2, {"cores": 16}).nodes
+        ('gpu-1', 'gpu-2')
+        """
+        width = len(str(self.count))
+        return tuple(f"{self.name}-{i:0{width}d}" for i in range(1, self.count + 1))
+
+
+@dataclass(frozen=True)
+class Platform:
+    """All nodes of a machine.
+
+    >>> p = Platform([NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 1, {"cores": 16, "mics": 2})])
+    >>> p.resources, p.nodes, p.total("cores")
+    (('cores', 'gpus', 'mics'), ('gpu-1', 'gpu-2', 'mic-1'), 48)
+    """
+
+    groups: Sequence[NodeGroup]
+    resources: tuple[str, ...] = field(init=False)
+    nodes: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        found: dict[str, None] = {}
+        for group in self.groups:
+            if group.count < 1:
+                raise ProblemError(f"node group {group.name!r}: count is {group.count}, at least 1 is expected")
+            for resource, amount in group.capacity.items():
+                if amount < 0:
+                    raise ProblemError(f"node group {group.name!r}: the capacity of {resource} is {amount}, below 0")
+                found[resource] = None
+        names = [n for g in self.groups for n in g.nodes]
+        if not names:
+            raise ProblemError("the platform has no nodes")
+        if len(set(names)) != len(names):
+            twice = next(n for n in names if names.count(n) > 1)
+            raise ProblemError(f"node {twice!r} is declared twice: two groups have the same name")
+        object.__setattr__(self, "groups", tuple(self.groups))
+        object.__setattr__(self, "resources", tuple(found))
+        object.__setattr__(self, "nodes", tuple(names))
+
+    @cached_property
+    def capacity(self) -> dict[str, tuple[int, ...]]:
+        """Node name -> capacity of each of ``resources``."""
+        return {n: tuple(g.capacity.get(r, 0) for r in self.resources) for g in self.groups for n in g.nodes}
+
+    @cached_property
+    def classes(self) -> dict[tuple[int, ...], tuple[str, ...]]:
+        """Nodes of equal capacity, across groups: capacity vector -> node names."""
+        found: dict[tuple[int, ...], list[str]] = {}
+        for node, vector in self.capacity.items():
+            found.setdefault(vector, []).append(node)
+        return {vector: tuple(nodes) for vector, nodes in found.items()}
+
+    def total(self, resource: str) -> int:
+        """Capacity of the whole machine."""
+        return sum(g.count * g.capacity.get(resource, 0) for g in self.groups)
+
+    def units_on(self, vector: Sequence[int], request: Sequence[int]) -> int:
+        """How many units with this request fit an empty node of this capacity; both over ``resources``."""
+        return min((c // r for c, r in zip(vector, request, strict=True) if r > 0), default=2**31)

@@ -1,0 +1,83 @@
+"""What every problem is: plain data with an objective, which can verify a schedule without any solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from .language import Assignment, Model, Violation
+
+
+@dataclass
+class Schedule:
+    """The start of each job in seconds, and how many of its units run on which node.
+
+    Of a ``Project``, jobs are tasks and "nodes" are modes: ``{task: {mode: 1}}``.
+
+    >>> Schedule(start={"j1": 0}, nodes={"j1": {"gpu-01": 2}}).as_json()
+    {'j1': {'start': 0, 'nodes': {'gpu-01': 2}}}
+    """
+
+    start: dict[str, int]
+    nodes: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, dict[str, Any]]:
+        """``{job: {"start": s, "nodes": {node: units}}}``, as records hold it."""
+        return {j: {"start": s, "nodes": self.nodes.get(j, {})} for j, s in self.start.items()}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Schedule:
+        """A schedule from ``as_json``'s form. Raises ValueError that names the job where the form is broken.
+
+        >>> Schedule.from_json({"j1": {"start": 5, "nodes": {"gpu-01": 1}}}).start
+        {'j1': 5}
+        """
+        if not isinstance(data, Mapping):
+            raise ValueError(f"a schedule is an object of jobs, not {type(data).__name__}")
+        start, nodes = {}, {}
+        for job, entry in data.items():
+            where = f"job {job!r} of the schedule"
+            if not isinstance(entry, Mapping) or "start" not in entry:
+                raise ValueError(f'{where}: expected {{"start": seconds, "nodes": {{node: units}}}}, found {entry!r}')
+            placed = entry.get("nodes", {})
+            if not _whole(entry["start"]) or not isinstance(placed, Mapping) or not all(map(_whole, placed.values())):
+                raise ValueError(f"{where}: start and units must be whole numbers, found {entry!r}")
+            start[str(job)] = int(entry["start"])
+            nodes[str(job)] = {str(n): int(u) for n, u in placed.items()}
+        return cls(start, nodes)
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+@dataclass
+class Encoding:
+    """A problem put into the language: the model, and the way from schedules to assignments and back.
+
+    ``relaxation``: the model forgets something of the problem. Its bounds are true; ``read`` then gives starts alone
+    (``Schedule.nodes`` empty), for an allocation step to make a schedule of.
+    """
+
+    model: Model
+    read: Callable[[Assignment], Schedule]
+    write: Callable[[Schedule], Assignment]
+    relaxation: bool = False
+
+
+class Problem(Protocol):
+    """A problem kind. ``formulations``: by name, what puts the problem into the language; the first one is the default."""
+
+    kind: str
+    sense: Literal["minimize", "maximize"]
+
+    @property
+    def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
+        """Formulations of this problem by name."""
+
+    def verify(self, schedule: Schedule) -> list[Violation]:
+        """Everything the schedule breaks, from the data alone."""
+
+    def objective(self, schedule: Schedule) -> float:
+        """The objective's value, from the data alone."""
