@@ -288,9 +288,8 @@ def _faults(p: Dispatch) -> list[str]:
             if lo > hi:
                 faults.append(f"job {j.id!r}: the start window ({lo}, {hi}) ends before it begins")
     for r in p.running:
-        for node in r.nodes:
-            if node not in p.platform.capacity:
-                faults.append(f"running job {r.job.id!r}: there is no node {node!r}")
+        missing = [n for n in r.nodes if n not in p.platform.capacity]
+        faults.extend(f"running job {r.job.id!r}: there is no node {n!r}" for n in missing)
     return faults
 
 

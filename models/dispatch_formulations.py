@@ -5,7 +5,7 @@ All share one interval per job, within its start windows, and the objective. The
 - ``units``   an optional interval per node and unit that fits it, alternative with count (thesis 4.3, 6.2); exact.
 - ``counts``  an integer number of units per job and node, cumulative with variable demands; exact.
 - ``classes`` nodes of equal capacity are one: an integer number of units per job and class, a cumulative per class and
-  resource, and for k = 2, 3, 4 one that counts the units which need more than 1/k of a node; a relaxation.
+  resource, and for k = 2, 3, 4 one that counts the units which need more than 1/k of a node's amount; a relaxation.
 - ``pool``    one cumulative per resource over the whole machine (Galleguillos 2.2, HCP); a coarser relaxation.
 """
 
@@ -216,7 +216,7 @@ def classes(problem: Dispatch) -> Encoding:
     """Units per job and class of equal nodes: a relaxation whose bound is true.
 
     Why: a schedule of the nodes, summed over a class, stays within the class's capacity; and of units that each need
-    more than 1/k of a node's amount of some resource, at most k - 1 run on a node at a time.
+    more than 1/k of a node's amount of the same resource, at most k - 1 run on a node at a time.
     """
     b = base(problem, "classes")
     platform = problem.platform
@@ -232,14 +232,15 @@ def classes(problem: Dispatch) -> Encoding:
             rows = _counted(b, numbers, name, lambda j, r=resource: j.request.get(r, 0))  # type: ignore[misc]
             rows += [(v, n * job.request.get(resource, 0)) for v, job, n in here]
             b.add_cumulative(rows, len(nodes) * limit, f"{resource} of {name}")
-        for k in SHARES:
+        for resource, limit in zip(platform.resources, vector, strict=True):
+            for k in SHARES:
 
-            def large(job: Job, k: int = k, vector: Sequence[int] = vector) -> int:
-                return int(_needs_more_than(problem, job, vector, k))
+                def large(job: Job, r: str = resource, above: float = limit / k) -> int:
+                    return int(job.request.get(r, 0) > above)
 
-            rows = _counted(b, numbers, name, large)
-            rows += [(v, n * large(job)) for v, job, n in here]
-            b.add_cumulative(rows, len(nodes) * (k - 1), f"units above 1/{k} of a node in {name}")
+                rows = _counted(b, numbers, name, large)
+                rows += [(v, n * large(job)) for v, job, n in here]
+                b.add_cumulative(rows, len(nodes) * (k - 1), f"units above 1/{k} of a node's {resource} in {name}")
 
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
@@ -251,11 +252,6 @@ def classes(problem: Dispatch) -> Encoding:
         return a
 
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), write, relaxation=True)
-
-
-def _needs_more_than(problem: Dispatch, job: Job, vector: Sequence[int], k: int) -> bool:
-    resources = zip(problem.platform.resources, vector, strict=True)
-    return any(job.request.get(r, 0) * k > limit for r, limit in resources)
 
 
 def pool(problem: Dispatch) -> Encoding:

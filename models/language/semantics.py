@@ -128,7 +128,7 @@ def check(model: Model, assignment: Assignment) -> list[Violation]:
     evaluator = Evaluator(assignment)
     for name, constraint in model.constraints:
         try:
-            problem = _constraint(constraint, evaluator)
+            problem = violation(constraint, evaluator)
         except UndefinedValue as e:
             problem = (1.0, str(e))
         if problem:
@@ -159,8 +159,14 @@ def _domain(v: Interval, s: Assignment) -> Violation | None:
     return None
 
 
-def _constraint(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None:
-    """(amount, what is wrong), or None if it holds."""
+def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None:
+    """(amount, what is wrong), or None if it holds. Raises UndefinedValue where an expression has no value.
+
+    >>> from schedlab import Model, Assignment, no_overlap
+    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
+    >>> violation(no_overlap([a, b]), Evaluator(Assignment(m, {a: 0, b: 1})))
+    (2, 'b starts at 1 while a runs until 3')
+    """
     match constraint:
         case Comparison():
             return _comparison(constraint, ev)
