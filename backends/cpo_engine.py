@@ -1,0 +1,178 @@
+"""One run of the CP Optimizer engine: its parameters, what it tells on the way, how it is stopped, how it ends."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from docplex.cp.solver.cpo_callback import EVENT_OBJ_BOUND, EVENT_SOLUTION, CpoCallback
+from docplex.cp.solver.solver import CpoSolver
+from docplex.cp.utils import CpoException
+
+from ..models.language import Assignment
+from .base import Conflict, Limits, Outcome, Status, WarmStart, Watch
+
+TOLERANCE = 1e-9  # of an optimum, absolute and relative; the engine's own relative one is 1e-4
+GRACE = 1.0  # seconds from the time limit until an engine that does not stop is killed
+STATUSES: dict[str, Status] = {
+    "Optimal": "optimal",
+    "Feasible": "feasible",
+    "Infeasible": "infeasible",
+    "Unknown": "unknown",
+}
+TOO_LARGE = "Problem size limit exceeded"
+FATES = {
+    "Starting point is complete and consistent": WarmStart("accepted"),
+    "Starting point was completed": WarmStart("repaired", "the engine completed the starting point"),
+    "Starting point is not consistent": WarmStart(
+        "rejected", "the engine found it not consistent with the constraints"
+    ),
+}
+NOT_USED = WarmStart("rejected", "the engine ended before it came to the starting point")
+
+
+def parameters(limits: Limits) -> dict[str, Any]:
+    """The engine's parameters. A deterministic limit is a number of branches (BranchLimit), with one worker."""
+    chosen: dict[str, Any] = {
+        "LogVerbosity": "Terse",
+        "OptimalityTolerance": TOLERANCE,
+        "RelativeOptimalityTolerance": max(TOLERANCE, limits.gap or 0.0),
+        "RandomSeed": limits.seed % 2**31,
+    }
+    if limits.threads is not None:
+        chosen["Workers"] = limits.threads
+    if limits.time is not None:
+        chosen["TimeLimit"] = limits.time
+    if limits.deterministic is not None:
+        chosen["Workers"] = 1
+        chosen["BranchLimit"] = max(1, int(limits.deterministic))
+    return chosen
+
+
+def start(engine: str, native: Any, log: io.StringIO, **chosen: Any) -> Any:
+    """A ``CpoSolver`` with a running engine, which writes to ``log`` and never to the terminal."""
+    return CpoSolver(
+        native,
+        agent="local",
+        execfile=engine,
+        listeners=None,
+        log_output=log,
+        trace_log=True,
+        add_log_to_solution=False,
+        add_source_location=False,
+        add_conflict_as_cpo=False,
+        **chosen,
+    )
+
+
+class Search(CpoCallback):  # type: ignore[misc]
+    """A solve: passes solutions and bounds on to a Watch, and ends the engine whatever happens.
+
+    ``read`` makes our assignment of a native answer.
+    """
+
+    def __init__(
+        self, engine: str, native: Any, read: Callable[[Any], Assignment], watch: Watch, limits: Limits
+    ) -> None:
+        self.engine = engine
+        self.native = native
+        self.read = read
+        self.watch = watch
+        self.limits = limits
+        self.overdue = False
+
+    def invoke(self, solver: Any, event: str, answer: Any) -> None:
+        """What docplex calls at every event of the engine, in the thread that waits for it."""
+        going = True
+        bound = answer.get_objective_bound()
+        if event == EVENT_SOLUTION:
+            going = self.watch.solution(self.read(answer), bound)
+        elif event == EVENT_OBJ_BOUND and bound is not None:
+            going = self.watch.bound(bound)
+        if not going:
+            solver.abort_search()
+
+    def run(self) -> Outcome:
+        """Solve within the limits. A Ctrl-C ends the run with what was found so far."""
+        log = io.StringIO()
+        solver, timers = None, []
+        try:
+            began = time.monotonic()
+            solver = start(self.engine, self.native, log, **parameters(self.limits))
+            timers = self._timers(solver, began)
+            solver.add_callback(self)
+            outcome = self._outcome(solver.solve())
+        except KeyboardInterrupt:
+            outcome = Outcome("unknown", message="interrupted")
+        except (CpoException, OSError) as e:
+            outcome = self._failure(e)
+        finally:
+            for timer in timers:
+                timer.cancel()
+            if solver is not None:
+                solver.end()
+        outcome.log = log.getvalue()
+        outcome.warm = next((fate for said, fate in FATES.items() if said in outcome.log), NOT_USED)
+        return outcome
+
+    def _timers(self, solver: Any, began: float) -> list[threading.Timer]:
+        """The engine's clock starts after docplex has written the model; these hold it to ours."""
+        if self.limits.time is None:
+            return []
+        left = max(0.0, self.limits.time - (time.monotonic() - began))
+        timers = [
+            threading.Timer(left, solver.abort_search),
+            threading.Timer(left + GRACE, self._kill, [solver.agent.process]),
+        ]
+        for timer in timers:
+            timer.daemon = True
+            timer.start()
+        return timers
+
+    def _kill(self, process: Any) -> None:
+        self.overdue = True
+        process.kill()
+
+    def _outcome(self, answer: Any) -> Outcome:
+        status = STATUSES.get(answer.get_solve_status(), "error")
+        if answer.is_solution():
+            self.watch.solution(self.read(answer), answer.get_objective_bound())
+        message = str(answer.get_fail_status()) if status == "error" else ""
+        return Outcome(status, answer.get_objective_bound(), message=message)
+
+    def _failure(self, e: Exception) -> Outcome:
+        reason = " ".join(str(e).split())
+        if self.overdue:
+            return Outcome(
+                "unknown", message=f"the engine did not stop at its time limit and was killed {GRACE:g} s later"
+            )
+        return Outcome("unavailable" if TOO_LARGE in reason else "error", message=reason)
+
+
+def refine_conflict(engine: str, native: Any, named: dict[int, str], time_limit: float | None) -> Conflict:
+    """A minimal set of constraints and domains that cannot hold together; ``named`` gives their names by ``id``."""
+    limit = {} if time_limit is None else {"ConflictRefinerTimeLimit": time_limit, "TimeLimit": time_limit}
+    solver, killer = None, None
+    try:
+        solver = start(engine, native, io.StringIO(), ConflictRefinerOnVariables="On", **limit)
+        if time_limit is not None:
+            killer = threading.Timer(time_limit + GRACE, solver.agent.process.kill)
+            killer.start()
+        answer = solver.refine_conflict()
+    except (CpoException, OSError) as e:
+        return Conflict(None, f"the conflict refiner of CP Optimizer failed: {' '.join(str(e).split())}")
+    finally:
+        if killer is not None:
+            killer.cancel()
+        if solver is not None:
+            solver.end()
+    constraints = [*answer.get_all_member_constraints(), *answer.get_all_possible_constraints()]
+    variables = [*answer.get_all_member_variables(), *answer.get_all_possible_variables()]
+    names = tuple(dict.fromkeys(named[id(e)] for e in [*constraints, *variables] if id(e) in named))
+    if not names:
+        return Conflict(None, "the conflict refiner of CP Optimizer found no conflict in the time it had")
+    minimal = answer.get_conflict_status() == "TerminatedNormally"
+    return Conflict(names, "a minimal conflict" if minimal else "a conflict, not yet minimal when the time ended")
