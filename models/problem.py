@@ -69,8 +69,13 @@ class Encoding:
 class Problem(Protocol):
     """A problem kind. ``formulations``: by name, what puts the problem into the language; the first one is the default."""
 
-    kind: str
-    sense: Literal["minimize", "maximize"]
+    @property
+    def kind(self) -> str:
+        """The name of the kind, as instances give it."""
+
+    @property
+    def sense(self) -> Literal["minimize", "maximize"]:
+        """Whether small or great objectives are wanted."""
 
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:

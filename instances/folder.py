@@ -1,0 +1,317 @@
+"""The files of an instance folder: read with the place of every fault, written atomically.
+
+``instance.toml`` holds the settings, tables such as ``jobs.csv`` the rows. A ``Folder`` collects all faults of all files,
+so that one message can tell all of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SETTINGS = "instance.toml"
+Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One mistake of an instance's files: where, what was expected, what was found."""
+
+    file: str
+    line: int | None
+    field: str
+    expected: str
+    found: object
+
+    def __str__(self) -> str:
+        where = self.file if self.line is None else f"{self.file}, line {self.line}"
+        found = "nothing" if self.found is None else repr(self.found)
+        return f"{where}, {self.field}: expected {self.expected}, found {found}"
+
+
+class InstanceError(ValueError):
+    """An instance that cannot be used; ``faults`` lists everything that is wrong with it, each with its place."""
+
+    def __init__(self, path: Path, faults: Sequence[Fault]) -> None:
+        self.path, self.faults = path, tuple(faults)
+        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults)]))
+
+
+@dataclass
+class Folder:
+    """An instance folder that is being read. ``done()`` raises InstanceError if anything was wrong.
+
+    >>> Folder(Path("nowhere")).settings.text("kind")
+    ''
+    """
+
+    path: Path
+    faults: list[Fault] = field(default_factory=list)
+    lines: dict[Place, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        values: dict[str, Any] = {}
+        text = self._read(SETTINGS)
+        if text is not None:
+            try:
+                values = tomllib.loads(text)
+            except tomllib.TOMLDecodeError as e:
+                place = re.search(r"\(at line (\d+)", str(e))
+                self.tell(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
+            self.lines = _toml_lines(text)
+        self.settings = Table(self, values, ())
+
+    def _read(self, name: str) -> str | None:
+        try:
+            return (self.path / name).read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            self.tell(name, None, "file", f"a file of this name in {self.path}", None)
+        except UnicodeDecodeError as e:
+            self.tell(name, None, "encoding", "UTF-8", str(e))
+        except OSError as e:
+            self.tell(name, None, "file", "a readable file", e.strerror)
+        return None
+
+    def tell(self, file: str, line: int | None, where: str, expected: str, found: object) -> None:
+        """Note a fault and go on."""
+        self.faults.append(Fault(file, line, where, expected, found))
+
+    def done(self) -> None:
+        """Raise InstanceError with all faults told so far, if there are any."""
+        if self.faults:
+            raise InstanceError(self.path, self.faults)
+
+    def rows(self, name: str, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[Row]:
+        """The rows of a CSV file that has these columns; missing, unknown and repeated ones are told."""
+        text = self._read(name)
+        if text is None:
+            return
+        reader = csv.reader(text.splitlines())
+        header = [h.strip() for h in next(reader, [])]
+        for column in columns:
+            if column not in header:
+                self.tell(
+                    name, 1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None
+                )
+        for column in dict.fromkeys(header):
+            if column not in columns and column not in optional:
+                self.tell(name, 1, column, f"only the columns {', '.join([*columns, *optional])}", column)
+            if header.count(column) > 1:
+                self.tell(name, 1, column, "this column once", header.count(column))
+        if any(c not in header for c in columns):
+            return
+        for cells in reader:
+            if len(cells) == len(header):
+                yield Row(self, name, reader.line_num, dict(zip(header, (c.strip() for c in cells), strict=True)))
+            elif cells:
+                self.tell(name, reader.line_num, "row", f"{len(header)} fields", len(cells))
+
+
+class Table:
+    """A table of ``instance.toml`` that knows its place; an access to a wrong value notes the fault and gives a stand-in."""
+
+    def __init__(self, folder: Folder, values: Mapping[str, Any], place: Place) -> None:
+        self.folder, self.values, self.place = folder, values, place
+
+    def tell(self, key: str, expected: str, found: object) -> None:
+        """Note a fault of the value under ``key``, at its line or that of its table."""
+        place: Place = (*self.place, key)
+        lines = self.folder.lines
+        line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), None)
+        self.folder.tell(SETTINGS, line, _dotted(place), expected, found)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A string; without a default it must be there."""
+        value = self.values.get(key, default)
+        if isinstance(value, str):
+            return value
+        self.tell(key, "a text", value)
+        return ""
+
+    def whole(self, key: str, least: int, default: int | None = None) -> int:
+        """A whole number of at least ``least``; without a default it must be there."""
+        value = self.values.get(key, default)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+            return value
+        self.tell(key, f"a whole number of at least {least}", value)
+        return least
+
+    def wholes(self, key: str, least: int = 0, *, needed: bool = True) -> dict[str, int]:
+        """A table of whole numbers, {name: number}."""
+        value = self.values.get(key, None if needed else {})
+        if not isinstance(value, dict):
+            self.tell(key, "a table of whole numbers", value)
+            return {}
+        inside = Table(self.folder, value, (*self.place, key))
+        return {name: inside.whole(name, least) for name in value}
+
+    def table(self, key: str) -> Table:
+        """A table, empty where it is missing."""
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            self.tell(key, "a table", value)
+            value = {}
+        return Table(self.folder, value, (*self.place, key))
+
+    def tables(self, key: str) -> list[Table]:
+        """A list of at least one table."""
+        value = self.values.get(key)
+        if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
+            self.tell(key, f"at least one table [[{_dotted((*self.place, key))}]]", value)
+            return []
+        return [Table(self.folder, v, (*self.place, key, i)) for i, v in enumerate(value)]
+
+    def only(self, *known: str) -> None:
+        """Note a fault for every key that is not known, with the near ones."""
+        for key in self.values:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                self.tell(key, f"{near[0]!r} perhaps" if near else f"one of {', '.join(known)}", key)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: its cells by column, and its line in the file."""
+
+    folder: Folder
+    file: str
+    line: int
+    cells: Mapping[str, str]
+
+    def tell(self, column: str, expected: str, found: object) -> None:
+        """Note a fault of the cell in ``column``."""
+        self.folder.tell(self.file, self.line, column, expected, found)
+
+    def text(self, column: str) -> str:
+        """A text that is not empty."""
+        value = self.cells[column]
+        if not value:
+            self.tell(column, "a text", None)
+        return value
+
+    def whole(self, column: str, least: int) -> int:
+        """A whole number of at least ``least``."""
+        found = self.maybe_whole(column, least)
+        if found is None:
+            self.tell(column, f"a whole number of at least {least}", None)
+            return least
+        return found
+
+    def maybe_whole(self, column: str, least: int) -> int | None:
+        """The same, or None where the cell is empty or there is no such column."""
+        value = self.cells.get(column, "")
+        if not value:
+            return None
+        try:
+            found = int(value)
+        except ValueError:
+            found = least - 1
+        if found < least:
+            self.tell(column, f"a whole number of at least {least}", value)
+            return least
+        return found
+
+
+def _dotted(place: Place) -> str:
+    return "".join(f"[{p + 1}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
+
+
+def _toml_lines(text: str) -> dict[Place, int]:
+    """Where each table and key of a TOML text stands: place -> line, counted from 1."""
+    found: dict[Place, int] = {}
+    counts: dict[Place, int] = {}
+    here: Place = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*(\[\[?)\s*([\w.\- ]+?)\s*\]", line)
+        if header:
+            here = tuple(p.strip() for p in header[2].split("."))
+            if header[1] == "[[":
+                counts[here] = counts.get(here, -1) + 1
+                found.setdefault(here, number)
+                here = (*here, counts[here])
+            found[here] = number
+        elif key := re.match(r"\s*([\w\-]+)\s*=", line):
+            found.setdefault((*here, key[1]), number)
+    return found
+
+
+def to_toml(values: Mapping[str, Any], comment: str = "") -> str:
+    """A TOML text of texts, numbers, lists, tables and lists of tables; a table inside of a list is written in one line.
+
+    >>> print(to_toml({"kind": "dispatch", "queues": [{"name": "debug", "ewt_s": 3600}]}, "One queue."))
+    # One queue.
+    kind = "dispatch"
+    <BLANKLINE>
+    [[queues]]
+    name = "debug"
+    ewt_s = 3600
+    <BLANKLINE>
+    """
+    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
+    return "\n".join([*lines, *_toml_table(values, ())]).lstrip("\n") + "\n"
+
+
+def _toml_table(values: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+    """The plain values first, then the tables under their headers."""
+    later = [k for k, v in values.items() if isinstance(v, Mapping) or _is_tables(v)]
+    yield from (f"{k} = {_toml_value(v)}" for k, v in values.items() if k not in later)
+    for key in later:
+        value, name = values[key], ".".join([*path, key])
+        if _is_tables(value):
+            for table in value:
+                yield from ("", f"[[{name}]]")
+                yield from (f"{k} = {_toml_value(v)}" for k, v in table.items())
+        else:
+            if not all(_is_tables(v) for v in value.values()):
+                yield from ("", f"[{name}]")
+            yield from _toml_table(value, (*path, key))
+
+
+def _is_tables(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
+def _toml_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{k} = {_toml_value(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A CSV text with one header line; None is an empty cell."""
+    lines = [header, *([("" if c is None else c) for c in row] for row in rows)]
+    return "".join(",".join(map(_cell, line)) + "\n" for line in lines)
+
+
+def _cell(value: object) -> str:
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[",\n\r]', text) else text
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write text files into a folder, each beside its place first and then renamed: never a file half written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    beside = {name: folder / f".{name}.{os.getpid()}.tmp" for name in files}
+    try:
+        for name, text in files.items():
+            beside[name].write_text(text, encoding="utf-8", newline="\n")
+        for name, path in beside.items():
+            path.replace(folder / name)
+    finally:
+        for path in beside.values():
+            path.unlink(missing_ok=True)

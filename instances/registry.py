@@ -1,0 +1,66 @@
+"""Instances by name or folder, their kinds, and the generators."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+
+from . import dispatching, eurora
+from .folder import SETTINGS, Folder
+from .instance import Instance
+
+SHIPPED = Path(__file__).parent
+KINDS: dict[str, Callable[[Folder, bool], Instance]] = {"dispatch": dispatching.read}
+generators: dict[str, Callable[..., Instance]] = {"eurora": eurora.generate}
+
+
+class UnknownInstance(LookupError):  # noqa: N818 - as UnknownName
+    """Neither a folder nor a shipped instance; ``near`` are the shipped names that look like it."""
+
+    def __init__(self, name: str) -> None:
+        known = names()
+        self.near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"shipped are {', '.join(known)}"
+        super().__init__(f"there is no instance {name!r}: no folder with an {SETTINGS}, no shipped instance; {hint}")
+
+
+def names() -> list[str]:
+    """Names of the shipped instances.
+
+    >>> "eurora_700" in names()
+    True
+    """
+    return sorted((p.parent.name for p in SHIPPED.glob(f"*/{SETTINGS}")), key=lambda n: (len(n), n))
+
+
+def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
+    """The instance in a folder, or the shipped one of that name.
+
+    ``drop_impossible``: go on without the jobs that can never fit (they are listed in ``dropped``). Raises
+    UnknownInstance with the near names, and InstanceError with every fault of the files: file, line, field, what was
+    expected and what was found.
+
+    >>> load("eurora_700").problem.at(12 * 3600, first=100).now
+    43200
+    """
+    path = Path(folder)
+    if path.name == SETTINGS and path.is_file():
+        path = path.parent
+    if not (path / SETTINGS).is_file() and str(folder) in names():
+        path = SHIPPED / str(folder)
+    if not path.is_dir():
+        raise UnknownInstance(str(folder))
+    files = Folder(path)
+    if not files.faults:
+        kind = files.settings.text("kind")
+        if kind in KINDS:
+            return KINDS[kind](files, drop_impossible)
+        files.settings.tell("kind", f"one of {', '.join(KINDS)}", kind)
+    files.done()
+    raise AssertionError("a folder without a known kind has a fault")
+
+
+def write(instance: Instance, folder: str | Path) -> None:
+    """Write a dispatching instance as a folder: byte for byte the same for the same instance, never half a file."""
+    dispatching.write(instance, folder)
