@@ -1,0 +1,240 @@
+"""Expressions lowered to CP-SAT: each atom of the language becomes a linear form over native variables.
+
+The source of each lowering is ``models/language/semantics.py``. All are exact; a value with real numbers whose common
+denominator is too large is rounded, and the form carries the error. Every definition here can be satisfied whatever
+its operands are, except the ranges of ``element`` and ``piecewise``, which go through ``require`` and so are guarded.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+
+from ..models.language import Interval, Linear
+from ..models.language.expressions import (
+    Atom,
+    Attribute,
+    Element,
+    Holds,
+    Integer,
+    Max,
+    Min,
+    Number,
+    Overlap,
+    Piecewise,
+    Window,
+    atoms_below,
+)
+from .cpsat_native import AUXILIARY_ROOM, LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, magnitude, rational
+
+
+class Expressions:
+    """Lowers expressions, each atom once. The lists give native indices by interval or integer, -1 where there is none.
+
+    ``start``, ``size``, ``end``, ``presence`` by interval (size and end only if the size varies, presence only if it
+    is optional); ``integer`` by integer variable.
+    """
+
+    def __init__(self, native: NativeModel) -> None:
+        self.native = native
+        self.start: list[int] = []
+        self.size: list[int] = []
+        self.end: list[int] = []
+        self.presence: list[int] = []
+        self.integer: list[int] = []
+        self._known: dict[Atom, Form] = {}
+
+    def forget(self) -> None:
+        """Lower atoms afresh from now on, so that another guard covers their ranges."""
+        self._known.clear()
+
+    def form(self, e: Linear) -> Form:
+        """The expression as a linear form over native variables."""
+        for atom in atoms_below([e]):
+            if atom not in self._known:
+                self._known[atom] = self._atom(atom)
+        return self._combined(e)
+
+    def _combined(self, e: Linear) -> Form:
+        terms: dict[int, Rational] = {}
+        constant = rational(e.constant)
+        error: Rational = 0
+        for atom, c in e.terms.items():
+            f, k = self._known[atom], rational(c)
+            for i, a in f.terms.items():
+                terms[i] = terms.get(i, 0) + k * a
+            constant += k * f.constant
+            if f.error:
+                error += magnitude(k) * f.error
+        return Form(terms, constant, error)
+
+    def _atom(self, atom: Atom) -> Form:
+        match atom:
+            case Integer():
+                return Form({self.integer[atom.index]: 1})
+            case Attribute():
+                return self._attribute(atom)
+            case Overlap():
+                return self._overlap(atom)
+            case Max():
+                return self._max([self._combined(e) for e in atom.operands])
+            case Min():
+                return self._max([self._combined(e).times(-1) for e in atom.operands]).times(-1)
+            case Holds():
+                return self._holds(atom)
+            case Element():
+                return self._element(atom)
+            case Piecewise():
+                return self._piecewise(atom)
+            case _:
+                raise TypeError(f"CP-SAT has no lowering for {type(atom).__name__}")
+
+    def _attribute(self, atom: Attribute) -> Form:
+        v, i = atom.interval, atom.interval.index
+        p = self.presence[i]
+        if atom.field == "presence":
+            return Form({p: 1}) if p >= 0 else Form(constant=1)
+        if atom.field == "start":
+            return (
+                Form({self.start[i]: 1}) if p < 0 else self._if_present(v.windows, f"{v.name}.start", self.start[i], p)
+            )
+        if atom.field == "size":
+            if v.size_lo == v.size_hi:
+                return Form({p: v.size_lo}) if p >= 0 else Form(constant=v.size_lo)
+            sizes = ((v.size_lo, v.size_hi),)
+            return Form({self.size[i]: 1}) if p < 0 else self._if_present(sizes, f"{v.name}.size", self.size[i], p)
+        if p < 0 and v.size_lo < v.size_hi:
+            return Form({self.end[i]: 1})
+        return self.form(v.start + v.size)
+
+    def _if_present(self, windows: tuple[Window, ...], name: str, i: int, p: int) -> Form:
+        """Variable i where the literal p holds, else 0; the raw start of an absent interval is free in CP-SAT."""
+        if windows[0][0] == windows[-1][1]:
+            return Form({p: windows[0][0]})
+        domain = _with_zero(windows)
+        value = self.native.variable(domain, name, lambda values: values[i] if values[p] else 0)
+        self.native.inside(WholeForm({value: 1, i: -1}, 0), [(0, 0)], (p,))
+        self.native.inside(WholeForm({value: 1}, 0), [(0, 0)], (~p,))
+        return Form({value: 1})
+
+    def _overlap(self, atom: Overlap) -> Form:
+        """``max(0, min(end, hi) - max(start, lo))``, which is 0 for start = end = 0: an absent interval."""
+        v: Interval = atom.interval
+        first, last = Max((v.start.linear(), Linear({}, atom.lo))), Min((v.end.linear(), Linear({}, atom.hi)))
+        return self.form(Linear({Max((last - first, Linear({}, 0))): 1}))
+
+    def _max(self, operands: list[Form]) -> Form:
+        """A variable equal to the greatest operand; operands that never decide are left out."""
+        bounds = [self.native.bounds(f) for f in operands]
+        floor = max(low for low, _ in bounds)
+        reached = next(k for k, (low, _) in enumerate(bounds) if low == floor)
+        kept = [f for k, f in enumerate(operands) if bounds[k][1] > floor or k == reached]
+        if len(kept) == 1:
+            return kept[0]
+        scale = self.native.scale(kept, AUXILIARY_ROOM)
+        wholes = [self.native.whole(f, scale) for f in kept]
+        ranges = [self.native.bounds(w) for w in wholes]
+        domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
+        made = self.native.variable(domain, "", lambda values: max(w.value(values) for w in wholes))
+        self.native.model.add_max_equality(self.native.vars[made], [self.native.expression(w) for w in wholes])
+        return Form({made: Fraction(1, scale)}, 0, max(w.error for w in wholes))
+
+    def _holds(self, atom: Holds) -> Form:
+        w = self.native.whole(self._combined(atom.comparison.expr), 1)
+        lo, hi = _integer_range(atom.comparison.lo, atom.comparison.hi)
+        low, high = self.native.bounds(w)
+        if lo <= low and high <= hi:
+            return Form(constant=1)
+        if high < lo or hi < low or lo > hi:
+            return Form(constant=0)
+        if len(w.terms) == 1:
+            ((i, c),) = w.terms.items()
+            if self.native.lo[i] == 0 and self.native.hi[i] == 1:  # a Boolean: the truth value is linear in it
+                zero, one = int(lo <= w.constant <= hi), int(lo <= w.constant + c <= hi)
+                return Form({i: one - zero}, zero)
+        h = self.native.boolean("", lambda values: int(lo <= w.value(values) <= hi))
+        self.native.inside(w, [(lo, hi)], (h,))
+        self.native.inside(w, [(low, lo - 1), (hi + 1, high)], (~h,))
+        return Form({h: 1})
+
+    def _element(self, atom: Element) -> Form:
+        f = self._combined(atom.operands[0])
+        low, high = self.native.bounds(f)
+        a, b = max(0, low), min(len(atom.array) - 1, high)
+        if a > b:
+            self.native.require(Form(constant=1), 0, 0)  # the index is never inside: nothing is feasible
+            return Form()
+        w = self.native.whole(f, 1)
+        at = self.native.variable(((a, b),), "", w.value)
+        self.native.require(Form({**f.terms, at: -1}, f.constant), 0, 0)
+        values = [Form(constant=rational(v)) for v in atom.array]
+        scale = self.native.scale(values[a : b + 1], AUXILIARY_ROOM)
+        entries = [self.native.whole(v, scale) for v in values[a : b + 1]]
+        table = [0] * a + [e.constant for e in entries]
+        made = self.native.variable(((min(table[a:]), max(table[a:])),), "", lambda known: table[known[at]])
+        self.native.model.add_element(self.native.vars[at], table, self.native.vars[made])
+        return Form({made: Fraction(1, scale)}, 0, max(e.error for e in entries))
+
+    def _piecewise(self, atom: Piecewise) -> Form:
+        """The multiple-choice form (Croxton, Gendron, Magnanti 2003, section 2): one segment is chosen, it holds x.
+
+        x = sum(x_k), lo_k s_k <= x_k <= hi_k s_k, sum(s_k) = 1, value = sum(slope_k x_k + intercept_k s_k).
+        """
+        f = self._combined(atom.operands[0])
+        w = self.native.whole(f, self.native.scale([f], AUXILIARY_ROOM))
+        pieces = self._segments(atom, w)
+        if not pieces:
+            self.native.require(Form(constant=1), 0, 0)  # no value of x lies between the points
+            return Form()
+        tie = Form({i: -c for i, c in w.terms.items()}, -w.constant)
+        value = Form(error=w.error * max(abs(slope) for _, _, slope, _ in pieces))
+        chosen = []
+        inside = partial(_clipped, w, pieces[0][0], pieces[-1][1])
+        for lo, hi, slope, intercept in pieces:
+            s = self.native.boolean("", partial(_is_within, inside, lo, hi))
+            x = self.native.variable(((min(0, lo), max(0, hi)),), "", partial(_where, inside, s))
+            self.native.inside(WholeForm({x: 1, s: -lo}, 0), [(0, LARGEST)], ())
+            self.native.inside(WholeForm({x: 1, s: -hi}, 0), [(-LARGEST, 0)], ())
+            tie.terms[x] = 1
+            value.terms[x], value.terms[s] = slope / w.scale, intercept
+            chosen.append(s)
+        self.native.exactly_one(chosen)
+        self.native.require(tie, 0, 0)
+        return value
+
+    def _segments(self, atom: Piecewise, w: WholeForm) -> list[tuple[int, int, Fraction, Fraction]]:
+        """(lowest x, highest x, slope, intercept) of the pieces that a whole x can lie in, x in units of 1 / scale."""
+        found: list[tuple[int, int, Fraction, Fraction]] = []
+        low, high = self.native.bounds(w)
+        points = [(Fraction(rational(x)), Fraction(rational(y))) for x, y in atom.points]
+        for (x0, y0), (x1, y1) in pairwise(points):
+            lo, hi = max(low, math.ceil(x0 * w.scale)), min(high, math.floor(x1 * w.scale))
+            if lo <= hi:
+                slope = (y1 - y0) / (x1 - x0)
+                found.append((lo, hi, slope, y0 - slope * x0))
+                low = hi + 1  # a point between two pieces belongs to the first
+        return found
+
+
+def _clipped(w: WholeForm, lo: int, hi: int, values: list[int]) -> int:
+    return min(max(w.value(values), lo), hi)
+
+
+def _is_within(x: Recipe, lo: int, hi: int, values: list[int]) -> int:
+    return int(lo <= x(values) <= hi)
+
+
+def _where(x: Recipe, literal: int, values: list[int]) -> int:
+    return x(values) * values[literal]
+
+
+def _integer_range(lo: Number, hi: Number) -> tuple[int, int]:
+    return (-LARGEST if lo == -math.inf else math.ceil(lo)), (LARGEST if hi == math.inf else math.floor(hi))
+
+
+def _with_zero(windows: tuple[Window, ...]) -> tuple[Window, ...]:
+    if any(a <= 0 <= b for a, b in windows):
+        return windows
+    return tuple(sorted([*windows, (0, 0)]))

@@ -1,0 +1,210 @@
+"""The native side of a CP-SAT lowering: variables with bounds and recipes, rational linear forms, linear constraints.
+
+CP-SAT knows integers only. A ``Form`` is a linear expression over native variables with rational coefficients; it is
+multiplied by a common denominator when it becomes a constraint, exactly wherever the numbers stay small enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from ortools.sat.python import cp_model
+
+from ..models.language.expressions import Number, Window
+
+Rational = int | Fraction
+Recipe = Callable[[list[int]], int]
+"""The value of an auxiliary variable from those of the variables made before it."""
+
+LARGEST = 1 << 61  # CP-SAT refuses domains beyond half of an int64
+ROOM = 1 << 56  # to what sums with real coefficients are scaled: exact in int64, with room for the solver's arithmetic
+AUXILIARY_ROOM = 1 << 45  # the same for the values of auxiliary variables, which enter further sums
+
+
+class NumberRangeError(ArithmeticError):
+    """A value that CP-SAT's 64-bit arithmetic cannot take."""
+
+
+def magnitude(x: Rational) -> Rational:
+    """The absolute value, without the detour of ``abs`` over what int and Fraction have in common."""
+    return x if x >= 0 else -x
+
+
+@dataclass(slots=True)
+class Form:
+    """``sum(terms[i] * variable i) + constant``; the expression it stands for is within ``error`` of it."""
+
+    terms: dict[int, Rational] = field(default_factory=dict)
+    constant: Rational = 0
+    error: Rational = 0
+
+    def times(self, k: Rational) -> Form:
+        """This form with every number multiplied by k."""
+        return Form({i: c * k for i, c in self.terms.items()}, self.constant * k, self.error * magnitude(k))
+
+
+@dataclass(slots=True)
+class WholeForm:
+    """A Form multiplied by ``scale`` and rounded to integers; ``error`` is in the units of the Form."""
+
+    terms: dict[int, int]
+    constant: int
+    scale: int = 1
+    error: Rational = 0
+
+    def value(self, values: list[int]) -> int:
+        """The value under values of the native variables."""
+        return self.constant + sum(c * values[i] for i, c in self.terms.items())
+
+
+@lru_cache(maxsize=4096)
+def rational(x: Number) -> Rational:
+    """The simple fraction that this float is the nearest one to, if there is one, else its exact value.
+
+    >>> rational(1 / 3600), rational(2.0)
+    (Fraction(1, 3600), 2)
+    """
+    if isinstance(x, int):
+        return x
+    near = Fraction(x).limit_denominator(10**7)
+    found = near if float(near) == x else Fraction(x)
+    return found.numerator if found.denominator == 1 else found
+
+
+class NativeModel:
+    """A CpModel under construction. Variables go by their index; a literal is an index, or ``~index`` for its negation.
+
+    ``guard`` is put on every constraint that could fail: literals that switch a constraint of the model off.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.model = cp_model.CpModel()
+        self.model.name = name
+        self.vars: list[Any] = []
+        self.lo: list[int] = []
+        self.hi: list[int] = []
+        self.recipes: list[tuple[int, Recipe]] = []
+        self.guard: tuple[int, ...] = ()
+        self.nonzeros = 0
+        self._domains: dict[tuple[Window, ...], cp_model.Domain] = {}
+
+    def domain(self, windows: tuple[Window, ...]) -> cp_model.Domain:
+        """The native domain of a union of windows."""
+        found = self._domains.get(windows)
+        if found is None:
+            if windows[0][0] < -LARGEST or windows[-1][1] > LARGEST:
+                raise NumberRangeError(f"a variable reaches from {windows[0][0]} to {windows[-1][1]}")
+            found = cp_model.Domain.from_intervals([list(w) for w in windows])
+            self._domains[windows] = found
+        return found
+
+    def variable(self, windows: tuple[Window, ...], name: str, recipe: Recipe | None = None) -> int:
+        """A new integer variable; without a recipe its value comes from the model's own variables."""
+        self.vars.append(self.model.new_int_var_from_domain(self.domain(windows), name))
+        return self._made(windows[0][0], windows[-1][1], recipe)
+
+    def boolean(self, name: str, recipe: Recipe | None = None) -> int:
+        """A new 0-1 variable."""
+        self.vars.append(self.model.new_bool_var(name))
+        return self._made(0, 1, recipe)
+
+    def _made(self, lo: int, hi: int, recipe: Recipe | None) -> int:
+        self.lo.append(lo)
+        self.hi.append(hi)
+        index = len(self.lo) - 1
+        if recipe is not None:
+            self.recipes.append((index, recipe))
+        return index
+
+    def literal(self, i: int) -> Any:
+        """The native literal."""
+        return self.vars[i] if i >= 0 else ~self.vars[~i]
+
+    def bounds(self, f: Form | WholeForm) -> tuple[Any, Any]:
+        """(lowest, highest) value of a form over the domains of its variables."""
+        low = high = f.constant
+        for i, c in f.terms.items():
+            low += c * (self.lo[i] if c > 0 else self.hi[i])
+            high += c * (self.hi[i] if c > 0 else self.lo[i])
+        return low, high
+
+    def _reach(self, i: int) -> int:
+        return max(abs(self.lo[i]), abs(self.hi[i]))
+
+    def scale(self, forms: Sequence[Form], room: int) -> int:
+        """The common denominator, or a power of two if that one would lead beyond ``room``."""
+        common = 1
+        size: Rational = 1
+        for f in forms:
+            common = math.lcm(common, f.constant.denominator, *(c.denominator for c in f.terms.values()))
+            own = magnitude(f.constant) + sum(magnitude(c) * self._reach(i) for i, c in f.terms.items())
+            size = max(size, own)
+        if common * size <= room or common == 1:
+            return common
+        if size > room:
+            raise NumberRangeError(f"a sum with real coefficients reaches {float(size):.3g}")
+        return 1 << (math.floor(room / size).bit_length() - 1)
+
+    def whole(self, f: Form, scale: int) -> WholeForm:
+        """The form times ``scale``, rounded where that is not integral."""
+        terms = {i: round(c * scale) for i, c in f.terms.items() if c}
+        constant = round(f.constant * scale)
+        if sum((abs(c) * self._reach(i) for i, c in terms.items()), abs(constant)) > LARGEST:
+            raise NumberRangeError("a sum can exceed 2^61")
+        error = f.error + abs(f.constant - Fraction(constant, scale))
+        for i, c in terms.items():
+            exact = f.terms[i]
+            if exact * scale != c:
+                error += abs(exact - Fraction(c, scale)) * self._reach(i)
+        return WholeForm(terms, constant, scale, error)
+
+    def expression(self, w: WholeForm) -> Any:
+        """The native linear expression."""
+        self.nonzeros += len(w.terms)
+        variables = [self.vars[i] for i in w.terms]
+        total = cp_model.LinearExpr.weighted_sum(variables, list(w.terms.values()))
+        return total + w.constant if w.constant else total
+
+    def require(self, f: Form, lo: Number, hi: Number, when: tuple[int, ...] = (), slack: float = 0.0) -> WholeForm:
+        """``lo <= f <= hi`` where all literals of ``when`` (and the guard) hold; ``slack`` widens it, relative to the bounds."""
+        w = self.whole(f, self.scale([f], ROOM))
+        low, high = -LARGEST, LARGEST
+        if lo != -math.inf:
+            low = math.ceil((rational(lo) - Fraction(slack) * max(1, magnitude(rational(lo)))) * w.scale)
+        if hi != math.inf:
+            high = math.floor((rational(hi) + Fraction(slack) * max(1, magnitude(rational(hi)))) * w.scale)
+        self.inside(w, [(low, high)], (*when, *self.guard))
+        return w
+
+    def equal(self, i: int, j: int, when: tuple[int, ...] = (), difference: int = 0) -> None:
+        """``variable i == variable j + difference``."""
+        self.require(Form({i: 1, j: -1}), difference, difference, when)
+
+    def inside(self, w: WholeForm, windows: Iterable[Window], when: tuple[int, ...]) -> None:
+        """The whole form lies in a union of windows, where all literals of ``when`` hold; never guarded."""
+        span = 2 * LARGEST  # beyond it nothing is ever reached
+        shifted = [[max(-span, a - w.constant), min(span, b - w.constant)] for a, b in windows if a <= b]
+        kept = [s for s in shifted if s[0] <= s[1]]
+        if kept:
+            expression = self.expression(WholeForm(w.terms, 0))
+            posted = self.model.add_linear_expression_in_domain(expression, cp_model.Domain.from_intervals(kept))
+        else:
+            posted = self.model.add_bool_or([])
+        if when:
+            posted.only_enforce_if([self.literal(i) for i in when])
+
+    def exactly_one(self, literals: Sequence[int]) -> None:
+        """One of the literals holds; never guarded."""
+        self.nonzeros += len(literals)
+        self.model.add_exactly_one([self.literal(i) for i in literals])
+
+    def complete(self, values: list[int]) -> list[int]:
+        """Fills in the auxiliary variables, in the order they were made; each within its bounds."""
+        for index, recipe in self.recipes:
+            values[index] = min(max(recipe(values), self.lo[index]), self.hi[index])
+        return values

@@ -1,0 +1,77 @@
+"""One run of CP-SAT: parameters, callbacks, the log, and what the log says became of a hint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ortools.sat.python import cp_model
+
+from .base import Limits, WarmStart
+
+Solved = Callable[[Sequence[int], float], bool]
+"""Told of each solution: values of all native variables and the bound known then; answers whether to go on."""
+
+
+@dataclass
+class Search:
+    """A solver with its parameters; ``log`` fills up while it runs."""
+
+    limits: Limits
+    log: list[str] = field(default_factory=list)
+
+    def solver(self) -> cp_model.CpSolver:
+        """A solver set to the limits. A deterministic limit asks for a search that runs the same way every time."""
+        made = cp_model.CpSolver()
+        p, limits = made.parameters, self.limits
+        p.random_seed = limits.seed & 0x7FFFFFFF
+        p.num_workers = limits.threads or 0
+        p.absolute_gap_limit = 0.0  # the default of 1e-4 is in the units of the objective, which may be small
+        p.relative_gap_limit = limits.gap or 0.0
+        if limits.time is not None:
+            p.max_time_in_seconds = max(0.0, limits.time)
+        if limits.deterministic is not None:
+            p.max_deterministic_time = limits.deterministic
+            p.interleave_search = limits.threads != 1
+        p.log_search_progress = True
+        p.log_to_stdout = False
+        made.log_callback = self.log.append
+        return made
+
+    def run(self, model: cp_model.CpModel, solved: Solved, bounded: Callable[[float], bool]) -> Any:
+        """Solve; the native response. Ctrl-C ends the search like a time limit."""
+        solver = self.solver()
+
+        def on_bound(value: float) -> None:
+            if not bounded(value):
+                solver.stop_search()
+
+        if model.has_objective():
+            solver.best_bound_callback = on_bound
+        solver.solve(model, _Listener(solved))
+        return solver.response_proto
+
+
+class _Listener(cp_model.CpSolverSolutionCallback):
+    def __init__(self, solved: Solved) -> None:
+        super().__init__()
+        self.solved = solved
+
+    def on_solution_callback(self) -> None:
+        if not self.solved(self.response_proto.solution, self.best_objective_bound):
+            self.stop_search()
+
+
+def fate(log: str) -> WarmStart:
+    """What the log says of a complete hint; ``none`` where it says nothing."""
+    said = re.search(r"^The solution hint is .*$", log, re.MULTILINE)
+    if said is None:
+        return WarmStart()
+    if "is feasible" in said[0]:
+        return WarmStart("accepted", said[0])
+    first = re.search(r"^#1 .*$", log, re.MULTILINE)  # names the subsolver, with "hint" if that one followed the hint
+    if first is not None and "hint" in first[0]:
+        return WarmStart("repaired", said[0])
+    return WarmStart("rejected", said[0])
