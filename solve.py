@@ -1,28 +1,248 @@
-"""Solves a model, or a problem by a method (start, formulation, backend, reading back)."""
+"""Solves a model on a backend, or a problem by a method: start, formulation, backend, reading back.
+
+A method is written ``multi-search``, ``first-solution:ORDER``, or ``BACKEND:FORMULATION[@LOWERING][+warm]``:
+``cpsat:counts``, ``cpsat:classes+warm``, ``cpo:pool``, ``highs:counts@pairwise``, ``highs:pool@900s`` (a grid of
+900 s, whose schedules are feasible), ``highs:classes@900s-relax`` (a relaxed grid, whose optimum is a true bound),
+``highs:classes@60s..3600s-lp`` (a grid fine early and coarse late, its linear relaxation alone).
+"""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
-from .backends import Incumbent, Limits, Result, run
-from .models.language import Model
+from . import heuristics
+from .backends import Exactness, Incumbent, Limits, Outcome, Result, UnknownName, WarmStart, backend, names, run
+from .models import Encoding, Problem, Schedule
+from .models.language import Assignment, Model
+
+OnIncumbent = Callable[[Incumbent], Any]
+GRID = re.compile(r"(?P<fine>\d+)s(\.\.(?P<coarse>\d+)s)?(-(?P<side>relax|lp))?")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method, taken apart. ``heuristic`` and ``argument`` for a heuristic; else backend, formulation, options, warm."""
+
+    text: str
+    heuristic: str | None = None
+    argument: str = ""
+    backend: str = ""
+    formulation: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    warm: bool = False
+
+    @property
+    def solver(self) -> str:
+        """Whose version decides the outcome."""
+        return "schedlab" if self.heuristic else self.backend
+
+
+def parse_method(text: str, problem: Problem | None = None) -> Method:
+    """A method from its name. Raises UnknownName, with the near names, for a part that is not known.
+
+    >>> parse_method("highs:pool@900s+warm").options
+    {'grid': 900, 'side': 'restrict'}
+    """
+    head, _, argument = text.partition(":")
+    if head in heuristics.HEURISTICS:
+        heuristics.HEURISTICS[head].check(argument)
+        return Method(text, heuristic=head, argument=argument)
+    if head not in names():
+        raise UnknownName("method or backend", head, [*heuristics.HEURISTICS, *names()])
+    argument, plus, start = argument.partition("+")
+    if plus and start != "warm":
+        raise UnknownName("start", f"+{start}", ["+warm"])
+    formulation, _, lowering = argument.partition("@")
+    known = list(problem.formulations) if problem is not None else []
+    formulation = formulation or (known[0] if known else "")
+    if problem is not None and formulation not in known:
+        raise UnknownName(f"formulation of {problem.kind} problems", formulation, known)
+    return Method(text, "" or None, "", head, formulation, _lowering(lowering), bool(plus))
+
+
+def _lowering(text: str) -> dict[str, Any]:
+    if not text:
+        return {}
+    if text in ("pairwise", "time-indexed"):
+        return {"lowering": text}
+    found = GRID.fullmatch(text)
+    if found is None:
+        raise UnknownName(
+            "lowering", f"@{text}", ["@pairwise", "@time-indexed", "@900s", "@900s-relax", "@60s..3600s-lp"]
+        )
+    fine = int(found["fine"])
+    options: dict[str, Any] = {"grid": (fine, int(found["coarse"])) if found["coarse"] else fine}
+    options["side"] = "relax" if found["side"] else "restrict"
+    if found["side"] == "lp":
+        options["integral"] = False
+    return options
 
 
 def solve(
-    model: Model,
+    what: Model | Problem,
     backend: str = "cpsat",
     time_limit: float | None = None,
     threads: int | None = None,
     seed: int = 0,
-    warm_start: Any = None,
+    warm_start: Assignment | Schedule | str | None = None,
     gap_limit: float | None = None,
     deterministic_limit: float | None = None,
-    on_incumbent: Callable[[Incumbent], Any] | None = None,
+    on_incumbent: OnIncumbent | None = None,
+    method: str | None = None,
     **options: Any,
 ) -> Result:
-    """Solve a model on a backend."""
-    began = time.perf_counter()
+    """Solve a model, or a problem by a method; every answer is checked by code that no solver wrote.
+
+    ``time_limit``: wall seconds of the whole call, lowering included; ``threads`` None: all cores; ``warm_start``: an
+    Assignment (of a model), a Schedule or a heuristic's name (of a problem); ``gap_limit``: stop at this relative gap;
+    ``deterministic_limit``: in the solver's own reproducible unit; ``on_incumbent``: called with each
+    Incumbent(seconds, objective, bound), returning False stops; ``method``: of a problem, see the module's text;
+    ``options``: of the backend. Ctrl-C returns the best so far.
+
+    Raises UnknownName for a backend or method that is not known, LoweringTooLarge before too large a lowering is built.
+
+    >>> import schedlab as sl
+    >>> m = sl.Model("one"); a = m.interval("a", size=3, start=(2, 9)); m.minimize(a.end)
+    >>> sl.solve(m, backend="cpsat").objective
+    5
+    """
     limits = Limits(time_limit, threads, seed, gap_limit, deterministic_limit)
-    return run(model, backend, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
+    if isinstance(what, Model):
+        if method is not None or isinstance(warm_start, (Schedule, str)):
+            raise TypeError("a method, a Schedule or a heuristic's name is for a problem; a model takes an Assignment")
+        began = time.perf_counter()
+        return run(what, backend, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
+    if isinstance(warm_start, Assignment):
+        raise TypeError("a problem's warm start is a Schedule or a heuristic's name, not an Assignment")
+    chosen = parse_method(method or f"{backend}:", what)
+    heuristics.warm_up()
+    began = time.perf_counter()
+    if chosen.heuristic is not None:
+        return _by_heuristic(what, chosen, limits, on_incumbent, began)
+    return _by_backend(what, chosen, limits, warm_start, on_incumbent, began, options)
+
+
+def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncumbent | None, began: float) -> Result:
+    from . import __version__
+
+    trace: list[Incumbent] = []
+
+    def told(objective: float) -> bool:
+        trace.append(Incumbent(time.perf_counter() - began, objective, None))
+        return call is None or call(trace[-1]) is not False
+
+    result = Result("unknown", method.text, __version__, problem=problem, incumbents=trace)
+    try:
+        found = heuristics.HEURISTICS[str(method.heuristic)].run(problem, method.argument, limits.time, told)
+    except heuristics.NoSchedule as e:
+        result.message = str(e)
+    else:
+        result.message = found.message
+        _conclude(result, problem, found.schedule)
+    took = time.perf_counter() - began
+    result.seconds = {"build": 0.0, "lower": 0.0, "solve": took, "total": took}
+    return result
+
+
+def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
+    """The schedule goes into the result with its own objective, and is verified."""
+    result.schedule = schedule
+    result.violations = problem.verify(schedule)
+    if result.violations:
+        result.status, result.objective = "error", None
+        result.message = f"the schedule violates the problem: {result.violations[0].message}"
+        return
+    result.objective = problem.objective(schedule)
+    if result.status == "unknown":
+        result.status = "feasible"
+
+
+class Reader:
+    """Reads each incumbent of the model back into a schedule, and keeps the best; the value is the schedule's own."""
+
+    def __init__(self, problem: Problem, encoding: Encoding) -> None:
+        self.problem = problem
+        self.encoding = encoding
+        self.sign = 1 if problem.sense == "minimize" else -1
+        self.best: Schedule | None = None
+        self.start: Schedule | None = None
+        self.objective: float | None = None
+
+    def __call__(self, assignment: Assignment) -> float | None:
+        schedule = self.encoding.read(assignment)
+        if self.encoding.relaxation:
+            if self.start is not None and schedule.start == self.start.start:
+                schedule = self.start
+            else:
+                try:
+                    schedule = heuristics.allocate(self.problem, schedule.start)
+                except heuristics.NoSchedule:
+                    return None
+        elif self.problem.verify(schedule):  # the answer of a relaxed grid
+            return None
+        value = self.problem.objective(schedule)
+        if self.objective is None or self.sign * (value - self.objective) < 0:
+            self.best, self.objective = schedule, value
+        return value
+
+
+def _by_backend(
+    problem: Problem,
+    method: Method,
+    limits: Limits,
+    warm_start: Schedule | str | None,
+    call: OnIncumbent | None,
+    began: float,
+    options: dict[str, Any],
+) -> Result:
+    encoding = problem.formulations[method.formulation]()
+    reader = Reader(problem, encoding)
+    built = time.perf_counter()
+    start, why = _start(problem, method, warm_start, limits)
+    reader.start = start
+    hint = None if start is None else encoding.write(start)
+    result = run(
+        encoding.model,
+        method.backend,
+        limits,
+        warm_start=hint,
+        on_incumbent=call,
+        began=began,
+        judge=reader,
+        **{**method.options, **options},
+    )
+    result.problem = problem
+    result.seconds["build"] += built - began
+    if why:
+        result.warm_start = WarmStart("rejected", why)
+    if encoding.relaxation and result.exactness.kind == "exact":
+        result.exactness = Exactness("relaxation", (f"formulation {method.formulation}", *result.exactness.notes))
+    if reader.best is not None:
+        _conclude(result, problem, reader.best)
+    return result
+
+
+def _start(
+    problem: Problem, method: Method, given: Schedule | str | None, limits: Limits
+) -> tuple[Schedule | None, str]:
+    """The schedule to start from, or why there is none."""
+    if given is None and method.warm:
+        given = "multi-search"
+    if isinstance(given, str):
+        head, _, argument = given.partition(":")
+        if head not in heuristics.HEURISTICS:
+            raise UnknownName("heuristic", head, list(heuristics.HEURISTICS))
+        try:
+            given = heuristics.HEURISTICS[head].run(problem, argument, limits.time, None).schedule
+        except heuristics.NoSchedule as e:
+            return None, str(e)
+    if given is not None and (broken := problem.verify(given)):
+        return None, f"the start violates the problem: {broken[0].message}"
+    return given, ""
+
+
+__all__ = ["Method", "Outcome", "Reader", "backend", "parse_method", "solve"]

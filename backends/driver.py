@@ -28,6 +28,7 @@ from .base import (
 from .registry import backend as find_backend
 
 OnIncumbent = Callable[[Incumbent], Any]
+Judge = Callable[[Assignment], float | None]
 CONFLICT_SECONDS = 10.0
 
 
@@ -52,9 +53,18 @@ def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A0
 class Recorder:
     """The Watch of a run: recomputes every objective, keeps the best answer and the trace."""
 
-    def __init__(self, model: Model, origin: Model, exactness: Exactness, began: float, call: OnIncumbent | None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        origin: Model,
+        exactness: Exactness,
+        began: float,
+        call: OnIncumbent | None,
+        judge: Judge | None,
+    ) -> None:
         self.model = model
         self.origin = origin
+        self.judge = judge or self._value
         self.relaxation = exactness.kind == "relaxation"
         self.proves_bounds = exactness.kind != "restriction"
         self.began = began
@@ -78,19 +88,35 @@ class Recorder:
             assignment.model = self.origin
             if self.relaxation and self.model.check(assignment):
                 self.relaxed = assignment
+                if self.judge == self._value:
+                    return self._tell(force=False)
+            try:
+                value = self.judge(assignment)
+            except Exception as e:  # raised again by run(): a solver's thread would swallow it
+                self.failure, self.stopped = e, True
+                return False
+            if value is None and self.model.objectives:
                 return self._tell(force=False)
-            value = self.model.value(self.model.objectives[0], assignment) if self.model.objectives else None
             if self.best is not None and (value is None or self.sign * (value - _known(self.objective)) >= 0):
                 return not self.stopped
             self.best, self.objective = assignment, value
             return self._tell(force=True)
+
+    def _value(self, assignment: Assignment) -> float | None:
+        return self.model.value(self.model.objectives[0], assignment) if self.model.objectives else None
 
     def bound(self, value: float) -> bool:
         with self._lock:
             return self._tell(force=False) if self._tighten(value) else not self.stopped
 
     def _tighten(self, bound: float | None) -> bool:
-        if bound is None or math.isinf(bound) or math.isnan(bound) or not self.proves_bounds or not self.model.objectives:
+        if (
+            bound is None
+            or math.isinf(bound)
+            or math.isnan(bound)
+            or not self.proves_bounds
+            or not self.model.objectives
+        ):
             return False
         if self.known_bound is None or self.sign * (bound - self.known_bound) > 0:
             self.known_bound = bound
@@ -121,9 +147,14 @@ def run(
     warm_start: Assignment | None = None,
     on_incumbent: OnIncumbent | None = None,
     began: float | None = None,
+    judge: Judge | None = None,
     **options: Any,
 ) -> Result:
-    """Solve a model; ``limits.time`` is for the whole call, from ``began`` (perf_counter) on, lowering included."""
+    """Solve a model; ``limits.time`` is for the whole call, from ``began`` (perf_counter) on, lowering included.
+
+    ``judge`` gives an assignment its value in the model's stead, as the schedule read from it has (None: it has none);
+    the verification of such answers is then the caller's.
+    """
     began = time.perf_counter() if began is None else began
     found = find_backend(backend)
     here = found.availability()
@@ -136,7 +167,11 @@ def run(
     extra: list[NamedConstraint] = []
     for k in range(max(1, len(model.objectives))):
         stage = _stage(model, k, extra)
-        result = _solve_stage(stage, model, result, began, limits, start, warm, on_incumbent, options)
+        first = k == 0
+        recorded = start if warm.fate == "accepted" or not first else None
+        result = _solve_stage(stage, model, result, began, limits, (start, recorded), on_incumbent, judge, options)
+        if first:
+            result.warm_start = _fate(warm, result)
         values.append(result.objective)
         bounds.append(result.bound)
         if result.assignment is None or result.status != "optimal" or k + 1 >= len(model.objectives):
@@ -165,26 +200,29 @@ def _solve_stage(
     before: Result,
     began: float,
     limits: Limits,
-    start: Assignment | None,
-    warm: WarmStart,
+    start: tuple[Assignment | None, Assignment | None],
     on_incumbent: OnIncumbent | None,
+    judge: Judge | None,
     options: dict[str, Any],
 ) -> Result:
+    """One objective. ``start``: what is hinted, and what is an incumbent already (None: the hint is not a solution)."""
+    hinted, incumbent = start
     lowering = time.perf_counter()
     try:
         compiled = find_backend(before.solver).compile(stage, **options)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e))
     solving = time.perf_counter()
-    recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent)
+    recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge)
     recorder.trace.extend(before.incumbents)
-    if start is not None and warm.fate == "accepted":
-        recorder.solution(copy.copy(start))
+    if incumbent is not None:
+        recorder.solution(copy.copy(incumbent))
+    first = recorder.objective
     left = None if limits.time is None else max(0.0, limits.time - (solving - began))
     if left == 0.0:
         outcome = Outcome("unknown", message="the time limit ended before the solver began")
     else:
-        outcome = compiled.run(recorder, replace(limits, time=left), start)
+        outcome = compiled.run(recorder, replace(limits, time=left), hinted)
     if recorder.failure is not None:
         raise recorder.failure
     recorder.bound(outcome.bound) if outcome.bound is not None else None
@@ -199,13 +237,13 @@ def _solve_stage(
         message=outcome.message,
         assignment=recorder.best,
         relaxed=recorder.relaxed,
-        warm_start=_fate(warm, outcome, recorder, start),
+        warm_start=replace(outcome.warm, returned=incumbent is not None and recorder.objective == first),
     )
     result.seconds = dict(before.seconds)
     result.seconds["lower"] += solving - lowering
     result.seconds["solve"] += time.perf_counter() - solving
     result.status = _status(outcome, recorder, compiled.exactness)
-    if recorder.best is not None:
+    if recorder.best is not None and judge is None:
         result.violations = stage.check(recorder.best)
         if result.violations:
             result.status = "error"
@@ -213,15 +251,14 @@ def _solve_stage(
     return result
 
 
-def _fate(warm: WarmStart, outcome: Outcome, recorder: Recorder, start: Assignment | None) -> WarmStart:
-    """The solver's word on an admitted start; ``returned`` if the best is still the start's own value."""
-    if start is None or warm.fate == "none":
-        return warm
-    said = outcome.warm if outcome.warm.fate != "none" else warm
-    if warm.fate == "rejected":
-        return said if said.fate == "repaired" else warm
-    first = next((i.objective for i in recorder.trace if i.objective is not None), None)
-    return replace(said, returned=recorder.best is not None and first == recorder.objective)
+def _fate(given: WarmStart, result: Result) -> WarmStart:
+    """What became of the start that the caller gave: our check of it first, then the solver's word."""
+    said = result.warm_start
+    if given.fate == "none":
+        return given
+    if given.fate == "rejected":
+        return said if said.fate == "repaired" else given
+    return said if said.fate != "none" else replace(given, returned=said.returned)
 
 
 def _status(outcome: Outcome, recorder: Recorder, exactness: Exactness) -> Status:

@@ -1,0 +1,232 @@
+"""The dispatching problem: declaration, verification and objectives on the data alone, and its four formulations."""
+
+import itertools
+import random
+
+import pytest
+import schedlab as sl
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Running, Schedule
+from schedlab.models.dispatch import OBJECTIVES, impossible
+
+EURORA_4 = Platform(
+    [NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 2, {"cores": 16, "gpus": 0, "mics": 2})]
+)
+PARALLEL = Queue("parallel", 18000)
+NIGHT = Queue("np_longpar", 86400, daily=((64800, 115200),))
+
+
+def job(name, units=1, walltime=10, submit=0, queue="parallel", **request):
+    return Job(name, submit, walltime, units, request or {"cores": 16}, queue)
+
+
+# Thesis 4.2.1, table 4.2: walltime and resources of the first motivational example; table 4.4 is its best schedule.
+TEST_1 = [
+    job("job1", units=2, walltime=600, cores=16, mics=2),
+    job("job2", units=1, walltime=60, cores=1, gpus=2),
+    job("job3", units=2, walltime=720, submit=5, cores=16, gpus=2),
+    job("job4", units=2, walltime=600, submit=5, cores=16, gpus=1),
+]
+TABLE_4_4 = Schedule(
+    {"job1": 0, "job2": 0, "job3": 660, "job4": 60},
+    {
+        "job1": {"mic-1": 1, "mic-2": 1},
+        "job2": {"gpu-1": 1},
+        "job3": {"gpu-1": 1, "gpu-2": 1},
+        "job4": {"gpu-1": 1, "gpu-2": 1},
+    },
+)
+
+
+def test_thesis_table_4_4_is_right_and_waits_as_stated():
+    problem = Dispatch(EURORA_4, TEST_1, [PARALLEL], "waiting")
+    assert problem.verify(TABLE_4_4) == []
+    assert problem.objective(TABLE_4_4) == 660 - 5 + 60 - 5
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"job4": 59}, "starts at 59|gpu-1"),
+        ({"job3": 4}, "before its submit time, 5"),
+    ],
+)
+def test_a_moved_start_is_found(change, complaint):
+    problem = Dispatch(EURORA_4, TEST_1, [PARALLEL], "waiting")
+    broken = Schedule({**TABLE_4_4.start, **change}, TABLE_4_4.nodes)
+    text = " ".join(v.message for v in problem.verify(broken))
+    assert any(part in text for part in complaint.split("|")), text
+
+
+@pytest.mark.parametrize(
+    ("nodes", "complaint"),
+    [
+        ({"mic-1": 1}, "has 1 units on nodes, not 2"),
+        ({"mic-1": 1, "mic-9": 1}, "'mic-9', which is not a node"),
+        ({"mic-1": 2}, "32 cores in use, it has 16"),
+        ({"mic-1": 3, "mic-2": -1}, "-1 units on 'mic-2'"),
+        ({"gpu-1": 1, "mic-1": 1}, "mics in use, it has 0"),
+    ],
+)
+def test_a_wrong_placing_is_found(nodes, complaint):
+    problem = Dispatch(EURORA_4, TEST_1, [PARALLEL], "waiting")
+    broken = Schedule(TABLE_4_4.start, {**TABLE_4_4.nodes, "job1": nodes})
+    assert complaint in " ".join(v.message for v in problem.verify(broken))
+
+
+def test_missing_and_unknown_jobs_are_found():
+    problem = Dispatch(EURORA_4, TEST_1, [PARALLEL], "waiting")
+    starts = {j: s for j, s in TABLE_4_4.start.items() if j != "job2"}
+    text = " ".join(v.message for v in problem.verify(Schedule({**starts, "job9": 0}, TABLE_4_4.nodes)))
+    assert "'job2' has no start" in text
+    assert "'job9' is not one of the problem" in text
+
+
+def test_running_jobs_hold_their_nodes_until_their_expected_end():
+    running = [Running(job("r", cores=16), start=-50, nodes={"gpu-1": 1}, end=30)]
+    problem = Dispatch(EURORA_4, [job("a", cores=16, gpus=1)], [PARALLEL], "waiting", running=running)
+    assert "gpu-1" in problem.verify(Schedule({"a": 29}, {"a": {"gpu-1": 1}}))[0].message
+    assert problem.verify(Schedule({"a": 30}, {"a": {"gpu-1": 1}})) == []
+
+
+def test_night_jobs_start_between_six_in_the_evening_and_eight_in_the_morning():
+    problem = Dispatch(EURORA_4, [job("n", submit=30000, queue="np_longpar")], [NIGHT], "waiting")
+    placed = {"n": {"gpu-1": 1}}
+    allowed = [t for t in range(30000, 200000, 600) if not problem.verify(Schedule({"n": t}, placed))]
+    assert all(t % 86400 >= 64800 or t % 86400 <= 28800 for t in allowed)
+    assert allowed[0] == 64800
+    windows = problem.start_windows(problem.jobs[0])
+    assert windows[0] == (64800, 115200)
+    assert all(any(lo <= t <= hi for lo, hi in windows) for t in allowed if t <= windows[-1][1])
+
+
+def test_the_snapshot_of_a_time_has_the_jobs_submitted_by_then():
+    jobs = [job(f"j{t}", submit=t) for t in (50, 10, 30, 90)]
+    at = Dispatch(EURORA_4, jobs, [PARALLEL]).at(50, first=2)
+    assert [j.id for j in at.jobs] == ["j10", "j30"]
+    assert at.now == 50
+    assert (
+        "before now, 50"
+        in at.verify(Schedule({"j10": 49, "j30": 50}, {"j10": {"gpu-1": 1}, "j30": {"gpu-2": 1}}))[0].message
+    )
+
+
+def test_objectives_by_hand():
+    jobs = [job("a", submit=0, walltime=100), job("b", submit=10, walltime=50, queue="debug")]
+    schedule = Schedule({"a": 0, "b": 7210}, {"a": {"gpu-1": 1}, "b": {"gpu-1": 1}})
+    queues = [PARALLEL, Queue("debug", 3600)]
+    by_hand = {
+        "makespan": 7260,
+        "waiting": 7200,
+        "weighted-wait": 2.0,
+        "weighted-tardiness": 1.0,
+        "late-jobs": 1,
+        "queue-priority-wait": 5 * 7200,
+        "slowdown": 1 + (7200 + 50) / 50,
+    }
+    assert set(by_hand) == set(OBJECTIVES)
+    for name, expected in by_hand.items():
+        assert Dispatch(EURORA_4, jobs, queues, name).objective(schedule) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_clairvoyant_takes_the_runtimes():
+    known = Job("a", 0, 100, 1, {"cores": 1}, "parallel", runtime=40)
+    problem = Dispatch(EURORA_4, [known], [PARALLEL], "makespan", durations="runtime")
+    assert problem.objective(Schedule({"a": 0}, {"a": {"gpu-1": 1}})) == 40
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (job("big", units=3, gpus=2), "'big'.*gpus.*only 2"),
+        (job("wide", cores=17), "'wide'.*no node has more than 16 cores"),
+        (job("both", gpus=1, mics=1), "'both'.*together"),
+        (job("lost", queue="nowhere"), "'lost'.*'nowhere'.*parallel"),
+        (job("odd", tpus=1), "'odd'.*tpus"),
+        (job("none", units=0), "'none'.*units"),
+        (job("quick", walltime=0), "'quick'.*walltime"),
+    ],
+)
+def test_contradictions_name_the_job(wrong, named):
+    with pytest.raises(ProblemError, match=named):
+        Dispatch(EURORA_4, [wrong], [PARALLEL])
+
+
+def test_impossible_jobs_are_told_from_possible_ones():
+    jobs = [job("fits", units=4), job("not", units=5)]
+    assert [j.id for j, _ in impossible(EURORA_4, jobs)] == ["not"]
+
+
+def tiny(seed):
+    """Three jobs on three small nodes of two classes, short enough for a complete enumeration."""
+    rng = random.Random(seed)
+    platform = Platform([NodeGroup("a", 2, {"cores": 4, "mem": 4}), NodeGroup("b", 1, {"cores": 2, "mem": 6})])
+    jobs = []
+    for k in range(3):
+        request = {"cores": rng.randint(1, 4), "mem": rng.randint(0, 4)}
+        units = rng.randint(1, 2)
+        queue = rng.choice(["fast", "slow"])
+        jobs.append(Job(f"j{k}", rng.randint(0, 2), rng.randint(1, 3), units, request, queue))
+    return Dispatch(platform, jobs, [Queue("fast", 2), Queue("slow", 5)], rng.choice(OBJECTIVES), now=rng.randint(0, 1))
+
+
+def enumerate_optimum(problem, latest=8):
+    """The least objective over every start up to ``latest`` and every placing."""
+    placings = []
+    for j in problem.jobs:
+        ways = itertools.product(range(j.units + 1), repeat=len(problem.platform.nodes))
+        nodes = [dict(zip(problem.platform.nodes, w, strict=True)) for w in ways if sum(w) == j.units]
+        alone = [n for n in nodes if not problem_of(problem, j).verify(Schedule({j.id: 20}, {j.id: n}))]
+        placings.append(alone)
+    names = [j.id for j in problem.jobs]
+    best = None
+    for starts in itertools.product(range(latest + 1), repeat=len(names)):
+        start = dict(zip(names, starts, strict=True))
+        value = problem.objective(Schedule(start))
+        if best is not None and value >= best:
+            continue
+        for chosen in itertools.product(*placings):
+            if not problem.verify(Schedule(start, dict(zip(names, chosen, strict=True)))):
+                best = value
+                break
+    return best
+
+
+def problem_of(problem, one):
+    return problem.replace(jobs=[one])
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_formulations_against_complete_enumeration(seed):
+    problem = tiny(seed)
+    optimum = enumerate_optimum(problem)
+    for name in problem.formulations:
+        result = sl.solve(problem, method=f"cpsat:{name}", threads=1)
+        assert result.violations == [], name
+        assert result.bound <= optimum + 1e-6 * max(1, abs(optimum)), name
+        assert result.objective >= optimum - 1e-6 * max(1, abs(optimum)), name
+        if name in ("units", "counts"):
+            assert result.status == "optimal"
+            assert result.objective == pytest.approx(optimum, rel=1e-6), name
+
+
+@pytest.mark.parametrize("name", ["units", "counts", "classes", "pool"])
+def test_a_schedule_written_as_an_assignment_keeps_its_objective(name):
+    for aim in OBJECTIVES:
+        problem = Dispatch(EURORA_4, TEST_1, [PARALLEL], aim, running=[Running(job("r"), -5, {"mic-1": 1}, 0)])
+        encoding = problem.formulations[name]()
+        assignment = encoding.write(TABLE_4_4)
+        assert encoding.model.check(assignment) == []
+        value = encoding.model.value(encoding.model.objectives[0], assignment)
+        assert value == pytest.approx(problem.objective(TABLE_4_4), rel=1e-9)
+        assert encoding.read(assignment).start == TABLE_4_4.start
+        if not encoding.relaxation:
+            assert encoding.read(assignment).nodes == TABLE_4_4.nodes
+
+
+def test_the_classes_bound_lies_between_the_pool_bound_and_the_optimum():
+    """Three units of 9 cores on three nodes of 16: two fit the pool's cores at once per 18, but never one node."""
+    platform = Platform([NodeGroup("n", 2, {"cores": 16})])
+    jobs = [job(f"j{k}", walltime=10, cores=9) for k in range(4)]
+    problem = Dispatch(platform, jobs, [PARALLEL], "waiting")
+    bounds = {n: sl.solve(problem, method=f"cpsat:{n}", threads=1).bound for n in ("pool", "classes", "counts")}
+    assert bounds["pool"] < bounds["classes"] == bounds["counts"] == 20
