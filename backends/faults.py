@@ -78,17 +78,23 @@ class AbsentAtLowerBound(Copy):
 
 
 class ZeroSizeOccupies(Copy):
-    """An interval of size zero may not lie inside another one of a no_overlap."""
+    """An interval of size zero may not lie inside another one of a no_overlap or of a full cumulative."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
         if isinstance(c, NoOverlap):
-            among = self.several(c.intervals)
-            for a in among:
-                for b in among:
-                    if a is not b and a.size_lo == 0:
-                        apart = holds(a.start <= b.start) + holds(a.start >= b.end)
-                        self.model.add(a.presence + b.presence - 1 <= apart, "fault")
+            self._keep_apart([(v, 1) for v in c.intervals], 1)
+        if isinstance(c, Cumulative):
+            pairs = zip(c.intervals, c.demands, strict=True)
+            self._keep_apart([(v, d) for v, d in pairs if isinstance(d, int)], sorted(k for _, k in c.steps)[-1])
         return super().constraint(c)
+
+    def _keep_apart(self, among: list[tuple[Interval, int]], capacity: int) -> None:
+        for v, height in among:
+            for w, other in among:
+                if v is not w and v.size_lo == 0 < height and height + other > capacity:
+                    a, b = self.intervals[v], self.intervals[w]
+                    apart = holds(a.start <= b.start) + holds(a.start >= b.end)
+                    self.model.add(a.presence + b.presence - 1 <= apart, "fault")
 
 
 class StepShifted(Copy):

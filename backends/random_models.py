@@ -29,12 +29,13 @@ from ..models.language import (
     start_before_start,
     synchronize,
 )
+from ..models.language import max as latest
 from ..models.language import sum as total
 from .brute_force import domain
 from .random_expressions import Expressions
 
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
-ROOM = 400_000  # assignments, before any is excluded, that a model may have
+ROOM = 120_000  # assignments, before any is excluded, that a model may have
 CONSTRUCTS = (
     "fixed size", "variable size", "zero size", "size from zero", "start windows", "optional", "default horizon",
     "negative time", "integer", "negative integer", "boolean", "alternative of 1", "alternative of several",
@@ -92,8 +93,8 @@ class _Maker:
         """Constraints by weight and maker."""
         return {
             "alternative": (1.7, self._alternative),
-            "cumulative": (2.6, self._cumulative),
-            "no_overlap": (1.1, self._no_overlap),
+            "cumulative": (3.2, self._cumulative),
+            "no_overlap": (1.8, self._no_overlap),
             "synchronize": (0.8, self._synchronize),
             "precedence": (3.2, self._precedence),
             "implication": (0.8, self._implies),
@@ -186,14 +187,18 @@ class _Maker:
 
     def _cumulative(self) -> list[Constraint]:
         chosen = self._some(2, 5)
+        chosen += self._instant(chosen[0])
         demands = [self._demand() for _ in chosen]
-        top = self.rng.randint(1, 5)
-        if self.rng.random() < 0.55:
+        known = [d for d in demands if isinstance(d, int)]
+        top = max([1, *known]) + self.rng.choice([0, 0, 1, 2])
+        if self.rng.random() < 0.5:
             self.used.add("cumulative constant")
             return [cumulative(chosen, demands, top)]
         self.used.add("cumulative stepwise")
-        times = sorted(self.rng.sample(range(self.origin - 1, self.origin + 9), self.rng.randint(2, 3)))
-        return [cumulative(chosen, demands, [(t, self.rng.randint(0, top + 1)) for t in times])]
+        times = sorted(self.rng.sample(range(self.origin, self.origin + 8), self.rng.randint(2, 3)))
+        low = self.rng.randint(0, 1)
+        capacities = [top if k % 2 == low else self.rng.randint(0, top - 1) for k in range(len(times))]
+        return [cumulative(chosen, demands, list(zip(times, capacities, strict=True)))]
 
     def _demand(self) -> int | Integer | Linear:
         rng, draw = self.rng, self.rng.random()
@@ -213,7 +218,18 @@ class _Maker:
 
     def _no_overlap(self) -> list[Constraint]:
         self.used.add("no_overlap")
-        return [no_overlap(self._some(2, 4))]
+        chosen = self._some(2, 4)
+        return [no_overlap(chosen + self._instant(chosen[0]))]
+
+    def _instant(self, host: Interval) -> list[Interval]:
+        """At times an interval that may have size 0, at an instant at which another one can be running."""
+        if self.rng.random() < 0.5 or host.size_hi < 2:
+            return []
+        at = host.start_lo + self.rng.randint(1, host.size_hi)
+        made = self.model.interval(f"i{len(self.model.intervals)}", (0, self.rng.randint(0, 1)), at)
+        self._note_interval(made, False)
+        self.reference[made] = domain(made)[0]
+        return [made]
 
     def _synchronize(self) -> list[Constraint]:
         self.used.add("synchronize")
@@ -297,9 +313,13 @@ class _Maker:
         getattr(self.model, sense)(aims if count > 1 else aims[0])
 
     def _objective(self) -> Linear:
-        rng = self.rng
-        if rng.random() < 0.35:
-            weights = [rng.choice([1, 2, 0.5, 1 / 3600, 1 / 18000, 1 / 86400]) for _ in self.model.intervals]
+        rng, draw = self.rng, self.rng.random()
+        ends = [v.end for v in self.model.intervals]
+        if draw < 0.4:
+            weights = [rng.choice([1, 2, 0.5, 1 / 3600, 1 / 18000, 1 / 86400]) for _ in ends]
             self.used.add("sum")
             return total([v.start for v in self.model.intervals], weights) - rng.randint(0, 3)
+        if draw < 0.55:
+            self.used.add("max")
+            return latest(ends) + rng.choice([0, 0.5]) * rng.choice(ends)
         return self.expressions.linear(rng.choice([1, 2, 2]), rng.random() < 0.4)
