@@ -115,22 +115,26 @@ class Lowering:
 
     def interval(self, v: Interval) -> Any:
         """The native interval variable, made when it is first asked for."""
-        if v.index not in self.intervals:
-            self.intervals[v.index] = self._interval(v, self.present(v))
-        return self.intervals[v.index]
+        i = v.index
+        if i not in self.intervals:
+            self.intervals[i] = self._interval(v, self.expressions.presence[i])
+        return self.intervals[i]
 
-    def _interval(self, v: Interval, when: tuple[int, ...]) -> Any:
+    def _interval(self, v: Interval, presence: int) -> Any:
+        """A native interval with the edges of v, present where that literal holds (always, if it is -1)."""
         e, i = self.expressions, v.index
-        if e.start[i] not in self._edges:
+        edges = self._edges.get(e.start[i])
+        if edges is None:
             native = self.native.vars
             first = native[e.start[i]]
-            varies = e.size[i] >= 0
-            last = native[e.end[i]] if varies else first + v.size_lo
-            self._edges[e.start[i]] = (first, native[e.size[i]] if varies else v.size_lo, last)
-        start, size, end = self._edges[e.start[i]]
-        if when:
-            return self.native.model.new_optional_interval_var(start, size, end, self.native.literal(when[0]), v.name)
-        return self.native.model.new_interval_var(start, size, end, v.name)
+            edges = (first, v.size_lo, first + v.size_lo)
+            if e.size[i] >= 0:
+                edges = (first, native[e.size[i]], native[e.end[i]])
+            self._edges[e.start[i]] = edges
+        start, size, end = edges
+        if presence < 0:
+            return self.native.model.new_interval_var(start, size, end, v.name)
+        return self.native.model.new_optional_interval_var(start, size, end, self.native.vars[presence], v.name)
 
     # constraints
 
@@ -191,10 +195,11 @@ class Lowering:
         self.native.require(Form(dict(terms), right.constant - left.constant), c.delay, float("inf"), when)
 
     def _cumulative(self, c: Cumulative) -> None:
-        intervals, demands = [], []
+        intervals: list[Any] = []
+        demands: list[Any] = []
         for v, demand in zip(c.intervals, c.demands, strict=True):
             height = self._demand(demand) if isinstance(demand, Linear) else demand  # its ranges hold in any case
-            if isinstance(demand, int) and demand == 0:
+            if height is demand and demand == 0:
                 continue
             found = self._occupying_interval(v)
             if found is not None:
@@ -229,7 +234,7 @@ class Lowering:
             conditions = [*self.present(v), *self.native.guard]
             if v.size_lo == 0:
                 conditions.append(self._positive(v))
-            self._occupying[key] = self._interval(v, (self._all(conditions),))
+            self._occupying[key] = self._interval(v, self._all(conditions))
         return self._occupying[key]
 
     def _positive(self, v: Interval) -> int:
@@ -290,27 +295,29 @@ class Lowering:
 
 def _masters(model: Model) -> dict[int, int]:
     """By option: the interval whose start it can share, itself without a master to share with."""
-    found: dict[int, int] = {}
-    count: Counter[int] = Counter()
+    found: dict[int, int | None] = {}
     for _, c in model.constraints:
         if isinstance(c, Alternative):
-            size = (c.interval.size_lo, c.interval.size_hi)
+            master = c.interval
             for o in c.options:
-                count[o.index] += 1
-                if (o.size_lo, o.size_hi) == size:
-                    found[o.index] = c.interval.index
-    direct = {i: m for i, m in found.items() if count[i] == 1}
-    return {i: root for i in direct if (root := _root(i, direct)) is not None}
+                if o.index in found or o.size_lo != master.size_lo or o.size_hi != master.size_hi:
+                    found[o.index] = None  # two masters, or not the same size
+                else:
+                    found[o.index] = master.index
+    direct = {i: m for i, m in found.items() if m is not None}
+    roots = {i: m if m not in direct else _root(i, direct) for i, m in direct.items()}
+    return {i: root for i, root in roots.items() if root is not None}
 
 
 def _root(i: int, direct: dict[int, int]) -> int | None:
     """The end of the chain of masters; None for an interval on (or before) a circle of them."""
-    seen = {i}
+    i = direct[i]
+    seen = set()
     while i in direct:
+        seen.add(i)
         i = direct[i]
         if i in seen:
             return None
-        seen.add(i)
     return i
 
 

@@ -92,6 +92,7 @@ class NativeModel:
         self.guard: tuple[int, ...] = ()
         self.nonzeros = 0
         self._domains: dict[tuple[Window, ...], cp_model.Domain] = {}
+        self._truth = self.domain(((0, 1),))
 
     def domain(self, windows: tuple[Window, ...]) -> cp_model.Domain:
         """The native domain of a union of windows."""
@@ -110,7 +111,7 @@ class NativeModel:
 
     def boolean(self, name: str, recipe: Recipe | None = None) -> int:
         """A new 0-1 variable."""
-        self.vars.append(self.model.new_bool_var(name))
+        self.vars.append(self.model.new_int_var_from_domain(self._truth, name))
         return self._made(0, 1, recipe)
 
     def _made(self, lo: int, hi: int, recipe: Recipe | None) -> int:
@@ -201,7 +202,7 @@ class NativeModel:
     def exactly_one(self, literals: Sequence[int]) -> None:
         """One of the literals holds; never guarded."""
         self.nonzeros += len(literals)
-        self.model.add_exactly_one([self.literal(i) for i in literals])
+        self.model.add_exactly_one([self.vars[i] if i >= 0 else ~self.vars[~i] for i in literals])
 
     def complete(self, values: list[int]) -> list[int]:
         """Fills in the auxiliary variables, in the order they were made; each within its bounds."""
