@@ -1,0 +1,273 @@
+"""HiGHS: models in linear form (``linear``), passed as arrays in one call, solved with traces, warm start and limits."""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from ..models.language import Assignment, Integer, Interval, Model
+from .base import Availability, Conflict, Limits, Outcome, Status, WarmStart, Watch
+from .linear import IntervalColumns, LinearForm, Lowered, lower
+
+GAP = 1e-6
+TOLERANCE = 1e-8  # of rows and of integrality: big-M constants reach 1e5 and more
+NO_SUBSET = "HiGHS has irreducible subsets of linear relaxations only; the relaxation of this model is feasible"
+POLL_SECONDS = 0.1
+
+
+class Highs:
+    """The backend. Options of ``compile`` are those of ``linear.lower``."""
+
+    name = "highs"
+
+    def availability(self) -> Availability:
+        """The version of highspy, or why it cannot be imported."""
+        try:
+            import highspy
+        except ImportError as e:
+            return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install 'highspy<1.15'")
+        return Availability(self.name, highspy.Highs().version())
+
+    def compile(self, model: Model, **options: Any) -> HighsCompiled:
+        """Lower a model and pass it to HiGHS. Raises LoweringTooLarge before building what is too large."""
+        return HighsCompiled(model, lower(model, **options))
+
+
+class HighsCompiled:
+    """A model inside HiGHS.
+
+    ``native`` is the ``highspy.Highs`` that holds the model (add rows of your own to it, then ``native.run()`` and
+    ``assignment(native)``); ``form`` the arrays that were passed; ``lowered`` the way there and back.
+    """
+
+    def __init__(self, model: Model, lowered: Lowered) -> None:
+        self.model = model
+        self.lowered = lowered
+        self.form = lowered.form
+        self.size = lowered.form.size
+        self.exactness = lowered.exactness
+        self.native = pass_model(lowered.form, relax=not lowered.integral)
+
+    def var(self, x: Interval | Integer) -> IntervalColumns | int:
+        """Column of an integer; columns of an interval (presence, start, size, cells)."""
+        return self.lowered.columns(x)
+
+    def assignment(self, answer: Any) -> Assignment:
+        """From column values (an array) or a solved ``highspy.Highs``."""
+        values = answer if isinstance(answer, (np.ndarray, list, tuple)) else answer.getSolution().col_value
+        return self.lowered.read(np.asarray(values, dtype=np.float64)[: self.size["variables"]])
+
+    def rebuilt(self, assignment: Assignment) -> Assignment:
+        """The assignment that ``hint`` gives the columns of: on a grid that restricts, moved onto it."""
+        return self.lowered.rebuilt(assignment)
+
+    def hint(self, assignment: Assignment) -> Any:
+        """The value of every column."""
+        return self.lowered.hint(assignment)
+
+    def fix(self, assignment: Assignment) -> None:
+        """Fix every column to its hinted value."""
+        x = self.hint(assignment)
+        self.native.changeColsBounds(len(x), np.arange(len(x), dtype=np.int32), x, x)
+
+    def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
+        """Solve, telling the watch; Ctrl-C and the watch end it with the best so far."""
+        return _Run(self, watch, limits).run(warm)
+
+    def conflict(self, time_limit: float | None = None) -> Conflict:
+        """Constraints in an irreducible infeasible subset of the linear relaxation, if that is infeasible."""
+        import highspy
+
+        h = pass_model(self.form, relax=True)
+        h.setOptionValue("time_limit", math.inf if time_limit is None else time_limit)
+        h.run()
+        if h.getModelStatus() != highspy.HighsModelStatus.kInfeasible:
+            return Conflict(None, NO_SUBSET)
+        h.setOptionValue("iis_strategy", int(highspy.IisStrategy.kIisStrategyIrreducible))
+        status, subset = h.getIis()
+        if status == highspy.HighsStatus.kError or not subset.valid_ or not len(subset.row_index_):
+            return Conflict(None, "HiGHS found no irreducible subset of the linear relaxation")
+        names = dict.fromkeys(self.form.row_blocks.name(int(r)) for r in subset.row_index_)
+        return Conflict(tuple(names), "an irreducible infeasible subset of the linear relaxation")
+
+
+def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
+    """A silent ``highspy.Highs`` that holds the form; ``relax`` drops integrality."""
+    import highspy
+
+    h = highspy.Highs()
+    h.setOptionValue("output_flag", False)
+    kinds = np.zeros_like(form.integral) if relax else form.integral
+    status = h.passModel(
+        *(len(form.cost), len(form.row_lo), len(form.value)),
+        int(highspy.MatrixFormat.kRowwise),
+        int(highspy.ObjSense.kMaximize if form.maximize else highspy.ObjSense.kMinimize),
+        form.offset,
+        *(form.cost, form.column_lo, form.column_hi, form.row_lo, form.row_hi),
+        *(form.start, form.index, form.value, kinds),
+    )
+    if status == highspy.HighsStatus.kError:
+        raise RuntimeError(f"HiGHS refused the model of {form.size}")
+    return h
+
+
+class _Run:
+    """One solve: options, callbacks, the solver's thread, and what is made of its end."""
+
+    def __init__(self, compiled: HighsCompiled, watch: Watch, limits: Limits) -> None:
+        self.compiled = compiled
+        self.highs = compiled.native
+        self.watch = watch
+        self.limits = limits
+        self.deadline = math.inf if limits.time is None else time.perf_counter() + limits.time
+        self.stop = threading.Event()
+        self.interrupted = False
+        self.log: list[str] = []
+        self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
+        self.failure: Exception | None = None
+
+    def run(self, warm: Assignment | None) -> Outcome:
+        self._options()
+        fate = self._start(warm) if warm is not None else WarmStart()
+        callbacks = {
+            "cbLogging": self._logged,
+            "cbMipImprovingSolution": self._improved,
+            "cbMipInterrupt": self._polled,
+            "cbSimplexInterrupt": self._asked,
+            "cbIpmInterrupt": self._asked,
+        }
+        for name, call in callbacks.items():
+            getattr(self.highs, name).subscribe(call)
+        try:
+            self._solve()
+        finally:
+            for name, call in callbacks.items():
+                getattr(self.highs, name).unsubscribe(call)
+        if self.failure is not None:
+            raise self.failure
+        log = "".join(self.log)
+        return self._outcome(log, _fate(log, fate))
+
+    def _options(self) -> None:
+        h, limits = self.highs, self.limits
+        options = {
+            "output_flag": True,
+            "log_to_console": False,
+            "time_limit": math.inf if limits.time is None else limits.time,
+            "mip_rel_gap": GAP if limits.gap is None else limits.gap,
+            "mip_abs_gap": 1e-9,
+            "mip_feasibility_tolerance": TOLERANCE,
+            "primal_feasibility_tolerance": TOLERANCE,
+            "random_seed": limits.seed % 2**31,
+        }
+        if limits.deterministic is not None:
+            options["mip_max_nodes"] = max(0, int(limits.deterministic))
+        if limits.threads is not None:
+            options["threads"] = limits.threads
+        for name, value in options.items():
+            h.setOptionValue(name, value)
+        h.resetGlobalScheduler(True)  # else the number of threads of the first solve in this process stays
+
+    def _start(self, warm: Assignment) -> WarmStart:
+        """Give HiGHS the start; a word on it if it does not satisfy the linear form."""
+        rebuilt = self.compiled.rebuilt(warm)
+        x = self.compiled.hint(rebuilt)
+        self.highs.setSolution(len(x), np.arange(len(x), dtype=np.int32), x)
+        amount, where = self.compiled.form.violation(x)
+        if amount > 1e-6:
+            return WarmStart("rejected", f"on the grid, the start violates {where} by {amount:g}")
+        if self.discrete:
+            self.watch.solution(rebuilt)
+        return WarmStart("accepted")
+
+    def _solve(self) -> None:
+        """In a thread, so that Ctrl-C reaches this one."""
+        thread = threading.Thread(target=self._thread, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            try:
+                thread.join(POLL_SECONDS)
+            except KeyboardInterrupt:
+                self.interrupted = True
+                self.stop.set()
+
+    def _thread(self) -> None:
+        try:
+            self.highs.run()
+        except Exception as e:  # of a callback; raised again in the calling thread
+            self.failure = e
+
+    def _logged(self, event: Any) -> None:
+        self.log.append(event.message)
+
+    def _improved(self, event: Any) -> None:
+        found = self.compiled.assignment(np.asarray(event.data_out.mip_solution))
+        self._heed(self.watch.solution(found, self._bound(event.data_out)))
+
+    def _polled(self, event: Any) -> None:
+        bound = self._bound(event.data_out)
+        if bound is not None:
+            self._heed(self.watch.bound(bound))
+        self._asked(event)
+
+    def _asked(self, event: Any) -> None:
+        if self.stop.is_set() or time.perf_counter() > self.deadline:
+            event.interrupt()
+
+    def _heed(self, go_on: bool) -> None:
+        if not go_on:
+            self.stop.set()
+
+    @staticmethod
+    def _bound(out: Any) -> float | None:
+        return float(out.mip_dual_bound) if abs(out.mip_dual_bound) < 1e30 else None
+
+    def _outcome(self, log: str, fate: WarmStart) -> Outcome:
+        import highspy
+
+        kinds = highspy.HighsModelStatus
+        said = self.highs.getModelStatus()
+        info, solution = self.highs.getInfo(), self.highs.getSolution()
+        feasible = solution.value_valid and info.primal_solution_status == 2
+        bound: float | None = None
+        if self.discrete:
+            bound = info.mip_dual_bound if abs(info.mip_dual_bound) < 1e30 else None
+        elif said == kinds.kOptimal:
+            bound = info.objective_function_value
+        if feasible and self._whole(solution.col_value):
+            self.watch.solution(self.compiled.assignment(self.highs), bound)
+        ends: dict[Any, Status] = {
+            kinds.kOptimal: "optimal",
+            kinds.kModelEmpty: "optimal",
+            kinds.kInfeasible: "infeasible",
+            kinds.kUnbounded: "unbounded",
+            kinds.kModelError: "error",
+            kinds.kSolveError: "error",
+        }
+        status = ends.get(said, "feasible" if feasible else "unknown")
+        message = "interrupted" if self.interrupted else self.highs.modelStatusToString(said)
+        return Outcome(status, bound, log, message, fate)
+
+    def _whole(self, values: Any) -> bool:
+        """Whether the answer of a linear relaxation is one of the model's, too."""
+        if self.discrete:
+            return True
+        kinds = self.compiled.form.integral
+        x = np.asarray(values)[: len(kinds)][kinds > 0]
+        return bool(np.all(np.abs(x - np.rint(x)) < 1e-6))
+
+
+def _fate(log: str, known: WarmStart) -> WarmStart:
+    """What HiGHS says of the start in its log."""
+    if known.fate == "none":
+        return known
+    if re.search(r"MIP start solution is feasible|Solution from.*is feasible", log):
+        return WarmStart("accepted") if known.fate == "accepted" else WarmStart("repaired", known.reason)
+    if re.search(r"MIP start solution is infeasible", log) and known.fate == "accepted":
+        return WarmStart("rejected", "HiGHS found it infeasible")
+    return known

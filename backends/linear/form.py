@@ -1,0 +1,260 @@
+"""A mixed-integer linear programme as sparse arrays, and the builder that fills them block by block.
+
+Every column is added with a *recipe* that computes its value from a given assignment and from the columns before it,
+so that a warm start has a value for every column, auxiliary ones too.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...models.language import Assignment
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+INF = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """``sum(coefficient * column) + constant``."""
+
+    terms: dict[int, float]
+    constant: float = 0.0
+
+    def plus(self, other: Affine, factor: float = 1.0) -> Affine:
+        terms = dict(self.terms)
+        for column, c in other.terms.items():
+            terms[column] = terms.get(column, 0.0) + factor * c
+        return Affine(terms, self.constant + factor * other.constant)
+
+    def times(self, factor: float) -> Affine:
+        return Affine({column: factor * c for column, c in self.terms.items()}, factor * self.constant)
+
+    def value(self, x: Floats) -> float:
+        return self.constant + math.fsum(c * x[column] for column, c in self.terms.items())
+
+
+def column(index: int) -> Affine:
+    """The expression that is one column."""
+    return Affine({index: 1.0})
+
+
+class Point:
+    """An assignment as arrays over the model's intervals and integers, and the columns ``x`` computed so far."""
+
+    def __init__(self, assignment: Assignment, columns: int) -> None:
+        self.start = np.array(assignment.start, dtype=np.int64)
+        self.end = np.array(assignment.end, dtype=np.int64)
+        self.present = np.array(assignment.present, dtype=bool)
+        self.integer = np.array(assignment.integer, dtype=np.int64)
+        self.x = np.zeros(columns)
+
+
+Recipe = Callable[[Point], Any]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Names of consecutive ranges of rows or columns."""
+
+    first: list[int]
+    names: list[str]
+
+    def name(self, index: int) -> str:
+        """The name of the block that holds an index."""
+        return self.names[bisect_right(self.first, index) - 1]
+
+
+@dataclass
+class LinearForm:
+    """``minimize (or maximize) cost @ x + offset`` with ``row_lo <= A x <= row_hi`` and ``column_lo <= x <= column_hi``.
+
+    A is stored by rows: row i has the entries ``start[i]:start[i + 1]`` of ``index`` (columns) and ``value``.
+    ``row_blocks`` name each row after the constraint of the model it comes from.
+    """
+
+    cost: Floats
+    offset: float
+    maximize: bool
+    column_lo: Floats
+    column_hi: Floats
+    integral: NDArray[np.int32]
+    row_lo: Floats
+    row_hi: Floats
+    start: NDArray[np.int32]
+    index: NDArray[np.int32]
+    value: Floats
+    column_blocks: Blocks
+    row_blocks: Blocks
+
+    @property
+    def size(self) -> dict[str, int]:
+        """Variables, constraints and non-zeros."""
+        return {"variables": len(self.cost), "constraints": len(self.row_lo), "nonzeros": len(self.value)}
+
+    def violation(self, x: Floats) -> tuple[float, str]:
+        """The greatest violation of a row or column bound at ``x``, and where; (0, "") if there is none."""
+        rows = np.repeat(np.arange(len(self.row_lo)), np.diff(self.start))
+        level = np.bincount(rows, weights=self.value * x[self.index], minlength=len(self.row_lo))
+        worst = (0.0, "")
+        for values, lo, hi, blocks in (
+            (level, self.row_lo, self.row_hi, self.row_blocks),
+            (x, self.column_lo, self.column_hi, self.column_blocks),
+        ):
+            if len(values):
+                amount = np.maximum(lo - values, values - hi)
+                k = int(np.argmax(amount))
+                if amount[k] > worst[0]:
+                    worst = float(amount[k]), blocks.name(k)
+        return worst
+
+
+class FormBuilder:
+    """Collects columns and rows; ``build`` assembles them once.
+
+    >>> b = FormBuilder()
+    >>> x = b.columns(2, 0, 1, integral=True, name="x", recipe=lambda p: [1, 0])
+    >>> b.row(Affine({x: 1, x + 1: 1}, 3), 4, 4)
+    >>> b.build(Affine({x: 2}), maximize=False).size
+    {'variables': 2, 'constraints': 1, 'nonzeros': 2}
+    """
+
+    def __init__(self) -> None:
+        self.n_columns = 0
+        self.n_rows = 0
+        self._lo, self._hi = array("d"), array("d")
+        self._integral = array("i")
+        self._row_lo, self._row_hi = array("d"), array("d")
+        self._row, self._column, self._value = array("i"), array("i"), array("d")
+        self._recipes: list[tuple[int, int, Recipe]] = []
+        self._column_blocks = Blocks([], [])
+        self._row_blocks = Blocks([], [])
+
+    def name_rows(self, name: str) -> None:
+        """Rows added from here on belong to the constraint of that name."""
+        self._row_blocks.first.append(self.n_rows)
+        self._row_blocks.names.append(name)
+
+    def columns(self, count: int, lo: ArrayLike, hi: ArrayLike, *, integral: bool, name: str, recipe: Recipe) -> int:
+        """Add columns; the recipe gives their values. Returns the first one's index."""
+        first = self.n_columns
+        for store, bound in ((self._lo, lo), (self._hi, hi)):
+            _extend(store, np.broadcast_to(np.asarray(bound, dtype=np.float64), count))
+        _extend(self._integral, np.full(count, int(integral), dtype=np.int32))
+        self._recipes.append((first, first + count, recipe))
+        self._column_blocks.first.append(first)
+        self._column_blocks.names.append(name)
+        self.n_columns += count
+        return first
+
+    def column(self, lo: float, hi: float, *, integral: bool, name: str, recipe: Recipe) -> int:
+        """Add one column; the recipe gives its value. Returns its index."""
+        self._lo.append(lo)
+        self._hi.append(hi)
+        self._integral.append(int(integral))
+        self._recipes.append((self.n_columns, self.n_columns + 1, recipe))
+        self._column_blocks.first.append(self.n_columns)
+        self._column_blocks.names.append(name)
+        self.n_columns += 1
+        return self.n_columns - 1
+
+    def row(self, e: Affine, lo: float, hi: float) -> None:
+        """Add the row ``lo <= e <= hi``; the constant of ``e`` moves to the sides."""
+        self._row_lo.append(lo - e.constant)
+        self._row_hi.append(hi - e.constant)
+        for c, v in e.terms.items():
+            if v:
+                self._row.append(self.n_rows)
+                self._column.append(c)
+                self._value.append(v)
+        self.n_rows += 1
+
+    def rows(self, lo: ArrayLike, hi: ArrayLike, count: int) -> int:
+        """Add rows whose entries follow by ``entries``. Returns the first one's index."""
+        for store, bound in ((self._row_lo, lo), (self._row_hi, hi)):
+            _extend(store, np.broadcast_to(np.asarray(bound, dtype=np.float64), count))
+        self.n_rows += count
+        return self.n_rows - count
+
+    def entries(self, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> None:
+        """Add entries of the matrix; each (row, column) at most once. ``values`` may be one number for all."""
+        r = np.asarray(rows, dtype=np.int32)
+        _extend(self._row, r)
+        _extend(self._column, np.asarray(columns, dtype=np.int32))
+        _extend(self._value, np.broadcast_to(np.asarray(values, dtype=np.float64), r.shape))
+
+    def values(self, assignment: Assignment) -> Floats:
+        """The value of every column under an assignment."""
+        point = Point(assignment, self.n_columns)
+        for first, last, recipe in self._recipes:
+            point.x[first:last] = recipe(point)
+        return point.x
+
+    def build(self, objective: Affine, *, maximize: bool) -> LinearForm:
+        """Assemble the arrays."""
+        cost = np.zeros(self.n_columns)
+        for c, v in objective.terms.items():
+            cost[c] = v
+        rows = np.frombuffer(self._row, dtype=np.int32) if self._row else np.zeros(0, dtype=np.int32)
+        order = _stable_order(rows)
+        start = np.zeros(self.n_rows + 1, dtype=np.int32)
+        np.cumsum(np.bincount(rows, minlength=self.n_rows), out=start[1:])
+        return LinearForm(
+            cost=cost,
+            offset=objective.constant,
+            maximize=maximize,
+            column_lo=np.array(self._lo),
+            column_hi=np.array(self._hi),
+            integral=np.array(self._integral, dtype=np.int32),
+            row_lo=np.array(self._row_lo),
+            row_hi=np.array(self._row_hi),
+            start=start,
+            index=np.array(self._column, dtype=np.int32)[order],
+            value=np.array(self._value)[order],
+            column_blocks=self._column_blocks,
+            row_blocks=self._row_blocks,
+        )
+
+
+def _extend(store: array[Any], values: NDArray[Any]) -> None:
+    store.frombytes(np.ascontiguousarray(values).view(np.uint8).data)
+
+
+def _stable_order(keys: NDArray[np.int32]) -> Any:
+    """A stable sorting order; by halves of 16 bits, for which NumPy has a radix sort."""
+    if not len(keys) or np.all(keys[1:] >= keys[:-1]):
+        return slice(None)
+    low = np.argsort((keys & 0xFFFF).astype(np.uint16), kind="stable")
+    if keys.max() < 1 << 16:
+        return low
+    return low[np.argsort((keys >> 16).astype(np.uint16)[low], kind="stable")]
+
+
+def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """The ranges ``first[i]:last[i]`` one after another: (i of each element, the element).
+
+    >>> ranges(np.array([3, 7]), np.array([5, 8]))
+    (array([0, 0, 1]), array([3, 4, 7]))
+    """
+    counts = np.maximum(last - first, 0)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    begin = np.cumsum(counts) - counts
+    return owner, np.arange(int(counts.sum())) - begin[owner] + first[owner]
+
+
+def one_hot(values: Iterable[float], *, greatest: bool) -> Floats:
+    """1 at the greatest (or least) of the values, 0 elsewhere."""
+    given = np.fromiter(values, dtype=np.float64)
+    hot = np.zeros(len(given))
+    if len(given):
+        hot[np.argmax(given) if greatest else np.argmin(given)] = 1.0
+    return hot
