@@ -1,1 +1,1 @@
-
+"""The bench: command line, runs in processes of their own, the results' store, tables."""

@@ -1,0 +1,84 @@
+"""``bench run``: plans, says what it will do, supervises, prints the tables."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from ..instances import Instance
+from .progress import named, watch
+from .record import failed
+from .report import show
+from .runner import AGAIN, WORKER, supervise
+from .selection import Asked, Run, plan, worst_case
+from .store import Record, Store
+
+
+@dataclass(frozen=True)
+class Task:
+    """What ``bench run`` is asked: instances with the paths they were named by, and the options."""
+
+    instances: Sequence[tuple[str, Instance]]
+    asked: Asked
+    out: Path | None = None
+    dry_run: bool = False
+    as_json: bool = False
+    retry: bool = False
+    again: bool = False
+    command: Sequence[str] = WORKER
+
+    def keep(self, record: Record) -> bool:
+        """Whether an earlier record counts."""
+        return not self.again and not (self.retry and (record["cause"] in AGAIN or record["status"] == "error"))
+
+
+def carry_out(task: Task, tables: Console, notes: Console) -> int:
+    """Run it; tables go to one console, progress and notes to the other. Returns the exit code."""
+    plans = [(_folder(task, i), plan(i, path, task.asked)) for path, i in task.instances]
+    runs = [run for _, planned in plans for run in planned]
+    minutes = worst_case(runs, task.asked.jobs) / 60
+    notes.print(f"{len(runs)} runs, at most {minutes:.1f} minutes", highlight=False)
+    if task.dry_run:
+        _tell_plan(tables, runs)
+        return 0
+    records: list[Record] = []
+    try:
+        with ExitStack() as stack:
+            stores: dict[Path, Store] = {}
+            for folder, _ in plans:
+                if folder not in stores:
+                    stores[folder] = stack.enter_context(Store(folder))
+            audience = stack.enter_context(watch(runs, notes, task.as_json))
+            for folder, planned in plans:
+                records += supervise(
+                    planned, stores[folder], audience, jobs=task.asked.jobs, command=task.command, keep=task.keep
+                )
+    except KeyboardInterrupt:
+        notes.print(f"\nstopped; what is done is kept. To resume: {resume_command()}", markup=False, soft_wrap=True)
+        return 130
+    wrong = [] if task.as_json else show(tables, records)
+    for folder in dict.fromkeys(f for f, _ in plans):
+        notes.print(f"records: {folder}; check them: bench verify {folder}", highlight=False, soft_wrap=True)
+    return 1 if wrong or any(map(failed, records)) else 0
+
+
+def _folder(task: Task, instance: Instance) -> Path:
+    return Path("results") / instance.name if task.out is None else task.out
+
+
+def _tell_plan(console: Console, runs: Sequence[Run]) -> None:
+    for run in runs:
+        threads = "1 thread" if run.threads == 1 else f"{run.threads} threads"
+        console.print(f"{named(run)}, {run.time_limit:g} s, {threads}", markup=False, highlight=False, soft_wrap=True)
+
+
+def resume_command() -> str:
+    """The command that was typed: given again, it goes on where it stopped."""
+    words = [w for w in sys.argv[1:] if w != "--again"]
+    return shlex.join(["bench", *words])

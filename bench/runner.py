@@ -1,0 +1,99 @@
+"""Supervises the runs: each in a process of its own, some side by side, each record written as its run ends."""
+
+from __future__ import annotations
+
+import json
+import select
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from .process import Child
+from .record import record
+from .selection import Run
+from .store import Record, Store
+
+WORKER = (sys.executable, "-m", "schedlab.bench.worker")
+POLL = 0.2  # seconds between two looks at limits
+AGAIN = ("crash", "out of memory")
+
+
+class Audience(Protocol):
+    """Who is told of the runs as they go."""
+
+    def begun(self, run: Run) -> None:
+        """The run's process was started."""
+
+    def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
+        """It found a better solution or bound: "seconds", "objective", "bound"."""
+
+    def ended(self, run: Run, record: Record, kept: bool) -> None:
+        """Its record is there; ``kept``: from an earlier time."""
+
+
+def supervise(
+    runs: Sequence[Run],
+    store: Store,
+    audience: Audience,
+    *,
+    jobs: int = 1,
+    command: Sequence[str] = WORKER,
+    keep: Callable[[Record], bool] = lambda record: True,
+) -> list[Record]:
+    """Run what has no record yet, ``jobs`` side by side, and return all records in the order of ``runs``.
+
+    ``command``: of the worker, which gets the run as JSON in its last argument; ``keep``: whether an earlier record
+    counts. On any exception, Ctrl-C too, the processes are killed; the records written stay.
+    """
+    found: dict[str, Record] = {}
+    waiting: deque[Run] = deque()
+    for run in runs:
+        earlier = store.find(run.key)
+        if earlier is not None and keep(earlier):
+            found[run.key] = earlier
+            audience.ended(run, earlier, True)
+        else:
+            waiting.append(run)
+    active: list[tuple[Run, Child, str]] = []
+    try:
+        while waiting or active:
+            while waiting and len(active) < jobs:
+                run = waiting.popleft()
+                spec = json.dumps(run.head)
+                started = datetime.now(UTC).isoformat(timespec="seconds")
+                active.append((run, Child(command, spec, run.time_limit, run.memory_gb), started))
+                audience.begun(run)
+            select.select([child.out for _, child, _ in active], [], [], POLL)
+            for entry in list(active):
+                run, child, started = entry
+                for event in child.step():
+                    if event["event"] == "incumbent":
+                        audience.incumbent(run, event)
+                if child.over:
+                    active.remove(entry)
+                    child.end()
+                    found[run.key] = record(run, _told(child), started)
+                    store.write(found[run.key])
+                    audience.ended(run, found[run.key], False)
+    finally:
+        for _, child, _ in active:
+            child.end()
+    return [found[run.key] for run in runs]
+
+
+def _told(child: Child) -> Mapping[str, Any]:
+    """What a run said at its end; of one that was killed, the trace until then and the cause."""
+    if child.words is not None:
+        return child.words
+    fields = ("seconds", "objective", "bound")
+    trace = [{f: e[f] for f in fields} for e in child.events if e["event"] == "incumbent"]
+    return {
+        "status": "unknown" if child.cause == "timeout" else "error",
+        "cause": child.cause,
+        "message": child.message,
+        "sense": next((e.get("sense") for e in child.events if e["event"] == "begin"), None),
+        "bound": next((e["bound"] for e in reversed(trace) if e["bound"] is not None), None),
+        "incumbents": trace,
+    }

@@ -1,0 +1,315 @@
+"""What is run: the views of an instance's problem, the methods, limits and seeds; the defaults are data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from .. import __version__
+from ..backends import UnknownName, backend, names
+from ..instances import Instance
+from ..models.dispatch import DAY, OBJECTIVES, Dispatch
+from ..models.problem import Problem
+from ..solve import parse_method
+from .faults import WrongUse
+
+Durations = Literal["walltime", "runtime"]
+SMALL = 8  # nodes up to which an instance gets the defaults of a small one
+USUAL_LIMIT = 10.0  # seconds of a method that the defaults do not know
+KILL_AFTER = 5.0  # seconds beyond its limit that a run may take before it is killed
+START_UP = 3.0  # seconds of imports per run, for the estimate of the worst case
+MOST_THREADS = 8
+
+
+@dataclass(frozen=True)
+class View:
+    """What of an instance's problem is run. ``at``: the snapshot of that second; ``first``: that many jobs by submit time.
+
+    >>> View(at=43200, first=100).label
+    'at 12:00, first 100'
+    """
+
+    at: int | None = None
+    first: int | None = None
+    durations: Durations = "walltime"
+    objective: str | None = None
+
+    @property
+    def label(self) -> str:
+        """For people: what is shown above a table."""
+        parts = ["the whole instance"] if self.at is None and self.first is None else []
+        if self.at is not None:
+            parts.append(f"at {clock(self.at)}")
+        if self.first is not None:
+            parts.append(f"first {self.first}")
+        if self.durations != "walltime":
+            parts.append("durations are the runtimes")
+        if self.objective is not None:
+            parts.append(f"objective {self.objective}")
+        return ", ".join(parts)
+
+    def of(self, problem: Problem) -> Problem:
+        """The problem that is meant. Raises WrongUse if the problem's kind has no such view."""
+        if self == View():
+            return problem
+        if not isinstance(problem, Dispatch):
+            raise WrongUse(
+                f"--at, --first, --durations and --objective are for dispatch problems; this one is a {problem.kind} problem"
+            )
+        aim = problem.aim if self.objective is None else self.objective
+        if aim not in OBJECTIVES:
+            raise UnknownName("objective", aim, list(OBJECTIVES))
+        chosen = problem.replace(durations=self.durations, objective=aim)
+        if self.at is not None:
+            chosen = chosen.at(self.at, self.first)
+        elif self.first is not None:
+            chosen = chosen.replace(jobs=sorted(chosen.jobs, key=lambda j: j.submit)[: self.first])
+        if not chosen.jobs:
+            raise WrongUse(f"the view {self.label!r} has no jobs: none was submitted by then")
+        return chosen
+
+
+class Default(NamedTuple):
+    """A method and its time limit in seconds."""
+
+    method: str
+    time_limit: float = USUAL_LIMIT
+
+
+NOON = View(at=DAY // 2, first=100)
+WHOLE = View()
+Defaults = Mapping[View, Sequence[Default]]
+
+LARGE_DISPATCH: Defaults = {
+    NOON: (
+        Default("multi-search"),
+        Default("cpsat:counts"),
+        Default("cpsat:counts+warm"),
+        Default("cpsat:classes+warm"),
+        Default("cpsat:pool+warm"),
+        Default("highs:pool@900s"),
+        Default("highs:pool@900s+warm"),
+        Default("cpo:pool"),
+        Default("highs:classes@60s..3600s-lp", 60),
+    ),
+    WHOLE: (
+        Default("multi-search"),
+        Default("cpsat:pool"),
+        Default("cpsat:pool+warm"),
+        Default("cpsat:classes+warm"),
+        Default("highs:pool@900s-lp", 30),
+    ),
+}
+SMALL_DISPATCH: Defaults = {
+    WHOLE: (
+        Default("multi-search"),
+        Default("cpsat:counts"),
+        Default("cpsat:counts+warm"),
+        Default("cpsat:classes+warm"),
+        Default("cpo:pool"),
+        Default("cpo:pool+warm"),
+        Default("highs:pool@900s"),
+        Default("highs:pool@900s+warm"),
+        Default("highs:classes@60s..3600s-lp", 30),
+    )
+}
+
+
+def defaults(instance: Instance) -> Defaults:
+    """The views of an instance that are run if nothing is asked for, each with its methods."""
+    problem = instance.problem
+    if isinstance(problem, Dispatch):
+        return SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH
+    first = next(iter(problem.formulations))
+    return {WHOLE: [Default(f"{name}:{first}", 60) for name in names()]}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asks for; None: the defaults decide."""
+
+    methods: Sequence[str] | None = None
+    time_limit: float | None = None
+    threads: int | None = None
+    seeds: Sequence[int] = (1,)
+    jobs: int = 1
+    memory_gb: float | None = None
+    at: int | None = None
+    first: int | None = None
+    durations: Durations = "walltime"
+    objective: str | None = None
+    drop_impossible: bool = False
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run and all that decides its outcome. ``path``: the instance as the user named it."""
+
+    instance: str
+    path: str
+    content: str
+    method: str
+    seed: int = 1
+    time_limit: float = USUAL_LIMIT
+    threads: int = 1
+    solver: str = "schedlab"
+    version: str | None = __version__
+    schedlab: str = __version__
+    memory_gb: float | None = None
+    drop_impossible: bool = False
+    view: View = field(default_factory=View)
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The fields of the record that are known before the run; ``key`` is computed from them."""
+        return asdict(self)
+
+    @property
+    def key(self) -> str:
+        """A hash of everything that decides the outcome."""
+        return key_of(self.head)
+
+
+KEY_FIELDS = (
+    "content", "method", "seed", "time_limit", "threads", "solver", "version", "schedlab", "memory_gb",
+    "drop_impossible", "view",
+)  # fmt: skip
+
+
+def key_of(head: Mapping[str, Any]) -> str:
+    """The key of a record: the same for two runs exactly if nothing that decides the outcome differs."""
+    text = json.dumps([head.get(name) for name in KEY_FIELDS], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def content_of(path: Path) -> str:
+    """A hash of an instance's files: their names and bytes."""
+    found = hashlib.sha256()
+    files = (
+        sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")) if path.is_dir() else [path]
+    )
+    for file in files:
+        data = file.read_bytes()
+        found.update(f"{file.relative_to(path) if path.is_dir() else file.name}\0{len(data)}\0".encode() + data)
+    return found.hexdigest()[:20]
+
+
+@cache
+def solver_version(solver: str) -> str | None:
+    """The version of a method's solver, None if it is not installed."""
+    return __version__ if solver == "schedlab" else backend(solver).availability().version
+
+
+def plan(instance: Instance, path: str, asked: Asked) -> list[Run]:
+    """The runs of an instance, in order. Raises UnknownName, WrongUse."""
+    content = content_of(Path(instance.path or path))
+    threads = asked.threads or max(1, min(MOST_THREADS, cores()) // asked.jobs)
+    found = []
+    for view, chosen in _views(instance, asked):
+        problem = view.of(instance.problem)
+        for text, limit in chosen:
+            method = parse_method(text, problem)
+            for seed in asked.seeds if method.heuristic is None else asked.seeds[:1]:  # heuristics are deterministic
+                run = Run(instance.name, path, content, method.text, seed, limit, threads, method.solver)
+                found.append(
+                    replace(
+                        run,
+                        version=solver_version(method.solver),
+                        memory_gb=asked.memory_gb,
+                        drop_impossible=asked.drop_impossible,
+                        view=view,
+                    )
+                )
+    return found
+
+
+def _views(instance: Instance, asked: Asked) -> Iterator[tuple[View, list[Default]]]:
+    """The views to run, each with its methods and limits: what is asked for alone, else the defaults."""
+    known = defaults(instance)
+    views: Iterable[View] = known
+    if asked.at is not None or asked.first is not None:
+        views = [View(asked.at, asked.first)]
+    elif asked.methods is not None:
+        views = [WHOLE]
+    for view in views:
+        usual = known.get(view) or known[NOON if view.at is not None and NOON in known else WHOLE]
+        limits = dict(usual)
+        texts = asked.methods if asked.methods is not None else list(limits)
+        chosen = [Default(t, asked.time_limit or limits.get(t, USUAL_LIMIT)) for t in texts]
+        yield replace(view, durations=asked.durations, objective=asked.objective), chosen
+
+
+def worst_case(runs: Iterable[Run], jobs: int) -> float:
+    """The seconds that the runs can take at most, killing included (start-up estimated)."""
+    return sum(r.time_limit + KILL_AFTER + START_UP for r in runs) / jobs
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        return os.cpu_count() or 1
+
+
+def clock(seconds: int) -> str:
+    """Seconds since midnight for people: 43200 is 12:00; a later day is told before it.
+
+    >>> clock(43200), clock(86400 + 61)
+    ('12:00', 'day 2 00:01:01')
+    """
+    day, left = divmod(seconds, DAY)
+    text = f"{left // 3600:02d}:{left // 60 % 60:02d}" + (f":{left % 60:02d}" if left % 60 else "")
+    return f"day {day + 1} {text}" if day else text
+
+
+def parse_clock(text: str) -> int:
+    """Seconds from "12:00", "12:00:30" or "43200". Raises WrongUse.
+
+    >>> parse_clock("12:00")
+    43200
+    """
+    parts = text.split(":")
+    if not all(p.isdigit() for p in parts) or len(parts) > 3 or any(int(p) > 59 for p in parts[1:]):
+        raise WrongUse(f"--at {text}: expected a time of day such as 12:00, or seconds such as 43200")
+    if len(parts) == 1:
+        return int(parts[0])
+    return sum(int(p) * unit for p, unit in zip(parts, (3600, 60, 1), strict=False))
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Seeds from "1,2,7" or ranges "1-5". Raises WrongUse.
+
+    >>> parse_seeds("1-3,9")
+    (1, 2, 3, 9)
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        lo, dash, hi = part.strip().partition("-")
+        if not lo.isdigit() or (dash and not hi.isdigit()) or (dash and int(hi) < int(lo)):
+            raise WrongUse(f"--seeds {text}: expected a list such as 1,2,3 or a range such as 1-5")
+        found.extend(range(int(lo), int(hi or lo) + 1))
+    return tuple(dict.fromkeys(found))
+
+
+def parse_methods(texts: Iterable[str]) -> list[str]:
+    """Methods from comma lists; the comma inside a criterion, as in "power-per-profit,duration", is kept.
+
+    >>> parse_methods(["multi-search,cpsat:pool", "first-solution:power-per-profit,-duration"])
+    ['multi-search', 'cpsat:pool', 'first-solution:power-per-profit,-duration']
+    """
+    found: list[str] = []
+    for part in (p.strip() for text in texts for p in text.split(",")):
+        if part in ("duration", "-duration") and found and found[-1].endswith("power-per-profit"):
+            found[-1] += f",{part}"
+        elif part:
+            found.append(part)
+    if not found:
+        raise WrongUse("--methods: expected at least one method, such as cpsat:counts+warm")
+    return list(dict.fromkeys(found))

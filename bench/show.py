@@ -1,0 +1,80 @@
+"""What ``bench list`` and ``bench show`` print of instances."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from statistics import median
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..instances import Instance
+from ..models.dispatch import DAY, Dispatch
+from .selection import Asked, clock, cores, defaults, plan, worst_case
+
+
+def list_instances(console: Console, instances: Iterable[Instance]) -> None:
+    """A line per instance: name, kind, jobs, nodes, what it is."""
+    table = _table("instance", "kind", "jobs", "nodes", "what it is")
+    for instance in instances:
+        problem = instance.problem
+        sizes = ("-", "-")
+        if isinstance(problem, Dispatch):
+            sizes = (str(len(problem.jobs)), str(len(problem.platform.nodes)))
+        table.add_row(instance.name, instance.kind, *sizes, instance.description)
+    console.print(table)
+
+
+def show_instance(console: Console, instance: Instance, path: str) -> None:
+    """Everything of an instance that fits on a page."""
+    console.print(f"{instance.name}: {instance.description or instance.kind}", style="bold", highlight=False)
+    for name, text in (("kind", instance.kind), ("folder", instance.path), ("source", instance.source)):
+        if text:
+            console.print(f"{name}: {text}", highlight=False, soft_wrap=True)
+    for name, values in (("generator", instance.generator), ("repairs", instance.repairs)):
+        if values:
+            console.print(f"{name}: " + ", ".join(f"{k} {v}" for k, v in values.items()), highlight=False)
+    for job, why in instance.dropped:
+        console.print(f"dropped: job {job.id} {why}", highlight=False)
+    if isinstance(instance.problem, Dispatch):
+        _show_dispatch(console, instance.problem)
+    console.print(f"formulations: {', '.join(instance.problem.formulations)}", highlight=False)
+    views = "; ".join(view.label for view in defaults(instance))
+    minutes = worst_case(plan(instance, path, Asked()), 1) / 60
+    console.print(f"bench run does: {views}; at most {minutes:.1f} minutes on {cores()} cores", highlight=False)
+
+
+def _show_dispatch(console: Console, problem: Dispatch) -> None:
+    console.print(f"objective: {problem.aim} ({problem.sense})", highlight=False)
+    resources = problem.platform.resources
+    nodes = _table("nodes", "count", *resources)
+    for group in problem.platform.groups:
+        nodes.add_row(group.name, str(group.count), *(str(group.capacity.get(r, 0)) for r in resources))
+    console.print(nodes)
+    queues = _table("queue", "ewt s", "starts", "jobs", "units", "median walltime s", "node-hours")
+    members = Counter(j.queue for j in problem.jobs)
+    for queue in problem.queues:
+        jobs = [j for j in problem.jobs if j.queue == queue.name]
+        starts = ", ".join(f"{clock(lo)}-{clock(hi % DAY)}" for lo, hi in queue.daily) or "any time"
+        row = [queue.name, str(queue.ewt), starts, str(members[queue.name]), str(sum(j.units for j in jobs))]
+        long = f"{median(j.walltime for j in jobs):,.0f}" if jobs else "-"
+        queues.add_row(*row, long, f"{sum(j.units * j.walltime for j in jobs) / 3600:,.0f}")
+    console.print(queues)
+    table = _table("demand", *resources)
+    table.add_row("share of the machine over a day", *_load(problem))
+    console.print(table)
+
+
+def _load(problem: Dispatch) -> Iterator[str]:
+    for resource in problem.platform.resources:
+        work = sum(j.units * j.request.get(resource, 0) * j.walltime for j in problem.jobs)
+        yield f"{100 * work / (DAY * max(1, problem.platform.total(resource))):.0f}%"
+
+
+def _table(*columns: str) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for k, name in enumerate(columns):
+        made.add_column(name, justify="left" if k == 0 or name in ("kind", "what it is", "starts") else "right")
+    return made

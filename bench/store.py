@@ -1,0 +1,153 @@
+"""The results' store: one JSON file per run in a folder, written whole or not at all, found again by its key."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from .faults import WrongUse
+
+if TYPE_CHECKING:
+    import pandas
+
+Record = dict[str, Any]
+LOCK = ".lock"
+
+
+class Store:
+    """A folder of records. As a context manager it is this process's alone: a second bench there is told so.
+
+    The lock is the kernel's (flock): it ends with its process, however that ends. Left-over temporary files are of dead
+    runs then, and are removed. Raises WrongUse if the folder cannot be written or is in use.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock: IO[str] | None = None
+
+    def __enter__(self) -> Store:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / LOCK).open("a+", encoding="utf-8")
+        except OSError as e:
+            raise WrongUse(f"--out {self.folder}: cannot be written ({e.strerror}); choose another folder") from e
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as e:
+            lock.seek(0)
+            who = lock.read().strip() or "unknown"
+            lock.close()
+            raise WrongUse(
+                f"{self.folder}: another bench (process {who}) writes there; wait for it or choose another --out"
+            ) from e
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        self._lock = lock
+        for left_over in self.folder.glob(".*.tmp"):
+            left_over.unlink()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, trace: TracebackType | None) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def find(self, key: str) -> Record | None:
+        """The record with that key, if there is one that can be read."""
+        for path in self.folder.glob(f"*.{key}.json"):
+            try:
+                return read(path)
+            except ValueError:
+                continue  # not written by us: the run is done again and takes its place
+        return None
+
+    def write(self, record: Mapping[str, Any]) -> Path:
+        """Write a record in the place of an older one with its key."""
+        path = self.folder / name_of(record)
+        try:
+            write_whole(path, json.dumps(record, indent=1, allow_nan=False) + "\n")
+        except OSError as e:
+            raise WrongUse(f"{path}: cannot be written ({e.strerror}); the runs before it are kept") from e
+        return path
+
+
+def name_of(record: Mapping[str, Any]) -> str:
+    """The file name of a record: the method and the seed for people, the key for the bench."""
+    method = re.sub(r"[^A-Za-z0-9.+@-]+", "_", record["method"])
+    return f"{method}.{record['seed']}.{record['key']}.json"
+
+
+def write_whole(path: Path, text: str | bytes) -> None:
+    """Write a file beside its place, to the disk, and rename it: at no moment is it half written."""
+    beside = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    data = text.encode() if isinstance(text, str) else text
+    try:
+        with beside.open("wb") as f:
+            f.write(data)
+            f.flush()
+            os.fsync(f.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Record:
+    """A record from its file. Raises ValueError that says what is wrong with it."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as e:
+        raise ValueError(f"{path}: not JSON ({e})") from e
+    except OSError as e:
+        raise ValueError(f"{path}: cannot be read ({e.strerror})") from e
+    missing = [name for name in ("key", "instance", "method", "status", "schedule") if name not in dict_of(found)]
+    if missing:
+        raise ValueError(f"{path}: not a record of the bench, it lacks {', '.join(missing)}")
+    record: Record = found
+    return record
+
+
+def dict_of(value: object) -> Mapping[str, Any]:
+    """The value if it is an object of JSON, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def files(folder: Path) -> list[Path]:
+    """The record files of a folder, by name. Raises WrongUse if there is no such folder."""
+    if not folder.is_dir():
+        raise WrongUse(f"{folder}: there is no such folder of results; bench run writes them to results/<instance>")
+    return sorted(p for p in folder.glob("*.json") if not p.name.startswith("."))
+
+
+def read_results(folder: str | Path) -> pandas.DataFrame:
+    """The records of a folder as a table, one row per run; nested fields as ``seconds.solve``, ``view.at``.
+
+    ``incumbents``, ``violations`` and ``schedule`` stay objects. Raises ImportError without pandas, WrongUse without the
+    folder, ValueError for a file that is no record.
+
+    >>> read_results("results/eurora_700")[["method", "seed", "objective"]]  # doctest: +SKIP
+    """
+    try:
+        import pandas
+    except ImportError as e:
+        raise ImportError("read_results needs pandas: pip install 'schedlab[pandas]'") from e
+    rows = [dict(flat(read(path))) for path in files(Path(folder))]
+    return pandas.DataFrame(rows)
+
+
+def flat(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The fields of a record, those of nested objects one by one; the schedule stays whole."""
+    for name, value in record.items():
+        if name in ("seconds", "view", "warm_start", "size", "exactness") and isinstance(value, dict):
+            yield from ((f"{name}.{inner}", v) for inner, v in value.items())
+        else:
+            yield name, value
+
+
+__all__ = ["Record", "Store", "files", "name_of", "read", "read_results", "write_whole"]

@@ -1,0 +1,82 @@
+"""Checks records, or a schedule that somebody else made, against their instance: on the data alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..instances import Instance
+from ..models.problem import Problem, Schedule
+from .faults import WrongUse
+from .record import agree
+from .selection import View, content_of, key_of
+from .store import files, read
+
+Load = Callable[[str, bool], Instance]
+
+
+def faults_of(record: Mapping[str, Any], instance: Instance) -> list[str]:
+    """What is wrong with a record: its key, its instance, its schedule, its objective, its bound."""
+    found = []
+    if key_of(record) != record["key"]:
+        found.append("its key does not belong to its instance, method, seed, limits and versions: it was changed")
+    if instance.path is not None and content_of(Path(instance.path)) != record.get("content"):
+        found.append("its instance is not the one that was run: the files of the instance are different")
+    problem = View(**record["view"]).of(instance.problem)
+    value = None
+    if record["schedule"] is not None:
+        value, faults = check(problem, record["schedule"])
+        found += faults
+        if record["verified"] is not (not faults):
+            found.append(f"it says verified: {json.dumps(record['verified'])}, the check says {json.dumps(not faults)}")
+    if value is None and record["objective"] is not None:
+        found.append(f"it has objective {record['objective']}, but no schedule that holds")
+    elif value is not None and not agree(value, record["objective"]):
+        found.append(f"it says objective {record['objective']}, its schedule has {value}")
+    bound = record["bound"]
+    sign = -1 if problem.sense == "maximize" else 1
+    if value is not None and bound is not None and sign * (bound - value) > 1e-6 * max(1.0, abs(value)):
+        found.append(f"its bound {bound} is refuted by its own schedule, which has {value}")
+    return found
+
+
+def check(problem: Problem, data: object) -> tuple[float | None, list[str]]:
+    """The objective of a schedule in JSON's form (None if it does not hold) and everything that it breaks.
+
+    Raises ValueError where the form is broken.
+    """
+    schedule = Schedule.from_json(data)
+    broken = [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
+    return (None if broken else problem.objective(schedule)), broken
+
+
+def verify_records(folder: Path, load: Load) -> tuple[int, list[tuple[str, str]]]:
+    """How many records a folder has, and each fault with its file. Instances are loaded once."""
+    known: dict[tuple[str, bool], Instance] = {}
+    found: list[tuple[str, str]] = []
+    paths = files(folder)
+    for path in paths:
+        try:
+            record = read(path)
+            place = (str(record["path"]), bool(record["drop_impossible"]))
+            if place not in known:
+                known[place] = load(*place)
+            found += [(path.name, fault) for fault in faults_of(record, known[place])]
+        except (ValueError, LookupError, TypeError, WrongUse) as e:
+            found.append((path.name, str(e) if not isinstance(e, KeyError) else f"the field {e} is missing"))
+    return len(paths), found
+
+
+def read_schedule(path: Path) -> object:
+    """The schedule of a JSON file: the schedule itself, or the one of a record. Raises WrongUse."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as e:
+        raise WrongUse(f"{path}: cannot be read ({e.strerror})") from e
+    except ValueError as e:
+        raise WrongUse(f"{path}: not JSON ({e})") from e
+    if isinstance(data, dict) and "schedule" in data and "key" in data:
+        return data["schedule"]
+    return data

@@ -1,0 +1,72 @@
+"""The child of a run: solves one problem by one method and tells it by lines of JSON on its standard output.
+
+Solvers that print do so to the standard error: the standard output is kept for the bench.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def main() -> None:
+    """Run the spec that stands in the first argument."""
+    tell = _channel()
+    try:
+        tell({"event": "end", **_solve(json.loads(sys.argv[1]), tell)})
+    except MemoryError:
+        tell({"event": "end", "status": "error", "cause": "out of memory", "message": "the method ran out of memory"})
+    except Exception as e:  # whatever a method does, its record says so
+        traceback.print_exc()
+        tell({"event": "end", "status": "error", "cause": "crash", "message": f"{type(e).__name__}: {e}"})
+
+
+def _channel() -> Tell:
+    """The way to the bench; from now on everything that is printed goes to the standard error."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def tell(event: dict[str, Any]) -> None:
+        out.write(json.dumps(event) + "\n")
+        out.flush()
+
+    return tell
+
+
+def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    from .. import heuristics, load
+    from ..backends import Incumbent, LoweringTooLarge, SolverUnavailable
+    from ..solve import solve
+    from .record import outcome, plain
+    from .selection import View
+
+    instance = load(_place(spec["path"]), drop_impossible=spec["drop_impossible"])
+    problem = View(**spec["view"]).of(instance.problem)
+    heuristics.warm_up()
+    tell({"event": "begin", "sense": problem.sense})
+
+    def told(news: Incumbent) -> None:
+        tell({"event": "incumbent", **plain(news._asdict())})
+
+    limits = {name: spec[name] for name in ("time_limit", "threads", "seed")}
+    try:
+        result = solve(problem, method=spec["method"], on_incumbent=told, **limits)
+    except (LoweringTooLarge, SolverUnavailable) as e:
+        return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
+    found: dict[str, Any] = plain(outcome(problem, result))
+    return found
+
+
+def _place(path: str) -> str | Path:
+    return Path(path) if os.sep in path or Path(path).exists() else path
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""Runs in processes of their own: limits, causes of death, the leash, and resuming after any kill."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from schedlab.bench import process
+from schedlab.bench.runner import supervise
+from schedlab.bench.selection import Run
+from schedlab.bench.store import Store, read
+
+# A worker that behaves as its method says; it leaves its process id, and that of a "solver" it starts, in its folder.
+PLANTED = """
+import json, os, pathlib, subprocess, sys, time
+spec = json.loads(sys.argv[1])
+folder = pathlib.Path(sys.argv[0]).parent
+(folder / f"pid.{os.getpid()}").touch()
+def tell(**event):
+    sys.stdout.write(json.dumps(event) + chr(10)); sys.stdout.flush()
+method, _, argument = spec["method"].partition(":")
+if method == "silent":
+    time.sleep(60)
+tell(event="begin", sense="minimize")
+if method == "engine":
+    engine = subprocess.Popen(["sleep", "300"], stdin=subprocess.DEVNULL)
+    (folder / f"pid.{engine.pid}").touch()
+    engine.wait()
+tell(event="incumbent", seconds=0.01, objective=7.0, bound=3.0)
+if method == "overrun":
+    time.sleep(60)
+if method == "exit":
+    print("a last word", file=sys.stderr); sys.exit(int(argument))
+if method == "signal":
+    os.kill(os.getpid(), int(argument))
+if method == "short":
+    raise MemoryError
+if method == "hog":
+    held = bytearray(300_000_000); held[::4096] = b"x" * len(held[::4096]); time.sleep(60)
+if method == "work":
+    time.sleep(float(argument))
+seconds = {"build": 0.0, "lower": 0.0, "solve": 0.01, "total": 0.01}
+tell(event="end", status="feasible", objective=7.0, bound=3.0, verified=True, sense="minimize", seconds=seconds,
+     incumbents=[{"seconds": 0.01, "objective": 7.0, "bound": 3.0}], schedule={"j": {"start": 7, "nodes": {"n-1": 1}}})
+if method == "linger":
+    time.sleep(60)
+"""
+
+
+class Nobody:
+    def begun(self, run): ...
+
+    def incumbent(self, run, event): ...
+
+    def ended(self, run, record, kept): ...
+
+
+def runs_of(*methods, **fields):
+    return [Run("day", "day", "c0ffee", m, **{"time_limit": 30.0, **fields}) for m in methods]
+
+
+@pytest.fixture
+def bench(tmp_path):
+    script = tmp_path / "worker.py"
+    script.write_text(PLANTED)
+    command = (sys.executable, "-S", "-E", str(script))
+
+    def run(runs, audience=None, **options):
+        with Store(tmp_path / "out") as store:
+            return supervise(runs, store, audience or Nobody(), command=command, **options)
+
+    return SimpleNamespace(run=run, folder=tmp_path, out=tmp_path / "out", command=command)
+
+
+def alive(folder):
+    """The processes that the planted workers named and that still run."""
+    found = []
+    for mark in folder.glob("pid.*"):
+        with contextlib.suppress(OSError):
+            state = Path(f"/proc/{mark.suffix[1:]}/stat").read_text().rpartition(")")[2].split()[0]
+            found += [mark.suffix] if state != "Z" else []
+    return found
+
+
+def gone(folder, within=10.0):
+    until = time.monotonic() + within
+    while alive(folder) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not alive(folder)
+
+
+def test_a_run_that_ends_well_leaves_one_record_with_all_its_fields(bench):
+    (record,) = bench.run(runs_of("work:0"))
+    (path,) = bench.out.glob("*.json")
+    assert read(path) == record
+    fields = [
+        "instance",
+        "method",
+        "seed",
+        "status",
+        "objective",
+        "bound",
+        "gap",
+        "verified",
+        "violations",
+        "warm_start",
+        "first_solution_s",
+        "best_s",
+        "seconds",
+        "solver",
+        "version",
+        "threads",
+        "time_limit",
+        "cause",
+        "incumbents",
+        "schedule",
+    ]
+    assert set(fields) <= set(record)
+    assert (record["objective"], record["bound"], record["gap"]) == (7.0, 3.0, pytest.approx(4 / 7))
+    assert record["first_solution_s"] == record["best_s"] == 0.01
+    assert record["warm_start"] is None and record["cause"] is None
+
+
+def test_a_method_that_overruns_is_killed_with_its_solver_and_keeps_its_trace(bench, monkeypatch):
+    monkeypatch.setattr(process, "KILL_AFTER", 0.3)
+    overrun, engine = bench.run(runs_of("overrun", "engine", time_limit=0.2), jobs=2)
+    assert overrun["cause"] == engine["cause"] == "timeout"
+    assert overrun["status"] == "unknown" and overrun["objective"] is None and overrun["schedule"] is None
+    assert [i["objective"] for i in overrun["incumbents"]] == [7.0] and overrun["bound"] == 3.0
+    assert overrun["first_solution_s"] == 0.01
+    assert gone(bench.folder)
+
+
+def test_a_worker_that_never_begins_is_killed(bench, monkeypatch):
+    monkeypatch.setattr(process, "START_LIMIT", 0.5)
+    (record,) = bench.run(runs_of("silent"))
+    assert record["cause"] == "timeout" and "begun" in record["message"]
+    assert gone(bench.folder)
+
+
+def test_a_worker_that_has_told_its_result_is_not_waited_for(bench):
+    began = time.monotonic()
+    (record,) = bench.run(runs_of("linger"))
+    assert record["status"] == "feasible" and time.monotonic() - began < 30
+    assert gone(bench.folder)
+
+
+@pytest.mark.parametrize(
+    ("method", "cause", "word"),
+    [
+        ("exit:3", "crash", "exit code 3"),
+        ("exit:0", "crash", "a last word"),
+        (f"signal:{signal.SIGSEGV.value}", "crash", "SIGSEGV"),
+        (f"signal:{signal.SIGABRT.value}", "crash", "SIGABRT"),
+        ("short", "out of memory", "MemoryError"),
+    ],
+)
+def test_causes_of_death_are_told_apart(bench, method, cause, word):
+    (record,) = bench.run(runs_of(method))
+    assert (record["status"], record["cause"]) == ("error", cause)
+    assert word in record["message"]
+
+
+def test_a_run_above_its_memory_limit_is_killed(bench):
+    (record,) = bench.run(runs_of("hog", memory_gb=0.15))
+    assert record["cause"] == "out of memory" and "0.15 GB" in record["message"]
+    assert gone(bench.folder)
+
+
+def test_records_that_are_there_are_kept_and_a_broken_file_is_not(bench):
+    runs = runs_of("work:0", "exit:1")
+    first = bench.run(runs)
+    heard = []
+    audience = Nobody()
+    audience.ended = lambda run, record, kept: heard.append(kept)
+    assert bench.run(runs, audience) == first and heard == [True, True]
+    heard.clear()
+    again = bench.run(runs, audience, keep=lambda record: record["cause"] != "crash")
+    assert sorted(heard) == [False, True] and again[1]["cause"] == "crash"
+    broken = next(bench.out.glob("work*.json"))
+    broken.write_text(broken.read_text()[:100])
+    assert bench.run(runs)[0]["objective"] == 7.0
+    assert len(list(bench.out.glob("*.json"))) == 2 and read(broken)["objective"] == 7.0
+
+
+BENCH = """
+import sys
+sys.path[:0] = {path!r}
+from schedlab.bench.runner import supervise
+from schedlab.bench.selection import Run
+from schedlab.bench.store import Store
+class Nobody:
+    def begun(self, run): pass
+    def incumbent(self, run, event): pass
+    def ended(self, run, record, kept): pass
+runs = [Run("day", "day", "c0ffee", m, time_limit=30.0) for m in {methods!r}]
+print("ready", flush=True)
+with Store({out!r}) as store:
+    supervise(runs, store, Nobody(), jobs=2, command={command!r})
+"""
+
+
+def start_bench(bench, methods):
+    text = textwrap.dedent(BENCH).replace("{out!r}", "__import__('pathlib').Path({out!r})")
+    text = text.format(path=[], methods=methods, out=str(bench.out), command=bench.command)
+    child = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
+    assert child.stdout.readline() == b"ready\n"
+    return child
+
+
+def test_killed_at_any_moment_and_run_again_gives_the_same_records_and_no_orphan(bench):
+    methods = [f"work:{0.05 + i / 1000}" for i in range(8)]
+    for moment in (0.0, 0.02, 0.07, 0.11, 0.16, 0.23):
+        child = start_bench(bench, methods)
+        time.sleep(moment)
+        child.kill()
+        child.wait()
+        for path in bench.out.glob("*.json"):
+            assert json.loads(path.read_text())["status"] == "feasible"
+        assert gone(bench.folder)
+    child = start_bench(bench, methods)
+    assert child.wait() == 0
+    found = [read(p) for p in bench.out.glob("*.json")]
+    assert sorted(r["method"] for r in found) == sorted(methods)
+    assert not list(bench.out.glob(".*.tmp"))
+
+
+def test_a_killed_bench_takes_the_solvers_own_processes_with_it(bench):
+    child = start_bench(bench, ["engine"])
+    until = time.monotonic() + 10
+    while len(alive(bench.folder)) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(alive(bench.folder)) == 2
+    child.kill()
+    child.wait()
+    assert gone(bench.folder)
+
+
+def test_a_temporary_file_of_a_dead_run_is_removed_at_the_start(bench):
+    bench.out.mkdir()
+    (bench.out / f".work.1.key.json.{os.getpid()}.tmp").write_text('{"half": ')
+    bench.run(runs_of("work:0"))
+    assert [p.name for p in bench.out.iterdir() if p.suffix == ".tmp"] == []
