@@ -105,16 +105,16 @@ class CompiledCpo:
         return found
 
     def hint(self, assignment: Assignment) -> Any:
-        """A complete starting point, as a ``CpoModelSolution``; there are no auxiliary variables."""
+        """A complete starting point, shadows included, as a ``CpoModelSolution``."""
         from docplex.cp.solution import CpoModelSolution
 
         point = CpoModelSolution()
-        given = zip(self._lowered.intervals, assignment.present, assignment.start, assignment.end, strict=True)
-        for native, present, start, end in given:
-            if present:
-                point.add_interval_var_solution(native, presence=True, start=start, end=end, size=end - start)
-            else:
-                point.add_interval_var_solution(native, presence=False)
+        shadows = self._lowered.shadows
+        for i, native in enumerate(self._lowered.intervals):
+            present, start, end = assignment.present[i], assignment.start[i], assignment.end[i]
+            _place(point, native, present, start, end)
+            if i in shadows:
+                _place(point, shadows[i], present and start < end, start, end)
         for native, value in zip(self._lowered.integers, assignment.integer, strict=True):
             point.add_integer_var_solution(native, value)
         return point
@@ -144,6 +144,13 @@ class CompiledCpo:
         from .cpo_engine import refine_conflict
 
         return refine_conflict(engine, self.native, self._lowered.named, time_limit)
+
+
+def _place(point: Any, native: Any, present: bool, start: int, end: int) -> None:
+    if present:
+        point.add_interval_var_solution(native, presence=True, start=start, end=end, size=end - start)
+    else:
+        point.add_interval_var_solution(native, presence=False)
 
 
 def _value(answer: Any, native: Any) -> Any:

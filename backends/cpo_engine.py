@@ -15,7 +15,8 @@ from docplex.cp.utils import CpoException
 from ..models.language import Assignment
 from .base import Conflict, Limits, Outcome, Status, WarmStart, Watch
 
-TOLERANCE = 1e-9  # of an optimum, absolute and relative; the engine's own relative one is 1e-4
+RELATIVE = 1e-9  # proven gap of an optimum; the engine has 1e-4 by default
+ABSOLUTE = 1e-12  # the same, for objectives near 0
 GRACE = 1.0  # seconds from the time limit until an engine that does not stop is killed
 STATUSES: dict[str, Status] = {
     "Optimal": "optimal",
@@ -38,8 +39,8 @@ def parameters(limits: Limits) -> dict[str, Any]:
     """The engine's parameters. A deterministic limit is a number of branches (BranchLimit), with one worker."""
     chosen: dict[str, Any] = {
         "LogVerbosity": "Terse",
-        "OptimalityTolerance": TOLERANCE,
-        "RelativeOptimalityTolerance": max(TOLERANCE, limits.gap or 0.0),
+        "OptimalityTolerance": ABSOLUTE,
+        "RelativeOptimalityTolerance": max(RELATIVE, limits.gap or 0.0),
         "RandomSeed": limits.seed % 2**31,
     }
     if limits.threads is not None:
