@@ -31,7 +31,18 @@ from ..models.language import (
     piecewise,
 )
 from ..models.language import sum as total
-from ..models.language.expressions import Atom, Attribute, Element, Function, Holds, Max, Min, Overlap, Piecewise
+from ..models.language.expressions import (
+    Atom,
+    Attribute,
+    Element,
+    Function,
+    Holds,
+    Max,
+    Min,
+    Number,
+    Overlap,
+    Piecewise,
+)
 
 T = TypeVar("T")
 Steps = tuple[tuple[int, int], ...]
@@ -117,10 +128,11 @@ class Copy:
 
     def comparison(self, c: Comparison) -> Comparison:
         e = self.linear(c.expr)
-        return Comparison(Linear(e.terms), c.lo - e.constant, c.hi - e.constant)
+        return Comparison(Linear(e.terms), _tidy(c.lo - e.constant), _tidy(c.hi - e.constant))
 
     def linear(self, e: Linear) -> Linear:
-        return total(map(self.atom, e.terms), list(e.terms.values())) + e.constant
+        copied = total(map(self.atom, e.terms), list(e.terms.values())) + e.constant
+        return Linear(copied.terms, _tidy(copied.constant))
 
     def atom(self, atom: Atom) -> Linear:
         if atom not in self._atoms:
@@ -158,6 +170,11 @@ class Copy:
                 return piecewise(self.linear(atom.operands[0]), atom.points)
             case _:
                 raise TypeError(f"no copy is known for {type(atom).__name__}")
+
+
+def _tidy(x: Number) -> Number:
+    """Without the last digits of a float, so that a short decimal stays one."""
+    return round(x, 12) if isinstance(x, float) else x
 
 
 class Shifted(Copy):

@@ -161,12 +161,12 @@ class Expressions:
 
     def _element(self, atom: Element) -> Form:
         f = self._combined(atom.operands[0])
-        low, high = self.native.bounds(f)
+        w = self.native.whole(f, 1)
+        low, high = self.native.bounds(w)
         a, b = max(0, low), min(len(atom.array) - 1, high)
         if a > b:
             self.native.require(Form(constant=1), 0, 0)  # the index is never inside: nothing is feasible
             return Form()
-        w = self.native.whole(f, 1)
         at = self.native.variable(((a, b),), "", w.value)
         self.native.require(Form({**f.terms, at: -1}, f.constant), 0, 0)
         values = [Form(constant=rational(v)) for v in atom.array]

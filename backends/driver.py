@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
+from ..models.language import Assignment, Bounds, Comparison, Linear, Model, NamedConstraint
+from ..models.language.expressions import Element, Piecewise, atoms_below
 from ..models.language.semantics import REAL_TOLERANCE
 from .base import (
     OPTIMALITY_GAP,
@@ -282,8 +283,20 @@ def _stage(model: Model, k: int, extra: list[NamedConstraint]) -> Model:
         return model
     stage = copy.copy(model)
     stage.objectives = model.objectives[k : k + 1]
-    stage.constraints = [*model.constraints, *extra]
+    later = [c for j in range(k + 1, len(model.objectives)) for c in _defined(model, j)]
+    stage.constraints = [*model.constraints, *extra, *later]
     return stage
+
+
+def _defined(model: Model, k: int) -> list[NamedConstraint]:
+    """Objective k has a value: no ``element`` or ``piecewise`` in it is out of range; the bound itself never binds."""
+    terms = model.objectives[k].terms
+    ranged = Linear(
+        {a: 1 for a in terms if any(isinstance(b, (Element, Piecewise)) for b in atoms_below([a.linear()]))}
+    )
+    if not ranged.terms:
+        return []
+    return [NamedConstraint(f"objective {k + 1}", Comparison(ranged, -math.inf, Bounds().of(ranged)[1] + 1))]
 
 
 def _keep(model: Model, k: int, value: float) -> NamedConstraint:

@@ -69,6 +69,7 @@ class _Maker:
         self.used: set[str] = set()
         self.spread = self.rng.random() < 0.2  # intervals without windows, within the default or a stated horizon
         horizon = self.rng.randint(3, 7) if self.spread and self.rng.random() < 0.5 else None
+        self.open = horizon is None
         self.model = Model(f"random {seed}", horizon)
         self.origin = self.rng.choice([0] * 6 + [-4, -2, 3])
         self.room = float(ROOM)
@@ -112,7 +113,7 @@ class _Maker:
         if like is not None:
             size = (like.size_lo, like.size_hi) if rng.random() < 0.7 else size
             start = list(like.windows) if rng.random() < 0.6 else start
-        places = 8 if start is None else sum(b - a + 1 for a, b in start)
+        places = (20 if self.open else 8) if start is None else sum(b - a + 1 for a, b in start)
         count = places * (size[1] - size[0] + 1) + optional
         if count > self.room:
             return None
