@@ -16,7 +16,7 @@ from ..models.language import Model
 from .base import Conflict
 from .cpsat_lowering import Lowering
 
-AIM = "the objective's range"  # an objective can be undefined: element and piecewise outside their range
+AIM = "objective 1"  # an objective may have no value: element and piecewise outside their range
 
 
 def find_conflict(model: Model, time_limit: float | None) -> Conflict:

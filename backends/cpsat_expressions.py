@@ -139,7 +139,7 @@ class Expressions:
         domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
         made = self.native.variable(domain, "", lambda values: max(w.value(values) for w in wholes))
         self.native.model.add_max_equality(self.native.vars[made], [self.native.expression(w) for w in wholes])
-        return Form({made: Fraction(1, scale)}, 0, max(w.error for w in wholes))
+        return Form({made: _over(scale)}, 0, max(w.error for w in wholes))
 
     def _holds(self, atom: Holds) -> Form:
         w = self.native.whole(self._combined(atom.comparison.expr), 1)
@@ -175,7 +175,7 @@ class Expressions:
         table = [0] * a + [e.constant for e in entries]
         made = self.native.variable(((min(table[a:]), max(table[a:])),), "", lambda known: table[known[at]])
         self.native.model.add_element(self.native.vars[at], table, self.native.vars[made])
-        return Form({made: Fraction(1, scale)}, 0, max(e.error for e in entries))
+        return Form({made: _over(scale)}, 0, max(e.error for e in entries))
 
     def _piecewise(self, atom: Piecewise) -> Form:
         """The multiple-choice form (Croxton, Gendron, Magnanti 2003, section 2): one segment is chosen, it holds x.
@@ -216,6 +216,10 @@ class Expressions:
                 found.append((lo, hi, slope, y0 - slope * x0))
                 low = hi + 1  # a point between two pieces belongs to the first
         return found
+
+
+def _over(scale: int) -> Rational:
+    return Fraction(1, scale) if scale > 1 else 1
 
 
 def _clipped(w: WholeForm, lo: int, hi: int, values: list[int]) -> int:
