@@ -18,6 +18,7 @@ from .base import Conflict, Limits, Outcome, Status, WarmStart, Watch
 RELATIVE = 1e-9  # proven gap of an optimum; the engine has 1e-4 by default
 ABSOLUTE = 1e-12  # the same, for objectives near 0
 GRACE = 1.0  # seconds from the time limit until an engine that does not stop is killed
+START_SECONDS = 30.0  # what the engine may take to answer for the first time; docplex has 5
 STATUSES: dict[str, Status] = {
     "Optimal": "optimal",
     "Feasible": "feasible",
@@ -32,6 +33,7 @@ FATES = {
         "rejected", "the engine found it not consistent with the constraints"
     ),
 }
+NOT_NEEDED = WarmStart("accepted", "the engine solved the model by propagation, before it came to the starting point")
 NOT_USED = WarmStart("rejected", "the engine ended before it came to the starting point")
 
 
@@ -59,6 +61,7 @@ def start(engine: str, native: Any, log: io.StringIO, **chosen: Any) -> Any:
         native,
         agent="local",
         execfile=engine,
+        process_start_timeout=START_SECONDS,
         listeners=None,
         log_output=log,
         trace_log=True,
@@ -109,14 +112,15 @@ class Search(CpoCallback):  # type: ignore[misc]
         except KeyboardInterrupt:
             outcome = Outcome("unknown", message="interrupted")
         except (CpoException, OSError) as e:
-            outcome = self._failure(e)
+            outcome = self._failure(e, solver)
         finally:
             for timer in timers:
                 timer.cancel()
             if solver is not None:
                 solver.end()
         outcome.log = log.getvalue()
-        outcome.warm = next((fate for said, fate in FATES.items() if said in outcome.log), NOT_USED)
+        silent = NOT_NEEDED if outcome.status in ("optimal", "feasible") else NOT_USED
+        outcome.warm = next((fate for said, fate in FATES.items() if said in outcome.log), silent)
         return outcome
 
     def _timers(self, solver: Any, began: float) -> list[threading.Timer]:
@@ -144,12 +148,18 @@ class Search(CpoCallback):  # type: ignore[misc]
         message = str(answer.get_fail_status()) if status == "error" else ""
         return Outcome(status, answer.get_objective_bound(), message=message)
 
-    def _failure(self, e: Exception) -> Outcome:
-        reason = " ".join(str(e).split())
+    def _failure(self, e: Exception, solver: Any) -> Outcome:
         if self.overdue:
             return Outcome(
-                "unknown", message=f"the engine did not stop at its time limit and was killed {GRACE:g} s later"
+                "unknown", message=f"the engine did not stop at its time limit; it was killed {GRACE:g} s later"
             )
+        reason = " ".join(str(e).split())
+        process = (
+            solver.agent.process if solver is not None else None
+        )  # None, too, after an error the engine itself told
+        if process is not None:
+            process.kill()
+            reason = f"the engine ended unexpectedly, with exit code {process.wait()}: {reason}"
         return Outcome("unavailable" if TOO_LARGE in reason else "error", message=reason)
 
 
@@ -174,6 +184,6 @@ def refine_conflict(engine: str, native: Any, named: dict[int, str], time_limit:
     variables = [*answer.get_all_member_variables(), *answer.get_all_possible_variables()]
     names = tuple(dict.fromkeys(named[id(e)] for e in [*constraints, *variables] if id(e) in named))
     if not names:
-        return Conflict(None, "the conflict refiner of CP Optimizer found no conflict in the time it had")
+        return Conflict(None, "the conflict refiner of CP Optimizer found no conflict in its time")
     minimal = answer.get_conflict_status() == "TerminatedNormally"
     return Conflict(names, "a minimal conflict" if minimal else "a conflict, not yet minimal when the time ended")

@@ -93,7 +93,7 @@ class Lowering:
         counted = self.native.get_statistics()
         return {
             "variables": len(self.intervals) + len(self.integers) + len(self.shadows),
-            "constraints": counted.nb_constraints,
+            "constraints": counted.nb_constraints - (self.native.objective is not None),
             "nonzeros": counted.nb_expr_nodes,
         }
 
