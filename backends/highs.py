@@ -92,7 +92,8 @@ class HighsCompiled:
         status, subset = h.getIis()
         if status == highspy.HighsStatus.kError or not subset.valid_ or not len(subset.row_index_):
             return Conflict(None, "HiGHS found no irreducible subset of the linear relaxation")
-        names = dict.fromkeys(self.form.row_blocks.name(int(r)) for r in subset.row_index_)
+        ours = {name for name, _ in self.model.constraints}  # else rows of domains or of the objective
+        names = dict.fromkeys(n for r in subset.row_index_ if (n := self.form.row_blocks.name(int(r))) in ours)
         return Conflict(tuple(names), "an irreducible infeasible subset of the linear relaxation")
 
 

@@ -66,7 +66,9 @@ class Expressions:
     def compare(self, c: Comparison) -> None:
         """The rows of ``lo <= expr <= hi``."""
         sides = (GE if c.hi < INF else 0) | (LE if c.lo > -INF else 0)
-        self.form.row(self.affine(c.expr, sides), c.lo, c.hi)
+        e = self.affine(c.expr, sides)
+        if sides:
+            self.form.row(e, c.lo, c.hi)
 
     def _atom(self, atom: Atom, sides: int) -> Affine:
         if isinstance(atom, Attribute):

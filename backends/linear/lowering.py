@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ...models.language import (
 )
 from ..base import Exactness
 from . import constraints
+from .energy import Energy
 from .expressions import GE, LE, Expressions
 from .form import Floats, FormBuilder, LinearForm
 from .grid import Grid, GridOption, Side
@@ -28,7 +29,8 @@ from .intervals import IntervalColumns, Intervals
 from .pairwise import Pairwise
 from .time_indexed import TimeIndexed
 
-LoweringName = Literal["time-indexed", "pairwise"]
+LoweringName = Literal["time-indexed", "pairwise", "energy"]
+LOWERINGS = get_args(LoweringName)
 MODERATE = 100_000  # non-zeros of a time-indexed form at step 1 that is taken without being asked for
 
 
@@ -56,25 +58,29 @@ def lower(
 ) -> Lowered:
     """The linear form of a model with at most one objective.
 
-    ``lowering``: "pairwise" or "time-indexed"; None takes time-indexed if a ``grid`` is given, or on a grid of step 1
-    if that is small, else pairwise. ``grid``: a step in seconds, or (fine, coarse): steps that grow from fine at the
+    ``lowering``: "pairwise", "time-indexed", or "energy" (a relaxation of the resources alone, with strong bounds and
+    few columns); None takes time-indexed if a ``grid`` is given, or on a grid of step 1 if that is small, else pairwise. ``grid``: a step in seconds, or (fine, coarse): steps that grow from fine at the
     earliest start to coarse at the horizon. ``side``: "restrict" rounds durations up (what is feasible on the grid is
     feasible), "relax" counts only what is occupied for every start within a cell (the optimum is a true bound).
     ``integral=False``: the linear relaxation, for a fast bound. Raises LoweringTooLarge before building what is
     predicted to have more than ``max_nonzeros``; ValueError for options that contradict each other.
     """
-    if lowering not in (None, "pairwise", "time-indexed"):
-        raise ValueError(f"lowering={lowering!r}: there are 'time-indexed' and 'pairwise'")
+    if lowering is not None and lowering not in LOWERINGS:
+        raise ValueError(f"lowering={lowering!r}: there are {', '.join(map(repr, LOWERINGS))}")
     if side not in ("restrict", "relax"):
         raise ValueError(f"side={side!r}: a grid has the sides 'restrict' and 'relax'")
     if lowering == "pairwise" and grid is not None:
-        raise ValueError("a grid belongs to lowering='time-indexed', not to 'pairwise'")
+        raise ValueError("a grid belongs to lowering='time-indexed' or 'energy', not to 'pairwise'")
+    if lowering == "energy" and grid is None:
+        raise ValueError("lowering='energy' needs a grid: grid=seconds or grid=(fine, coarse)")
     if lowering is None:
         lowering = "time-indexed" if grid is not None or _small_on_step_1(model) else "pairwise"
     form = FormBuilder()
     scheme: Scheme
     if lowering == "pairwise":
         scheme = Pairwise(model, form, max_nonzeros)
+    elif lowering == "energy" and grid is not None:
+        scheme = Energy(model, form, grid, max_nonzeros)
     else:
         scheme = TimeIndexed(model, form, 1 if grid is None else grid, side, max_nonzeros)
     if not integral and scheme.exactness.kind == "restriction":

@@ -103,7 +103,7 @@ class TimeIndexed:
         plain = [k for k, v in enumerate(members) if v.size_lo == v.size_hi > 0 and isinstance(demands[k], int)]
         parts.append(self._occupancy([members[k] for k in plain], [demands[k] for k in plain], potential))  # type: ignore[misc]
         for k in sorted(set(range(len(members))) - set(plain)):
-            if members[k].size_hi > 0 and demands[k] != 0:
+            if members[k].size_hi > 0 and (isinstance(demands[k], Linear) or demands[k]):
                 parts += self._varying(members[k], demands[k], potential)
         cells, columns, values = (np.concatenate([p[k] for p in parts]) for k in range(3))
         tight = np.cumsum(potential[:-1]) > limit

@@ -1,0 +1,178 @@
+"""Pyomo: the linear form as a ``ConcreteModel``, for people who have Pyomo solvers and models. Off the hot path."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..models.language import Assignment, Integer, Interval, Model
+from .base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
+from .linear import LinearForm, Lowered, lower
+
+IMPORT_ORDER = (
+    "pyomo.environ cannot be imported after docplex.cp; import pyomo.environ before CP Optimizer is used, "
+    "or run the two in processes of their own"
+)
+
+
+class Pyomo:
+    """The backend. Options of ``compile``: ``solver`` (a name that Pyomo's SolverFactory knows, or a solver object),
+    and those of ``linear.lower``."""
+
+    name = "pyomo"
+
+    def availability(self) -> Availability:
+        """The version of Pyomo, or why it cannot be imported."""
+        try:
+            _environ()
+        except (ImportError, SolverUnavailable) as e:
+            return Availability(self.name, None, f"pyomo cannot be used: {e}")
+        from pyomo.version import version
+
+        return Availability(self.name, str(version))
+
+    def compile(self, model: Model, *, solver: Any = "appsi_highs", **options: Any) -> PyomoCompiled:
+        """Lower a model to a ConcreteModel. Raises LoweringTooLarge before building what is too large."""
+        return PyomoCompiled(model, lower(model, **options), solver)
+
+
+def _environ() -> Any:
+    """The module ``pyomo.environ``, or SolverUnavailable where docplex.cp came first."""
+    try:
+        import pyomo.environ as environ
+    except ImportError:
+        raise
+    except Exception as e:  # a NameError of its hook for docplex
+        if "docplex.cp" in sys.modules:
+            raise SolverUnavailable(f"{IMPORT_ORDER} ({type(e).__name__}: {e})") from e
+        raise
+    return environ
+
+
+class PyomoCompiled:
+    """A model as a Pyomo ``ConcreteModel`` (``native``), with variables ``x[column]`` and constraints ``rows[row]``."""
+
+    def __init__(self, model: Model, lowered: Lowered, solver: Any) -> None:
+        self.model = model
+        self.lowered = lowered
+        self.form = lowered.form
+        self.size = lowered.form.size
+        self.exactness = lowered.exactness
+        self.solver = solver
+        self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
+
+    def var(self, x: Interval | Integer) -> Any:
+        """The variable of an integer; of an interval a dict of those it has: "presence", "start", "size", "cells"."""
+        columns, v = self.lowered.columns(x), self.native.x
+        if isinstance(columns, int):
+            return v[columns]
+        one = {"presence": columns.presence, "start": columns.start, "size": columns.size}
+        found: dict[str, Any] = {name: v[k] for name, k in one.items() if k is not None}
+        if columns.cells:
+            found["cells"] = {int(t): v[k] for t, k in zip(columns.times, columns.cells, strict=True)}
+        return found
+
+    def assignment(self, answer: Any) -> Assignment:
+        """From column values (an array) or a solved ConcreteModel."""
+        if not isinstance(answer, (np.ndarray, list, tuple)):
+            answer = [0.0 if v.value is None else v.value for v in answer.x.values()]
+        return self.lowered.read(np.asarray(answer, dtype=np.float64))
+
+    def rebuilt(self, assignment: Assignment) -> Assignment:
+        """The assignment that ``hint`` gives the columns of: on a grid that restricts, moved onto it."""
+        return self.lowered.rebuilt(assignment)
+
+    def hint(self, assignment: Assignment) -> Any:
+        """The value of every column."""
+        return self.lowered.hint(assignment)
+
+    def fix(self, assignment: Assignment) -> None:
+        """Fix every variable to its hinted value."""
+        for v, value in zip(self.native.x.values(), self.hint(assignment).tolist(), strict=True):
+            v.fix(value)
+
+    def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
+        """Solve by the Pyomo solver; the watch hears of the end only. ``seed`` and ``threads`` are the solver's own."""
+        solver = self._solver()
+        keywords: dict[str, Any] = {"tee": False, "load_solutions": False}
+        if limits.time is not None:
+            keywords["timelimit"] = limits.time
+        fate = WarmStart()
+        if warm is not None:
+            fate = self._start(warm, solver, keywords)
+        results = solver.solve(self.native, **keywords)
+        return self._outcome(results, watch, fate)
+
+    def conflict(self, time_limit: float | None = None) -> Conflict:
+        """Not known to Pyomo's common interface."""
+        return Conflict(None, "Pyomo has no common interface to irreducible infeasible subsets")
+
+    def _solver(self) -> Any:
+        environ = _environ()
+        solver = environ.SolverFactory(self.solver) if isinstance(self.solver, str) else self.solver
+        if not solver.available(exception_flag=False):
+            raise SolverUnavailable(f"Pyomo's solver {self.solver!r} is not available; is it installed?")
+        return solver
+
+    def _start(self, warm: Assignment, solver: Any, keywords: dict[str, Any]) -> WarmStart:
+        x = self.hint(warm)
+        for v, value in zip(self.native.x.values(), x.tolist(), strict=True):
+            v.set_value(value, skip_validation=True)
+        amount, where = self.form.violation(x)
+        if amount > 1e-6:
+            return WarmStart("rejected", f"on the grid, the start violates {where} by {amount:g}")
+        if not solver.warm_start_capable():
+            return WarmStart("rejected", f"Pyomo's interface to {self.solver!r} takes no start")
+        keywords["warmstart"] = True
+        return WarmStart("accepted")
+
+    def _outcome(self, results: Any, watch: Watch, fate: WarmStart) -> Outcome:
+        said = str(results.solver.termination_condition)
+        bound = results.problem.upper_bound if self.form.maximize else results.problem.lower_bound
+        bound = float(bound) if isinstance(bound, (int, float)) and math.isfinite(bound) else None
+        found = len(results.solution) > 0
+        if found:
+            self.native.solutions.load_from(results)
+            values = np.array([0.0 if v.value is None else v.value for v in self.native.x.values()])
+            whole = values[self.form.integral > 0]
+            if self.lowered.integral or np.all(np.abs(whole - np.rint(whole)) < 1e-6):
+                watch.solution(self.assignment(values), bound)
+        ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
+        return Outcome(ends.get(said, "feasible" if found else "unknown"), bound, "", said, fate)
+
+
+def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
+    """``x`` over columns, ``rows`` over the rows that have a side, ``objective``."""
+    environ = _environ()
+    from pyomo.core.expr.numeric_expr import LinearExpression
+
+    m = environ.ConcreteModel(name=name)
+    lo, hi = form.column_lo.tolist(), form.column_hi.tolist()
+    kinds = form.integral.tolist() if integral else [0] * len(lo)
+    m.x = environ.Var(
+        range(len(lo)),
+        bounds=lambda m, k: (lo[k], hi[k]),
+        domain=lambda m, k: environ.Integers if kinds[k] else environ.Reals,
+    )
+    x = list(m.x.values())
+    index, value, start = form.index.tolist(), form.value.tolist(), form.start.tolist()
+
+    def row(m: Any, i: int) -> Any:
+        entries = range(start[i], start[i + 1])
+        body = LinearExpression(constant=0.0, linear_coefs=[value[k] for k in entries], linear_vars=[x[index[k]] for k in entries])
+        sides = [None if math.isinf(side) else side for side in (form.row_lo[i].item(), form.row_hi[i].item())]
+        if not entries:
+            holds = form.row_lo[i] <= 0 <= form.row_hi[i]
+            return environ.Constraint.Feasible if holds else environ.Constraint.Infeasible
+        return sides[0], body, sides[1]
+
+    m.rows = environ.Constraint(range(len(form.row_lo)), rule=row)
+    used = np.flatnonzero(form.cost).tolist()
+    cost = LinearExpression(
+        constant=form.offset, linear_coefs=[form.cost[k].item() for k in used], linear_vars=[x[k] for k in used]
+    )
+    m.objective = environ.Objective(expr=cost, sense=environ.maximize if form.maximize else environ.minimize)
+    return m
