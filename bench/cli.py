@@ -75,9 +75,10 @@ def view_of(at: str | None, first: int | None, durations: str = "walltime", obje
 
 
 def _durations(text: str) -> Durations:
-    if text == "walltime" or text == "runtime":
-        return text
-    raise UnknownName("kind of durations", text, ["walltime", "runtime"])
+    known: dict[str, Durations] = {"walltime": "walltime", "runtime": "runtime"}
+    if text not in known:
+        raise UnknownName("kind of durations", text, list(known))
+    return known[text]
 
 
 def _version(wanted: bool) -> None:

@@ -27,10 +27,9 @@ print(f"answer {r.status} {r.objective} {r.seconds['total']:.2f} {r.message}")
 EDITION = """
 import schedlab as sl
 def fits(n):
-    m = sl.Model("n"); v = [m.interval(f"v{i}", size=1, start=(0, 10 * n)) for i in range(n)]
-    m.add(sl.no_overlap(v)); m.minimize(sl.max([x.end for x in v]))
-    return sl.solve(m, backend="cpo", time_limit=0.2, threads=1).status != "unavailable"
-lo, hi = 0, 4096
+    m = sl.Model("n"); m.add(sl.no_overlap([m.interval(f"v{i}", size=1, start=(0, 10 * n)) for i in range(n)]))
+    return sl.solve(m, backend="cpo", time_limit=10, threads=1).status != "unavailable"
+lo, hi = 1, 1024
 if fits(hi):
     print("answer unlimited")
 else:

@@ -24,10 +24,8 @@ def _cpsat(native: Any, path: Path) -> None:
 def _highs(native: Any, path: Path) -> None:
     import highspy
 
-    h = highspy.Highs()
-    h.setOptionValue("output_flag", False)
-    h.passModel(native)
-    if h.writeModel(str(path)) == highspy.HighsStatus.kError:
+    native.setOptionValue("output_flag", False)
+    if native.writeModel(str(path)) == highspy.HighsStatus.kError:
         raise WrongUse(f"{path}: HiGHS could not write the model")
 
 

@@ -127,11 +127,12 @@ def table(title: str, board: Board, width: int = 120) -> Table:
     bound = None if best is None else best["bound"]
     seeds = max(len(row.records) for row in board.rows)
     wide = width >= NARROW
-    made = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    made = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    made.add_column(" ", width=1)
     made.add_column("method", overflow="fold", min_width=12)
     columns: list[tuple[str, str, bool, Cell]] = [
         ("status", "left", True, status),
-        ("objective" if seeds == 1 else "mean\nobjective", "right", True, lambda row: number(row.objective)),
+        ("objec-\ntive" if seeds == 1 else "mean\nobjec-\ntive", "right", True, lambda row: number(row.objective)),
         ("least..most", "right", seeds > 1, spread),
         ("bound", "right", True, lambda row: number(_best_bound(row, board.sign))),
         ("best\nbound", "right", wide, lambda row: number(bound)),
@@ -148,22 +149,20 @@ def table(title: str, board: Board, width: int = 120) -> Table:
     winner = board.best
     for row in board.rows:
         won = winner is not None and row.method == winner.method
-        name = Text(("* " if won else "  ") + row.method)
-        made.add_row(name, *(cell(row) for *_, cell in shown), style="bold green" if won else "")
+        cells = [cell(row) for *_, cell in shown]
+        made.add_row("*" if won else "", Text(row.method), *cells, style="bold green" if won else "")
     return made
 
 
 def summary(board: Board) -> list[Text]:
     """What stands below a table: the best schedule, the best true bound and its gap, and what needs a word."""
-    lines = []
+    lines: list[Text] = []
     schedule, bound = board.schedule, board.bound
     if schedule is not None:
         lines.append(Text(f"best schedule: {number(schedule['objective'])} by {schedule['method']}, verified"))
     if bound is not None:
-        text = f"best true bound: {number(bound['bound'])} by {bound['method']}"
-        if schedule is not None:
-            text += f", gap {percent(relative_gap(schedule['objective'], bound['bound']))}"
-        lines.append(Text(text))
+        gap = "" if schedule is None else f", gap {percent(relative_gap(schedule['objective'], bound['bound']))}"
+        lines.append(Text(f"best true bound: {number(bound['bound'])} by {bound['method']}{gap}"))
     if board.contradiction:
         lines.append(Text(board.contradiction, style="bold red"))
     for row in board.rows:
@@ -185,7 +184,7 @@ def status(row: Row) -> Text:
     """The status, or the cause where a run was ended by it; how many seeds have it if they differ."""
     found = [r["cause"] or ("bound only" if _bound_only(r) else r["status"]) for r in row.records]
     kinds = list(dict.fromkeys(found))
-    text = kinds[0] if len(kinds) == 1 else ", ".join(f"{found.count(k)} {k}" for k in kinds)
+    text = kinds[0] if len(kinds) == 1 else "\n".join(f"{found.count(k)} {k}" for k in kinds)
     bad = any(k in ("error", "crash", "timeout", "out of memory") for k in kinds)
     return Text(text, style="red" if bad else "")
 
@@ -213,7 +212,7 @@ def warm_start(row: Row) -> Text:
         start = r["warm_start"] or {"fate": "none", "returned": False}
         found.append("returned" if start["returned"] else start["fate"])
     kinds = [k for k in dict.fromkeys(found) if k != "none"]
-    text = kinds[0] if len(set(found)) == 1 and kinds else ", ".join(f"{found.count(k)} {k}" for k in kinds)
+    text = kinds[0] if len(set(found)) == 1 and kinds else "\n".join(f"{found.count(k)} {k}" for k in kinds)
     return Text(text or "-", style="yellow" if {"returned", "rejected"} & set(kinds) else "")
 
 
@@ -231,10 +230,16 @@ def _best_bound(row: Row, sign: int) -> float | None:
 
 
 def number(value: float | None) -> str:
-    """An objective or bound to six digits at most; "-" where unknown."""
+    """An objective or bound to five digits, whole numbers whole; "-" where unknown.
+
+    >>> number(19.5), number(2750.25), number(33), number(None)
+    ('19.500', '2,750.2', '33', '-')
+    """
     if value is None:
         return "-"
-    return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:.6g}" if value == int(value) else f"{value:#.5g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:#.5g}" if abs(value) < 1000 else f"{value:,.1f}" if abs(value) < 1e5 else f"{value:,.0f}"
 
 
 def percent(value: float | None) -> str:

@@ -10,7 +10,6 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 Tell = Callable[[dict[str, Any]], None]
@@ -41,13 +40,14 @@ def _channel() -> Tell:
 
 
 def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    from .. import heuristics, load
+    from .. import heuristics
     from ..backends import Incumbent, LoweringTooLarge, SolverUnavailable
+    from ..instances import load
     from ..solve import solve
     from .record import outcome, plain
     from .selection import View
 
-    instance = load(_place(spec["path"]), drop_impossible=spec["drop_impossible"])
+    instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
     problem = View(**spec["view"]).of(instance.problem)
     heuristics.warm_up()
     tell({"event": "begin", "sense": problem.sense})
@@ -62,10 +62,6 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
     found: dict[str, Any] = plain(outcome(problem, result))
     return found
-
-
-def _place(path: str) -> str | Path:
-    return Path(path) if os.sep in path or Path(path).exists() else path
 
 
 if __name__ == "__main__":

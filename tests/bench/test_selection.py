@@ -1,0 +1,134 @@
+"""What is run: views, methods, limits and seeds, and the key that tells one run from another."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+import schedlab as sl
+from schedlab.bench.faults import WrongUse
+from schedlab.bench.selection import (
+    LARGE_DISPATCH,
+    NOON,
+    SMALL_DISPATCH,
+    WHOLE,
+    Asked,
+    Run,
+    View,
+    content_of,
+    key_of,
+    parse_clock,
+    parse_methods,
+    parse_seeds,
+    plan,
+    worst_case,
+)
+from schedlab.instances import load
+
+RUN = Run("day", "instances/day", "c0ffee", "cpsat:pool", solver="cpsat", version="9.15")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"content": "other"},
+        {"method": "cpsat:pool+warm"},
+        {"seed": 2},
+        {"time_limit": 11.0},
+        {"threads": 2},
+        {"memory_gb": 4.0},
+        {"version": "9.16"},
+        {"schedlab": "0.2.0"},
+        {"drop_impossible": True},
+        {"view": View(at=43200)},
+        {"view": View(first=100)},
+        {"view": View(durations="runtime")},
+        {"view": View(objective="makespan")},
+    ],
+)
+def test_whatever_decides_the_outcome_changes_the_key(change):
+    assert replace(RUN, **change).key != RUN.key
+
+
+def test_where_an_instance_lies_does_not_change_the_key_and_a_record_gives_its_key_again():
+    assert replace(RUN, path="elsewhere/day").key == RUN.key
+    assert key_of({**RUN.head, "objective": 3.0}) == RUN.key
+
+
+def test_the_content_of_an_instance_is_its_bytes(tmp_path):
+    (tmp_path / "jobs.csv").write_text("id\nj1\n")
+    before = content_of(tmp_path)
+    (tmp_path / ".hidden").write_text("x")
+    assert content_of(tmp_path) == before
+    (tmp_path / "jobs.csv").write_text("id\nj2\n")
+    assert content_of(tmp_path) != before
+
+
+def test_by_default_a_large_day_shows_noon_and_the_whole_day_within_six_minutes():
+    runs = plan(load("eurora_700"), "eurora_700", Asked())
+    assert [r.view for r in runs if r.method == "multi-search"] == [NOON, WHOLE]
+    assert len(runs) == sum(map(len, LARGE_DISPATCH.values()))
+    assert worst_case(runs, 1) <= 360
+    assert {r.solver for r in runs} == {"schedlab", "cpsat", "highs", "cpo"}
+
+
+def test_a_small_machine_has_defaults_that_every_edition_takes():
+    runs = plan(load("eurora_99"), "eurora_99", Asked())
+    assert [r.method for r in runs] == [m for m, _ in SMALL_DISPATCH[WHOLE]]
+    assert "cpo:pool" in {r.method for r in runs}
+
+
+def test_what_is_asked_for_alone_is_run():
+    day = load("eurora_330")
+    (run,) = plan(day, "eurora_330", Asked(methods=["cpsat:pool"], time_limit=3, threads=1))
+    assert (run.view, run.method, run.time_limit, run.threads) == (WHOLE, "cpsat:pool", 3, 1)
+    noon = plan(day, "eurora_330", Asked(at=43200, first=50))
+    assert {r.view for r in noon} == {View(43200, 50)}
+    assert [r.method for r in noon] == [m for m, _ in LARGE_DISPATCH[NOON]]
+    assert {r.time_limit for r in plan(day, "eurora_330", Asked(time_limit=2))} == {2}
+
+
+def test_seeds_are_for_solvers_and_heuristics_run_once():
+    runs = plan(load("eurora_99"), "eurora_99", Asked(methods=["multi-search", "cpsat:pool"], seeds=(1, 2, 3)))
+    assert [(r.method, r.seed) for r in runs] == [("multi-search", 1)] + [("cpsat:pool", s) for s in (1, 2, 3)]
+
+
+def test_the_view_of_a_day():
+    day = load("eurora_700").problem
+    noon = NOON.of(day)
+    assert len(noon.jobs) == 100 and noon.now == 43200 and max(j.submit for j in noon.jobs) <= 43200
+    assert View(objective="makespan").of(day).aim == "makespan"
+    assert len(View(first=7).of(day).jobs) == 7
+    assert View(durations="runtime").of(day).durations == "runtime"
+
+
+def test_views_that_make_no_sense_are_refused():
+    with pytest.raises(sl.UnknownName, match="waiting"):
+        View(objective="waitin").of(load("eurora_99").problem)
+    with pytest.raises(WrongUse, match="no jobs"):
+        View(at=0).of(load("eurora_99").problem)
+    with pytest.raises(WrongUse, match="project problem"):
+        View(at=5).of(SimpleNamespace(kind="project"))
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("12:00", 43200), ("00:00:30", 30), ("86400", 86400), ("36:00", 129600)])
+def test_times_of_day(text, seconds):
+    assert parse_clock(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["noon", "12:60", "12:", "-5", "1:2:3:4"])
+def test_times_that_are_none(text):
+    with pytest.raises(WrongUse, match="such as 12:00"):
+        parse_clock(text)
+
+
+def test_lists_of_seeds_and_methods():
+    assert parse_seeds("1-3,7,2") == (1, 2, 3, 7)
+    for wrong in ("", "a", "3-1", "1-"):
+        with pytest.raises(WrongUse, match="--seeds"):
+            parse_seeds(wrong)
+    assert parse_methods(["first-solution:power-per-profit,-duration,cpsat:pool", "cpsat:pool"]) == [
+        "first-solution:power-per-profit,-duration",
+        "cpsat:pool",
+    ]
+    with pytest.raises(WrongUse, match="--methods"):
+        parse_methods([" , "])

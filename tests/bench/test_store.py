@@ -1,0 +1,82 @@
+"""The store: whole files, one bench at a time, records as a table."""
+
+import json
+import sys
+
+import pytest
+from schedlab.bench.faults import WrongUse
+from schedlab.bench.record import record
+from schedlab.bench.selection import Run
+from schedlab.bench.store import Store, files, name_of, read, read_results, write_whole
+
+RUN = Run("day", "day", "c", "highs:pool@900s+warm", 3)
+FOUND = {"status": "feasible", "objective": 2.5, "verified": True, "sense": "minimize", "schedule": {}}
+
+
+def one(**fields):
+    return record(RUN, {**FOUND, **fields}, "2026-01-01T00:00:00+00:00")
+
+
+def test_a_record_is_found_by_its_key_and_its_file_can_be_read_by_people(tmp_path):
+    with Store(tmp_path / "results" / "day") as store:
+        path = store.write(one())
+        assert store.find(RUN.key) == one() == read(path)
+        assert store.find("another") is None
+        store.write(one(objective=2.0))
+        assert store.find(RUN.key)["objective"] == 2.0
+    assert path.name == f"highs_pool@900s+warm.3.{RUN.key}.json" == name_of(one())
+    assert files(path.parent) == [path]
+
+
+def test_a_second_bench_on_the_same_folder_is_told_who_is_there(tmp_path):
+    with Store(tmp_path), pytest.raises(WrongUse, match="another bench"), Store(tmp_path):
+        pass
+    with Store(tmp_path):
+        pass
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WrongUse, match="cannot be written"), Store(tmp_path / "file" / "results"):
+        pass
+
+
+def test_a_file_is_never_half_written(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    write_whole(path, "old")
+    monkeypatch.setattr("os.fsync", lambda fd: (_ for _ in ()).throw(OSError("no space")))
+    with pytest.raises(OSError, match="no space"):
+        write_whole(path, "new")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_record_never_holds_infinity_or_nan(tmp_path):
+    made = one(bound=float("inf"), seconds={"build": float("nan"), "lower": 0.1, "solve": None, "total": 1.0})
+    assert made["bound"] is None and made["seconds"]["build"] is None and made["gap"] is None
+    with Store(tmp_path) as store:
+        json.loads(store.write(made).read_text(), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize(("text", "word"), [("{", "not JSON"), ("[]", "not a record"), ('{"key": 1}', "lacks")])
+def test_what_is_no_record_is_told(tmp_path, text, word):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ValueError, match=word):
+        read(tmp_path / "x.json")
+
+
+def test_results_as_a_table(tmp_path):
+    with Store(tmp_path) as store:
+        store.write(one(seconds={"build": 0.1, "lower": 0.2, "solve": 3.0, "total": 3.3}))
+    table = read_results(tmp_path)
+    assert len(table) == 1
+    row = table.iloc[0]
+    assert (row["method"], row["seed"], row["objective"], row["seconds.solve"]) == ("highs:pool@900s+warm", 3, 2.5, 3.0)
+    assert row["view.at"] is None and row["schedule"] == {}
+
+
+def test_a_table_without_pandas_or_without_the_folder_is_a_clear_error(tmp_path, monkeypatch):
+    with pytest.raises(WrongUse, match="no such folder"):
+        read_results(tmp_path / "nowhere")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"schedlab\[pandas\]"):
+        read_results(tmp_path)
