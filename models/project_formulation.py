@@ -15,6 +15,7 @@ from . import language as sl
 from .language import Assignment, Interval, Model
 from .problem import Encoding, Schedule
 from .project import Mode, Project, Resource, Task
+from .project_cliques import exclusive_sets
 
 
 @dataclass
@@ -71,6 +72,8 @@ def modes(project: Project) -> Encoding:
         tasks.add(task)
     for resource in project.resources:
         _limit(tasks, resource)
+    for k, names in enumerate(exclusive_sets(project), 1):
+        tasks.model.add(sl.no_overlap([tasks.of_task[name] for name in names]), f"exclusive tasks {k}")
     for before, after, edge in project.graph.edges(data=True):
         link = sl.end_before_start(tasks.of_task[before], tasks.of_task[after], edge["delay"])
         tasks.model.add(link, f"{before} -> {after}")
