@@ -166,8 +166,9 @@ def _false_conflict(model: Model, result: Result) -> list[str]:
     if result.conflict is None or result.conflict.names is None:
         return []
     named = set(result.conflict.names)
-    domains = {v.name for v in (*model.intervals, *model.integers)}
-    strange = named - domains - {c.name for c in model.constraints} - {f"objective {k + 1}" for k in range(9)}
+    domains = {v.name for v in model.intervals} | {x.name for x in model.integers}
+    known = domains | {c.name for c in model.constraints}
+    strange = {n for n in named - known if "objective" not in n}
     if strange:
         return [f"the conflict names {sorted(strange)}, which are no constraints"]
     try:

@@ -31,7 +31,7 @@ from ..models.language import (
 )
 from ..models.language import max as latest
 from ..models.language import sum as total
-from .brute_force import domain
+from .brute_force import Variable, domain
 from .random_expressions import Expressions
 
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
@@ -73,7 +73,7 @@ class _Maker:
         self.model = Model(f"random {seed}", horizon)
         self.origin = self.rng.choice([0] * 6 + [-4, -2, 3])
         self.room = float(ROOM)
-        self.reference: dict[Interval | Integer, object] = {}
+        self.reference: dict[Variable, object] = {}
         self.expressions = Expressions(self.rng, self.model, self.used)
 
     def make(self) -> RandomModel:
@@ -289,7 +289,8 @@ class _Maker:
     def _at_reference(self, e: Linear) -> int | float:
         """A value the expression can have: at the reference, or at another random assignment."""
         for _ in range(4):
-            values = {v: self.reference[v] for v in (*self.model.intervals, *self.model.integers)}
+            variables: list[Variable] = [*self.model.intervals, *self.model.integers]
+            values = {v: self.reference[v] for v in variables}
             try:
                 return self.model.value(e, Assignment(self.model, values))
             except UndefinedValue:

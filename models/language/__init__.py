@@ -18,23 +18,10 @@ from .constraints import (
     start_before_start,
     synchronize,
 )
-from .expressions import (
-    Comparison,
-    Expression,
-    Integer,
-    Interval,
-    Linear,
-    ModelError,
-    element,
-    holds,
-    max,
-    min,
-    overlap,
-    piecewise,
-    positive_part,
-    sum,
-)
+from .expressions import Comparison, Expression, Integer, Interval, Linear
+from .functions import element, holds, max, min, overlap, piecewise, positive_part, sum
 from .model import Assignment, IntervalValue, Model, NamedConstraint, Violation
+from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
 
 __all__ = [

@@ -16,11 +16,11 @@ from .expressions import (
     Linear,
     Max,
     Min,
-    Number,
     Overlap,
     Piecewise,
     atoms_below,
 )
+from .quantities import Number
 
 
 class Bounds:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
-from .expressions import Comparison, Expression, Interval, Linear, ModelError, Number, common_model, holds, linear, whole
+from .expressions import Comparison, Expression, Interval, Linear, common_model, linear
+from .functions import holds
+from .quantities import ModelError, Number, pair, whole
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
 
@@ -185,10 +188,11 @@ def _demand(demand: Number | Expression, interval: Interval) -> int | Linear:
 
 def _steps(capacity: int | Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     if isinstance(capacity, Sequence):
-        steps = tuple((whole(t, "a step's time"), whole(c, "a capacity")) for t, c in capacity)
+        given = (pair(s, "a step of the capacity") for s in capacity)
+        steps = tuple((whole(t, "a step's time"), whole(c, "a capacity")) for t, c in given)
         if not steps:
             raise ModelError("cumulative(): the capacity has no step")
-        for (a, _), (b, _) in zip(steps, steps[1:], strict=False):
+        for (a, _), (b, _) in pairwise(steps):
             if a >= b:
                 raise ModelError(f"cumulative(): the times of the capacity must increase, but {b} follows {a}")
     else:

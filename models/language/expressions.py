@@ -7,50 +7,20 @@ Everything else is a ``Linear``: atoms with coefficients, and a constant.
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Literal, cast
+
+from .quantities import ModelError, number
+from .quantities import Number as Number
 
 if TYPE_CHECKING:
     from .model import Model
 
-Number = int | float
 AttributeName = Literal["start", "end", "size", "presence"]
 Window = tuple[int, int]
-
-
-class ModelError(ValueError):
-    """A declaration contradicts itself; the message names the variables involved."""
-
-
-def number(value: object, what: str = "a coefficient") -> Number:
-    """A Python int where the value is whole-typed (also NumPy's), else a float; an error for anything else.
-
-    >>> number(3), number(2.5)
-    (3, 2.5)
-    """
-    if type(value) is int or type(value) is float:
-        return value
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, numbers.Real):
-        return float(value)
-    raise ModelError(f"{what} must be a number, not {value!r}")
-
-
-def whole(value: object, what: str) -> int:
-    """The value as an int; times, sizes, demands and bounds are whole numbers.
-
-    >>> whole(4.0, "the size of a")
-    4
-    """
-    n = number(value, what)
-    if isinstance(n, float):
-        if not n.is_integer():
-            raise ModelError(f"{what} must be a whole number, not {n!r}")
-        return int(n)
-    return n
 
 
 class Expression:
@@ -79,6 +49,8 @@ class Expression:
                 f"{self} * {factor}: a product of two variables is not linear; declare it with implies(), holds() or element()"
             )
         k = number(factor)
+        if not k:
+            return Linear({}, 0)
         own = self.linear()
         return Linear({a: c * k for a, c in own.terms.items()}, own.constant * k)
 
@@ -87,7 +59,10 @@ class Expression:
     def __truediv__(self, divisor: Number) -> Linear:
         if isinstance(divisor, Expression):
             raise ModelError(f"{self} / {divisor}: a quotient of two variables is not linear")
-        return self * (1 / number(divisor))
+        k = number(divisor, "a divisor")
+        if not k:
+            raise ModelError(f"{self} / {divisor}: a division by zero")
+        return self * (1 / k)
 
     def __neg__(self) -> Linear:
         return self * -1
@@ -136,11 +111,13 @@ class Linear(Expression):
         return type(self.constant) is int and all(type(c) is int and a.integral for a, c in self.terms.items())
 
     def __repr__(self) -> str:
-        parts = [f"{a}" if c == 1 else f"{c}*{a}" for a, c in self.terms.items()]
+        shown = 8 if len(self.terms) <= 8 else 7
+        parts = [f"{a}" if c == 1 else f"{c}*{a}" for a, c in itertools.islice(self.terms.items(), shown)]
+        if len(self.terms) > shown:
+            parts.append(f"... {len(self.terms) - shown} more")
         if self.constant or not parts:
             parts.append(str(self.constant))
-        shown = parts if len(parts) <= 8 else [*parts[:7], f"... {len(parts) - 7} more"]
-        return " + ".join(shown)
+        return " + ".join(parts)
 
 
 class Atom(Expression):
@@ -277,7 +254,7 @@ class Comparison:
 
     @property
     def model(self) -> Model | None:
-        return common_model(self.expr.terms, str(self))
+        return common_model(self.expr.terms, self)
 
     def __bool__(self) -> bool:
         raise ModelError(f"{self} is a constraint, not True or False (a chain a <= b <= c is two constraints)")
@@ -302,7 +279,8 @@ class Function(Atom):
         return self._model
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__.lower()}({', '.join(map(str, self.operands[:6]))})"
+        more = ", ..." if len(self.operands) > 6 else ""
+        return f"{type(self).__name__.lower()}({', '.join(map(str, self.operands[:6]))}{more})"
 
 
 class Max(Function):
@@ -389,7 +367,7 @@ def linear(value: Expression | Number) -> Linear:
     return value.linear() if isinstance(value, Expression) else Linear({}, number(value, "an operand"))
 
 
-def common_model(atoms: Iterable[Atom], where: str) -> Model | None:
+def common_model(atoms: Iterable[Atom], where: object) -> Model | None:
     """The model all atoms belong to; an error that names two of them if there are two models."""
     found: Model | None = None
     witness: Atom | None = None
@@ -458,146 +436,3 @@ def _strict(left: Expression, right: Expression | Number, lo: Number, hi: Number
     if not result.integral or not all(isinstance(b, int) or math.isinf(b) for b in (result.lo, result.hi)):
         raise ModelError(f"{result.expr}: < and > need whole numbers on both sides; write <= or >=")
     return result
-
-
-def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None = None) -> Linear:
-    """The sum of many expressions, built in one pass; with ``weights`` the weighted sum.
-
-    ``terms`` n expressions or numbers, ``weights`` n numbers. Raises ModelError if the lengths differ.
-
-    >>> from schedlab import Model, sum
-    >>> m = Model("m"); xs = [m.integer(f"x{i}", 0, 9) for i in range(3)]
-    >>> sum(xs, weights=[1, 2, 3])
-    x0 + 2*x1 + 3*x2
-    """
-    items = list(terms)
-    factors: Iterable[Number]
-    if weights is None:
-        factors = (1 for _ in items)
-    else:
-        factors = [number(w) for w in weights]
-        if len(factors) != len(items):
-            raise ModelError(f"sum: {len(items)} terms but {len(factors)} weights")
-    total: dict[Atom, Number] = {}
-    constant: Number = 0
-    for item, k in zip(items, factors, strict=True):
-        if isinstance(item, Atom):
-            total[item] = total.get(item, 0) + k
-        elif isinstance(item, Expression):
-            part = item.linear()
-            constant += part.constant * k
-            for atom, c in part.terms.items():
-                total[atom] = total.get(atom, 0) + c * k
-        else:
-            constant += number(item, "a term of a sum") * k
-    return Linear({a: c for a, c in total.items() if c}, constant)
-
-
-def _operands(first: Any, rest: tuple[Any, ...], name: str) -> tuple[Linear, ...]:
-    items = list(first) if not rest and isinstance(first, Iterable) else [first, *rest]
-    if not items:
-        raise ModelError(f"{name}() of nothing: give at least one expression")
-    return tuple(linear(e) for e in items)
-
-
-def _extreme(kind: type[Max] | type[Min], pick: Callable[..., Number], operands: tuple[Linear, ...]) -> Linear:
-    if all(not e.terms for e in operands):
-        return Linear({}, pick(e.constant for e in operands))
-    return operands[0] if len(operands) == 1 else Linear({kind(operands): 1})
-
-
-def max(first: Iterable[Expression | Number] | Expression | Number, *rest: Expression | Number) -> Linear:  # noqa: A001
-    """The greatest of the expressions, given as one list or one by one.
-
-    >>> from schedlab import Model, max
-    >>> m = Model("m"); a, b = m.interval("a", size=2), m.interval("b", size=3)
-    >>> max([a.end, b.end])
-    max(a.end, b.end)
-    """
-    import builtins
-
-    return _extreme(Max, builtins.max, _operands(first, rest, "max"))
-
-
-def min(first: Iterable[Expression | Number] | Expression | Number, *rest: Expression | Number) -> Linear:  # noqa: A001
-    """The least of the expressions, given as one list or one by one."""
-    import builtins
-
-    return _extreme(Min, builtins.min, _operands(first, rest, "min"))
-
-
-def positive_part(x: Expression | Number) -> Linear:
-    """``max(0, x)``, as in a tardiness.
-
-    >>> from schedlab import Model, positive_part
-    >>> m = Model("m"); a = m.interval("a", size=2)
-    >>> positive_part(a.end - 10)
-    max(a.end + -10, 0)
-    """
-    return max([x, 0])
-
-
-def holds(comparison: Comparison) -> Linear:
-    """1 if and only if a comparison between whole numbers holds, else 0. Raises ModelError for real coefficients.
-
-    >>> from schedlab import Model, holds
-    >>> m = Model("m"); a = m.interval("a", size=2)
-    >>> holds(a.start >= 5)
-    holds(a.start >= 5)
-    """
-    if not isinstance(comparison, Comparison):
-        raise ModelError(f"holds() takes a comparison such as a.start >= 5, not {comparison!r}")
-    if not comparison.integral or not all(isinstance(b, int) or math.isinf(b) for b in (comparison.lo, comparison.hi)):
-        raise ModelError(f"holds({comparison}): only a comparison between whole numbers can be held against 0 or 1")
-    if not comparison.expr.terms:
-        return Linear({}, int(comparison.lo <= 0 <= comparison.hi))
-    return Linear({Holds(comparison): 1})
-
-
-def overlap(interval: Interval, lo: int, hi: int) -> Linear:
-    """Length of the interval inside [lo, hi), in seconds; 0 for an absent interval. Raises ModelError if lo > hi.
-
-    >>> from schedlab import Model, overlap
-    >>> m = Model("m"); a = m.interval("a", size=4)
-    >>> overlap(a, 10, 20)
-    overlap(a, 10, 20)
-    """
-    lo, hi = whole(lo, "the window of overlap()"), whole(hi, "the window of overlap()")
-    if lo > hi:
-        raise ModelError(f"overlap({interval}, {lo}, {hi}): the window ends before it begins")
-    return Linear({}, 0) if lo == hi else Linear({Overlap(interval, lo, hi): 1})
-
-
-def element(array: Sequence[Number], index: Expression | int) -> Linear:
-    """``array[index]`` of an integer expression; an index outside the array makes the model infeasible there.
-
-    >>> from schedlab import Model, element
-    >>> m = Model("m"); i = m.integer("i", 0, 2)
-    >>> element([5, 7, 9], i)
-    element(array of 3, i)
-    """
-    values = tuple(number(v, "an entry of the array") for v in array)
-    at = linear(index)
-    if not values:
-        raise ModelError(f"element([], {index}): the array is empty")
-    if not at.integral:
-        raise ModelError(f"element(array, {index}): the index must be a whole number")
-    return Linear({Element(values, at): 1})
-
-
-def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -> Linear:
-    """The piecewise-linear function through ``points`` (x, y), at least two, x strictly increasing; outside of them infeasible.
-
-    >>> from schedlab import Model, piecewise
-    >>> m = Model("m"); x = m.integer("x", 0, 10)
-    >>> piecewise(x, [(0, 0), (4, 8), (10, 9)])
-    piecewise(x, 3 points)
-    """
-    at = linear(x)
-    pairs = tuple((number(a, "a point"), number(b, "a point")) for a, b in points)
-    if len(pairs) < 2:
-        raise ModelError(f"piecewise({x}): at least two points are needed, not {len(pairs)}")
-    for (a, _), (b, _) in zip(pairs, pairs[1:], strict=False):
-        if not a < b:
-            raise ModelError(f"piecewise({x}): the x of the points must increase strictly, but {b} follows {a}")
-    return Linear({Piecewise(at, pairs): 1})

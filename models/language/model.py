@@ -6,22 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
 from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize, intervals_of
-from .expressions import (
-    Atom,
-    Comparison,
-    Expression,
-    Integer,
-    Interval,
-    Linear,
-    ModelError,
-    Number,
-    Window,
-    common_model,
-    linear,
-    whole,
-)
+from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, common_model, linear
+from .quantities import ModelError, Number, pair, whole
 
 Sense = Literal["minimize", "maximize"]
+LONGEST_NAME = 200  # of a constraint that was given none
 
 
 class NamedConstraint(NamedTuple):
@@ -92,7 +81,7 @@ class Model:
         if type(size) is int:  # the common case, kept short: models have tens of thousands of intervals
             lo = hi = size
         else:
-            ends = size if isinstance(size, tuple) else (size, size)
+            ends = pair(size, f"the size of {name}") if isinstance(size, (tuple, list)) else (size, size)
             lo, hi = (whole(s, f"the size of {name}") for s in ends)
         if lo < 0 or hi < lo:
             raise ModelError(f"interval {name!r}: the size must be 0 <= lo <= hi, not {(lo, hi)}")
@@ -158,6 +147,7 @@ class Model:
         """What the assignment violates, and by how much; empty if it is a solution. No solver takes part."""
         from .semantics import check
 
+        self._own(assignment)
         return check(self, assignment)
 
     def value(self, expression: Expression | Number, assignment: Assignment) -> Number:
@@ -167,7 +157,17 @@ class Model:
         """
         from .semantics import Evaluator
 
+        self._own(assignment)
+        if isinstance(expression, Expression):
+            owner = common_model(expression.linear().terms, "value()")
+            if owner is not None and owner.intervals is not self.intervals:
+                raise ModelError(f"model {self.name!r}: {expression} is about variables of model {owner.name!r}")
         return Evaluator(assignment).value(expression)
+
+    def _own(self, assignment: Assignment) -> None:
+        """Refuses another model's assignment; the stages of a lexicographic solve share the variables of their model."""
+        if assignment.model.intervals is not self.intervals:
+            raise ModelError(f"model {self.name!r}: the assignment is one of model {assignment.model.name!r}")
 
     def __repr__(self) -> str:
         return (
@@ -187,7 +187,8 @@ class Violation(NamedTuple):
 class Assignment:
     """Values for every variable of a model, whether they satisfy it or not.
 
-    ``values`` maps intervals to a start (fixed size), a pair (start, end), or None (absent); integers to an int.
+    ``values`` maps intervals to a start (fixed size), a pair (start, end), an IntervalValue, or None (absent);
+    integers to an int.
     Intervals left out are absent if they are optional; everything else that is left out is an error (ModelError).
     ``start``, ``end``, ``present`` are lists over ``model.intervals`` (0 where absent), ``integer`` over ``model.integers``.
 
@@ -209,18 +210,16 @@ class Assignment:
             self._fill(values)
 
     def _fill(self, values: Mapping[Any, Any]) -> None:
+        for v in values:
+            if not isinstance(v, (Interval, Integer)) or v.model is not self.model:
+                raise ModelError(f"{v!r} is not a variable of model {self.model.name!r}")
         for v in self.model.intervals:
             given = values.get(v)
-            if given is None:
+            if given is None or (isinstance(given, IntervalValue) and not given.present):
                 if not v.optional:
                     raise ModelError(f"interval {v.name!r} is not optional and has no value")
-                continue
-            if isinstance(given, tuple):
-                self.set(v, given[0], given[1])
-            elif v.size_lo == v.size_hi:
-                self.set(v, given, given + v.size_lo)
             else:
-                raise ModelError(f"interval {v.name!r} has a variable size: give (start, end), not {given!r}")
+                self.set(v, *_ends(v, given))
         for x in self.model.integers:
             if x not in values:
                 raise ModelError(f"integer {x.name!r} has no value")
@@ -249,6 +248,20 @@ class Assignment:
         return f"Assignment({', '.join(shown[:12])}{', ...' if len(shown) > 12 else ''})"
 
 
+def _ends(v: Interval, given: Any) -> tuple[int, int]:
+    """Start and end of a present interval as a caller may give them."""
+    what = f"the value of {v.name}"
+    if isinstance(given, IntervalValue):
+        given = given.start, given.end
+    if isinstance(given, (tuple, list)):
+        start, end = pair(given, what)
+        return whole(start, what), whole(end, what)
+    if v.size_lo != v.size_hi:
+        raise ModelError(f"interval {v.name!r} has a variable size: give (start, end), not {given!r}")
+    start = whole(given, what)
+    return start, start + v.size_lo
+
+
 def _windows(name: str, start: int | Window | Sequence[Window]) -> tuple[Window, ...]:
     """Disjoint, increasing windows; touching ones are joined."""
     pairs: Iterable[Any]
@@ -259,7 +272,8 @@ def _windows(name: str, start: int | Window | Sequence[Window]) -> tuple[Window,
     else:
         pairs = [(start, start)]
     found: list[Window] = []
-    for a, b in sorted((whole(p[0], f"the start of {name}"), whole(p[1], f"the start of {name}")) for p in pairs):
+    what = f"a start window of {name}"
+    for a, b in sorted((whole(lo, what), whole(hi, what)) for lo, hi in (pair(p, what) for p in pairs)):
         if a > b:
             raise ModelError(f"interval {name!r}: the start window ({a}, {b}) ends before it begins")
         if found and a <= found[-1][1] + 1:
@@ -285,7 +299,8 @@ def describe(constraint: Constraint) -> str:
         case Precedence(a, b, delay, kind):
             return f"{kind} {a} -> {b}" + (f" (+{delay})" if delay else "")
         case _:
-            return repr(constraint)
+            text = repr(constraint)
+            return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 3] + "..."
 
 
 def _some(items: Sequence[Interval | Atom]) -> str:

@@ -23,17 +23,17 @@ from .expressions import (
     Linear,
     Max,
     Min,
-    Number,
     Overlap,
     Piecewise,
     atoms_below,
 )
 from .model import Assignment, Model, Violation
+from .quantities import Number
 
 REAL_TOLERANCE = 1e-6
 
 
-class UndefinedValue(ArithmeticError):
+class UndefinedValue(ArithmeticError):  # noqa: N818 - what is missing is a value, not a mistake of the caller
     """An ``element`` or ``piecewise`` outside its range."""
 
 
@@ -109,8 +109,11 @@ class Evaluator:
 
 def _interpolate(atom: Piecewise, x: Number | Fraction) -> Number | Fraction:
     points = atom.points
-    if not points[0][0] <= x <= points[-1][0]:
-        raise UndefinedValue(f"{atom}: x is {x}, the points reach from {points[0][0]} to {points[-1][0]}")
+    first, last = points[0][0], points[-1][0]
+    if isinstance(x, float) and _outside(x, first, last) <= _tolerance(x):
+        x = min(max(x, first), last)
+    if not first <= x <= last:
+        raise UndefinedValue(f"{atom}: x is {x}, the points reach from {first} to {last}")
     k = min(bisect_right(points, x, key=lambda p: p[0]), len(points) - 1)
     (x0, y0), (x1, y1) = points[k - 1], points[k]
     if all(isinstance(v, (int, Fraction)) for v in (x, x0, y0, x1, y1)):
@@ -187,12 +190,15 @@ def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None
 
 def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:
     value = ev.value(c.expr)
-    tolerance: Number = 0
-    if not c.integral:
-        bounds = [abs(b) for b in (c.lo, c.hi) if not math.isinf(b)]
-        tolerance = REAL_TOLERANCE * max(1, abs(value), *bounds)
+    bounds = [b for b in (c.lo, c.hi) if not math.isinf(b)]
+    exact = c.integral and all(isinstance(b, int) for b in bounds)
     amount = _outside(value, c.lo, c.hi)
-    return (amount, f"the left side is {value}") if amount > tolerance else None
+    return (amount, f"the left side is {value}") if amount > (0 if exact else _tolerance(value, *bounds)) else None
+
+
+def _tolerance(*values: Number) -> float:
+    """How far real numbers of this size may be apart and still count as equal."""
+    return REAL_TOLERANCE * max(1, *map(abs, values))
 
 
 def _apart(a: Interval, others: list[Interval], s: Assignment) -> tuple[float, str] | None:
