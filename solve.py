@@ -3,7 +3,8 @@
 A method is written ``multi-search``, ``first-solution:ORDER``, or ``BACKEND:FORMULATION[@LOWERING][+warm]``:
 ``cpsat:counts``, ``cpsat:classes+warm``, ``cpo:pool``, ``highs:counts@pairwise``, ``highs:pool@900s`` (a grid of
 900 s, whose schedules are feasible), ``highs:classes@900s-relax`` (a relaxed grid, whose optimum is a true bound),
-``highs:classes@60s..3600s-lp`` (a grid fine early and coarse late, its linear relaxation alone).
+``highs:classes@60s..3600s-lp`` (a grid fine early and coarse late, its linear relaxation alone),
+``highs:pool@60s..3600s-energy`` (a linear relaxation by the energy in each cell: the strongest bounds).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .models import Encoding, Problem, Schedule
 from .models.language import Assignment, Model
 
 OnIncumbent = Callable[[Incumbent], Any]
-GRID = re.compile(r"(?P<fine>\d+)s(\.\.(?P<coarse>\d+)s)?(-(?P<side>relax|lp))?")
+GRID = re.compile(r"(?P<fine>\d+)s(\.\.(?P<coarse>\d+)s)?(-(?P<side>relax|lp|energy))?")
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ def _lowering(text: str) -> dict[str, Any]:
         )
     fine = int(found["fine"])
     options: dict[str, Any] = {"grid": (fine, int(found["coarse"])) if found["coarse"] else fine}
+    if found["side"] == "energy":
+        return {**options, "lowering": "energy", "integral": False}
     options["side"] = "relax" if found["side"] else "restrict"
     if found["side"] == "lp":
         options["integral"] = False

@@ -13,6 +13,7 @@ import numpy as np
 from ..models.language import Assignment, Integer, Interval, Model
 from .base import Availability, Conflict, Limits, Outcome, Status, WarmStart, Watch
 from .linear import IntervalColumns, LinearForm, Lowered, lower
+from .linear.dual import safe_bound
 
 GAP = 1e-6
 TOLERANCE = 1e-8  # of rows and of integrality: big-M constants reach 1e5 and more
@@ -234,13 +235,14 @@ class _Run:
         kinds = highspy.HighsModelStatus
         said = self.highs.getModelStatus()
         info, solution = self.highs.getInfo(), self.highs.getSolution()
-        feasible = solution.value_valid and info.primal_solution_status == 2
+        feasible = said == kinds.kModelEmpty or (solution.value_valid and info.primal_solution_status == 2)
         bound: float | None = None
         if self.discrete:
             bound = info.mip_dual_bound if abs(info.mip_dual_bound) < 1e30 else None
-        elif said == kinds.kOptimal:
-            bound = info.objective_function_value
-        if feasible and self._whole(solution.col_value):
+        elif solution.dual_valid:
+            bound = safe_bound(self.compiled.form, np.asarray(solution.row_dual))
+        relaxation = self.compiled.exactness.kind == "relaxation"
+        if feasible and (relaxation or self._whole(solution.col_value)):
             self.watch.solution(self.compiled.assignment(self.highs), bound)
         ends: dict[Any, Status] = {
             kinds.kOptimal: "optimal",

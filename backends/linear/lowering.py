@@ -19,7 +19,7 @@ from ...models.language import (
     Precedence,
     Synchronize,
 )
-from ..base import Exactness
+from ..base import Exactness, LoweringTooLarge
 from . import constraints
 from .energy import Energy
 from .expressions import GE, LE, Expressions
@@ -90,7 +90,10 @@ def lower(
 
 def _small_on_step_1(model: Model) -> bool:
     """Whether a grid of step 1 is affordable, and not out of proportion to the pairs it replaces."""
-    nonzeros = TimeIndexed.predict(model, Grid.cover(model, 1, MODERATE), "restrict")[2]
+    try:
+        nonzeros = TimeIndexed.predict(model, Grid.cover(model, 1, MODERATE), "restrict")[2]
+    except LoweringTooLarge:
+        return False
     return nonzeros <= min(MODERATE, 2_000 + 20 * Pairwise.predict(model)[2])
 
 
