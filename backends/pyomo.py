@@ -36,7 +36,7 @@ class Pyomo:
 
     def compile(self, model: Model, *, solver: Any = "appsi_highs", **options: Any) -> PyomoCompiled:
         """Lower a model to a ConcreteModel. Raises LoweringTooLarge before building what is too large."""
-        return PyomoCompiled(model, lower(model, **options), solver)
+        return PyomoCompiled(model, lower(model, **options), _solver(solver))
 
 
 def _environ() -> Any:
@@ -50,6 +50,18 @@ def _environ() -> Any:
             raise SolverUnavailable(f"{IMPORT_ORDER} ({type(e).__name__}: {e})") from e
         raise
     return environ
+
+
+def _solver(wanted: Any) -> Any:
+    """A solver of Pyomo's by its name (or given as an object); SolverUnavailable if it is not there."""
+    environ = _environ()
+    from pyomo.common.log import LoggingIntercept
+
+    with LoggingIntercept(module="pyomo"):  # it would print a traceback for an unknown name
+        solver = environ.SolverFactory(wanted) if isinstance(wanted, str) else wanted
+        if not solver.available(exception_flag=False):
+            raise SolverUnavailable(f"Pyomo's solver {wanted!r} is not available; is it installed?")
+    return solver
 
 
 class PyomoCompiled:
@@ -96,36 +108,28 @@ class PyomoCompiled:
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
         """Solve by the Pyomo solver; the watch hears of the end only. ``seed`` and ``threads`` are the solver's own."""
-        solver = self._solver()
         keywords: dict[str, Any] = {"tee": False, "load_solutions": False}
         if limits.time is not None:
             keywords["timelimit"] = limits.time
         fate = WarmStart()
         if warm is not None:
-            fate = self._start(warm, solver, keywords)
-        results = solver.solve(self.native, **keywords)
+            fate = self._start(warm, keywords)
+        results = self.solver.solve(self.native, **keywords)
         return self._outcome(results, watch, fate)
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
         """Not known to Pyomo's common interface."""
         return Conflict(None, "Pyomo has no common interface to irreducible infeasible subsets")
 
-    def _solver(self) -> Any:
-        environ = _environ()
-        solver = environ.SolverFactory(self.solver) if isinstance(self.solver, str) else self.solver
-        if not solver.available(exception_flag=False):
-            raise SolverUnavailable(f"Pyomo's solver {self.solver!r} is not available; is it installed?")
-        return solver
-
-    def _start(self, warm: Assignment, solver: Any, keywords: dict[str, Any]) -> WarmStart:
+    def _start(self, warm: Assignment, keywords: dict[str, Any]) -> WarmStart:
         x = self.hint(warm)
         for v, value in zip(self.native.x.values(), x.tolist(), strict=True):
             v.set_value(value, skip_validation=True)
         amount, where = self.form.violation(x)
         if amount > 1e-6:
             return WarmStart("rejected", f"on the grid, the start violates {where} by {amount:g}")
-        if not solver.warm_start_capable():
-            return WarmStart("rejected", f"Pyomo's interface to {self.solver!r} takes no start")
+        if not self.solver.warm_start_capable():
+            return WarmStart("rejected", "Pyomo's interface to this solver takes no start")
         keywords["warmstart"] = True
         return WarmStart("accepted")
 
@@ -162,7 +166,9 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
 
     def row(m: Any, i: int) -> Any:
         entries = range(start[i], start[i + 1])
-        body = LinearExpression(constant=0.0, linear_coefs=[value[k] for k in entries], linear_vars=[x[index[k]] for k in entries])
+        body = LinearExpression(
+            constant=0.0, linear_coefs=[value[k] for k in entries], linear_vars=[x[index[k]] for k in entries]
+        )
         sides = [None if math.isinf(side) else side for side in (form.row_lo[i].item(), form.row_hi[i].item())]
         if not entries:
             holds = form.row_lo[i] <= 0 <= form.row_hi[i]
