@@ -132,7 +132,9 @@ def run(
     first: First = None,
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
-    memory: Annotated[float | None, typer.Option(min=0.01, help="GB of resident memory per run")] = None,
+    memory: Annotated[
+        float | None, typer.Option(min=0.01, help="GB per run; by default 0.9 of the machine / jobs")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="folder of the records; by default results/<instance>")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would run, and the worst case")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="records as JSON lines on the standard output")] = False,
@@ -164,7 +166,7 @@ def run(
         objective=objective,
         drop_impossible=drop_impossible,
     )
-    found = [(path, opened(path, drop_impossible)) for path in instances]
+    found = [(path, opened(path, drop_impossible)) for path in dict.fromkeys(instances)]
     task = Task(found, asked, out, dry_run, as_json, retry, again)
     raise typer.Exit(carry_out(task, console_for(stderr=as_json), console_for(stderr=True)))
 

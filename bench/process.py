@@ -119,7 +119,7 @@ class Child:
             self.peak = max(self.peak, used)
             if used > self.memory:
                 self.cause = "out of memory"
-                self.message = f"killed: it used {used / 2**30:.2f} GB, the limit is {self.memory / 2**30:g} GB"
+                self.message = f"killed: it used {used / 2**30:.2f} GB, the limit is {self.memory / 2**30:.2f} GB"
 
     def _explain(self) -> None:
         """Why it ended without a result."""

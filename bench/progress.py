@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress_bar import ProgressBar
 
 from .report import number, seconds
 from .selection import Run
@@ -48,20 +48,24 @@ class Lines:
             self.tell(record)
 
 
+class ClockBar(BarColumn):
+    """A bar of a task's seconds out of its limit; of all runs, of those that are done."""
+
+    def render(self, task: Task) -> ProgressBar:
+        done = task.completed if task.fields["limit"] is None else task.elapsed or 0.0
+        total = task.total if task.fields["limit"] is None else task.fields["limit"]
+        return ProgressBar(total=total, completed=min(done, total or done), width=20)
+
+
 class Live(Lines):
     """A bar over all runs, and a line with the clock and the incumbent for each that is going on."""
 
     def __init__(self, runs: Sequence[Run], console: Console, tell: Callable[[Record], None] | None = None) -> None:
         super().__init__(runs, console, tell)
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(20),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
+        columns = (TextColumn("{task.description}", markup=False), ClockBar(), TimeElapsedColumn())
         self.bars = Progress(*columns, TextColumn("{task.fields[news]}", markup=False), console=console, transient=True)
-        self.tasks: dict[str, Any] = {}
-        self.whole = self.bars.add_task("all runs", total=len(runs), news="")
+        self.tasks: dict[str, TaskID] = {}
+        self.whole = self.bars.add_task("all runs", total=len(runs), limit=None, news=f"0/{self.total}")
 
     def __enter__(self) -> Live:
         self.bars.start()
@@ -71,19 +75,19 @@ class Live(Lines):
         self.bars.stop()
 
     def begun(self, run: Run) -> None:
-        limit = round(run.time_limit)
-        self.tasks[run.key] = (self.bars.add_task(named(run), total=limit, news="starting"), time.monotonic())
+        self.tasks[run.key] = self.bars.add_task(
+            f"{run.method}, seed {run.seed}", limit=run.time_limit, news="starting"
+        )
 
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
-        task, began = self.tasks[run.key]
         news = f"{number(event['objective'])} (bound {number(event['bound'])})"
-        self.bars.update(task, news=news, completed=int(time.monotonic() - began))
+        self.bars.update(self.tasks[run.key], news=news)
 
     def ended(self, run: Run, record: Record, kept: bool) -> None:
         if run.key in self.tasks:
-            self.bars.remove_task(self.tasks.pop(run.key)[0])
-        self.bars.advance(self.whole)
+            self.bars.remove_task(self.tasks.pop(run.key))
         super().ended(run, record, kept)
+        self.bars.update(self.whole, completed=self.done, news=f"{self.done}/{self.total}")
 
 
 def watch(runs: Sequence[Run], console: Console, as_json: bool) -> Lines:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import select
 import sys
 from collections import deque
@@ -49,7 +50,7 @@ def supervise(
     """
     found: dict[str, Record] = {}
     waiting: deque[Run] = deque()
-    for run in runs:
+    for run in {run.key: run for run in runs}.values():
         earlier = store.find(run.key)
         if earlier is not None and keep(earlier):
             found[run.key] = earlier
@@ -63,7 +64,8 @@ def supervise(
                 run = waiting.popleft()
                 spec = json.dumps(run.head)
                 started = datetime.now(UTC).isoformat(timespec="seconds")
-                active.append((run, Child(command, spec, run.time_limit, run.memory_gb), started))
+                memory = run.memory_gb or share_of_memory(jobs)
+                active.append((run, Child(command, spec, run.time_limit, memory), started))
                 audience.begun(run)
             select.select([child.out for _, child, _ in active], [], [], POLL)
             for entry in list(active):
@@ -81,6 +83,14 @@ def supervise(
         for _, child, _ in active:
             child.end()
     return [found[run.key] for run in runs]
+
+
+def share_of_memory(jobs: int) -> float | None:
+    """The GB that each of some runs side by side may take if nothing is asked for: nine tenths of the machine's."""
+    try:
+        return 0.9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 / jobs
+    except (ValueError, OSError):
+        return None
 
 
 def _told(child: Child) -> Mapping[str, Any]:

@@ -41,15 +41,18 @@ def _channel() -> Tell:
 
 def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
     from .. import heuristics
-    from ..backends import Incumbent, LoweringTooLarge, SolverUnavailable
+    from ..backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
     from ..instances import load
-    from ..solve import solve
+    from ..solve import parse_method, solve
     from .record import outcome, plain
     from .selection import View
 
     instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
     problem = View(**spec["view"]).of(instance.problem)
+    method = parse_method(spec["method"], problem)
     heuristics.warm_up()
+    if method.backend:
+        backend(method.backend).availability()  # imports the solver, which is no part of any time
     tell({"event": "begin", "sense": problem.sense})
 
     def told(news: Incumbent) -> None:
@@ -57,7 +60,7 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
     limits = {name: spec[name] for name in ("time_limit", "threads", "seed")}
     try:
-        result = solve(problem, method=spec["method"], on_incumbent=told, **limits)
+        result = solve(problem, method=method.text, on_incumbent=told, **limits)
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
     found: dict[str, Any] = plain(outcome(problem, result))
