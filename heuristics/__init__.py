@@ -1,1 +1,24 @@
+"""Heuristics without a solver: first solution, multi-search, allocation of starts, moves in an order; compiled kernels."""
 
+from .allocation import allocate
+from .first_solution import ListScheduler, NoSchedule, first_solution, warm_up
+from .moves import Moved, move_jobs
+from .multi_search import Improvement, MultiSearch, multi_search
+from .orders import CRITERIA, ORDERINGS, CriterionUnusable, UnknownOrder
+
+__all__ = [
+    "CRITERIA",
+    "ORDERINGS",
+    "CriterionUnusable",
+    "Improvement",
+    "ListScheduler",
+    "Moved",
+    "MultiSearch",
+    "NoSchedule",
+    "UnknownOrder",
+    "allocate",
+    "first_solution",
+    "move_jobs",
+    "multi_search",
+    "warm_up",
+]

@@ -1,0 +1,150 @@
+"""A dispatching problem as flat arrays, as the kernels take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..models import Dispatch, Job, Schedule
+from .kernels import EXCESS, LAST_END, LATE, NEVER, Costs, Floats, Ints, Jobs, Machine
+
+ALWAYS = (-NEVER, NEVER)
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """The arrays of a problem; job j is ``problem.jobs[j]``, node n is ``problem.platform.nodes[n]``.
+
+    ``power`` (watts) and ``profit`` (euro) of the jobs, if known, are there for the criteria that order by them.
+    """
+
+    problem: Dispatch
+    jobs: Jobs
+    machine: Machine
+    costs: Costs
+    shares: Floats  # what a unit requests, as the sum of shares of the platform's capacity
+    power: Floats | None = None
+    profit: Floats | None = None
+
+    def schedule(self, starts: Ints, nodes: Ints) -> Schedule:
+        """A schedule of the starts of the jobs and the nodes of their units."""
+        names, first = self.problem.platform.nodes, self.jobs.first_unit.tolist()
+        placed: dict[str, dict[str, int]] = {}
+        flat = nodes.tolist()
+        for j, job in enumerate(self.problem.jobs):
+            found: dict[str, int] = {}
+            for n in flat[first[j] : first[j + 1]]:
+                found[names[n]] = found.get(names[n], 0) + 1
+            placed[job.id] = found
+        ids = (job.id for job in self.problem.jobs)
+        return Schedule(dict(zip(ids, starts.tolist(), strict=True)), placed)
+
+
+def arrays(
+    problem: Dispatch, power: Mapping[str, float] | None = None, profit: Mapping[str, float] | None = None
+) -> Arrays:
+    """The arrays of a problem; ``power`` and ``profit`` by job id. Raises KeyError for a job that they lack."""
+    requests = _amounts(problem.jobs, problem.platform.resources)
+    capacity = np.array(list(problem.platform.capacity.values()), np.int64)
+    total = np.maximum(1, capacity.sum(axis=0))
+    jobs = _jobs(problem, requests)
+    area = (jobs.duration * jobs.units) @ (requests / total)
+    return Arrays(
+        problem,
+        jobs,
+        _machine(problem, capacity, area / total),
+        _costs(problem, jobs),
+        (requests / total).sum(axis=1),
+        *(None if of is None else np.array([of[j.id] for j in problem.jobs], float) for of in (power, profit)),
+    )
+
+
+def _amounts(jobs: Sequence[Job], resources: tuple[str, ...]) -> Ints:
+    rows = [[j.request.get(r, 0) for r in resources] for j in jobs]
+    return np.array(rows, np.int64).reshape(len(jobs), len(resources))
+
+
+def _ends(sizes: Iterable[int]) -> Ints:
+    """0 and the running sums: where each of several lists begins when they are laid end to end."""
+    return np.concatenate([[0], np.cumsum(list(sizes), dtype=np.int64)]).astype(np.int64)
+
+
+def _jobs(problem: Dispatch, requests: Ints) -> Jobs:
+    listed = problem.jobs
+    group, windows = _windows(problem)
+    flat = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
+    duration = np.array([problem.duration(j) for j in listed], np.int64)
+    units = np.array([j.units for j in listed], np.int64)
+    latest = np.array([NEVER if j.deadline is None else j.deadline for j in listed], np.int64) - duration
+    kinds = np.unique(np.column_stack([duration, units, requests]), axis=0, return_inverse=True)[1]
+    return Jobs(
+        release=np.array([problem.earliest(j) for j in listed], np.int64),
+        latest=np.minimum(latest, problem.horizon),
+        duration=duration,
+        units=units,
+        request=requests,
+        first_unit=_ends(units),
+        kind=kinds.reshape(-1),
+        group=group,
+        first_window=_ends(len(one) for one in windows),
+        lo=flat[:, 0].copy(),
+        hi=flat[:, 1].copy(),
+    )
+
+
+def _windows(problem: Dispatch) -> tuple[Ints, list[tuple[tuple[int, int], ...]]]:
+    """The windows of each job's group; jobs of one queue without windows of their own share the queue's calendar."""
+    daily = {q.name for q in problem.queues if q.daily}
+    groups: dict[object, int] = {}
+    windows: list[tuple[tuple[int, int], ...]] = []
+    found = []
+    for job in problem.jobs:
+        key = job.id if job.windows else job.queue if job.queue in daily else None
+        key = (bool(job.windows), key)
+        if key not in groups:
+            groups[key] = len(windows)
+            if job.windows or job.queue in daily:
+                anyone = replace(job, submit=problem.now, earliest_start=None, deadline=None)
+                windows.append(problem.start_windows(anyone))
+            else:
+                windows.append((ALWAYS,))
+        found.append(groups[key])
+    return np.array(found, np.int64), windows
+
+
+def _machine(problem: Dispatch, capacity: Ints, worth: Floats) -> Machine:
+    index = {n: i for i, n in enumerate(problem.platform.nodes)}
+    rows = [(r, n, units) for r in problem.running for n, units in r.nodes.items()]
+    requests = _amounts([r.job for r, _, _ in rows], problem.platform.resources)
+    return Machine(
+        capacity=capacity,
+        worth=worth,
+        now=problem.now,
+        taken_node=np.array([index[n] for _, n, _ in rows], np.int64),
+        taken_until=np.array([r.end for r, _, _ in rows], np.int64),
+        taken=requests * np.array([units for _, _, units in rows], np.int64).reshape(-1, 1),
+    )
+
+
+def _costs(problem: Dispatch, jobs: Jobs) -> Costs:
+    """The objective as weights and graces; ``Dispatch.objective`` is what it means."""
+    aim, ewt = problem.aim, np.array([problem.ewt[j.queue] for j in problem.jobs], np.int64)
+    weight, grace, constant, mode = np.ones(len(ewt)), np.zeros(len(ewt), np.int64), 0.0, EXCESS
+    if aim == "makespan":
+        mode, constant = LAST_END, float(max((r.end for r in problem.running), default=problem.now))
+        if problem.jobs and not problem.running:
+            constant = 0.0
+    elif aim == "weighted-wait":
+        weight = 1 / ewt
+    elif aim == "weighted-tardiness":
+        weight, grace = 1 / ewt, ewt
+    elif aim == "late-jobs":
+        mode, grace = LATE, ewt
+    elif aim == "queue-priority-wait":
+        weight = max(problem.ewt.values(), default=1) / ewt
+    elif aim == "slowdown":
+        weight, constant = 1 / np.maximum(1, jobs.duration), float(len(ewt))
+    submit = np.array([j.submit for j in problem.jobs], np.int64)
+    return Costs(mode, submit, weight, grace, constant)

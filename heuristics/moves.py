@@ -1,0 +1,188 @@
+"""Moving single jobs in an order and placing all again: a local search over orders."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..models import Dispatch, Schedule
+from .first_solution import ListScheduler
+from .kernels import (
+    KINDS,
+    LAST_END,
+    NEVER,
+    Costs,
+    Floats,
+    Hopeless,
+    Ints,
+    Jobs,
+    Machine,
+    Profile,
+    Scratch,
+    compiled,
+    cost,
+    new_hopeless,
+    new_profile,
+    new_scratch,
+    place,
+    put,
+)
+
+BATCH = 200
+
+
+class Answer(NamedTuple):
+    """An order of jobs, and what placing them in it gives: starts of the jobs, nodes of all units."""
+
+    order: Ints
+    starts: Ints
+    nodes: Ints
+
+
+@dataclass(frozen=True)
+class Moved:
+    """The best order found (job ids), its schedule and objective; ``trace``: (seconds, objective) of improvements."""
+
+    order: tuple[str, ...]
+    schedule: Schedule
+    objective: float
+    trace: tuple[tuple[float, float], ...]
+
+
+def move_jobs(
+    problem: Dispatch | ListScheduler,
+    order: str | Sequence[str],
+    rounds: int = 1000,
+    seed: int = 0,
+    time_limit: float | None = None,
+    on_incumbent: Callable[[float, float], Any] | None = None,
+) -> Moved:
+    """Try ``rounds`` moves of one job to another place in the order; a move stays if the objective gets no worse.
+
+    With the same seed and no ``time_limit`` (seconds) it is deterministic. ``on_incumbent(seconds, objective)``
+    returning False stops. Raises what ``first_solution`` raises for the order.
+    """
+    began = time.perf_counter()
+    scheduler = problem if isinstance(problem, ListScheduler) else ListScheduler(problem)
+    a, best = scheduler.arrays, scheduler.order(order).astype(np.int64)
+    answer = Answer(best, *scheduler.place(best))
+    value = scheduler.objective(answer.starts)
+    trace = [(time.perf_counter() - began, value)]
+    rng = np.random.default_rng(seed)
+    while rounds > 0 and best.size > 1:
+        moves = rng.integers(0, best.size, (min(rounds, BATCH), 2))
+        found = _improve(a.machine, a.jobs, a.costs, answer, moves, value)
+        rounds -= len(moves)
+        seconds = time.perf_counter() - began
+        if found < value:
+            value = float(found)
+            trace.append((seconds, value))
+            if on_incumbent is not None and on_incumbent(seconds, value) is False:
+                break
+        if time_limit is not None and seconds > time_limit:
+            break
+    schedule = a.schedule(answer.starts, answer.nodes)
+    ids = tuple(a.problem.jobs[j].id for j in best.tolist())
+    return Moved(ids, schedule, a.problem.objective(schedule), tuple(trace))
+
+
+@compiled
+def _add(costs: Costs, total: float, one: float) -> float:
+    return max(total, one) if costs.mode == LAST_END else total + one
+
+
+@compiled
+def _put_from(profile: Profile, jobs: Jobs, answer: Answer, first: int, last: int, sign: int) -> Profile:
+    """Put the jobs at the places ``first .. last - 1`` of the order where the answer has them, or take them out."""
+    for k in range(first, last):
+        j = answer.order[k]
+        chosen = answer.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
+        profile = put(profile, jobs, j, answer.starts[j], chosen, sign)
+    return profile
+
+
+@compiled
+def _move(order: Ints, trial: Ints, i: int, to: int) -> None:
+    """Write the order with the job at place i moved to place ``to``."""
+    if i < to:
+        trial[i:to] = order[i + 1 : to + 1]
+    else:
+        trial[to + 1 : i + 1] = order[to:i]
+    trial[to] = order[i]
+
+
+@compiled
+def _at_least(costs: Costs, floor: Floats, order: Ints, low: int, rest: Floats) -> None:
+    """``rest[k]``: what the jobs from place k on cost at their very earliest."""
+    rest[order.size] = -np.inf if costs.mode == LAST_END else 0.0
+    for k in range(order.size - 1, low - 1, -1):
+        rest[k] = _add(costs, rest[k + 1], floor[order[k]])
+
+
+@compiled
+def _place_from(
+    profile: Profile,
+    machine: Machine,
+    jobs: Jobs,
+    costs: Costs,
+    s: Scratch,
+    known: Hopeless,
+    trial: Answer,
+    low: int,
+    rest: Floats,
+    value: float,
+) -> tuple[Profile, float, int]:
+    """Place the jobs from place ``low`` on; the profile, the objective and how many places are filled.
+
+    It stops as soon as what is placed, and the rest at its very earliest, cost more than ``value``: the objective is
+    then infinite.
+    """
+    spent = costs.constant
+    for k in range(low):
+        spent = _add(costs, spent, cost(costs, jobs, trial.order[k], trial.starts[trial.order[k]]))
+    for k in range(low, trial.order.size):
+        j = trial.order[k]
+        chosen = trial.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
+        trial.starts[j], profile = place(profile, machine, jobs, s, known, j, -NEVER, chosen)
+        if trial.starts[j] < 0:
+            return profile, np.inf, k
+        spent = _add(costs, spent, cost(costs, jobs, j, trial.starts[j]))
+        if _add(costs, spent, rest[k + 1]) > value + 1e-12 * abs(value):
+            return profile, np.inf, k + 1
+    return profile, spent, trial.order.size
+
+
+@compiled
+def _improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: Ints, value: float) -> float:
+    """Try the moves (from, to), changing the answer where one is no worse; the objective at the end.
+
+    A move takes the jobs from the first changed place on out of the profile and places them anew.
+    """
+    n = answer.order.size
+    s, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
+    profile = _put_from(new_profile(machine, 64), jobs, answer, 0, n, 1)
+    trial = Answer(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
+    floor, rest = np.empty(n, np.float64), np.empty(n + 1, np.float64)
+    for j in range(n):
+        floor[j] = cost(costs, jobs, j, jobs.release[j])
+    for m in range(moves.shape[0]):
+        i, to = moves[m]
+        low = min(i, to)
+        _move(answer.order, trial.order, i, to)
+        _at_least(costs, floor, trial.order, low, rest)
+        profile = _put_from(profile, jobs, answer, low, n, -1)
+        known.end[:] = 0
+        profile, found, done = _place_from(profile, machine, jobs, costs, s, known, trial, low, rest, value)
+        if done == n and found < np.inf:
+            value = found
+            kept, changed = trial, answer
+        else:
+            profile = _put_from(profile, jobs, trial, low, done, -1)
+            profile = _put_from(profile, jobs, answer, low, n, 1)
+            kept, changed = answer, trial
+        changed.order[:], changed.starts[:], changed.nodes[:] = kept.order, kept.starts, kept.nodes
+    return value

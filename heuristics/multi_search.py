@@ -1,0 +1,75 @@
+"""Multi-search: the first solution of every ordering criterion in both directions, the best one kept (thesis 6.7.1)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..models import Dispatch, Schedule
+from .arrays import arrays
+from .first_solution import ListScheduler, NoSchedule
+from .orders import ORDERINGS, CriterionUnusable
+
+
+class Improvement(NamedTuple):
+    """A better schedule was found: seconds since the call, its objective, and the ordering that made it."""
+
+    seconds: float
+    objective: float
+    order: str
+
+
+@dataclass(frozen=True)
+class MultiSearch:
+    """The best of all orderings. ``trace``: improvements in time; ``skipped``: {criterion or ordering: why}."""
+
+    schedule: Schedule
+    objective: float
+    order: str
+    trace: tuple[Improvement, ...]
+    skipped: dict[str, str]
+
+
+def multi_search(
+    problem: Dispatch,
+    time_limit: float | None = None,
+    on_incumbent: Callable[[Improvement], Any] | None = None,
+    power: Mapping[str, float] | None = None,
+    profit: Mapping[str, float] | None = None,
+) -> MultiSearch:
+    """The best first solution of the eleven criteria in both directions, by the problem's objective.
+
+    ``power`` (watts) and ``profit`` (euro) by job id serve the criteria that need them; without them these are skipped, and
+    so are orderings in which a job finds no place. ``time_limit`` in seconds (at least one ordering is tried);
+    ``on_incumbent`` returning False stops. Raises NoSchedule if no ordering leads to a schedule.
+    Source: thesis 6.7.1, algorithm 6.
+    """
+    began = time.perf_counter()
+    scheduler = ListScheduler(arrays(problem, power, profit))
+    trace: list[Improvement] = []
+    skipped: dict[str, str] = {}
+    failure: NoSchedule | None = None
+    for name in ORDERINGS:
+        if (trace or failure) and time_limit is not None and time.perf_counter() - began > time_limit:
+            skipped[name] = f"the time limit of {time_limit:g} s was reached"
+            continue
+        try:
+            value, _ = scheduler.evaluate(scheduler.order(name))
+        except CriterionUnusable as why:
+            skipped[name.removeprefix("-")] = str(why)
+            continue
+        except NoSchedule as why:
+            skipped[name], failure = str(why), why
+            continue
+        if not trace or value < trace[-1].objective:
+            trace.append(Improvement(time.perf_counter() - began, value, name))
+            if on_incumbent is not None and on_incumbent(trace[-1]) is False:
+                break
+    if not trace:
+        assert failure is not None  # est needs nothing, so it was tried
+        raise failure
+    best = trace[-1].order
+    schedule = scheduler.schedule(scheduler.order(best))
+    return MultiSearch(schedule, problem.objective(schedule), best, tuple(trace), skipped)
