@@ -27,7 +27,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     if objective not in OBJECTIVES:
         s.tell("objective", f"one of {', '.join(OBJECTIVES)}", objective)
     description, source = s.text("description", ""), s.text("source", "")
-    repairs, generator = s.wholes("repairs"), s.table("generator").values
+    repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
     queues = _queues(s)
     platform = _platform(s.table("platform"))
     if platform is None:

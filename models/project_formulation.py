@@ -70,16 +70,38 @@ def modes(project: Project) -> Encoding:
     tasks = Tasks(project, Model(f"project of {len(project.tasks)} tasks", horizon=project.horizon))
     for task in project.tasks:
         tasks.add(task)
+    makespan = _makespan(tasks)
     for resource in project.resources:
         _limit(tasks, resource)
+        if resource.renewable and resource.capacity:
+            _load(tasks, resource, makespan)
     for k, names in enumerate(exclusive_sets(project), 1):
         tasks.model.add(sl.no_overlap([tasks.of_task[name] for name in names]), f"exclusive tasks {k}")
     for before, after, edge in project.graph.edges(data=True):
         link = sl.end_before_start(tasks.of_task[before], tasks.of_task[after], edge["delay"])
         tasks.model.add(link, f"{before} -> {after}")
-    last = [tasks.of_task[name].end for name, successors in project.graph.out_degree() if successors == 0]
-    tasks.model.minimize(sl.max(last) if last else 0)
+    tasks.model.minimize(makespan)
     return Encoding(tasks.model, tasks.read, tasks.write)
+
+
+def _makespan(tasks: Tasks) -> sl.Linear:
+    """The greatest end; a task that another must follow (its delay may be negative) need not be looked at."""
+    succ = tasks.project.graph.succ
+    last = [v.end for name, v in tasks.of_task.items() if all(e["delay"] < 0 for e in succ[name].values())]
+    return sl.max(last) if last else sl.sum([])
+
+
+def _load(tasks: Tasks, resource: Resource, makespan: sl.Linear) -> None:
+    """Where modes can be chosen: the work on a resource fits into the time between the heads and the tails of its tasks."""
+    project = tasks.project
+    used = {n: [(o, m) for m, o in options if m.demands.get(resource.name)] for n, options in tasks.of_mode.items()}
+    users = [name for name, options in used.items() if options]
+    if all(len(tasks.of_mode[name]) == 1 for name in users):
+        return
+    rows = [(o, m.demands[resource.name] * m.duration) for name in users for o, m in used[name]]
+    work = sl.sum([o.presence for o, _ in rows], weights=[amount for _, amount in rows])
+    idle = min(project.heads[n] for n in users) + min(project.tails[n] for n in users)
+    tasks.model.add(work + resource.capacity * idle <= resource.capacity * makespan, f"load of {resource.name}")
 
 
 def _limit(tasks: Tasks, resource: Resource) -> None:
