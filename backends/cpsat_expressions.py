@@ -27,7 +27,7 @@ from ..models.language.expressions import (
     Window,
     atoms_below,
 )
-from .cpsat_native import AUXILIARY_ROOM, LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, magnitude, rational
+from .cpsat_native import LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, magnitude, rational
 
 
 class Expressions:
@@ -133,7 +133,7 @@ class Expressions:
         kept = [f for k, f in enumerate(operands) if bounds[k][1] > floor or k == reached]
         if len(kept) == 1:
             return kept[0]
-        scale = self.native.scale(kept, AUXILIARY_ROOM)
+        scale = self.native.auxiliary_scale(kept)
         wholes = [self.native.whole(f, scale) for f in kept]
         ranges = [self.native.bounds(w) for w in wholes]
         domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
@@ -170,7 +170,7 @@ class Expressions:
         at = self.native.variable(((a, b),), "", w.value)
         self.native.require(Form({**f.terms, at: -1}, f.constant), 0, 0)
         values = [Form(constant=rational(v)) for v in atom.array]
-        scale = self.native.scale(values[a : b + 1], AUXILIARY_ROOM)
+        scale = self.native.auxiliary_scale(values[a : b + 1])
         entries = [self.native.whole(v, scale) for v in values[a : b + 1]]
         table = [0] * a + [e.constant for e in entries]
         made = self.native.variable(((min(table[a:]), max(table[a:])),), "", lambda known: table[known[at]])
@@ -183,7 +183,7 @@ class Expressions:
         x = sum(x_k), lo_k s_k <= x_k <= hi_k s_k, sum(s_k) = 1, value = sum(slope_k x_k + intercept_k s_k).
         """
         f = self._combined(atom.operands[0])
-        w = self.native.whole(f, self.native.scale([f], AUXILIARY_ROOM))
+        w = self.native.whole(f, self.native.auxiliary_scale([f]))
         pieces = self._segments(atom, w)
         if not pieces:
             self.native.require(Form(constant=1), 0, 0)  # no value of x lies between the points

@@ -26,7 +26,7 @@ from ..models.language import (
 from ..models.language.constraints import Constraint
 from ..models.language.semantics import REAL_TOLERANCE
 from .cpsat_expressions import Expressions
-from .cpsat_native import ROOM, Form, NativeModel, NumberRangeError, WholeForm
+from .cpsat_native import Form, NativeModel, NumberRangeError, WholeForm
 
 
 @dataclass
@@ -260,7 +260,7 @@ class Lowering:
     def _aim(self, aim: Linear) -> None:
         f = self.expressions.form(aim)
         moving = Form(f.terms, 0, f.error)
-        w = self.native.whole(moving, self.native.scale([moving], ROOM))
+        w = self.native.whole(moving, self.native.scale([moving]))
         expression = self.native.expression(w)
         sign = 1 if self.model.sense == "minimize" else -1
         if sign > 0:

@@ -22,8 +22,14 @@ Recipe = Callable[[list[int]], int]
 """The value of an auxiliary variable from those of the variables made before it."""
 
 LARGEST = 1 << 61  # CP-SAT refuses domains beyond half of an int64
-ROOM = 1 << 56  # to what sums with real coefficients are scaled: exact in int64, with room for the solver's arithmetic
-AUXILIARY_ROOM = 1 << 45  # the same for the values of auxiliary variables, which enter further sums
+ROOM = 1 << 56  # to what sums with real coefficients may be scaled: int64, with room for the solver's arithmetic
+AUXILIARY_ROOM = 1 << 34  # the same for auxiliary variables: their values are multiplied in further sums
+AUXILIARY_ROUNDINGS = (
+    1 << 28,
+    1 << 37,
+    1 << 45,
+)  # if rounded: the coarsest is best for sums, finer where it is too coarse
+FINE = Fraction(1, 1 << 26)  # the error, relative to the greatest value, at which a rounding is fine enough
 
 
 class NumberRangeError(ArithmeticError):
@@ -137,8 +143,8 @@ class NativeModel:
     def _reach(self, i: int) -> int:
         return max(abs(self.lo[i]), abs(self.hi[i]))
 
-    def scale(self, forms: Sequence[Form], room: int) -> int:
-        """The common denominator, or a power of two if that one would lead beyond ``room``."""
+    def scale(self, forms: Sequence[Form], room: int = ROOM, rounding: int = ROOM) -> int:
+        """The common denominator; if that would lead beyond ``room``, a power of two that leads to ``rounding``."""
         common = 1
         size: Rational = 1
         for f in forms:
@@ -149,7 +155,16 @@ class NativeModel:
             return common
         if size > room:
             raise NumberRangeError(f"a sum with real coefficients reaches {float(size):.3g}")
-        return 1 << (math.floor(room / size).bit_length() - 1)
+        return 1 << max(0, math.floor(rounding / size).bit_length() - 1)
+
+    def auxiliary_scale(self, forms: Sequence[Form]) -> int:
+        """The scale for an auxiliary variable that takes the values of these forms."""
+        for rounding in AUXILIARY_ROUNDINGS:
+            scale = self.scale(forms, AUXILIARY_ROOM, rounding)
+            added = max(self.whole(f, scale).error - f.error for f in forms)
+            if added <= FINE * max(1, *(magnitude(b) for f in forms for b in self.bounds(f))):
+                break
+        return scale
 
     def whole(self, f: Form, scale: int) -> WholeForm:
         """The form times ``scale``, rounded where that is not integral."""
@@ -173,7 +188,7 @@ class NativeModel:
 
     def require(self, f: Form, lo: Number, hi: Number, when: tuple[int, ...] = (), slack: float = 0.0) -> WholeForm:
         """``lo <= f <= hi`` where all literals of ``when`` (and the guard) hold; ``slack`` widens it, relative to the bounds."""
-        w = self.whole(f, self.scale([f], ROOM))
+        w = self.whole(f, self.scale([f]))
         low, high = -LARGEST, LARGEST
         if lo != -math.inf:
             low = math.ceil((rational(lo) - Fraction(slack) * max(1, magnitude(rational(lo)))) * w.scale)

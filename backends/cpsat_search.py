@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,8 @@ class Search:
         if limits.deterministic is not None:
             p.max_deterministic_time = limits.deterministic
             p.interleave_search = limits.threads != 1
+        # its handler knows only the thread it was set in, and Ctrl-C goes to the main one: anywhere else it would crash
+        p.catch_sigint_signal = threading.current_thread() is threading.main_thread()
         p.log_search_progress = True
         p.log_to_stdout = False
         made.log_callback = self.log.append
