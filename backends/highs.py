@@ -128,6 +128,7 @@ class _Run:
         self.limits = limits
         self.deadline = math.inf if limits.time is None else time.perf_counter() + limits.time
         self.stop = threading.Event()
+        self.done = threading.Event()
         self.interrupted = False
         self.log: list[str] = []
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
@@ -189,11 +190,10 @@ class _Run:
 
     def _solve(self) -> None:
         """In a thread, so that Ctrl-C reaches this one."""
-        thread = threading.Thread(target=self._thread, daemon=True)
-        thread.start()
-        while thread.is_alive():
+        threading.Thread(target=self._thread, daemon=True).start()
+        while not self.done.is_set():  # not join(): interrupted, it takes the thread for ended
             try:
-                thread.join(POLL_SECONDS)
+                self.done.wait(POLL_SECONDS)
             except KeyboardInterrupt:
                 self.interrupted = True
                 self.stop.set()
@@ -203,6 +203,8 @@ class _Run:
             self.highs.run()
         except Exception as e:  # of a callback; raised again in the calling thread
             self.failure = e
+        finally:
+            self.done.set()
 
     def _logged(self, event: Any) -> None:
         self.log.append(event.message)

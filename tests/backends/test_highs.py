@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 from typing import Any
@@ -21,7 +22,7 @@ def job_shop(seed: int, jobs: int = 6, machines: int = 4, horizon: int = 300) ->
         for k in rng.sample(range(machines), machines):
             tasks.append(m.interval(f"{j} on {k}", size=rng.randint(3, 20), start=(0, horizon)))
             on[k].append(tasks[-1])
-        for a, b in zip(tasks, tasks[1:], strict=False):
+        for a, b in itertools.pairwise(tasks):
             m.add(sl.end_before_start(a, b))
         ends.append(tasks[-1].end)
     for tasks in on:
