@@ -5,11 +5,16 @@ from .first_solution import ListScheduler, NoSchedule, first_solution, warm_up
 from .moves import Moved, move_jobs
 from .multi_search import Improvement, MultiSearch, multi_search
 from .orders import CRITERIA, ORDERINGS, CriterionUnusable, UnknownOrder
+from .registry import HEURISTICS, Found, Heuristic, NotForThisProblem
 
 __all__ = [
     "CRITERIA",
     "ORDERINGS",
     "CriterionUnusable",
+    "Found",
+    "HEURISTICS",
+    "Heuristic",
+    "NotForThisProblem",
     "Improvement",
     "ListScheduler",
     "Moved",
