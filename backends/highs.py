@@ -183,7 +183,7 @@ class _Run:
         self.highs.setSolution(len(x), np.arange(len(x), dtype=np.int32), x)
         amount, where = self.compiled.form.violation(x)
         if amount > 1e-6:
-            return WarmStart("rejected", f"on the grid, the start violates {where} by {amount:g}")
+            return WarmStart("rejected", f"as the lowering holds it, the start violates {where!r} by {amount:g}")
         if self.discrete:
             self.watch.solution(rebuilt)
         return WarmStart("accepted")

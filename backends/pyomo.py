@@ -127,7 +127,7 @@ class PyomoCompiled:
             v.set_value(value, skip_validation=True)
         amount, where = self.form.violation(x)
         if amount > 1e-6:
-            return WarmStart("rejected", f"on the grid, the start violates {where} by {amount:g}")
+            return WarmStart("rejected", f"as the lowering holds it, the start violates {where!r} by {amount:g}")
         if not self.solver.warm_start_capable():
             return WarmStart("rejected", "Pyomo's interface to this solver takes no start")
         keywords["warmstart"] = True

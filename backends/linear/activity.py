@@ -40,7 +40,8 @@ class Activity:
         n, x0 = len(cells), self.intervals.x + a
 
         def active(p: Point) -> Floats:
-            change = np.bincount(slots.cell[a:b] - begin, weights=p.x[x0 : x0 + b - a], minlength=n)
+            weights = p.x[x0 : x0 + b - a]
+            change: Floats = np.bincount(slots.cell[a:b] - begin, weights=weights, minlength=n).astype(np.float64)
             change[first_end - begin :] -= p.x[y : y + ends]
             return np.cumsum(change)
 

@@ -34,7 +34,7 @@ class Grid:
         """The capacity of each cell: the least within it (restrict), or that of its last instant (relax)."""
         times, capacities = np.array(steps, dtype=np.int64).T
         instants = self.points[:-1] if side == "restrict" else self.points[1:] - 1
-        limit = capacities[np.maximum(np.searchsorted(times, instants, side="right") - 1, 0)].astype(np.float64)
+        limit: Floats = capacities[np.maximum(np.searchsorted(times, instants, side="right") - 1, 0)].astype(np.float64)
         if side == "restrict":
             cell = np.searchsorted(self.points, times, side="right") - 1
             inside = (cell >= 0) & (cell < self.cells) & (np.arange(len(times)) > 0)

@@ -5,6 +5,7 @@ An absent interval has start = end = size = 0. ``view`` gives any attribute as a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...models.language import Interval, Model
 from ...models.language.expressions import AttributeName
-from .form import INF, Affine, Floats, FormBuilder, Ints, column
+from .form import INF, Affine, Floats, FormBuilder, Ints, Point, column
 
 
 class IntervalColumns(NamedTuple):
@@ -24,6 +25,11 @@ class IntervalColumns(NamedTuple):
     size: int | None
     cells: range
     times: Ints
+
+
+def _length(p: Point, i: int) -> int:
+    """The size of interval i at a point, 0 if it is absent."""
+    return int(p.end[i] - p.start[i]) if p.present[i] else 0
 
 
 class Intervals:
@@ -63,7 +69,7 @@ class Intervals:
                 v.size_hi,
                 integral=True,
                 name="size",
-                recipe=lambda p, i=i: p.end[i] - p.start[i] if p.present[i] else 0,
+                recipe=partial(_length, i=i),
             )
             found[i] = z
             if v.optional:

@@ -9,6 +9,7 @@ that run then. (Order variables: Manne 1960; overlapping at starts: Artigues et 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,7 +249,7 @@ class Pairwise:
                 1,
                 integral=True,
                 name="before" if whole else "runs at start",
-                recipe=lambda p, a=a, b=b, whole=whole, gap=gap: _state(m.times(p), a, b, whole, gap),
+                recipe=partial(_state, m=m, a=a, b=b, whole=whole, gap=gap),
             )
             states = np.arange(first, first + len(a))
             form.entries(number[which], states, 1)
@@ -287,8 +288,9 @@ def _span(v: Interval) -> tuple[int, int, int, int]:
     return v.start_lo, v.start_hi, *attribute_bounds(v, "start")
 
 
-def _state(times: tuple[Ints, Ints, NDArray[np.bool_]], a: Ints, b: Ints, whole: bool, gap: int) -> NDArray[np.bool_]:
-    s, e, runs = times
+def _state(p: Point, m: Members, a: Ints, b: Ints, whole: bool, gap: int) -> NDArray[np.bool_]:
+    """Which pairs are in the state at a point (see ``Pairwise._states``)."""
+    s, e, runs = m.times(p)
     both = runs[a] & runs[b]
     if whole:
         return both & (e[a] <= s[b])

@@ -82,7 +82,8 @@ def _windows(model: Model) -> tuple[Ints, Ints, Ints]:
 def _off_grid(points: Ints, lo: Ints) -> Ints:
     """1 where a window begins between points: its beginning becomes a slot of its own."""
     after = np.minimum(np.searchsorted(points, lo), len(points) - 1)
-    return (points[after] != lo).astype(np.int64)
+    off: Ints = (points[after] != lo).astype(np.int64)
+    return off
 
 
 def _counts(grid: Grid, side: Side, lo: Ints, hi: Ints) -> Ints:

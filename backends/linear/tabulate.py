@@ -60,7 +60,7 @@ def _atom(atom: Atom, of: Fields) -> Floats:
             return of[atom.field]
         case Overlap():
             inside = np.minimum(of["end"], atom.hi) - np.maximum(of["start"], atom.lo)
-            return np.maximum(inside, 0.0) * of["presence"]
+            return np.asarray(np.maximum(inside, 0.0) * of["presence"])
         case Max():
             return np.asarray(np.maximum.reduce([table(e, of) for e in atom.operands]))
         case Min():
@@ -74,6 +74,6 @@ def _atom(atom: Atom, of: Fields) -> Floats:
             return np.where(inside, values[np.where(inside, index, 0).astype(np.int64)], np.nan)
         case Piecewise():
             x, y = np.array(atom.points, dtype=np.float64).T
-            return np.interp(table(atom.operands[0], of), x, y, left=np.nan, right=np.nan)
+            return np.asarray(np.interp(table(atom.operands[0], of), x, y, left=np.nan, right=np.nan))
         case _:
             raise TypeError(f"no table is known for {type(atom).__name__}")

@@ -7,6 +7,7 @@ of the linear form is much tighter than that of pairs, at the price of a size th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -44,8 +45,8 @@ class TimeIndexed:
         if self.grid.exact:
             self.exactness = Exactness("exact", ("lowering time-indexed", self.grid.name))
         else:
-            kind = "restriction" if side == "restrict" else "relaxation"
-            self.exactness = Exactness(kind, ("lowering time-indexed", self.grid.name, f"side {side}"))
+            kinds: dict[Side, Literal["restriction", "relaxation"]] = {"restrict": "restriction", "relax": "relaxation"}
+            self.exactness = Exactness(kinds[side], ("lowering time-indexed", self.grid.name, f"side {side}"))
 
     @staticmethod
     def predict(model: Model, grid: Grid, side: Side) -> tuple[int, int, int]:
