@@ -9,7 +9,9 @@ Where CP Optimizer means something else than the language, the lowering says so 
 - ``element`` and ``piecewise`` get their range as a constraint of its own, so that they are infeasible outside of it wherever
   they stand.
 - The engine's own piecewise-linear functions lose solutions (22.2: of 400 small functions 12 to 35 had a wrong optimum), so
-  ``piecewise`` becomes a sum of hinges ``max(0, x - x_k)``.
+  ``piecewise`` becomes a sum of hinges ``max(0, x - x_k)``. So does its ``overlapLength`` of an optional interval
+  (22.2: ``min([1 - 6 endOf(v, 0), overlapLength(v, 1, 4, 0), presenceOf(v)]) <= -26`` with v in [2, 5) or absent), so
+  ``overlap`` is written out from start and end.
 - A comparison with real coefficients is a range widened by half of what the independent check allows.
 """
 
@@ -222,7 +224,9 @@ class Lowering:
             case Attribute():
                 return self._attribute(atom)
             case Overlap():
-                return cp.overlap_length(self.intervals[atom.interval.index], (atom.lo, atom.hi), 0)
+                x = self.intervals[atom.interval.index]
+                # max(0, ...) is 0 for an absent interval too, whose start and end count as 0
+                return cp.max([cp.min([cp.end_of(x, 0), atom.hi]) - cp.max([cp.start_of(x, 0), atom.lo]), 0])
             case Max() | Min():
                 pick = cp.max if isinstance(atom, Max) else cp.min
                 return pick([self._linear(e) for e in atom.operands])

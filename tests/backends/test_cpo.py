@@ -229,6 +229,13 @@ def overlap_with_a_window(m):
     m.maximize(1.5 * sl.overlap(a, 7, 10) - 0.5 * sl.overlap(a, -5, 2))
 
 
+@case(5)
+def overlap_of_an_optional_interval_below_a_minimum(m):
+    a = m.interval("a", size=3, start=2, optional=True)
+    m.add(sl.min([1 - 6 * a.end, sl.overlap(a, 1, 4), a.presence]) <= -26)
+    m.minimize(a.end)
+
+
 @case(5.5)
 def element_of_real_numbers(m):
     x = m.integer("x", -3, 9)
