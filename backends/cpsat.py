@@ -74,11 +74,12 @@ class CompiledCpSat:
         self._integer = np.array(e.integer, dtype=np.intp)
 
     def var(self, x: Interval | Integer) -> Any:
-        """The ``IntVar`` of an integer; the ``IntervalVar`` of an interval, whose ``start_expr()``, ``size_expr()``,
-        ``end_expr()`` and ``presence_literals()`` are the variables. The start of an absent interval is free.
+        """The ``IntVar`` of an integer; for an interval its native ``start, size, end, presence, interval``.
+
+        The presence is None if the interval is not optional; the start of an absent one is free.
         """
         if isinstance(x, Interval):
-            return self.lowering.interval(x)
+            return self.lowering.native_interval(x)
         return self.lowering.native.vars[self.lowering.expressions.integer[x.index]]
 
     def assignment(self, answer: Any) -> Assignment:
@@ -121,12 +122,12 @@ class CompiledCpSat:
             return Outcome("error", message=self.lowering.fault)
         self._hint_with(warm)
         search = Search(limits)
-        response = search.run(
+        status, response = search.run(
             self.native,
             lambda solution, bound: watch.solution(self._assignment(solution), self._true_bound(bound)),
             lambda bound: self._tell_bound(watch, bound),
         )
-        outcome = Outcome(STATUS[response.status.name], log="\n".join(search.log))
+        outcome = Outcome(STATUS[status], log="\n".join(search.log))
         if outcome.status in ("optimal", "feasible"):
             outcome.bound = self._true_bound(response.best_objective_bound)
         elif outcome.status == "error":

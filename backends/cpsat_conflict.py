@@ -44,8 +44,7 @@ def _suspects(model: Model, deadline: float | None) -> list[int] | str:
     native.clear_objective()  # type: ignore[no-untyped-call]
     native.add_assumptions([lowering.native.vars[g] for g in lowering.guards])
     solver = _solver(deadline)
-    solver.solve(native)
-    status = solver.response_proto.status.name
+    status = solver.status_name(solver.solve(native))
     if status == "INFEASIBLE":
         named = set(solver.sufficient_assumptions_for_infeasibility())
         return [k for k, g in enumerate(lowering.guards) if g in named] or list(range(len(lowering.guards)))
@@ -89,8 +88,7 @@ def _status(model: Model, deadline: float | None) -> str:
     native = Lowering(model).native.model
     native.clear_objective()  # type: ignore[no-untyped-call]
     solver = _solver(deadline)
-    solver.solve(native)
-    return str(solver.response_proto.status.name)
+    return solver.status_name(solver.solve(native))
 
 
 def _solver(deadline: float | None) -> cp_model.CpSolver:

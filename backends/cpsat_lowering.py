@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..models.language import (
     Alternative,
@@ -37,6 +37,19 @@ class Objective:
     error: float
 
 
+class NativeInterval(NamedTuple):
+    """An interval in CP-SAT: its variables (a size or end may be a number or an expression) and its ``IntervalVar``.
+
+    ``presence`` is None for an interval that is not optional. The start of an absent interval is free.
+    """
+
+    start: Any
+    size: Any
+    end: Any
+    presence: Any
+    interval: Any
+
+
 class Lowering:
     """A model as a CpModel. ``guarded``: every constraint is under a literal of its own, to be assumed.
 
@@ -55,7 +68,7 @@ class Lowering:
         self.scaled: list[str] = []
         self.shares: dict[int, int] = {}
         self.intervals: dict[int, Any] = {}
-        self._edges: dict[int, tuple[Any, Any, Any]] = {}
+        self._spans: dict[int, tuple[Any, Any, Any]] = {}
         self._occupying: dict[tuple[int, tuple[int, ...]], Any] = {}
         try:
             self._variables()
@@ -115,23 +128,32 @@ class Lowering:
 
     def interval(self, v: Interval) -> Any:
         """The native interval variable, made when it is first asked for."""
-        i = v.index
-        if i not in self.intervals:
-            self.intervals[i] = self._interval(v, self.expressions.presence[i])
-        return self.intervals[i]
+        found = self.intervals.get(v.index)
+        if found is None:
+            found = self.intervals[v.index] = self._interval(v, self.expressions.presence[v.index])
+        return found
+
+    def native_interval(self, v: Interval) -> NativeInterval:
+        """All that stands for an interval of the model."""
+        p = self.expressions.presence[v.index]
+        return NativeInterval(*self._span(v), self.native.vars[p] if p >= 0 else None, self.interval(v))
+
+    def _span(self, v: Interval) -> tuple[Any, Any, Any]:
+        """Native start, size and end; the same objects for all that share them."""
+        e, i = self.expressions, v.index
+        found = self._spans.get(e.start[i])
+        if found is None:
+            native = self.native.vars
+            start = native[e.start[i]]
+            found = (start, v.size_lo, start + v.size_lo)
+            if e.size[i] >= 0:
+                found = (start, native[e.size[i]], native[e.end[i]])
+            self._spans[e.start[i]] = found
+        return found
 
     def _interval(self, v: Interval, presence: int) -> Any:
         """A native interval with the edges of v, present where that literal holds (always, if it is -1)."""
-        e, i = self.expressions, v.index
-        edges = self._edges.get(e.start[i])
-        if edges is None:
-            native = self.native.vars
-            first = native[e.start[i]]
-            edges = (first, v.size_lo, first + v.size_lo)
-            if e.size[i] >= 0:
-                edges = (first, native[e.size[i]], native[e.end[i]])
-            self._edges[e.start[i]] = edges
-        start, size, end = edges
+        start, size, end = self._span(v)
         if presence < 0:
             return self.native.model.new_interval_var(start, size, end, v.name)
         return self.native.model.new_optional_interval_var(start, size, end, self.native.vars[presence], v.name)

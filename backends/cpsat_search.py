@@ -43,8 +43,8 @@ class Search:
         made.log_callback = self.log.append
         return made
 
-    def run(self, model: cp_model.CpModel, solved: Solved, bounded: Callable[[float], bool]) -> Any:
-        """Solve; the native response. Ctrl-C ends the search like a time limit."""
+    def run(self, model: cp_model.CpModel, solved: Solved, bounded: Callable[[float], bool]) -> tuple[str, Any]:
+        """Solve; the name of the status and the native response. Ctrl-C ends the search like a time limit."""
         solver = self.solver()
 
         def on_bound(value: float) -> None:
@@ -53,8 +53,8 @@ class Search:
 
         if model.has_objective():
             solver.best_bound_callback = on_bound
-        solver.solve(model, _Listener(solved))
-        return solver.response_proto
+        status = solver.status_name(solver.solve(model, _Listener(solved)))
+        return status, solver.response_proto
 
 
 class _Listener(cp_model.CpSolverSolutionCallback):

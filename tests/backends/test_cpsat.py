@@ -187,9 +187,10 @@ def test_a_user_adds_native_constraints_and_reads_the_answer_back() -> None:
     compiled = sl.compile(m, "cpsat")
     native = compiled.native
     native.add(compiled.var(x) <= 4)
-    native.add(compiled.var(a).start_expr() != 5)
-    native.add(compiled.var(b).size_expr() == 4)
-    native.add_bool_and(compiled.var(b).presence_literals())
+    native.add(compiled.var(a).start != 5)
+    native.add(compiled.var(b).size == 4)
+    native.add_bool_and(compiled.var(b).presence)
+    assert compiled.var(a).presence is None
     solver = cp_model.CpSolver()
     assert solver.solve(native) == cp_model.OPTIMAL
     found = compiled.assignment(solver)
@@ -211,7 +212,7 @@ def test_an_option_of_one_size_adds_a_boolean_and_an_interval_only() -> None:
     compiled = sl.compile(m, "cpsat")
     assert compiled.size["variables"] == 1 + 8
     assert compiled.size["constraints"] == 1 + 8 + 1
-    assert compiled.native.proto.variables[compiled.var(a).start_expr().index].name == "a"
+    assert compiled.native.proto.variables[compiled.var(a).start.index].name == "a"
 
 
 def test_alternatives_in_a_circle_do_not_share() -> None:
