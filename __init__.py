@@ -9,8 +9,28 @@
 7
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import backends
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName, compile
+from .bench import read_results
+from .instances import Instance, InstanceError, load
+from .instances.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from .models import (
+    Dispatch,
+    Job,
+    Mode,
+    NodeGroup,
+    Platform,
+    Problem,
+    ProblemError,
+    Project,
+    Queue,
+    Resource,
+    Running,
+    Schedule,
+    Task,
+)
 from .models.language import (
     Assignment,
     Model,
@@ -35,16 +55,44 @@ from .models.language import (
 )
 from .solve import solve
 
+if TYPE_CHECKING:
+    from .heuristics import first_solution, multi_search
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """The compiled heuristics are imported when they are first asked for: numba takes half a second."""
+    if name in ("first_solution", "multi_search"):
+        from . import heuristics
+
+        return getattr(heuristics, name)
+    raise AttributeError(f"module 'schedlab' has no attribute {name!r}")
+
 
 __all__ = [
     "Assignment",
     "Conflict",
+    "Dispatch",
     "Incumbent",
+    "Instance",
+    "InstanceError",
+    "Job",
     "LoweringTooLarge",
     "Model",
     "ModelError",
+    "Mode",
+    "Resource",
+    "Task",
+    "NodeGroup",
+    "Platform",
+    "Problem",
+    "ProblemError",
+    "Project",
+    "Queue",
     "Result",
+    "Running",
+    "Schedule",
     "SolverUnavailable",
     "UnknownName",
     "alternative",
@@ -54,14 +102,23 @@ __all__ = [
     "element",
     "end_before_end",
     "end_before_start",
+    "first_solution",
     "holds",
     "implies",
+    "load",
     "max",
     "min",
+    "multi_search",
     "no_overlap",
     "overlap",
     "piecewise",
     "positive_part",
+    "read_fjsplib",
+    "read_jsplib",
+    "read_mmlib",
+    "read_patterson",
+    "read_psplib",
+    "read_results",
     "solve",
     "start_before_end",
     "start_before_start",

@@ -12,15 +12,15 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import heuristics
 from .backends import Exactness, Incumbent, Limits, Outcome, Result, UnknownName, WarmStart, backend, names, run
 from .models import Encoding, Problem, Schedule
 from .models.language import Assignment, Model
 
 OnIncumbent = Callable[[Incumbent], Any]
+REPAIR_SHARE = 0.1  # of the time limit, for making a schedule of what a relaxation answers
 GRID = re.compile(r"(?P<fine>\d+)s(\.\.(?P<coarse>\d+)s)?(-(?P<side>relax|lp|energy))?")
 
 
@@ -48,6 +48,8 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     >>> parse_method("highs:pool@900s+warm").options
     {'grid': 900, 'side': 'restrict'}
     """
+    from . import heuristics  # here and below: numba is imported only where a problem is solved
+
     head, _, argument = text.partition(":")
     if head in heuristics.HEURISTICS:
         heuristics.HEURISTICS[head].check(argument)
@@ -121,6 +123,8 @@ def solve(
         return run(what, backend, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
     if isinstance(warm_start, Assignment):
         raise TypeError("a problem's warm start is a Schedule or a heuristic's name, not an Assignment")
+    from . import heuristics
+
     chosen = parse_method(method or f"{backend}:", what)
     heuristics.warm_up()
     began = time.perf_counter()
@@ -130,7 +134,7 @@ def solve(
 
 
 def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncumbent | None, began: float) -> Result:
-    from . import __version__
+    from . import __version__, heuristics
 
     trace: list[Incumbent] = []
 
@@ -165,28 +169,41 @@ def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
 
 
 class Reader:
-    """Reads each incumbent of the model back into a schedule, and keeps the best; the value is the schedule's own."""
+    """Reads each incumbent of the model back into a schedule, and keeps the best; the value is the schedule's own.
 
-    def __init__(self, problem: Problem, encoding: Encoding) -> None:
+    The starts of a relaxation are allocated; ``repair`` takes more time for that, once, at the end.
+    """
+
+    def __init__(self, problem: Problem, encoding: Encoding, start: Schedule | None) -> None:
+        from . import heuristics
+
         self.problem = problem
         self.encoding = encoding
+        self.start = start
         self.sign = 1 if problem.sense == "minimize" else -1
         self.best: Schedule | None = None
-        self.start: Schedule | None = None
         self.objective: float | None = None
+        self.allocator = heuristics.Allocator(problem) if encoding.relaxation else None
 
     def __call__(self, assignment: Assignment) -> float | None:
         schedule = self.encoding.read(assignment)
-        if self.encoding.relaxation:
-            if self.start is not None and schedule.start == self.start.start:
-                schedule = self.start
-            else:
-                try:
-                    schedule = heuristics.allocate(self.problem, schedule.start)
-                except heuristics.NoSchedule:
-                    return None
-        elif self.problem.verify(schedule):  # the answer of a relaxed grid
-            return None
+        if self.start is not None and schedule.start == self.start.start:
+            return self._keep(self.start)
+        if self.allocator is not None:
+            found = self.allocator.allocate(schedule.start)
+            return None if found is None else self._keep(found)
+        # on a grid that relaxes, an answer need not be a schedule
+        return None if self.problem.verify(schedule) else self._keep(schedule)
+
+    def repair(self, seconds: float | None, seed: int) -> float | None:
+        """The best of what more time makes of the answers so far; the objective if it is better."""
+        before = self.objective
+        found = None if self.allocator is None else self.allocator.repair(seconds, seed)
+        if found is not None:
+            self._keep(found)
+        return None if self.objective == before else self.objective
+
+    def _keep(self, schedule: Schedule) -> float:
         value = self.problem.objective(schedule)
         if self.objective is None or self.sign * (value - self.objective) < 0:
             self.best, self.objective = schedule, value
@@ -203,16 +220,14 @@ def _by_backend(
     options: dict[str, Any],
 ) -> Result:
     encoding = problem.formulations[method.formulation]()
-    reader = Reader(problem, encoding)
     built = time.perf_counter()
     start, why = _start(problem, method, warm_start, limits)
-    reader.start = start
-    hint = None if start is None else encoding.write(start)
+    reader = Reader(problem, encoding, start)
     result = run(
         encoding.model,
         method.backend,
-        limits,
-        warm_start=hint,
+        _leaving_time(limits, encoding),
+        warm_start=None if start is None else encoding.write(start),
         on_incumbent=call,
         began=began,
         judge=reader,
@@ -224,15 +239,38 @@ def _by_backend(
         result.warm_start = WarmStart("rejected", why)
     if encoding.relaxation and result.exactness.kind == "exact":
         result.exactness = Exactness("relaxation", (f"formulation {method.formulation}", *result.exactness.notes))
+    _repair(result, reader, limits, began)
     if reader.best is not None:
         _conclude(result, problem, reader.best)
     return result
+
+
+def _leaving_time(limits: Limits, encoding: Encoding) -> Limits:
+    """The solver's limits: what a relaxation answers is repaired within the limit, too."""
+    if not encoding.relaxation or limits.time is None:
+        return limits
+    return replace(limits, time=limits.time * (1 - REPAIR_SHARE))
+
+
+def _repair(result: Result, reader: Reader, limits: Limits, began: float) -> None:
+    """Make more of a relaxation's answers in the time that is left; without a clock where there is none."""
+    clocked = limits.time is not None and limits.deterministic is None
+    left = REPAIR_SHARE * (limits.time or 0.0) if clocked else None
+    if left is not None and limits.time is not None:
+        left = max(0.0, min(left, limits.time - (time.perf_counter() - began)))
+    better = reader.repair(left, limits.seed)
+    if better is not None:
+        result.incumbents.append(Incumbent(time.perf_counter() - began, better, result.bound))
+        result.warm_start = replace(result.warm_start, returned=False)
+    result.seconds["total"] = time.perf_counter() - began
 
 
 def _start(
     problem: Problem, method: Method, given: Schedule | str | None, limits: Limits
 ) -> tuple[Schedule | None, str]:
     """The schedule to start from, or why there is none."""
+    from . import heuristics
+
     if given is None and method.warm:
         given = "multi-search"
     if isinstance(given, str):

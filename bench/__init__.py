@@ -1,1 +1,5 @@
 """The bench: command line, runs in processes of their own, the results' store, tables."""
+
+from .store import read_results
+
+__all__ = ["read_results"]

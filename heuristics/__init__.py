@@ -1,6 +1,6 @@
 """Heuristics without a solver: first solution, multi-search, allocation of starts, moves in an order; compiled kernels."""
 
-from .allocation import allocate
+from .allocation import Allocator, allocate
 from .first_solution import ListScheduler, NoSchedule, first_solution, warm_up
 from .moves import Moved, move_jobs
 from .multi_search import Improvement, MultiSearch, multi_search
@@ -8,6 +8,7 @@ from .orders import CRITERIA, ORDERINGS, CriterionUnusable, UnknownOrder
 from .registry import HEURISTICS, Found, Heuristic, NotForThisProblem
 
 __all__ = [
+    "Allocator",
     "CRITERIA",
     "ORDERINGS",
     "CriterionUnusable",

@@ -2,17 +2,95 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from ..models import Dispatch, Schedule
 from .first_solution import ListScheduler, NoSchedule
-from .kernels import Ints
 from .moves import move_jobs
+from .profile import Ints
+
+ROUNDS = 150  # moves of single jobs where no time is given
+KEPT = 3  # answers that a repair goes back to
+MANY_ROUNDS = 10**6
 
 
-def allocate(problem: Dispatch, starts: Mapping[str, int], rounds: int = 300, seed: int = 0) -> Schedule:
+class Try(NamedTuple):
+    """One placing: its objective, the order of the jobs, and the bound on their starts (None: as early as possible)."""
+
+    value: float
+    order: Ints
+    bound: Ints | None
+
+
+class Allocator:
+    """Makes schedules of given starts, for many answers to one problem; the arrays are made once.
+
+    >>> from schedlab.models import Job, NodeGroup, Platform, Queue
+    >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "ab"]
+    >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
+    >>> Allocator(p).allocate({"a": 3, "b": 0}).start
+    {'a': 10, 'b': 0}
+    """
+
+    def __init__(self, problem: Dispatch) -> None:
+        self.problem = problem
+        self.scheduler = ListScheduler(problem)
+        self._best: list[tuple[float, Ints]] = []
+        self.failure: NoSchedule | None = None
+
+    def allocate(self, starts: Mapping[str, int]) -> Schedule | None:
+        """Jobs in the order of their starts, each where it was or at the earliest after, or at its earliest at all.
+
+        The better of the two, quickly; None if windows and deadlines defeat both. The starts are remembered for
+        ``repair``. Raises KeyError for a job without a start.
+        """
+        given = np.array([starts[j.id] for j in self.problem.jobs], np.int64)
+        best = self._least(self._tries([next(_orders(self.scheduler, given))], given))
+        if best is None:
+            return None
+        self._best = sorted([*self._best, (best.value, given)], key=lambda b: b[0])[:KEPT]
+        return self.scheduler.schedule(best.order, best.bound)
+
+    def repair(self, seconds: float | None = None, seed: int = 0, rounds: int = ROUNDS) -> Schedule | None:
+        """The best that more effort makes of the answers so far: more ways to order jobs, then moves of single jobs.
+
+        ``seconds``: for all of it; None: ``rounds`` moves and no clock, so that it is reproducible.
+        """
+        until = np.inf if seconds is None else time.perf_counter() + seconds
+        tries: list[Try] = []
+        for _, given in self._best:
+            for order in _orders(self.scheduler, given):
+                if time.perf_counter() < until:
+                    tries.extend(self._tries([order], given))
+        best, free = self._least(tries), self._least(t for t in tries if t.bound is None)
+        if best is None:
+            return None
+        found = self.scheduler.schedule(best.order, best.bound)
+        if free is not None and time.perf_counter() < until and (rounds or seconds is not None):
+            ids = [self.problem.jobs[j].id for j in free.order.tolist()]
+            count, left = (rounds, None) if seconds is None else (MANY_ROUNDS, until - time.perf_counter())
+            moved = move_jobs(self.scheduler, ids, count, seed, left).schedule
+            found = min(found, moved, key=self.problem.objective)
+        return found
+
+    def _tries(self, orders: list[Ints], given: Ints) -> Iterator[Try]:
+        for order in orders:
+            for bound in (given, None):
+                try:
+                    yield Try(self.scheduler.evaluate(order, bound)[0], order, bound)
+                except NoSchedule as why:
+                    self.failure = why
+
+    @staticmethod
+    def _least(tries: Iterator[Try] | list[Try]) -> Try | None:
+        return min(tries, key=lambda t: t.value, default=None)
+
+
+def allocate(problem: Dispatch, starts: Mapping[str, int], rounds: int = ROUNDS, seed: int = 0) -> Schedule:
     """A schedule near the given starts (job id -> seconds), the best by the problem's objective of several tries.
 
     Jobs are placed in the order of their starts, with several ways to order those that start together and by their middles
@@ -20,27 +98,12 @@ def allocate(problem: Dispatch, starts: Mapping[str, int], rounds: int = 300, se
     of these orders is then improved by ``rounds`` moves of single jobs (``move_jobs``; seeded, no clock).
     Raises KeyError for a job without a start, NoSchedule if windows and deadlines defeat every try.
     """
-    scheduler = ListScheduler(problem)
-    given = np.array([starts[j.id] for j in problem.jobs], np.int64)
-    found: list[tuple[float, int, Ints, Ints | None]] = []
-    failure: NoSchedule | None = None
-    for order in _orders(scheduler, given):
-        for bound in (given, None):
-            try:
-                value, _ = scheduler.evaluate(order, bound)
-            except NoSchedule as why:
-                failure = why
-                continue
-            found.append((value, len(found), order, bound))
-    if not found:
-        assert failure is not None
-        raise failure
-    tries = [scheduler.schedule(*min(found, key=lambda f: f[:2])[2:])]
-    left = [f for f in found if f[3] is None]
-    if rounds and left:
-        ids = [problem.jobs[j].id for j in min(left, key=lambda f: f[:2])[2].tolist()]
-        tries.append(move_jobs(scheduler, ids, rounds, seed).schedule)
-    return min(tries, key=problem.objective)
+    allocator = Allocator(problem)
+    first = allocator.allocate(starts)
+    if first is None:
+        assert allocator.failure is not None
+        raise allocator.failure
+    return allocator.repair(None, seed, rounds) or first
 
 
 def _orders(scheduler: ListScheduler, given: Ints) -> Iterator[Ints]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..models import Dispatch, Job, Schedule
-from .kernels import EXCESS, LAST_END, LATE, NEVER, Costs, Floats, Ints, Jobs, Machine
+from .kernels import EXCESS, LAST_END, LATE, Costs, Jobs
+from .profile import NEVER, Floats, Ints, Machine
 
 ALWAYS = (-NEVER, NEVER)
 

@@ -10,8 +10,8 @@ import numpy as np
 from ..models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
 from . import kernels
 from .arrays import Arrays, arrays
-from .kernels import NEVER, Ints
 from .orders import order_by
+from .profile import NEVER, Ints
 
 
 class NoSchedule(Exception):

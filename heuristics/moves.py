@@ -10,27 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..models import Dispatch, Schedule
+from .earliest import Scratch, new_scratch
 from .first_solution import ListScheduler
-from .kernels import (
-    KINDS,
-    LAST_END,
-    NEVER,
-    Costs,
-    Floats,
-    Hopeless,
-    Ints,
-    Jobs,
-    Machine,
-    Profile,
-    Scratch,
-    compiled,
-    cost,
-    new_hopeless,
-    new_profile,
-    new_scratch,
-    place,
-    put,
-)
+from .kernels import KINDS, LAST_END, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
+from .profile import NEVER, Floats, Ints, Machine, Profile, compiled, new_profile
 
 BATCH = 200
 

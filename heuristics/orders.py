@@ -8,7 +8,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from .arrays import Arrays
-from .kernels import Floats, Ints
+from .profile import Floats, Ints
 
 
 class UnknownOrder(ValueError):

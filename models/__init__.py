@@ -3,16 +3,21 @@
 from .dispatch import Dispatch, Job, Queue, Running
 from .platform import NodeGroup, Platform, ProblemError
 from .problem import Encoding, Problem, Schedule
+from .project import Mode, Project, Resource, Task
 
 __all__ = [
     "Dispatch",
     "Encoding",
     "Job",
+    "Mode",
     "NodeGroup",
     "Platform",
     "Problem",
     "ProblemError",
+    "Project",
     "Queue",
+    "Resource",
     "Running",
     "Schedule",
+    "Task",
 ]

@@ -1,0 +1,180 @@
+"""The earliest moment at which all units of a job fit, and the nodes for them, in the profiles of the nodes.
+
+It is found without going through all moments: a node that holds m units in [t, t + d) cannot hold more before the end of
+the last stretch in it where only m fit. So every node has a count that is an upper bound up to a known moment, and a heap
+of those moments says where enough nodes may have grown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .profile import NEVER, Floats, Ints, Machine, Profile, compiled, segment
+
+
+class Scratch(NamedTuple):
+    """Arrays over nodes for the search of one job."""
+
+    most: Ints  # units on the empty node
+    count: Ints  # upper bound of units, exact at ``checked``
+    until: Ints  # ... valid before this moment
+    checked: Ints
+    raised: Ints
+    heap: Ints
+    key: Ints
+    queued: NDArray[np.bool_]
+    score: Floats
+
+
+@compiled
+def new_scratch(nodes: int) -> Scratch:
+    """Uninitialised scratch arrays."""
+    return Scratch(
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
+        np.empty(nodes, np.bool_),
+        np.empty(nodes, np.float64),
+    )
+
+
+@compiled
+def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, end: int) -> tuple[int, int]:
+    """How many units, up to ``most``, fit all through [start, end), and until when a later start cannot do better."""
+    count, until = most, NEVER
+    i = segment(profile, n, end - 1)
+    following = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
+    while True:
+        for r in range(request.size):
+            if request[r] > 0 and profile.free[n, i, r] < count * request[r]:
+                count = max(0, profile.free[n, i, r] // request[r])
+                until = following
+        following = profile.time[n, i]
+        if count == 0 or following <= start or i == 0:
+            return count, until
+        i -= 1
+
+
+@compiled
+def _push(s: Scratch, size: int, n: int) -> int:
+    i, key = size, s.until[n]
+    while i > 0 and s.key[(i - 1) // 2] > key:
+        s.key[i], s.heap[i] = s.key[(i - 1) // 2], s.heap[(i - 1) // 2]
+        i = (i - 1) // 2
+    s.key[i], s.heap[i], s.queued[n] = key, n, True
+    return size + 1
+
+
+@compiled
+def _drop_first(s: Scratch, size: int) -> int:
+    size -= 1
+    key, node, i = s.key[size], s.heap[size], 0
+    while 2 * i + 1 < size:
+        child = 2 * i + 1
+        if child + 1 < size and s.key[child + 1] < s.key[child]:
+            child += 1
+        if s.key[child] >= key:
+            break
+        s.key[i], s.heap[i] = s.key[child], s.heap[child]
+        i = child
+    s.key[i], s.heap[i] = key, node
+    return size
+
+
+@compiled
+def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, duration: int, size: int) -> tuple[int, int]:
+    """Count node n at t exactly; by how much its count changed, and the size of the heap."""
+    before = s.count[n]
+    s.count[n], s.until[n] = _fit(profile, n, request, s.most[n], t, t + duration)
+    s.checked[n] = t
+    if s.count[n] < s.most[n] and not s.queued[n]:
+        size = _push(s, size, n)
+    return s.count[n] - before, size
+
+
+@compiled
+def _advance(s: Scratch, missing: int, size: int) -> tuple[int, int, int]:
+    """The first moment at which the nodes may hold ``missing`` units more; the nodes that make it so; heap size."""
+    raised, promised, t = 0, 0, NEVER
+    while promised < missing:
+        if size == 0:
+            return NEVER, 0, 0
+        n, key = s.heap[0], s.key[0]
+        size = _drop_first(s, size)
+        s.queued[n] = False
+        if s.until[n] > key:  # it was counted again since it was queued
+            if s.count[n] < s.most[n]:
+                size = _push(s, size, n)
+            continue
+        promised += s.most[n] - s.count[n]
+        s.raised[raised] = n
+        raised += 1
+        t = key
+    return t, raised, size
+
+
+@compiled
+def earliest(profile: Profile, s: Scratch, request: Ints, units: int, duration: int, lo: int, hi: int) -> int:
+    """The earliest start in [lo, hi] at which all units fit; -1 if there is none. ``s.count`` is exact there."""
+    t, total, size = lo, 0, 0
+    for n in range(s.count.size):
+        s.count[n], s.queued[n] = 0, False
+        if s.most[n] > 0:
+            change, size = _recount(profile, s, n, request, t, duration, size)
+            total += change
+    while True:
+        while total < units:
+            t, raised, size = _advance(s, units - total, size)
+            if t > hi:
+                return -1
+            for k in range(raised):
+                change, size = _recount(profile, s, s.raised[k], request, t, duration, size)
+                total += change
+        for n in range(s.count.size):
+            if s.checked[n] != t and (s.count[n] > 0 or s.until[n] <= t):
+                change, size = _recount(profile, s, n, request, t, duration, size)
+                total += change
+                if total < units:
+                    break
+        if total >= units:
+            return t
+
+
+@compiled
+def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: int, chosen: Ints) -> None:
+    """Best fit: units go to the nodes where the least worth lies free; ties by the order of nodes."""
+    for n in range(s.count.size):
+        s.score[n] = np.inf
+        if s.count[n] > 0:
+            i = segment(profile, n, start)
+            s.score[n] = 0.0
+            for r in range(machine.worth.size):
+                s.score[n] += machine.worth[r] * profile.free[n, i, r]
+    done = 0
+    if s.count[np.argmin(s.score)] >= units:
+        chosen[:] = np.argmin(s.score)
+        return
+    for n in np.argsort(s.score, kind="mergesort"):
+        take = min(units - done, s.count[n])
+        chosen[done : done + take] = n
+        done += take
+        if done == units:
+            return
+
+
+@compiled
+def fill_most(machine: Machine, s: Scratch, request: Ints, units: int) -> None:
+    """How many units the empty nodes hold."""
+    for n in range(s.most.size):
+        fit = units
+        for r in range(request.size):
+            if machine.capacity[n, r] < fit * request[r]:
+                fit = machine.capacity[n, r] // request[r]
+        s.most[n] = fit
