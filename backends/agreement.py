@@ -36,8 +36,8 @@ class Contender(NamedTuple):
         lowering = self.label.partition(":")[2]
         return {"lowering": lowering} if lowering else {}
 
-    def solve(self, model: Model, limits: Limits) -> Result:
-        return run(model, self.backend, limits, **self.options)
+    def solve(self, model: Model, limits: Limits, start: Assignment | None = None) -> Result:
+        return run(model, self.backend, limits, warm_start=start, **self.options)
 
 
 class Verdict(NamedTuple):
@@ -66,13 +66,13 @@ def examine(seed: int, labels: Sequence[str], limits: Limits, metamorphic: bool)
         truth = brute_force(model)
     except EnumerationError:
         return Case(seed, constructs, None, ())
-    checks = ["solve", "fixed"] + (["shifted", "permuted", "roomier"] if metamorphic else [])
+    checks = ["solve", "fixed", *(["warm", "shifted", "permuted", "roomier"] if metamorphic else [])]
     verdicts = [examine_one(model, truth, Contender(label), c, limits) for label in labels for c in checks]
     return Case(seed, constructs, truth.feasible, tuple(verdicts))
 
 
 def examine_one(model: Model, truth: Truth, contender: Contender, check: str, limits: Limits) -> Verdict:
-    """One check of one backend: ``solve``, ``fixed``, ``shifted``, ``permuted`` or ``roomier``."""
+    """One check of one backend: ``solve``, ``fixed``, ``warm``, ``shifted``, ``permuted`` or ``roomier``."""
     began = time.perf_counter()
     try:
         decided, wrong = _check(model, truth, contender, check, limits)
@@ -86,8 +86,8 @@ def examine_one(model: Model, truth: Truth, contender: Contender, check: str, li
 def _check(model: Model, truth: Truth, contender: Contender, check: str, limits: Limits) -> tuple[bool, list[str]]:
     if check == "fixed":
         return True, fixed(model, truth.first, contender, limits) if truth.first else []
-    if check == "solve":
-        result = contender.solve(model, limits)
+    if check in ("solve", "warm"):
+        result = contender.solve(model, limits, truth.first if check == "warm" else None)
         return result.status not in ("unknown", "unavailable"), judge(model, truth, result)
     kind = {"shifted": Shifted, "permuted": Permuted, "roomier": Roomier}[check]
     copied = kind(model)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import threading
 import time
 from typing import Any
@@ -131,6 +130,7 @@ class _Run:
         self.done = threading.Event()
         self.interrupted = False
         self.log: list[str] = []
+        self.start: Any = None  # column values of the start until HiGHS asks for them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
         self.failure: Exception | None = None
 
@@ -141,6 +141,7 @@ class _Run:
             "cbLogging": self._logged,
             "cbMipImprovingSolution": self._improved,
             "cbMipInterrupt": self._polled,
+            "cbMipUserSolution": self._asked_for_start,
             "cbSimplexInterrupt": self._asked,
             "cbIpmInterrupt": self._asked,
         }
@@ -148,20 +149,23 @@ class _Run:
             getattr(self.highs, name).subscribe(call)
         try:
             self._solve()
+            if self._doubtful():
+                self.highs.setOptionValue("presolve", "off")
+                self._solve()
         finally:
             for name, call in callbacks.items():
                 getattr(self.highs, name).unsubscribe(call)
         if self.failure is not None:
             raise self.failure
-        log = "".join(self.log)
-        return self._outcome(log, _fate(log, fate))
+        if self.start is not None:
+            fate = WarmStart("accepted", "HiGHS ended before its search, where it would have taken the start")
+        return self._outcome("".join(self.log), fate)
 
     def _options(self) -> None:
         h, limits = self.highs, self.limits
         options = {
             "output_flag": True,
             "log_to_console": False,
-            "time_limit": math.inf if limits.time is None else limits.time,
             "mip_rel_gap": GAP if limits.gap is None else limits.gap,
             "mip_abs_gap": 1e-9,
             "mip_feasibility_tolerance": TOLERANCE,
@@ -177,19 +181,39 @@ class _Run:
         h.resetGlobalScheduler(True)  # else the number of threads of the first solve in this process stays
 
     def _start(self, warm: Assignment) -> WarmStart:
-        """Give HiGHS the start; a word on it if it does not satisfy the linear form."""
+        """Keep the start for HiGHS; a word on it if it does not satisfy the linear form."""
         rebuilt = self.compiled.rebuilt(warm)
         x = self.compiled.hint(rebuilt)
-        self.highs.setSolution(len(x), np.arange(len(x), dtype=np.int32), x)
         amount, where = self.compiled.form.violation(x)
         if amount > 1e-6:
-            return WarmStart("rejected", f"as the lowering holds it, the start violates {where!r} by {amount:g}")
+            return WarmStart("rejected", f"on the grid, the start violates {where} by {amount:g}")
         if self.discrete:
             self.watch.solution(rebuilt)
+            self.start = np.asarray(x, dtype=np.float64)
         return WarmStart("accepted")
+
+    def _asked_for_start(self, event: Any) -> None:
+        """Only here, after presolve: of a start given before it (``setSolution``) HiGHS 1.10 to 1.15 cuts off better answers.
+
+        Presolve takes columns out of the objective, what is left is found to be a multiple of some step, and the start's
+        value, which is none, is rounded down as if it were: answers that are better by less than half a step are lost.
+        """
+        if self.start is not None:
+            event.data_in.setSolution(self.start)
+            self.start = None
+
+    def _doubtful(self) -> bool:
+        """Whether presolve alone says infeasible: its dominated columns are wrong at times (HiGHS issue 3090)."""
+        import highspy
+
+        said = self.highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible
+        return said and self.discrete and not self.stop.is_set() and "Presolve: Infeasible" in "".join(self.log)
 
     def _solve(self) -> None:
         """In a thread, so that Ctrl-C reaches this one."""
+        left = max(0.0, self.deadline - time.perf_counter())
+        self.highs.setOptionValue("time_limit", left)
+        self.done.clear()
         threading.Thread(target=self._thread, daemon=True).start()
         while not self.done.is_set():  # not join(): interrupted, it takes the thread for ended
             try:
@@ -265,14 +289,3 @@ class _Run:
         kinds = self.compiled.form.integral
         x = np.asarray(values)[: len(kinds)][kinds > 0]
         return bool(np.all(np.abs(x - np.rint(x)) < 1e-6))
-
-
-def _fate(log: str, known: WarmStart) -> WarmStart:
-    """What HiGHS says of the start in its log."""
-    if known.fate == "none":
-        return known
-    if re.search(r"MIP start solution is feasible|Solution from.*is feasible", log):
-        return WarmStart("accepted") if known.fate == "accepted" else WarmStart("repaired", known.reason)
-    if re.search(r"MIP start solution is infeasible", log) and known.fate == "accepted":
-        return WarmStart("rejected", "HiGHS found it infeasible")
-    return known
