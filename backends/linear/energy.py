@@ -219,7 +219,8 @@ class Energy:
         work, count, most = self._work(v), len(self._work(v).cells), n.hi
 
         def times(p: Point, first: int) -> Floats:
-            return p.integer[n.index] * p.x[first : first + count]
+            product: Floats = p.integer[n.index] * p.x[first : first + count]
+            return product
 
         y = self.form.columns(
             count, 0, most * work.most, integral=False, name="load", recipe=lambda p: times(p, work.y)

@@ -264,6 +264,8 @@ def _ends(v: Interval, given: Any) -> tuple[int, int]:
 
 def _windows(name: str, start: int | Window | Sequence[Window]) -> tuple[Window, ...]:
     """Disjoint, increasing windows; touching ones are joined."""
+    if type(start) is tuple and len(start) == 2 and type(start[0]) is type(start[1]) is int and start[0] <= start[1]:
+        return (start,)  # the common case, kept short
     pairs: Iterable[Any]
     if isinstance(start, tuple) and len(start) == 2 and not isinstance(start[0], (tuple, list)):
         pairs = [start]
