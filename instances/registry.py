@@ -15,7 +15,7 @@ KINDS: dict[str, Callable[[Folder, bool], Instance]] = {"dispatch": dispatching.
 generators: dict[str, Callable[..., Instance]] = {"eurora": eurora.generate}
 
 
-class UnknownInstance(LookupError):  # noqa: N818 - as UnknownName
+class UnknownInstance(LookupError):
     """Neither a folder nor a shipped instance; ``near`` are the shipped names that look like it."""
 
     def __init__(self, name: str) -> None:
