@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class WrongUse(Exception):  # noqa: N818 - as UnknownName
+class WrongUse(Exception):
     """A wrong use of the bench; the message says what, where, and what to do."""

@@ -93,17 +93,17 @@ LARGE_DISPATCH: Defaults = {
         Default("cpsat:counts+warm"),
         Default("cpsat:classes+warm"),
         Default("cpsat:pool+warm"),
-        Default("highs:pool@900s"),
-        Default("highs:pool@900s+warm"),
+        Default("highs:pool@3600s"),
+        Default("highs:pool@3600s+warm"),
         Default("cpo:pool"),
-        Default("highs:classes@60s..3600s-lp", 60),
+        Default("cpo:pool+warm"),
+        Default("highs:pool@60s..3600s-energy", 40),
     ),
     WHOLE: (
         Default("multi-search"),
         Default("cpsat:pool"),
         Default("cpsat:pool+warm"),
-        Default("cpsat:classes+warm"),
-        Default("highs:pool@900s-lp", 30),
+        Default("highs:pool@7200s-energy", 75),
     ),
 }
 SMALL_DISPATCH: Defaults = {
@@ -112,11 +112,11 @@ SMALL_DISPATCH: Defaults = {
         Default("cpsat:counts"),
         Default("cpsat:counts+warm"),
         Default("cpsat:classes+warm"),
+        Default("highs:pool@3600s"),
+        Default("highs:pool@3600s+warm"),
         Default("cpo:pool"),
         Default("cpo:pool+warm"),
-        Default("highs:pool@900s"),
-        Default("highs:pool@900s+warm"),
-        Default("highs:classes@60s..3600s-lp", 30),
+        Default("highs:pool@900s..7200s-energy", 30),
     )
 }
 
