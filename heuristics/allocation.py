@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from ..models import Dispatch, Schedule
+from .arrays import Arrays, arrays
 from .first_solution import ListScheduler, NoSchedule
 from .moves import move_jobs
 from .profile import Ints
 
-ROUNDS = 150  # moves of single jobs where no time is given
+ROUNDS = 120  # moves of single jobs where no time is given
 KEPT = 3  # answers that a repair goes back to
 MANY_ROUNDS = 10**6
 
 
 class Try(NamedTuple):
-    """One placing: its objective, the order of the jobs, and the bound on their starts (None: as early as possible)."""
+    """One placing: its objective, who placed, the order of the jobs, and the bound on their starts (None: as early as possible)."""
 
     value: float
+    scheduler: ListScheduler
     order: Ints
     bound: Ints | None
+
+    def schedule(self) -> Schedule:
+        """What was placed, with the nodes."""
+        return self.scheduler.schedule(self.order, self.bound)
 
 
 class Allocator:
@@ -38,7 +46,7 @@ class Allocator:
 
     def __init__(self, problem: Dispatch) -> None:
         self.problem = problem
-        self.scheduler = ListScheduler(problem)
+        self._schedulers = _choosers(arrays(problem))
         self._best: list[tuple[float, Ints]] = []
         self.failure: NoSchedule | None = None
 
@@ -49,41 +57,49 @@ class Allocator:
         ``repair``. Raises KeyError for a job without a start.
         """
         given = np.array([starts[j.id] for j in self.problem.jobs], np.int64)
-        best = self._least(self._tries([next(_orders(self.scheduler, given))], given))
+        best = self._least(self._tries(self._schedulers[0], next(self._orders(given)), given))
         if best is None:
             return None
         self._best = sorted([*self._best, (best.value, given)], key=lambda b: b[0])[:KEPT]
-        return self.scheduler.schedule(best.order, best.bound)
+        return best.schedule()
 
     def repair(self, seconds: float | None = None, seed: int = 0, rounds: int = ROUNDS) -> Schedule | None:
-        """The best that more effort makes of the answers so far: more ways to order jobs, then moves of single jobs.
+        """The best that more effort makes of the answers so far: more ways to order jobs and to choose nodes, then moves.
 
         ``seconds``: for all of it; None: ``rounds`` moves and no clock, so that it is reproducible.
         """
         until = np.inf if seconds is None else time.perf_counter() + seconds
         tries: list[Try] = []
         for _, given in self._best:
-            for order in _orders(self.scheduler, given):
+            for scheduler, order in product(self._schedulers, self._orders(given)):
                 if time.perf_counter() < until:
-                    tries.extend(self._tries([order], given))
+                    tries.extend(self._tries(scheduler, order, given))
         best, free = self._least(tries), self._least(t for t in tries if t.bound is None)
         if best is None:
             return None
-        found = self.scheduler.schedule(best.order, best.bound)
+        found = best.schedule()
         if free is not None and time.perf_counter() < until and (rounds or seconds is not None):
             ids = [self.problem.jobs[j].id for j in free.order.tolist()]
             count, left = (rounds, None) if seconds is None else (MANY_ROUNDS, until - time.perf_counter())
-            moved = move_jobs(self.scheduler, ids, count, seed, left).schedule
+            moved = move_jobs(free.scheduler, ids, count, seed, left).schedule
             found = min(found, moved, key=self.problem.objective)
         return found
 
-    def _tries(self, orders: list[Ints], given: Ints) -> Iterator[Try]:
-        for order in orders:
-            for bound in (given, None):
-                try:
-                    yield Try(self.scheduler.evaluate(order, bound)[0], order, bound)
-                except NoSchedule as why:
-                    self.failure = why
+    def _tries(self, scheduler: ListScheduler, order: Ints, given: Ints) -> Iterator[Try]:
+        for bound in (given, None):
+            try:
+                yield Try(scheduler.evaluate(order, bound)[0], scheduler, order, bound)
+            except NoSchedule as why:
+                self.failure = why
+
+    def _orders(self, given: Ints) -> Iterator[Ints]:
+        """By start, the widest, largest, shortest or first submitted of those that start together first; by middle; by end."""
+        a = self._schedulers[0].arrays
+        submit, duration, total = a.costs.submit, a.jobs.duration, a.shares * a.jobs.units
+        for tie in (-total, -total * duration, duration, submit):
+            yield np.lexsort((submit, tie, given))
+        yield np.lexsort((submit, 2 * given + duration))
+        yield np.lexsort((submit, given + duration))
 
     @staticmethod
     def _least(tries: Iterator[Try] | list[Try]) -> Try | None:
@@ -93,8 +109,8 @@ class Allocator:
 def allocate(problem: Dispatch, starts: Mapping[str, int], rounds: int = ROUNDS, seed: int = 0) -> Schedule:
     """A schedule near the given starts (job id -> seconds), the best by the problem's objective of several tries.
 
-    Jobs are placed in the order of their starts, with several ways to order those that start together and by their middles
-    and ends; each at its given start or the earliest feasible one after it, or at its earliest start at all. The best
+    Jobs are placed in the order of their starts, with several ways to order those that start together, by their middles and
+    by their ends, and several ways to choose nodes; each at its given start or the earliest feasible one after it, or at its earliest start at all. The best
     of these orders is then improved by ``rounds`` moves of single jobs (``move_jobs``; seeded, no clock).
     Raises KeyError for a job without a start, NoSchedule if windows and deadlines defeat every try.
     """
@@ -106,12 +122,9 @@ def allocate(problem: Dispatch, starts: Mapping[str, int], rounds: int = ROUNDS,
     return allocator.repair(None, seed, rounds) or first
 
 
-def _orders(scheduler: ListScheduler, given: Ints) -> Iterator[Ints]:
-    """By start, the widest, the largest, the shortest or the first submitted of those that start together first; by middle; by end."""
-    a = scheduler.arrays
-    submit, duration, total = a.costs.submit, a.jobs.duration, a.shares * a.jobs.units
-    for tie in (-total, -total * duration, duration):
-        yield np.lexsort((submit, tie, given))
-    yield np.lexsort((submit, given))
-    yield np.lexsort((submit, 2 * given + duration))
-    yield np.lexsort((submit, given + duration))
+def _choosers(prepared: Arrays) -> Sequence[ListScheduler]:
+    """Schedulers that fill the nodes where the least lies free of what is in demand; of any resource; the first that fits."""
+    machine = prepared.machine
+    shares = 1 / np.maximum(1, machine.capacity.sum(axis=0))
+    worths = (machine.worth, shares, np.zeros_like(machine.worth))
+    return [ListScheduler(replace(prepared, machine=machine._replace(worth=w))) for w in worths]
