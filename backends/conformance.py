@@ -31,7 +31,7 @@ from .random_models import CONSTRUCTS, random_model
 from .registry import UnknownName, backend, names
 
 STANDARD = "cpsat,highs:pairwise,highs:time-indexed,cpo"
-FAULT_MODELS = 200  # a planted fault has to be caught within so many models
+FAULT_MODELS = 400  # a planted fault has to be caught within so many models
 METAMORPHIC_SHARE = 5  # every fifth model is also shifted, permuted and given more capacity
 LEAST_SHARE = 0.08  # of the models have each construct: 40 of 500
 LEAST_INFEASIBLE = 0.2

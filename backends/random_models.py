@@ -35,7 +35,7 @@ from .brute_force import Variable, domain
 from .random_expressions import Expressions
 
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
-ROOM = 120_000  # assignments, before any is excluded, that a model may have
+ROOM = 30_000  # assignments, before any is excluded, that a model may have
 CONSTRUCTS = (
     "fixed size", "variable size", "zero size", "size from zero", "start windows", "optional", "default horizon",
     "negative time", "integer", "negative integer", "boolean", "alternative of 1", "alternative of several",

@@ -17,6 +17,7 @@ from .expressions import (
     Comparison,
     Element,
     Expression,
+    Function,
     Holds,
     Integer,
     Interval,
@@ -33,7 +34,7 @@ from .quantities import Number
 REAL_TOLERANCE = 1e-6
 
 
-class UndefinedValue(ArithmeticError):  # noqa: N818 - what is missing is a value, not a mistake of the caller
+class UndefinedValue(ArithmeticError):
     """An ``element`` or ``piecewise`` outside its range."""
 
 
@@ -64,9 +65,11 @@ class Evaluator:
         known = self._known
         for atom, c in e.terms.items():
             if atom not in known:
-                for inner in atoms_below([Linear({atom: 1})]):
-                    if inner not in known:
-                        known[inner] = self._atom(inner)
+                if isinstance(atom, Function):
+                    for inner in atoms_below(atom.operands):
+                        if inner not in known:
+                            known[inner] = self._atom(inner)
+                known[atom] = self._atom(atom)
             total += c * known[atom]
         return total
 

@@ -257,7 +257,7 @@ class TestOtherModels:
             lambda: m.minimize(b.end),
             lambda: m.minimize([a.end, b.end]),
         ):
-            with pytest.raises(sl.ModelError, match="day shift|another model"):
+            with pytest.raises(sl.ModelError, match=r"day shift|another model"):
                 declare()
         assert not m.constraints and not m.objectives
 

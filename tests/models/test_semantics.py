@@ -257,7 +257,7 @@ class TestFunctions:
 
     def test_large_sums_are_exact(self, m):
         xs = [m.integer(f"x{k}", 0, 10**12) for k in range(1000)]
-        s = sl.Assignment(m, {x: 10**12 - 1 for x in xs})
+        s = sl.Assignment(m, dict.fromkeys(xs, 10**12 - 1))
         assert m.value(sl.sum(xs), s) == 1000 * (10**12 - 1)
 
 
