@@ -24,7 +24,8 @@ NODES, CORES = 300, 32
 def all_orderings(instance: str = "eurora_700") -> dict[str, Any]:
     """Seconds of multi-search on the whole day, and what it found; arrays and the reading back included."""
     warm_up()
-    problem: Dispatch = load(instance).problem
+    problem = load(instance).problem
+    assert isinstance(problem, Dispatch)
     began = time.perf_counter()
     found = multi_search(problem)
     seconds = time.perf_counter() - began

@@ -102,8 +102,7 @@ def _windows(problem: Dispatch) -> tuple[Ints, list[tuple[tuple[int, int], ...]]
     windows: list[tuple[tuple[int, int], ...]] = []
     found = []
     for job in problem.jobs:
-        key = job.id if job.windows else job.queue if job.queue in daily else None
-        key = (bool(job.windows), key)
+        key = (bool(job.windows), job.id if job.windows else job.queue if job.queue in daily else None)
         if key not in groups:
             groups[key] = len(windows)
             if job.windows or job.queue in daily:

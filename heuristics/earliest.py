@@ -19,7 +19,7 @@ class Scratch(NamedTuple):
     """Arrays over nodes for the search of one job."""
 
     most: Ints  # units on the empty node
-    count: Ints  # upper bound of units, exact at ``checked``
+    fits: Ints  # upper bound of units, exact at ``checked``
     until: Ints  # ... valid before this moment
     checked: Ints
     raised: Ints
@@ -91,12 +91,12 @@ def _drop_first(s: Scratch, size: int) -> int:
 @compiled
 def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, duration: int, size: int) -> tuple[int, int]:
     """Count node n at t exactly; by how much its count changed, and the size of the heap."""
-    before = s.count[n]
-    s.count[n], s.until[n] = _fit(profile, n, request, s.most[n], t, t + duration)
+    before = s.fits[n]
+    s.fits[n], s.until[n] = _fit(profile, n, request, s.most[n], t, t + duration)
     s.checked[n] = t
-    if s.count[n] < s.most[n] and not s.queued[n]:
+    if s.fits[n] < s.most[n] and not s.queued[n]:
         size = _push(s, size, n)
-    return s.count[n] - before, size
+    return s.fits[n] - before, size
 
 
 @compiled
@@ -110,10 +110,10 @@ def _advance(s: Scratch, missing: int, size: int) -> tuple[int, int, int]:
         size = _drop_first(s, size)
         s.queued[n] = False
         if s.until[n] > key:  # it was counted again since it was queued
-            if s.count[n] < s.most[n]:
+            if s.fits[n] < s.most[n]:
                 size = _push(s, size, n)
             continue
-        promised += s.most[n] - s.count[n]
+        promised += s.most[n] - s.fits[n]
         s.raised[raised] = n
         raised += 1
         t = key
@@ -122,10 +122,10 @@ def _advance(s: Scratch, missing: int, size: int) -> tuple[int, int, int]:
 
 @compiled
 def earliest(profile: Profile, s: Scratch, request: Ints, units: int, duration: int, lo: int, hi: int) -> int:
-    """The earliest start in [lo, hi] at which all units fit; -1 if there is none. ``s.count`` is exact there."""
+    """The earliest start in [lo, hi] at which all units fit; -1 if there is none. ``s.fits`` is exact there."""
     t, total, size = lo, 0, 0
-    for n in range(s.count.size):
-        s.count[n], s.queued[n] = 0, False
+    for n in range(s.fits.size):
+        s.fits[n], s.queued[n] = 0, False
         if s.most[n] > 0:
             change, size = _recount(profile, s, n, request, t, duration, size)
             total += change
@@ -137,8 +137,8 @@ def earliest(profile: Profile, s: Scratch, request: Ints, units: int, duration: 
             for k in range(raised):
                 change, size = _recount(profile, s, s.raised[k], request, t, duration, size)
                 total += change
-        for n in range(s.count.size):
-            if s.checked[n] != t and (s.count[n] > 0 or s.until[n] <= t):
+        for n in range(s.fits.size):
+            if s.checked[n] != t and (s.fits[n] > 0 or s.until[n] <= t):
                 change, size = _recount(profile, s, n, request, t, duration, size)
                 total += change
                 if total < units:
@@ -150,19 +150,19 @@ def earliest(profile: Profile, s: Scratch, request: Ints, units: int, duration: 
 @compiled
 def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: int, chosen: Ints) -> None:
     """Best fit: units go to the nodes where the least worth lies free; ties by the order of nodes."""
-    for n in range(s.count.size):
+    for n in range(s.fits.size):
         s.score[n] = np.inf
-        if s.count[n] > 0:
+        if s.fits[n] > 0:
             i = segment(profile, n, start)
             s.score[n] = 0.0
             for r in range(machine.worth.size):
                 s.score[n] += machine.worth[r] * profile.free[n, i, r]
     done = 0
-    if s.count[np.argmin(s.score)] >= units:
+    if s.fits[np.argmin(s.score)] >= units:
         chosen[:] = np.argmin(s.score)
         return
     for n in np.argsort(s.score, kind="mergesort"):
-        take = min(units - done, s.count[n])
+        take = min(units - done, s.fits[n])
         chosen[done : done + take] = n
         done += take
         if done == units:

@@ -164,7 +164,7 @@ def place(
         if lo <= hi:
             if jobs.duration[j] == 0:  # it occupies nothing
                 start = lo
-                s.count[:] = s.most
+                s.fits[:] = s.most
                 break
             start = _search(profile, s, known, jobs, j, lo, hi)
             if start >= 0:
@@ -197,7 +197,7 @@ def cost(costs: Costs, jobs: Jobs, j: int, start: int) -> float:
     """What one job adds to the objective, or its end where that is the last end."""
     wait = start - costs.submit[j]
     if costs.mode == EXCESS:
-        return costs.weight[j] * max(0, wait - costs.grace[j])
+        return float(costs.weight[j] * max(0, wait - costs.grace[j]))
     if costs.mode == LATE:
         return 1.0 if wait > costs.grace[j] else 0.0
     return float(start + jobs.duration[j])

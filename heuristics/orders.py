@@ -48,7 +48,7 @@ def _power_per_profit(a: Arrays) -> Floats:
         return _power(a) / a.profit
 
 
-CRITERIA: dict[str, Callable[[Arrays], tuple[Floats, ...]]] = {
+CRITERIA: dict[str, Callable[[Arrays], tuple[Floats | Ints, ...]]] = {
     "est": lambda a: (_earliest(a),),
     "duration": lambda a: (a.jobs.duration,),
     "lst": lambda a: (_latest(a),),

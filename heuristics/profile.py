@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 from numba import njit
@@ -23,9 +23,9 @@ def compiled(function: F) -> F:
     ``touch heuristics/*.py``.
     """
     try:
-        return njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+        return cast(F, njit(cache=True, nogil=True)(function))
     except RuntimeError:  # no place for the cache: compile in every process
-        return njit(nogil=True)(function)  # type: ignore[no-any-return]
+        return cast(F, njit(nogil=True)(function))
 
 
 class Machine(NamedTuple):

@@ -161,13 +161,13 @@ class Dispatch:
     def horizon(self) -> int:
         """A moment by which some optimal schedule (of any of the objectives) has started everything.
 
-        From the last release and the last end of a running job on, the jobs can run one after another; a calendar can
-        hold each of them up for a day.
+        From the last release, the last window and the last end of a running job on, the jobs can run one after another;
+        a calendar can hold each of them up for a day.
         """
-        begin = max([self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running)])
+        last = [hi for j in self.jobs for _, hi in j.windows]
+        begin = max([self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running), *last])
         held = sum(DAY for j in self.jobs if self._queue(j).daily)
-        last = max((hi for j in self.jobs for _, hi in j.windows), default=0)
-        return max(begin + sum(self.duration(j) for j in self.jobs) + held, last)
+        return begin + sum(self.duration(j) for j in self.jobs) + held
 
     def start_windows(self, job: Job) -> tuple[Window, ...]:
         """Where the job's start may lie up to the horizon: (lo, hi), both included; empty if nowhere."""

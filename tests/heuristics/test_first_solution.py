@@ -190,6 +190,12 @@ def test_a_job_passes_a_night_that_is_full():
     assert first_solution(problem, ["long", "a"]).start["a"] == 42 * HOUR  # 18:00 of the second day
 
 
+def test_windows_that_cut_the_time_into_pieces_leave_room_after_them():
+    short = [job(f"a{i}", 1, cores=4, windows=((100 * i, 100 * i),)) for i in range(1, 11)]
+    problem = Dispatch(cluster(), [*short, job("b", 150, cores=4)], [QUEUE])
+    assert first_solution(problem, [*(j.id for j in short), "b"]).start["b"] == 1001
+
+
 def test_what_cannot_meet_its_deadline_is_named():
     jobs = [job("long", 100, cores=4), job("urgent", 10, cores=1, deadline=50)]
     problem = Dispatch(cluster(), jobs, [QUEUE])
