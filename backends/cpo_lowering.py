@@ -12,6 +12,8 @@ Where CP Optimizer means something else than the language, the lowering says so 
   ``piecewise`` becomes a sum of hinges ``max(0, x - x_k)``. So does its ``overlapLength`` of an optional interval
   (22.2: ``min([1 - 6 endOf(v, 0), overlapLength(v, 1, 4, 0), presenceOf(v)]) <= -26`` with v in [2, 5) or absent), so
   ``overlap`` is written out from start and end.
+- With its linear relaxation ("TemporalRelaxation") the engine calls real objectives optimal that are 2e-5 from the optimum,
+  whatever its tolerance; with whole numbers it does not. For a real objective the relaxation is switched off.
 - A comparison with real coefficients is a range widened by half of what the independent check allows.
 """
 
@@ -56,6 +58,7 @@ from ..models.language.expressions import (
 from ..models.language.semantics import REAL_TOLERANCE
 
 OBJECTIVE = "the range of the objective"
+ROUNDING = 1e-9  # relative; what the engine's own arithmetic may add to a real number
 
 
 class Lowering:
@@ -89,6 +92,8 @@ class Lowering:
             aim = cp.minimize if model.sense == "minimize" else cp.maximize
             self.native.add(aim(self._expression(model.objectives[0])))
             self._post_guards(OBJECTIVE)
+            if not model.objectives[0].integral:
+                self.native.set_parameters(TemporalRelaxation="Off")
 
     def size(self) -> dict[str, int]:
         """Variables, constraints, and the nodes of the expression graph as "nonzeros"."""
@@ -237,8 +242,9 @@ class Lowering:
                 self._guards.append(_within(index, 0, len(atom.array) - 1))
                 return cp.element(list(atom.array), index)
             case Piecewise():
-                x = self._linear(atom.operands[0])
-                self._guards.append(_within(x, atom.points[0][0], atom.points[-1][0]))
+                x, lo, hi = self._linear(atom.operands[0]), atom.points[0][0], atom.points[-1][0]
+                slack = 0 if atom.operands[0].integral else ROUNDING * max(1, abs(lo), abs(hi))
+                self._guards.append(_within(x, lo - slack, hi + slack))
                 return _hinges(x, atom.points)
             case _:
                 raise TypeError(f"CP Optimizer: no lowering is known for {type(atom).__name__}")
@@ -273,7 +279,7 @@ def _hinges(x: Any, points: tuple[tuple[Number, Number], ...]) -> Any:
     (x0, y0), inner = points[0], points[1:-1]
     turns = [after - before for before, after in pairwise(slopes)]
     bends = [cp.max([x - at, 0]) for at, _ in inner]
-    return cp.scal_prod([slopes[0], *turns], [x, *bends]) + (y0 - slopes[0] * x0)
+    return cp.scal_prod([slopes[0], *turns], [x - x0, *bends]) + y0
 
 
 def _calendar(v: Interval) -> Any:

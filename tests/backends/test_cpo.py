@@ -273,6 +273,15 @@ def a_piecewise_function_outside_its_points(m):
     m.minimize(sl.piecewise(x, [(4, 0), (9, 2)]))
 
 
+@case(-2)
+def a_piecewise_function_at_the_end_of_another(m):
+    a, x = m.interval("a", size=1, start=(2, 3), optional=True), m.integer("x", -2, 0)
+    inner = sl.piecewise(-x - 2 * a.start, [(-7, -1), (-2, 0), (0, -3)])
+    m.add(2 * sl.piecewise(2 * inner, [(-7, 0), (-6, 3), (-1, -2), (0, -3)]) <= -6)
+    m.add(a.presence == 1)
+    m.minimize(x)
+
+
 @case(3)
 def real_coefficients_in_a_constraint(m):
     x, y = m.integer("x", 0, 9), m.integer("y", 0, 9)
@@ -497,6 +506,15 @@ def test_a_large_sum_is_one_flat_node():
     m.minimize(sl.sum(flags, weights=[1 + k % 2 for k in range(900)]))
     r = sl.solve(m, backend="cpo", threads=1, time_limit=20)
     assert r.objective == 1350 and r.size["nonzeros"] < 3 * len(flags)
+
+
+@needs_engine
+@pytest.mark.parametrize(("weight", "relaxed"), [(1, True), (0.001, False)])
+def test_the_linear_relaxation_is_off_for_real_objectives(weight, relaxed):
+    m = sl.Model("weighted ends")
+    m.minimize(sl.sum([weight * m.interval(f"j{k}", size=3).end for k in range(3)]))
+    log = sl.solve(m, backend="cpo", threads=1).log
+    assert ("TemporalRelaxation" not in log) == relaxed
 
 
 @needs_engine
