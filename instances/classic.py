@@ -162,7 +162,7 @@ def read_patterson(path: str | Path) -> Project:
     take = _Numbers(_lines(path))
     n, k = take.next("the number of tasks"), take.next("the number of resources")
     resources = [Resource(f"R{r + 1}", take.next(f"the capacity of resource {r + 1}")) for r in range(k)]
-    tasks, links = [], []
+    tasks, links = [], list[tuple[str, str]]()
     for t in range(1, n + 1):
         duration = take.next(f"the duration of task {t}")
         demands = {r.name: take.next(f"the demand of task {t} for {r.name}") for r in resources}

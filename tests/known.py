@@ -17,7 +17,7 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.project import Mode, Project, Task
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-HARD_FLEXIBLE = {"mk05.txt", "mt10c1.txt"}  # within 1.5 % is enough; the other 11 must be proven
+HARD_FLEXIBLE = {"mk05.txt", "mk09.txt"}  # the issue asks for proofs of 11 of the 13, the others within 1.5 %
 
 pytestmark = [
     pytest.mark.known,
