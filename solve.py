@@ -9,6 +9,7 @@ A method is written ``multi-search``, ``first-solution:ORDER``, or ``BACKEND:FOR
 
 from __future__ import annotations
 
+import inspect
 import re
 import time
 from collections.abc import Callable
@@ -52,7 +53,11 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
 
     head, _, argument = text.partition(":")
     if head in heuristics.HEURISTICS:
-        heuristics.HEURISTICS[head].check(argument)
+        try:
+            heuristics.HEURISTICS[head].check(argument)
+        except heuristics.UnknownOrder as e:
+            known = list(heuristics.HEURISTICS[head].arguments) or ["none"]
+            raise UnknownName(f"argument of {head}", argument, known) from e
         return Method(text, heuristic=head, argument=argument)
     if head not in names():
         raise UnknownName("method or backend", head, [*heuristics.HEURISTICS, *names()])
@@ -64,7 +69,11 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     formulation = formulation or (known[0] if known else "")
     if problem is not None and formulation not in known:
         raise UnknownName(f"formulation of {problem.kind} problems", formulation, known)
-    return Method(text, "" or None, "", head, formulation, _lowering(lowering), bool(plus))
+    options = _lowering(lowering)
+    taken = inspect.signature(backend(head).compile).parameters
+    if not set(options) <= set(taken) and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+        raise UnknownName(f"lowering of {head}", f"@{lowering}", ["none"])
+    return Method(text, "" or None, "", head, formulation, options, bool(plus))
 
 
 def _lowering(text: str) -> dict[str, Any]:
