@@ -90,7 +90,7 @@ class PyomoCompiled:
     def assignment(self, answer: Any) -> Assignment:
         """From column values (an array) or a solved ConcreteModel."""
         if not isinstance(answer, (np.ndarray, list, tuple)):
-            answer = [0.0 if v.value is None else v.value for v in answer.x.values()]
+            answer = [_value(v) for v in answer.x.values()]
         return self.lowered.read(np.asarray(answer, dtype=np.float64))
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
@@ -140,12 +140,19 @@ class PyomoCompiled:
         found = len(results.solution) > 0
         if found:
             self.native.solutions.load_from(results)
-            values = np.array([0.0 if v.value is None else v.value for v in self.native.x.values()])
+            values = np.array([_value(v) for v in self.native.x.values()])
             whole = values[self.form.integral > 0]
             if self.lowered.integral or np.all(np.abs(whole - np.rint(whole)) < 1e-6):
                 watch.solution(self.assignment(values), bound)
         ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
         return Outcome(ends.get(said, "feasible" if found else "unknown"), bound, "", said, fate)
+
+
+def _value(v: Any) -> float:
+    """The value of a variable; one that stands in no row never reaches the solver, and any value in its bounds will do."""
+    if v.value is not None:
+        return float(v.value)
+    return min(max(0.0, -math.inf if v.lb is None else v.lb), math.inf if v.ub is None else v.ub)
 
 
 def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
