@@ -131,6 +131,7 @@ class _Run:
         self.done = threading.Event()
         self.interrupted = False
         self.log: list[str] = []
+        self.alone = False  # presolve alone gave the answer, which is not believed yet
         self.start: Any = None  # column values of the start until HiGHS asks for them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
         self.failure: Exception | None = None
@@ -209,13 +210,13 @@ class _Run:
         """
         import highspy
 
-        alone = re.search(r"Presolve: (Infeasible|Optimal)", "".join(self.log))
-        if not self.discrete or self.stop.is_set() or self.failure is not None or alone is None:
+        if not self.alone or self.stop.is_set() or self.failure is not None:
             return
         if self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:
             self.start = np.asarray(self.highs.getSolution().col_value)
             self._heed(self.watch.solution(self.compiled.assignment(self.start)))
         self.highs.setOptionValue("presolve", "off")
+        self.alone = False
         self._solve()
         self.highs.setOptionValue("presolve", "choose")
 
@@ -242,6 +243,8 @@ class _Run:
 
     def _logged(self, event: Any) -> None:
         self.log.append(event.message)
+        if self.discrete and re.match(r"Presolve: (Infeasible|Optimal)", event.message):
+            self.alone = True
 
     def _improved(self, event: Any) -> None:
         found = self.compiled.assignment(np.asarray(event.data_out.mip_solution))
@@ -261,9 +264,8 @@ class _Run:
         if not go_on:
             self.stop.set()
 
-    @staticmethod
-    def _bound(out: Any) -> float | None:
-        return float(out.mip_dual_bound) if abs(out.mip_dual_bound) < 1e30 else None
+    def _bound(self, out: Any) -> float | None:
+        return None if self.alone or abs(out.mip_dual_bound) >= 1e30 else float(out.mip_dual_bound)
 
     def _outcome(self, log: str, fate: WarmStart) -> Outcome:
         import highspy
@@ -274,7 +276,7 @@ class _Run:
         feasible = said == kinds.kModelEmpty or (solution.value_valid and info.primal_solution_status == 2)
         bound: float | None = None
         if self.discrete:
-            bound = info.mip_dual_bound if abs(info.mip_dual_bound) < 1e30 else None
+            bound = self._bound(info)
         elif solution.dual_valid:
             bound = safe_bound(self.compiled.form, np.asarray(solution.row_dual))
         relaxation = self.compiled.exactness.kind == "relaxation"
@@ -289,6 +291,8 @@ class _Run:
             kinds.kSolveError: "error",
         }
         status = ends.get(said, "feasible" if feasible else "unknown")
+        if self.alone and status == "infeasible":
+            status = "unknown"
         message = "interrupted" if self.interrupted else self.highs.modelStatusToString(said)
         return Outcome(status, bound, log, message, fate)
 
