@@ -192,7 +192,7 @@ class Reader:
         self.sign = 1 if problem.sense == "minimize" else -1
         self.best: Schedule | None = None
         self.objective: float | None = None
-        self.allocator = heuristics.Allocator(problem) if encoding.relaxation else None
+        self.allocator = heuristics.allocator(problem) if encoding.relaxation else None
 
     def __call__(self, assignment: Assignment) -> float | None:
         schedule = self.encoding.read(assignment)

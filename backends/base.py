@@ -223,12 +223,12 @@ class Result:
 
 
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
-    """``|objective - bound| / max(|objective|, |bound|)``; 0 if both are (nearly) 0, None if one is unknown.
+    """``|objective - bound| / max(|objective|, |bound|)``; 0 below an absolute 1e-9, None if one is unknown.
 
     >>> relative_gap(20.0, 18.0)
     0.1
     """
     if objective is None or bound is None or math.isinf(bound):
         return None
-    scale = max(abs(objective), abs(bound))
-    return 0.0 if scale < 1e-9 else abs(objective - bound) / scale
+    difference = abs(objective - bound)
+    return 0.0 if difference < 1e-9 else difference / max(abs(objective), abs(bound))

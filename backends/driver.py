@@ -45,10 +45,10 @@ def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A0
     'CpModel'
     """
     found = find_backend(backend)
-    here = found.availability()
-    if not here.ok:
-        raise SolverUnavailable(f"backend {backend!r} cannot be used: {here.reason}")
-    return found.compile(_stage(model, 0, []), **options)
+    try:
+        return found.compile(_stage(model, 0, []), **options)
+    except ImportError as e:
+        raise SolverUnavailable(f"backend {backend!r} cannot be used: {found.availability().reason or e}") from e
 
 
 class Recorder:

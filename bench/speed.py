@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from . import speed_cpsat, speed_highs, speed_heuristics
+from . import speed_cpsat, speed_heuristics, speed_highs
 
 REPEATS = 7
 
@@ -33,7 +33,7 @@ def main() -> None:
         hand, ours = ratio(module.hand_written, module.through_schedlab)
         table.add_row(what, f"{hand:.4f}", f"{ours:.4f}", f"{ours / hand:.2f}", f"{most:g}")
     console.print(table)
-    speed_heuristics.report(console)
+    speed_heuristics.main()
 
 
 if __name__ == "__main__":

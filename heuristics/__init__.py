@@ -5,7 +5,7 @@ from .first_solution import ListScheduler, NoSchedule, first_solution, warm_up
 from .moves import Moved, move_jobs
 from .multi_search import Improvement, MultiSearch, multi_search
 from .orders import CRITERIA, ORDERINGS, CriterionUnusable, UnknownOrder
-from .registry import HEURISTICS, Found, Heuristic, NotForThisProblem
+from .registry import HEURISTICS, Found, Heuristic, NotForThisProblem, allocator
 
 __all__ = [
     "Allocator",
@@ -23,6 +23,7 @@ __all__ = [
     "NoSchedule",
     "UnknownOrder",
     "allocate",
+    "allocator",
     "first_solution",
     "move_jobs",
     "multi_search",

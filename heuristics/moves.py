@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ from .kernels import KINDS, LAST_END, Costs, Hopeless, Jobs, cost, new_hopeless,
 from .profile import NEVER, Floats, Ints, Machine, Profile, compiled, new_profile
 
 BATCH = 200
+FIRST_BATCH = 4
+BATCH_SECONDS = 0.1
 
 
 class Answer(NamedTuple):
@@ -55,22 +57,34 @@ def move_jobs(
     answer = Answer(best, *scheduler.place(best))
     value = scheduler.objective(answer.starts)
     trace = [(time.perf_counter() - began, value)]
-    rng = np.random.default_rng(seed)
-    while rounds > 0 and best.size > 1:
-        moves = rng.integers(0, best.size, (min(rounds, BATCH), 2))
+    for moves in _batches(best.size, rounds, seed, None if time_limit is None else began + time_limit):
         found = _improve(a.machine, a.jobs, a.costs, answer, moves, value)
-        rounds -= len(moves)
-        seconds = time.perf_counter() - began
         if found < value:
             value = float(found)
-            trace.append((seconds, value))
-            if on_incumbent is not None and on_incumbent(seconds, value) is False:
+            trace.append((time.perf_counter() - began, value))
+            if on_incumbent is not None and on_incumbent(*trace[-1]) is False:
                 break
-        if time_limit is not None and seconds > time_limit:
-            break
     schedule = a.schedule(answer.starts, answer.nodes)
     ids = tuple(a.problem.jobs[j].id for j in best.tolist())
     return Moved(ids, schedule, a.problem.objective(schedule), tuple(trace))
+
+
+def _batches(jobs: int, rounds: int, seed: int, until: float | None) -> Iterator[Ints]:
+    """Moves (from, to) in batches; with a clock, batches short enough for it, and none after ``until``."""
+    rng = np.random.default_rng(seed)
+    size = BATCH if until is None else FIRST_BATCH
+    while rounds > 0 and jobs > 1:
+        drawn = rng.integers(0, jobs, (min(rounds, BATCH), 2))
+        rounds -= len(drawn)
+        while len(drawn):
+            began = time.perf_counter()
+            if until is not None and began >= until:
+                return
+            yield drawn[:size]
+            drawn = drawn[size:]
+            if until is not None:
+                took = max(1e-6, time.perf_counter() - began)
+                size = max(1, min(BATCH, 2 * size, int(size * BATCH_SECONDS / took)))
 
 
 @compiled

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..models import Dispatch, Problem, Schedule
+from .allocation import Allocator
 from .first_solution import first_solution
 from .multi_search import multi_search
 from .orders import ORDERINGS, UnknownOrder
@@ -34,6 +35,11 @@ class Heuristic(NamedTuple):
         """Raise UnknownOrder, with the near names, for an argument that is not known."""
         if argument not in (self.arguments or ("",)):
             raise UnknownOrder(argument)
+
+
+def allocator(problem: Problem) -> Allocator:
+    """What reads a relaxation's answers back into schedules of this problem. Raises NotForThisProblem."""
+    return Allocator(_dispatch(problem, "reading a relaxation back"))
 
 
 def _dispatch(problem: Problem, name: str) -> Dispatch:

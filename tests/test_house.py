@@ -7,7 +7,6 @@ import pkgutil
 from pathlib import Path
 
 import pytest
-
 import schedlab
 
 ROOT = Path(schedlab.__file__).parent

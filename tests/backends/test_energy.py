@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import pytest
-
 import schedlab as sl
 from schedlab.backends.linear.dual import safe_bound
 
