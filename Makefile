@@ -24,8 +24,8 @@ speed: $(READY)
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[cpoptimizer,test]"
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[cpoptimizer,test]"
 	touch $(READY)
 
 clean:
