@@ -234,6 +234,10 @@ class Lowering:
                 if capacity < most:
                     intervals.append(self.native.model.new_fixed_size_interval_var(start, end - start, ""))
                     demands.append(most - capacity)
+        if any(not isinstance(d, int) for d in demands):
+            # CP-SAT 9.15 keeps a demand that can be 0 away from where the others take the whole capacity, even if it
+            # is 0; twice the demands within twice the capacity and one mean the same and never take the whole of it.
+            demands, most = [2 * d for d in demands], 2 * most + 1
         self.native.model.add_cumulative(intervals, demands, most)
 
     def _demand(self, demand: Linear) -> Any:

@@ -213,6 +213,18 @@ def test_a_start_does_not_hide_an_answer_that_is_a_little_better(label):
     assert (r.status, r.objective) == ("optimal", -0.2)
 
 
+@pytest.mark.parametrize("label", LABELS)
+def test_a_demand_of_zero_fits_where_the_capacity_is_taken(label):
+    """CP-SAT 9.15 calls this infeasible if it is given as it stands."""
+    m = sl.Model("full node", horizon=9)
+    running, queued = m.interval("running", size=6, start=0), m.interval("queued", size=2, start=2)
+    units = m.integer("units here", 0, 4)
+    m.add(sl.cumulative([running, queued], [16, 4 * units], 16))
+    m.maximize(units)
+    r = available(label).solve(m, LIMITS)
+    assert (r.status, r.objective) == ("optimal", 0)
+
+
 @pytest.mark.parametrize("label", [label for label in LABELS if label != "pyomo"])
 def test_a_solution_is_not_lost_in_presolve(label):
     """HiGHS, with its presolve alone, called this infeasible (and does so through Pyomo, which passes on what it says)."""
