@@ -73,7 +73,7 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     taken = inspect.signature(backend(head).compile).parameters
     if not set(options) <= set(taken) and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
         raise UnknownName(f"lowering of {head}", f"@{lowering}", ["none"])
-    return Method(text, "" or None, "", head, formulation, options, bool(plus))
+    return Method(text, backend=head, formulation=formulation, options=options, warm=bool(plus))
 
 
 def _lowering(text: str) -> dict[str, Any]:
@@ -84,7 +84,9 @@ def _lowering(text: str) -> dict[str, Any]:
     found = GRID.fullmatch(text)
     if found is None:
         raise UnknownName(
-            "lowering", f"@{text}", ["@pairwise", "@time-indexed", "@900s", "@900s-relax", "@60s..3600s-lp"]
+            "lowering",
+            f"@{text}",
+            ["@pairwise", "@time-indexed", "@900s", "@900s-relax", "@900s-lp", "@600s..36000s-energy"],
         )
     fine = int(found["fine"])
     options: dict[str, Any] = {"grid": (fine, int(found["coarse"])) if found["coarse"] else fine}

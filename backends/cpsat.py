@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..models.language import Assignment, Integer, Interval, Model
+from ..models.language import Assignment, Integer, Interval, Model, NoOverlap
 from .base import Availability, Conflict, Exactness, Limits, Outcome, Status, Watch
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ class CompiledCpSat:
         if self.lowering.fault:
             return Outcome("error", message=self.lowering.fault)
         self._hint_with(warm)
-        search = Search(limits)
+        machines = any(isinstance(c, NoOverlap) for _, c in self.model.constraints)
+        search = Search(limits, machines)
         status, response = search.run(
             self.native,
             lambda solution, bound: watch.solution(self._assignment(solution), self._true_bound(bound)),

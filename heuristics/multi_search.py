@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..models import Dispatch, Schedule
@@ -21,15 +22,22 @@ class Improvement(NamedTuple):
     order: str
 
 
-@dataclass(frozen=True)
-class MultiSearch:
-    """The best of all orderings. ``trace``: improvements in time; ``skipped``: {criterion or ordering: why}."""
+@dataclass
+class MultiSearch(Schedule):
+    """The schedule of the best of all orderings, which ``order`` it was, and its ``objective``.
 
-    schedule: Schedule
-    objective: float
-    order: str
-    trace: tuple[Improvement, ...]
-    skipped: dict[str, str]
+    ``trace``: improvements in time; ``skipped``: {criterion or ordering: why}.
+    """
+
+    objective: float = math.nan
+    order: str = ""
+    trace: tuple[Improvement, ...] = ()
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule alone."""
+        return Schedule(self.start, self.nodes)
 
 
 def multi_search(
@@ -72,4 +80,4 @@ def multi_search(
         raise failure
     best = trace[-1].order
     schedule = scheduler.schedule(scheduler.order(best))
-    return MultiSearch(schedule, problem.objective(schedule), best, tuple(trace), skipped)
+    return MultiSearch(schedule.start, schedule.nodes, problem.objective(schedule), best, tuple(trace), skipped)
