@@ -6,6 +6,7 @@ Boolean for its presence, and its own start windows are enforced by that Boolean
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -69,7 +70,8 @@ class Lowering:
         self.shares: dict[int, int] = {}
         self.intervals: dict[int, Any] = {}
         self._spans: dict[int, tuple[Any, Any, Any]] = {}
-        self._occupying: dict[tuple[int, tuple[int, ...]], Any] = {}
+        self._occupying: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Any] = {}
+        self._above_zero: dict[tuple[int, int, bool], int] = {}
         try:
             self._variables()
         except NumberRangeError as e:
@@ -220,13 +222,13 @@ class Lowering:
         intervals: list[Any] = []
         demands: list[Any] = []
         for v, demand in zip(c.intervals, c.demands, strict=True):
-            height = self._demand(demand) if isinstance(demand, Linear) else demand  # its ranges hold in any case
-            if height is demand and demand == 0:
+            w = self._demand(demand) if isinstance(demand, Linear) else WholeForm({}, demand)  # its ranges hold anyway
+            if not w.terms and not w.constant:
                 continue
-            found = self._occupying_interval(v)
+            found = self._occupying_interval(v, self._demanding(w))
             if found is not None:
                 intervals.append(found)
-                demands.append(height)
+                demands.append(self.native.expression(w) if w.terms else w.constant)
         self.native.nonzeros += len(intervals)
         most = max(capacity for _, capacity in c.steps)
         if len(c.steps) > 1:
@@ -234,30 +236,47 @@ class Lowering:
                 if capacity < most:
                     intervals.append(self.native.model.new_fixed_size_interval_var(start, end - start, ""))
                     demands.append(most - capacity)
-        if any(not isinstance(d, int) for d in demands):
-            # CP-SAT 9.15 keeps a demand that can be 0 away from where the others take the whole capacity, even if it
-            # is 0; twice the demands within twice the capacity and one mean the same and never take the whole of it.
-            demands, most = [2 * d for d in demands], 2 * most + 1
         self.native.model.add_cumulative(intervals, demands, most)
 
-    def _demand(self, demand: Linear) -> Any:
+    def _demand(self, demand: Linear) -> WholeForm:
         """The demand as CP-SAT takes it: a constant, or one variable with a coefficient and a constant."""
         w = self.native.whole(self.expressions.form(demand), 1)
         if len(w.terms) > 1:
             total = self.native.variable((self.native.bounds(w),), "", w.value)
             self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
-            return self.native.vars[total]
-        return self.native.expression(w) if w.terms else w.constant
+            return WholeForm({total: 1}, 0)
+        return w
 
-    def _occupying_interval(self, v: Interval) -> Any:
-        """The interval where it is present, longer than 0 and its constraint not switched off; None if it never is."""
+    def _demanding(self, w: WholeForm) -> tuple[int, ...]:
+        """The literal of a demand that can be 0: it is above; none for a constant, or a Boolean times a number.
+
+        CP-SAT 9.15 keeps an interval whose demand is 0 away from where others take the whole capacity, unless the
+        interval is absent (intervals [2, 4) with demand 0..2 and [0, 6) with demand 2 within 2: infeasible, it says).
+        """
+        low, high = self.native.bounds(w)
+        if low > 0 or not w.terms:
+            return ()
+        ((x, c),) = w.terms.items()
+        if self.native.hi[x] - self.native.lo[x] <= 1 or high <= 0:
+            return ()
+        edge = (1 - w.constant) / c  # shared by demands of several resources that are above 0 together
+        key = (x, math.ceil(edge) if c > 0 else math.floor(edge), c > 0)
+        if key not in self._above_zero:
+            literal = self.native.boolean("", lambda values: int(w.value(values) > 0))
+            self.native.inside(w, [(1, high)], (literal,))
+            self.native.inside(w, [(low, 0)], (~literal,))
+            self._above_zero[key] = literal
+        return (self._above_zero[key],)
+
+    def _occupying_interval(self, v: Interval, also: tuple[int, ...] = ()) -> Any:
+        """The interval where it is present, longer than 0, ``also`` holds and its constraint is on; None if it never is."""
         if v.size_hi == 0:
             return None
-        if v.size_lo > 0 and not self.guarded:
+        if v.size_lo > 0 and not self.guarded and not also:
             return self.interval(v)
-        key = (v.index, self.native.guard)
+        key = (v.index, also, self.native.guard)
         if key not in self._occupying:
-            conditions = [*self.present(v), *self.native.guard]
+            conditions = [*self.present(v), *also, *self.native.guard]
             if v.size_lo == 0:
                 conditions.append(self._positive(v))
             self._occupying[key] = self._interval(v, self._all(conditions))
