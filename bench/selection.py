@@ -97,13 +97,14 @@ LARGE_DISPATCH: Defaults = {
         Default("highs:pool@3600s+warm"),
         Default("cpo:pool"),
         Default("cpo:pool+warm"),
-        Default("highs:pool@60s..3600s-energy", 40),
+        Default("highs:pool@600s..36000s-energy", 20),
+        Default("highs:classes@600s..36000s-energy", 40),
     ),
     WHOLE: (
         Default("multi-search"),
         Default("cpsat:pool"),
         Default("cpsat:pool+warm"),
-        Default("highs:pool@7200s-energy", 75),
+        Default("highs:pool@1800s..100000s-energy", 50),
     ),
 }
 SMALL_DISPATCH: Defaults = {
@@ -116,7 +117,7 @@ SMALL_DISPATCH: Defaults = {
         Default("highs:pool@3600s+warm"),
         Default("cpo:pool"),
         Default("cpo:pool+warm"),
-        Default("highs:pool@900s..7200s-energy", 30),
+        Default("highs:classes@600s..36000s-energy", 30),
     )
 }
 

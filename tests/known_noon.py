@@ -4,6 +4,7 @@ The cold ``cpsat:counts`` is held against the same encoding written by hand; war
 cold one; the best schedule against multi-search; the best bound against the best schedule.
 """
 
+import math
 import statistics
 
 import pytest
@@ -28,13 +29,19 @@ def solved(noon):
     def solve(method, seed):
         if (method, seed) not in known:
             result = sl.solve(noon, method=method, time_limit=SECONDS, threads=2, seed=seed)
-            assert result.violations == []
-            assert noon.verify(result.schedule) == []
-            assert noon.objective(result.schedule) == pytest.approx(result.objective, rel=1e-9)
+            if result.schedule is not None:
+                assert noon.verify(result.schedule) == []
+                assert noon.objective(result.schedule) == pytest.approx(result.objective, rel=1e-9)
             known[method, seed] = result
         return known[method, seed]
 
     return solve
+
+
+def cold(solved, seed):
+    """The objective of ``cpsat:counts`` without a start; infinite where 10 s gave no schedule."""
+    result = solved("cpsat:counts", seed)
+    return math.inf if result.objective is None else result.objective
 
 
 def counts_by_hand(problem, seed):
@@ -71,13 +78,13 @@ def counts_by_hand(problem, seed):
     solver.parameters.max_time_in_seconds = SECONDS
     solver.parameters.num_workers = 2
     solver.parameters.random_seed = seed
-    assert solver.solve(model) in (cp_model.FEASIBLE, cp_model.OPTIMAL)
-    return solver.objective_value / common
+    found = solver.solve(model) in (cp_model.FEASIBLE, cp_model.OPTIMAL)
+    return solver.objective_value / common if found else math.inf
 
 
-def test_cold_counts_are_as_good_as_by_hand(noon, solved, record_property):
+def test_cold_counts_are_as_good_as_by_hand(noon, solved):
     by_hand = [counts_by_hand(noon, seed) for seed in SEEDS]
-    ours = [solved("cpsat:counts", seed).objective for seed in SEEDS]
+    ours = [cold(solved, seed) for seed in SEEDS]
     print(f"\ncold counts by hand {[round(v, 1) for v in by_hand]}, through schedlab {[round(v, 1) for v in ours]}")
     print(f"medians: by hand {statistics.median(by_hand):.1f}, through schedlab {statistics.median(ours):.1f}")
     assert statistics.median(ours) <= 1.05 * statistics.median(by_hand)
@@ -87,10 +94,10 @@ def test_cold_counts_are_as_good_as_by_hand(noon, solved, record_property):
 def test_warm_methods_beat_their_start_and_the_cold_one(method, solved):
     start = solved("multi-search", 1).objective
     ends = [solved(method, seed).objective for seed in SEEDS]
-    cold = statistics.median(solved("cpsat:counts", seed).objective for seed in SEEDS)
-    print(f"\n{method}: start {start:.1f}, ends {[round(v, 1) for v in ends]}, cold counts {cold:.1f}")
+    alone = statistics.median(cold(solved, seed) for seed in SEEDS)
+    print(f"\n{method}: start {start:.1f}, ends {[round(v, 1) for v in ends]}, cold counts {alone:.1f}")
     assert max(ends) <= start * (1 + 1e-9)
-    assert max(ends) <= 0.8 * cold
+    assert max(ends) <= 0.8 * alone
 
 
 def test_the_best_schedule_and_the_best_bound(solved):
