@@ -20,6 +20,7 @@ from .random_models import random_model
 
 RELATIVE = 1e-6
 NEARLY_ZERO = 1e-9
+OPEN = ("feasible", "unknown", "unavailable")  # statuses of a solve that ended without a proof
 
 
 class Contender(NamedTuple):
@@ -41,7 +42,7 @@ class Contender(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """One check of one backend: which, whether it came to an answer, how long it took, and what is wrong."""
+    """One check of one backend: which, whether it came to a proven answer, how long it took, and what is wrong."""
 
     contender: str
     check: str
@@ -88,12 +89,12 @@ def _check(model: Model, truth: Truth, contender: Contender, check: str, limits:
         return True, fixed(model, truth.first, contender, limits) if truth.first else []
     if check in ("solve", "warm"):
         result = contender.solve(model, limits, truth.first if check == "warm" else None)
-        return result.status not in ("unknown", "unavailable"), judge(model, truth, result)
+        return result.status not in OPEN, judge(model, truth, result)
     kind = {"shifted": Shifted, "permuted": Permuted, "roomier": Roomier}[check]
     copied = kind(model)
     result = contender.solve(copied.model, limits)
     wrong = not_worse(model, truth, result) if kind is Roomier else judge(model, truth, brought_back(copied, result))
-    return result.status not in ("unknown", "unavailable"), wrong
+    return result.status not in OPEN, wrong
 
 
 def judge(model: Model, truth: Truth, result: Result) -> list[str]:

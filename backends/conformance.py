@@ -143,7 +143,7 @@ def complaints(found: Sequence[Case], labels: Sequence[str], caught: dict[str, i
     for label in labels:
         open_ = sum(not v.decided for c in found for v in c.verdicts if v.contender == label and v.check == "solve")
         if open_ > MOST_UNDECIDED * len(found):
-            said.append(f"{label} came to no answer on {open_} of {len(found)} models")
+            said.append(f"{label} proved nothing on {open_} of {len(found)} models")
     if len(found) >= 200:
         counts = _construct_counts(found)
         rare = [c for c in CONSTRUCTS if counts[c] < LEAST_SHARE * len(found)]
@@ -192,9 +192,9 @@ def construct_table(found: Sequence[Case]) -> Table:
 
 
 def backend_table(found: Sequence[Case], labels: Sequence[str]) -> Table:
-    """Per backend and check: how many agreed, came to no answer, were wrong, and the seconds they took."""
+    """Per backend and check: how many agreed, ended without a proof, were wrong, and the seconds they took."""
     table = Table(title="agreement with enumeration")
-    for head in ("backend", "check", "agreed", "no answer", "wrong", "seconds", "ms each"):
+    for head in ("backend", "check", "agreed", "not proven", "wrong", "seconds", "ms each"):
         table.add_column(head, justify="left" if head in ("backend", "check") else "right")
     for label in labels:
         mine = [v for c in found for v in c.verdicts if v.contender == label]
