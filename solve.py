@@ -250,6 +250,8 @@ def _by_backend(
         result.warm_start = WarmStart("rejected", why)
     if encoding.relaxation and result.exactness.kind == "exact":
         result.exactness = Exactness("relaxation", (f"formulation {method.formulation}", *result.exactness.notes))
+    if result.status == "unavailable":
+        return result
     _repair(result, reader, limits, began)
     if reader.best is not None:
         _conclude(result, problem, reader.best)

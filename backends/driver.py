@@ -30,7 +30,7 @@ from .registry import backend as find_backend
 
 OnIncumbent = Callable[[Incumbent], Any]
 Judge = Callable[[Assignment], float | None]
-CONFLICT_SECONDS = 10.0
+CONFLICT_SECONDS = 5.0
 
 
 def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A001
@@ -226,6 +226,10 @@ def _solve_stage(
         outcome = compiled.run(recorder, replace(limits, time=left), hinted)
     if recorder.failure is not None:
         raise recorder.failure
+    if outcome.status == "unavailable":  # the start alone is no result of this solver
+        refused = WarmStart("rejected", "the solver did not take the model")
+        blank = replace(before, status="unavailable", message=outcome.message, size=compiled.size, log=outcome.log)
+        return replace(blank, warm_start=refused)
     recorder.bound(outcome.bound) if outcome.bound is not None else None
     result = replace(
         before,
