@@ -22,7 +22,7 @@ MANY_ROUNDS = 10**6
 
 
 class Try(NamedTuple):
-    """One placing: its objective, who placed, the order of the jobs, and the bound on their starts (None: as early as possible)."""
+    """One placing: its objective, who placed, the order of the jobs, the bound on their starts (None: none)."""
 
     value: float
     scheduler: ListScheduler
@@ -109,9 +109,10 @@ class Allocator:
 def allocate(problem: Dispatch, starts: Mapping[str, int], rounds: int = ROUNDS, seed: int = 0) -> Schedule:
     """A schedule near the given starts (job id -> seconds), the best by the problem's objective of several tries.
 
-    Jobs are placed in the order of their starts, with several ways to order those that start together, by their middles and
-    by their ends, and several ways to choose nodes; each at its given start or the earliest feasible one after it, or at its earliest start at all. The best
-    of these orders is then improved by ``rounds`` moves of single jobs (``move_jobs``; seeded, no clock).
+    Jobs are placed in the order of their starts (with several ways to order those that start together), of their middles
+    and of their ends, with several ways to choose nodes; each at its given start or the earliest feasible one after it,
+    or at its earliest start at all. The best of these orders is then improved by ``rounds`` moves of single jobs
+    (``move_jobs``; seeded, no clock).
     Raises KeyError for a job without a start, NoSchedule if windows and deadlines defeat every try.
     """
     allocator = Allocator(problem)

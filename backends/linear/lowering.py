@@ -60,8 +60,9 @@ def lower(
     """The linear form of a model with at most one objective.
 
     ``lowering``: "pairwise", "time-indexed", or "energy" (a relaxation of the resources alone, with strong bounds and
-    few columns); None takes time-indexed if a ``grid`` is given, or on a grid of step 1 if that is small, else pairwise. ``grid``: a step in seconds, or (fine, coarse): steps that grow from fine at the
-    earliest start to coarse at the horizon. ``side``: "restrict" rounds durations up (what is feasible on the grid is
+    few columns); None takes time-indexed if a ``grid`` is given, or on a grid of step 1 if that is small, else pairwise.
+    ``grid``: a step in seconds, or (fine, coarse): steps that grow from fine at the earliest start to coarse at the
+    horizon. ``side``: "restrict" rounds durations up (what is feasible on the grid is
     feasible), "relax" counts only what is occupied for every start within a cell (the optimum is a true bound).
     ``integral=False``: the linear relaxation, for a fast bound. Raises LoweringTooLarge before building what is
     predicted to have more than ``max_nonzeros``; ValueError for options that contradict each other.

@@ -69,8 +69,11 @@ class ColumnStarts(Intervals):
 
 @dataclass(frozen=True)
 class Members:
-    """The intervals of one resource as arrays (fillers of a stepwise capacity behind them): columns of start and size
-    (-1: fixed), the fixed part of the size, bounds of the start (``floor``, ``ceiling``: with the 0 of absence), and whether each runs."""
+    """The intervals of one resource as arrays, with the fillers of a stepwise capacity behind them.
+
+    Columns of start and size (-1: fixed), the fixed part of the size, bounds of the start (``floor``, ``ceiling``: with
+    the 0 of absence), and whether each runs.
+    """
 
     index: Ints
     filler: Ints

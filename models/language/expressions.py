@@ -30,7 +30,7 @@ class Expression:
 
     def linear(self) -> Linear:
         """This expression as atoms, coefficients and a constant."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} has no linear form")
 
     def __add__(self, other: Expression | Number) -> Linear:
         return _combine(self, other, 1)
@@ -128,7 +128,7 @@ class Atom(Expression):
 
     @property
     def model(self) -> Model | None:
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} belongs to no model")
 
     def linear(self) -> Linear:
         return Linear({self: 1})
