@@ -209,6 +209,22 @@ def test_formulations_against_complete_enumeration(seed):
             assert result.objective == pytest.approx(optimum, rel=1e-6), name
 
 
+@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("lowering", ["3s-energy", "1s..9s-energy", "3s-relax", "3s"])
+def test_grids_against_complete_enumeration(seed, lowering):
+    """Relaxed grids bound the optimum from below, restricted ones claim no bound; what is read back always holds."""
+    problem = tiny(seed)
+    optimum = enumerate_optimum(problem)
+    for name in ("classes", "pool"):
+        result = sl.solve(problem, method=f"highs:{name}@{lowering}", threads=1)
+        assert result.violations == []
+        assert result.objective >= optimum - 1e-6 * max(1, abs(optimum)), name
+        if lowering == "3s":
+            assert result.bound is None
+        else:
+            assert result.bound <= optimum + 1e-6 * max(1, abs(optimum)), name
+
+
 @pytest.mark.parametrize("name", ["units", "counts", "classes", "pool"])
 def test_a_schedule_written_as_an_assignment_keeps_its_objective(name):
     for aim in OBJECTIVES:
