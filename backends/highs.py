@@ -294,8 +294,16 @@ class _Run:
         status = ends.get(said, "feasible" if feasible else "unknown")
         if self.alone and status == "infeasible":
             status = "unknown"
-        message = "interrupted" if self.interrupted else self.highs.modelStatusToString(said)
+        message = self._message(said)
         return Outcome(status, bound, log, message, fate)
+
+    def _message(self, said: Any) -> str:
+        """How it ended; HiGHS takes every stop by a callback for the user's."""
+        if self.interrupted:
+            return "interrupted"
+        if time.perf_counter() >= self.deadline:
+            return "the time limit was reached"
+        return str(self.highs.modelStatusToString(said))
 
     def _whole(self, values: Any) -> bool:
         """Whether the answer of a linear relaxation is one of the model's, too."""
