@@ -205,12 +205,12 @@ class Result:
         return self.assignment[variable]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The intervals of the answer (of a schedule: its jobs), one row each: name, present, start, end."""
+        """The intervals of the answer, one row each: name, present, start, end; of a schedule: job, start, nodes."""
         import pandas
 
-        if self.assignment is None and self.schedule is not None:
-            rows = [{"name": j, "present": True, "start": s} for j, s in self.schedule.start.items()]
-            return pandas.DataFrame(rows, columns=["name", "present", "start"])
+        if self.schedule is not None:
+            jobs = [{"job": j, "start": s, "nodes": self.schedule.nodes.get(j)} for j, s in self.schedule.start.items()]
+            return pandas.DataFrame(jobs, columns=["job", "start", "nodes"])
         rows = []
         for v in self.assignment.model.intervals if self.assignment is not None else []:
             value: IntervalValue = self[v]

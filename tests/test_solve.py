@@ -108,3 +108,17 @@ def test_models_and_problems_take_their_own_kind_of_start(problem):
         sl.solve(encoding.model, warm_start=sl.first_solution(problem, "est"))
     with pytest.raises(TypeError, match="not an Assignment"):
         sl.solve(problem, warm_start=encoding.write(sl.first_solution(problem, "est")))
+
+
+def test_results_as_tables(problem):
+    pytest.importorskip("pandas", reason="pandas is optional")
+    of_problem = sl.solve(problem, method="multi-search")
+    table = of_problem.to_pandas()
+    assert dict(zip(table["job"], table["start"], strict=True)) == of_problem.schedule.start
+    assert sum(table["nodes"].iloc[1].values()) == problem.jobs[1].units
+    m = sl.Model("one of two")
+    a, b = m.interval("a", size=3), m.interval("b", size=2, optional=True)
+    m.minimize(a.start + b.presence)
+    rows = sl.solve(m).to_pandas().set_index("name")
+    assert rows.loc["a", "end"] == 3
+    assert not rows.loc["b", "present"]
