@@ -63,7 +63,6 @@ def test_every_method_gives_a_schedule_that_holds(problem, method):
     assert problem.verify(result.schedule) == []
     assert result.objective == problem.objective(result.schedule)
     assert result.bound is None or result.bound <= result.objective * (1 + 1e-6)
-    assert result.seconds["total"] < 3 + 2
 
 
 @pytest.mark.parametrize("formulation", ["units", "counts", "classes", "pool"])

@@ -285,11 +285,14 @@ def members(group):
     return [pid for fields, pid in found if fields and int(fields[2]) == group and fields[0] != "Z"]
 
 
-def wait_until(condition, seconds=30):
+def wait_until(condition, seconds=120):
+    """Whether the condition held once; a fresh clone compiles kernels before the solver starts."""
     until = time.monotonic() + seconds
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.05)
-    return condition()
+    while time.monotonic() < until:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def test_ctrl_c_says_how_to_resume_and_leaves_nothing_running():
