@@ -372,3 +372,14 @@ def test_several_objectives_are_lexicographic() -> None:
     r = solve(m)
     assert r.status == "optimal"
     assert r.objective == (7, 0, -7)
+
+
+def test_an_interval_of_demand_zero_may_run_beside_a_full_capacity() -> None:
+    """CP-SAT 9.15 alone calls this infeasible: [2, 4) with a demand of 0 to 2, [0, 6) with 2, within 2."""
+    m = sl.Model("demand zero")
+    guest, host = m.interval("guest", size=2, start=(2, 2)), m.interval("host", size=6, start=(0, 0))
+    n = m.integer("n", 0, 2)
+    m.add(sl.cumulative([guest, host], [n, 2], 2))
+    r = sl.solve(m, backend="cpsat", threads=1)
+    assert r.status == "optimal"
+    assert r[n] == 0
