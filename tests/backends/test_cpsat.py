@@ -8,6 +8,7 @@ import threading
 
 import pytest
 import schedlab as sl
+from notebook import Notebook
 from ortools.sat.python import cp_model
 from schedlab.backends import Limits
 
@@ -18,23 +19,6 @@ def solve(m: sl.Model, **options: object) -> sl.Result:
     r = sl.solve(m, backend="cpsat", **{"threads": THREADS, "time_limit": 60, **options})  # type: ignore[arg-type]
     assert not r.violations
     return r
-
-
-class Notebook:
-    """A watch that keeps what it is told and stops after a number of solutions."""
-
-    def __init__(self, stop_after: int | None = None) -> None:
-        self.answers: list[sl.Assignment] = []
-        self.bounds: list[float] = []
-        self.stop_after = stop_after
-
-    def solution(self, assignment: sl.Assignment, bound: float | None = None) -> bool:
-        self.answers.append(assignment)
-        return self.stop_after is None or len(self.answers) < self.stop_after
-
-    def bound(self, value: float) -> bool:
-        self.bounds.append(value)
-        return True
 
 
 # Warm starts
