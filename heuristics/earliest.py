@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .profile import NEVER, Floats, Ints, Machine, Profile, compiled, segment
+from ..models.compiled import compiled
+from .profile import NEVER, Floats, Ints, Machine, Profile, segment
 
 
 class Scratch(NamedTuple):

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
-from .profile import NEVER, Floats, Ints, Machine, Profile, compiled, grown, new_profile, occupy
+from ..models.compiled import compiled
+from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
 KINDS = 4096  # so that asking what is hopeless costs no more than a search
 EXCESS, LATE, LAST_END = 0, 1, 2

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..models import Dispatch, Schedule
+from ..models.compiled import compiled
 from .earliest import Scratch, new_scratch
 from .first_solution import ListScheduler
 from .kernels import KINDS, LAST_END, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
-from .profile import NEVER, Floats, Ints, Machine, Profile, compiled, new_profile
+from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
 BATCH = 200
 FIRST_BATCH = 4

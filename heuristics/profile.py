@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ..models.compiled import compiled
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-F = TypeVar("F", bound=Callable[..., object])
 
 NEVER = 2**62
-
-
-def compiled(function: F) -> F:
-    """``numba.njit``, cached on disk where a directory for it can be written.
-
-    numba renews a cached function when its own file changes, not when one does that it calls: after editing a kernel,
-    ``touch heuristics/*.py``.
-    """
-    try:
-        return cast(F, njit(cache=True, nogil=True)(function))
-    except RuntimeError:  # no place for the cache: compile in every process
-        return cast(F, njit(nogil=True)(function))
 
 
 class Machine(NamedTuple):

@@ -13,7 +13,11 @@ from .folder import Folder, Row, Table, to_csv, to_toml, write_files
 from .instance import Instance
 
 JOBS = "jobs.csv"
-BEFORE, AFTER, OPTIONAL = ("id", "queue", "submit", "units"), ("walltime", "runtime"), ("earliest_start", "deadline")
+BEFORE, AFTER, OPTIONAL = (
+    ("id", "queue", "submit", "units"),
+    ("walltime", "runtime"),
+    ("earliest_start", "deadline", "user", "name", "power"),
+)
 HEADING = """\
 An instance of schedlab. Times are in seconds, 0 is midnight of the first day; memory is in MB.
 The jobs are in jobs.csv: a column per resource holds what one unit requests; all units of a job start together."""
@@ -131,6 +135,9 @@ def _job(row: Row, resources: Sequence[str]) -> Job:
         earliest_start=row.maybe_whole("earliest_start", 0),
         deadline=row.maybe_whole("deadline", 0),
         runtime=row.maybe_whole("runtime", 0),
+        user=row.cells.get("user", ""),
+        name=row.cells.get("name", ""),
+        power=None if "power" in resources else row.maybe_number("power"),
     )
 
 
@@ -143,7 +150,7 @@ def write(instance: Instance, folder: str | Path) -> None:
     if problem.running or any(j.windows for j in problem.jobs):
         raise ValueError(f"instance {instance.name!r} has running jobs or start windows, which a folder cannot hold")
     resources = problem.platform.resources
-    extra = [c for c in OPTIONAL if any(getattr(j, c) is not None for j in problem.jobs)]
+    extra = [c for c in OPTIONAL if any(getattr(j, c) not in (None, "") for j in problem.jobs)]
     rows = [
         [
             *(j.id, j.queue, j.submit, j.units, *(j.request.get(r, 0) for r in resources), j.walltime, j.runtime),

@@ -219,6 +219,20 @@ class Row:
             return least
         return found
 
+    def maybe_number(self, column: str) -> float | None:
+        """A number of at least 0, or None where the cell is empty or there is no such column."""
+        value = self.cells.get(column, "")
+        if not value:
+            return None
+        try:
+            found = float(value)
+        except ValueError:
+            found = -1.0
+        if not 0 <= found < float("inf"):
+            self.tell(column, "a number of at least 0", value)
+            return None
+        return found
+
 
 def _dotted(place: Place) -> str:
     return "".join(f"[{p + 1}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")

@@ -56,7 +56,8 @@ class Job:
 
     Times in seconds. ``walltime``: what the user asked for; ``runtime``: what it took, if known. ``earliest_start``:
     not before (None: the submit time); ``deadline``: it must have ended by then; ``windows``: (lo, hi) in which it may
-    start, both ends included (empty: at any time).
+    start, both ends included (empty: at any time). ``user`` and ``name`` (of the program) serve the prediction of runtimes;
+    ``power``: watts of the whole job, if known.
     """
 
     id: str
@@ -69,6 +70,9 @@ class Job:
     deadline: int | None = None
     windows: tuple[Window, ...] = ()
     runtime: int | None = None
+    user: str = ""
+    name: str = ""
+    power: float | None = None
 
     @property
     def release(self) -> int:

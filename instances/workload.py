@@ -1,0 +1,283 @@
+"""A workload: the jobs of a trace as columns, with everything that was repaired on the way in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..models.dispatch import Dispatch, Durations, Job, Queue, Window, impossible
+from ..models.platform import Platform
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+UNKNOWN = -1
+
+
+class WorkloadError(ValueError):
+    """A trace cannot be used: it is empty, or has no job that the platform can hold; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line of a trace that could not be read: where, and what was expected."""
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was done to a trace: ``repairs`` (what -> how many jobs), lines that could not be read, jobs left out (id, why)."""
+
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    bad_lines: tuple[BadLine, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def and_also(
+        self,
+        repairs: Mapping[str, int] | None = None,
+        dropped: Iterable[tuple[str, str]] = (),
+        notes: Iterable[str] = (),
+    ) -> Report:
+        """This report with more in it."""
+        counts = dict(self.repairs)
+        for what, n in (repairs or {}).items():
+            if n:
+                counts[what] = counts.get(what, 0) + n
+        return replace(self, repairs=counts, dropped=(*self.dropped, *dropped), notes=(*self.notes, *notes))
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The jobs of a trace, one row each, by submit time (equal ones in the order of the trace). Times in seconds.
+
+    Arrays have one entry per job: ``submit``, ``runtime`` (what it took), ``walltime`` (what was asked for), ``units``;
+    ``request`` (jobs x resources) is per unit; ``queue``, ``user``, ``program`` index into ``queues``, ``users``,
+    ``programs``; ``release`` is the first moment at which it may start (normally the submit time); ``recorded_start`` is
+    when the real machine started it, -1 if unknown; ``power`` is watts of the whole job, NaN if unknown. ``windows``:
+    job row -> its own start windows. ``unix_start``: the Unix time of second 0, if known.
+
+    >>> from schedlab.instances import load
+    >>> w = Workload.of(load("eurora_99").dispatch)
+    >>> len(w), w.resources, w.job(0).id == w.ids[0]
+    (99, ('cores', 'gpus', 'mics', 'memory'), True)
+    """
+
+    name: str
+    ids: Sequence[str]
+    submit: Ints
+    runtime: Ints
+    walltime: Ints
+    units: Ints
+    resources: tuple[str, ...]
+    request: Ints
+    queue: Ints
+    queues: tuple[Queue, ...]
+    user: Ints
+    users: tuple[str, ...]
+    program: Ints
+    programs: tuple[str, ...]
+    release: Ints
+    recorded_start: Ints
+    power: Floats
+    windows: Mapping[int, tuple[Window, ...]] = field(default_factory=dict)
+    unix_start: int | None = None
+    report: Report = field(default_factory=Report)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def of(cls, problem: Dispatch, name: str = "jobs", report: Report | None = None) -> Workload:
+        """The jobs of a dispatch problem. Raises WorkloadError if one has no runtime, or there is none.
+
+        Deadlines are left behind: a dispatcher does not enforce them.
+        """
+        missing = [j.id for j in problem.jobs if j.runtime is None]
+        if missing:
+            raise WorkloadError(
+                f"job {missing[0]!r} has no runtime ({len(missing)} of {len(problem.jobs)} jobs); "
+                "a replay needs the runtime of every job"
+            )
+        jobs = sorted(problem.jobs, key=lambda j: j.submit)
+        users, programs = _index(j.user for j in jobs), _index(j.name for j in jobs)
+        queues = {q.name: k for k, q in enumerate(problem.queues)}
+        resources = problem.platform.resources
+        return cls(
+            name=name,
+            ids=tuple(j.id for j in jobs),
+            submit=_ints(j.submit for j in jobs),
+            runtime=_ints(j.runtime or 0 for j in jobs),
+            walltime=_ints(j.walltime for j in jobs),
+            units=_ints(j.units for j in jobs),
+            resources=resources,
+            request=np.array([[j.request.get(r, 0) for r in resources] for j in jobs], np.int64).reshape(len(jobs), -1),
+            queue=_ints(queues[j.queue] for j in jobs),
+            queues=tuple(problem.queues),
+            user=_ints(users[j.user] for j in jobs),
+            users=tuple(users),
+            program=_ints(programs[j.name] for j in jobs),
+            programs=tuple(programs),
+            release=_ints(j.release for j in jobs),
+            recorded_start=np.full(len(jobs), UNKNOWN, np.int64),
+            power=np.array([np.nan if j.power is None else j.power for j in jobs], np.float64),
+            windows={k: j.windows for k, j in enumerate(jobs) if j.windows},
+            report=report or Report(),
+        ).checked()
+
+    def checked(self) -> Workload:
+        """Itself; raises WorkloadError if there is no job."""
+        if not len(self):
+            bad = f"; {len(self.report.bad_lines)} lines could not be read" if self.report.bad_lines else ""
+            gone = f"; {len(self.report.dropped)} jobs were left out" if self.report.dropped else ""
+            raise WorkloadError(f"{self.name}: no job to replay{bad}{gone}")
+        return self
+
+    @cached_property
+    def requests(self) -> list[Mapping[str, int]]:
+        """The distinct requests as {resource: amount}; ``request_kind`` says which one a job has."""
+        return [dict(zip(self.resources, row, strict=True)) for row in self._kinds[0].tolist()]
+
+    @cached_property
+    def request_kind(self) -> Ints:
+        """Of each job, the index of its request in ``requests``."""
+        return self._kinds[1]
+
+    @cached_property
+    def _kinds(self) -> tuple[Ints, Ints]:
+        rows, kind = np.unique(self.request, axis=0, return_inverse=True)
+        return rows, kind.reshape(-1)
+
+    def job(self, k: int) -> Job:
+        """Row k as a job, with its runtime."""
+        power, release = float(self.power[k]), int(self.release[k])
+        return Job(
+            id=self.ids[k],
+            submit=int(self.submit[k]),
+            walltime=int(self.walltime[k]),
+            units=int(self.units[k]),
+            request=self.requests[int(self.request_kind[k])],
+            queue=self.queues[int(self.queue[k])].name,
+            earliest_start=release if release > self.submit[k] else None,
+            windows=self.windows.get(k, ()),
+            runtime=int(self.runtime[k]),
+            user=self.users[int(self.user[k])],
+            name=self.programs[int(self.program[k])],
+            power=None if np.isnan(power) else power,
+        )
+
+    def dispatch(self, platform: Platform, objective: str = "waiting", durations: Durations = "walltime") -> Dispatch:
+        """The offline problem of the whole workload. Raises ProblemError for jobs that the platform cannot hold."""
+        jobs = [self.job(k) for k in range(len(self))]
+        return Dispatch(platform, jobs, self.queues, objective, durations=durations)
+
+    def keep(self, rows: Ints | NDArray[np.bool_], report: Report | None = None) -> Workload:
+        """The workload of some rows, by mask or by index."""
+        index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        columns = {
+            name: getattr(self, name)[index]
+            for name in (
+                "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release",
+                "recorded_start", "power",
+            )
+        }  # fmt: skip
+        kept = index.tolist()
+        windows = {new: self.windows[old] for new, old in enumerate(kept) if old in self.windows}
+        return replace(
+            self, ids=tuple(self.ids[k] for k in kept), windows=windows, report=report or self.report, **columns
+        ).checked()
+
+    def first(self, n: int) -> Workload:
+        """The first n jobs by submit time."""
+        return self.keep(np.arange(min(n, len(self))))
+
+    def between(self, begin: int, end: int) -> Workload:
+        """The jobs submitted in [begin, end)."""
+        inside = (self.submit >= begin) & (self.submit < end)
+        if not inside.any():
+            raise WorkloadError(
+                f"{self.name}: no job was submitted in [{begin}, {end}); the trace runs from "
+                f"{self.submit[0]} to {self.submit[-1]}"
+            )
+        return self.keep(inside)
+
+    def on(self, platform: Platform) -> Workload:
+        """The jobs that the empty platform can hold, with requests over its resources; the others are in the report.
+
+        Raises WorkloadError if none is left.
+        """
+        columns = [self.request[:, self.resources.index(r)] if r in self.resources else np.zeros(len(self), np.int64)
+                   for r in platform.resources]  # fmt: skip
+        foreign = [r for r in self.resources if r not in platform.resources]
+        asked = np.zeros(len(self), np.bool_)
+        for r in foreign:
+            asked |= self.request[:, self.resources.index(r)] > 0
+        here = replace(self, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
+        kinds = np.unique(np.column_stack([here.units, here.request]), axis=0, return_inverse=True)[1].reshape(-1)
+        _, samples = np.unique(kinds, return_index=True)
+        why = {
+            int(kinds[int(job.id)]): reason
+            for job, reason in impossible(platform, [replace(here.job(int(k)), id=str(k)) for k in samples])
+        }
+        gone = np.isin(kinds, list(why)) | asked
+        if not gone.any():
+            return here
+        dropped = [
+            (here.ids[k], why.get(int(kinds[k]), f"asks for {', '.join(foreign)}, which the platform has not"))
+            for k in np.flatnonzero(gone).tolist()
+        ]
+        report = self.report.and_also({"larger than the platform, left out": len(dropped)}, dropped)
+        if gone.all():
+            raise WorkloadError(
+                f"{self.name}: the platform can hold none of the {len(self)} jobs: the first {dropped[0][1]}"
+            )
+        return here.keep(~gone, report)
+
+    def load(self, platform: Platform) -> float:
+        """The offered load: work (units x cores x runtime) over what the platform offers from first to last submission.
+
+        Of ``cores``, or of the first resource if there are none. Infinite if all jobs come at one moment.
+        """
+        resource = "cores" if "cores" in self.resources else self.resources[0]
+        work = float((self.units * self.request[:, self.resources.index(resource)] * self.runtime).sum())
+        span = float(self.submit[-1] - self.submit[0]) * platform.total(resource)
+        return work / span if span > 0 else float("inf")
+
+    def at_load(self, load: float, platform: Platform) -> Workload:
+        """The same jobs with the times between submissions stretched so that the offered load is ``load``."""
+        if load <= 0:
+            raise WorkloadError(f"an offered load of {load} cannot be reached; expected a number above 0, such as 1.2")
+        before = self.load(platform)
+        if not np.isfinite(before) or before <= 0:
+            raise WorkloadError(f"{self.name}: the jobs have no span of time or no work, so no offered load")
+        origin = self.submit[0]
+        submit = origin + np.rint((self.submit - origin) * (before / load)).astype(np.int64)
+        notes = (f"arrivals rescaled from an offered load of {before:.3f} to {load:g}",)
+        return replace(
+            self,
+            submit=submit,
+            release=submit + (self.release - self.submit),
+            recorded_start=np.full(len(self), UNKNOWN, np.int64),
+            report=self.report.and_also(notes=notes),
+        )
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.fromiter(values, np.int64)
+
+
+def _index(values: Iterable[str]) -> dict[str, int]:
+    """Each distinct value with its number, in the order of appearance."""
+    found: dict[str, int] = {}
+    for v in values:
+        found.setdefault(v, len(found))
+    return found
