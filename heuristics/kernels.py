@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from ..models.compiled import compiled
+from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
 KINDS = 4096  # so that asking what is hopeless costs no more than a search
