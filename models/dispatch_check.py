@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from .dispatch import DAY, Dispatch, Job
+from .dispatch_sweep import Whole, excesses
 from .language import Violation
 from .problem import Schedule
 
@@ -61,33 +63,40 @@ def _placing(problem: Dispatch, job: Job, nodes: dict[str, int]) -> Iterator[Vio
 
 
 def _capacity(problem: Dispatch, schedule: Schedule, jobs: dict[str, Job]) -> Iterator[Violation]:
-    """A sweep over the starts and ends on each node; at one instant ends come before starts."""
-    resources = problem.platform.resources
-    events: dict[str, list[tuple[int, int, str, Job]]] = defaultdict(list)
+    """The nodes on which a sweep over all starts and ends finds more in use than they have, each resource once."""
+    platform = problem.platform
+    index = {node: k for k, node in enumerate(platform.nodes)}
+    placed: list[tuple[Job, int, int, dict[str, int]]] = []
     for name, start in schedule.start.items():
-        if name in jobs and problem.duration(jobs[name]) > 0:
-            for node, units in schedule.nodes.get(name, {}).items():
-                events[node].append((start, units, name, jobs[name]))
-                events[node].append((start + problem.duration(jobs[name]), -units, name, jobs[name]))
-    for r in problem.running:
-        for node, units in r.nodes.items():
-            if r.end > r.start:
-                events[node].append((r.start, units, r.job.id, r.job))
-                events[node].append((r.end, -units, r.job.id, r.job))
-    for node, list_ in events.items():
-        capacity = problem.platform.capacity.get(node)
-        if capacity is None:
-            continue
-        used = dict.fromkeys(resources, 0)
-        told: set[str] = set()
-        for time, units, name, job in sorted(list_, key=lambda e: (e[0], e[1] > 0)):
-            for resource, limit in zip(resources, capacity, strict=True):
-                used[resource] += units * job.request.get(resource, 0)
-                excess = used[resource] - limit
-                if excess > 0 and units > 0 and resource not in told and job.request.get(resource, 0) > 0:
-                    told.add(resource)
-                    text = f"node {node!r} at {time}: {used[resource]} {resource} in use, it has {limit} (job {name!r} starts)"
-                    yield Violation(node, excess, text)
+        if name in jobs:
+            placed.append((jobs[name], start, start + problem.duration(jobs[name]), schedule.nodes.get(name, {})))
+    placed.extend((r.job, r.start, r.end, dict(r.nodes)) for r in problem.running)
+    held = [[(index[node], units) for node, units in nodes.items() if node in index] for *_, nodes in placed]
+    node = _whole([node for pairs in held for node, _ in pairs])
+    found = excesses(
+        _whole([start for _, start, _, _ in placed]),
+        _whole([end for _, _, end, _ in placed]),
+        np.cumsum([0, *(len(pairs) for pairs in held)]),
+        node,
+        node,
+        _whole([units for pairs in held for _, units in pairs]),
+        _whole([job.request.get(r, 0) for job, *_ in placed for r in platform.resources], len(platform.resources)),
+        _whole([amount for n in platform.nodes for amount in platform.capacity[n]], len(platform.resources)),
+    )
+    for at, r, time, used, job in zip(*found, strict=True):
+        name, resource = platform.nodes[at], platform.resources[r]
+        limit, starter, used = platform.capacity[name][r], placed[job][0].id, int(used)
+        text = f"node {name!r} at {time}: {used} {resource} in use, it has {limit} (job {starter!r} starts)"
+        yield Violation(name, used - limit, text)
+
+
+def _whole(values: list[int], columns: int | None = None) -> Whole:
+    """The numbers as an array (of so many columns) of 64 bits, or of Python's integers if one is greater."""
+    try:
+        made: Whole = np.array(values, np.int64)
+    except OverflowError:
+        made = np.array(values, object)
+    return made if columns is None else made.reshape(-1, columns)
 
 
 def objective(problem: Dispatch, schedule: Schedule) -> float:
