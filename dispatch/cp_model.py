@@ -1,0 +1,118 @@
+"""The problem of a moment, as the versions of the CP dispatchers see it (Galleguillos 2.2, 3 and 4).
+
+Which jobs are in it: version 0 has all that wait, and fixes those beyond the first ``m`` to the end of the makespan (HCP);
+from version 1 on only those that can start now, the first ``m`` of them. What runs longer than expected occupies nothing
+and shortens the makespan in versions 0 and 1; from version 2 on it lasts one more second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..heuristics.profile import Ints
+from ..models import Dispatch, Job, Platform, Queue, Running
+from ..models.dispatch import DAY, Window
+from .cp_allocation import LAST
+from .moment import Moment
+from .waiting import Waiting
+
+FOLLOWED = 2 * DAY
+"""For how long, in seconds, the model follows the calendars; what is later is not decided now, and windows cost time."""
+
+Taken = tuple[Ints, Ints, Ints]
+
+
+class Machinery(NamedTuple):
+    """What runs, as (node, until, amounts) rows: as it is, and as the model sees it."""
+
+    real: Taken
+    seen: Taken
+
+
+def what_runs(moment: Moment, naive: bool) -> Machinery:
+    """The running jobs on their nodes. A job past its expected end lasts until now + 1; ``naive`` models do without it."""
+    resources = moment.platform.resources
+    index = {name: n for n, name in enumerate(moment.platform.nodes)}
+    node, until, amounts = [], [], []
+    for r in moment.running:
+        request = [r.job.request.get(name, 0) for name in resources]
+        for name, units in r.nodes.items():
+            node.append(index[name])
+            until.append(r.end)
+            amounts.append([units * q for q in request])
+    at, end = np.array(node, np.int64), np.array(until, np.int64)
+    taken = np.array(amounts, np.int64).reshape(len(node), len(resources))
+    real = (at, np.maximum(end, moment.now + 1), taken)
+    if not naive:
+        return Machinery(real, real)
+    on_time = end > moment.now
+    return Machinery(real, (at[on_time], end[on_time], taken[on_time]))
+
+
+def end_of_horizon(moment: Moment, jobs: Waiting) -> int:
+    """The end of the worst makespan: now + the sum of what all jobs still take, negative for a job past its expected end."""
+    return moment.now + int(jobs.duration.sum()) + sum(r.end - moment.now for r in moment.running)
+
+
+def windows_of(moment: Moment, jobs: Waiting, last: int = LAST) -> list[tuple[Window, ...]]:
+    """When each job may start, from now to ``last``, as far as calendars are followed; all of them may start now."""
+    daily = {q.name: q.daily for q in moment.queues if q.daily}
+    anytime: tuple[Window, ...] = ((moment.now, last),) if last >= moment.now else ()
+    if not daily and not any(j.windows for j in jobs.jobs):
+        return [anytime] * len(jobs.jobs)
+    days = range(moment.now // DAY - 1, (moment.now + FOLLOWED) // DAY + 1)
+    by_queue = {
+        name: _clipped([(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in listed], moment.now, last)
+        for name, listed in daily.items()
+    }
+    return [_of_job(j, by_queue.get(j.queue, anytime), moment.now, last) for j in jobs.jobs]
+
+
+def _of_job(job: Job, calendar: tuple[Window, ...], now: int, last: int) -> tuple[Window, ...]:
+    if not job.windows:
+        return calendar
+    own = _clipped(job.windows, now, last)
+    return tuple((max(a, c), min(b, d)) for a, b in calendar for c, d in own if max(a, c) <= min(b, d))
+
+
+def _clipped(windows: Iterable[Window], now: int, last: int) -> tuple[Window, ...]:
+    """The windows from now on; after ``FOLLOWED`` any time."""
+    far = now + FOLLOWED
+    kept = [(max(lo, now), min(hi, far - 1, last)) for lo, hi in sorted(windows)]
+    return (*((lo, hi) for lo, hi in kept if lo <= hi), *(((far, last),) if far <= last else ()))
+
+
+def problem_of(
+    moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]], seen: Taken, aim: str, pooled: bool
+) -> Dispatch:
+    """The dispatch problem of these jobs beside what runs, each taking what is expected of it.
+
+    ``pooled``: what runs is merged by its end; else by its node and end.
+    """
+    listed = [
+        replace(j, walltime=d, earliest_start=None, deadline=None, windows=tuple(w), runtime=None)
+        for j, d, w in zip(jobs.jobs, jobs.duration.tolist(), windows, strict=True)
+    ]
+    queues = [Queue(q.name, q.ewt) for q in moment.queues]
+    running = _merged(moment.platform, moment.now, seen, pooled)
+    return Dispatch(moment.platform, listed, queues, aim, moment.now, running)
+
+
+def _merged(platform: Platform, now: int, taken: Taken, pooled: bool) -> list[Running]:
+    """What is taken until the same moment (on the same node) as one running job."""
+    node, until, amounts = taken
+    if not node.size:
+        return []
+    keys, which = np.unique(np.column_stack([until, 0 * node if pooled else node]), axis=0, return_inverse=True)
+    total = np.zeros((len(keys), amounts.shape[1]), np.int64)
+    np.add.at(total, which.reshape(-1), amounts)
+    names, resources, found = platform.nodes, platform.resources, []
+    for (end, n), row in zip(keys.tolist(), total.tolist(), strict=True):
+        request = {r: q for r, q in zip(resources, row, strict=True) if q}
+        job = Job(f"(until {end} on {n})", now, end - now, 1, request, "")
+        found.append(Running(job, now, {names[n]: 1}, end))
+    return found

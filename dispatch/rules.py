@@ -1,0 +1,119 @@
+"""Rules and EASY backfilling at one event; compiled (thesis 2.2, algorithms 1 and 3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..heuristics.profile import NEVER, Floats, Ints
+from ..models.compiled import compiled
+from .allocators import count_fits, spread, units_that_fit
+from .state import NOW, RUNNING, WAITING, State, Trace, begin, compact, keep_places, may_start, rank, take
+
+ALL = 2**31
+
+
+class Rules(NamedTuple):
+    """A policy as the kernels take it; priority: least ``base + slope x now`` first, ``slope`` only where ``dynamic``."""
+
+    base: Floats
+    slope: Floats
+    dynamic: bool
+    strict: bool
+    reservations: int
+    candidates: int
+    best: bool
+
+
+@compiled
+def try_start(trace: Trace, state: State, free: Ints, j: int, best: bool) -> bool:
+    """Start job j now if ``free`` has room for it; True if it has started."""
+    units = trace.units[j]
+    if count_fits(free, trace.request[j], units, state.fit) < units:
+        return False
+    entries = spread(state.free, trace.capacity, state.fit, units, best, state.chosen, state.put)
+    keep_places(trace, state, j, entries)
+    begin(trace, state, j)
+    return True
+
+
+@compiled
+def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool) -> int:
+    """Start waiting jobs in their order; if ``blocking``, up to the first that does not fit: its place in ``waiting``.
+
+    Jobs that their calendar keeps out are passed over. The number of waiting jobs where nothing blocks.
+    """
+    last = min(state.clock[WAITING], rules.candidates)
+    for i in range(last):
+        j = state.waiting[i]
+        if not may_start(trace, j, state.clock[NOW]):
+            continue
+        if not try_start(trace, state, state.free, j, rules.best) and blocking:
+            return i
+    return int(state.clock[WAITING])
+
+
+@compiled
+def by_rule(trace: Trace, state: State, rules: Rules) -> None:
+    """A rule without reservations, strict or not."""
+    rank(state, rules.base, rules.slope, rules.dynamic)
+    start_in_order(trace, state, rules, rules.strict)
+    compact(state)
+
+
+@compiled
+def shadow_of(trace: Trace, state: State, head: int, then: Ints) -> int:
+    """When the head can start if all running jobs end as expected; ``then`` becomes what is free at that time.
+
+    A running job past its expected end is taken to end at now + 1.
+    """
+    units, request, now = trace.units[head], trace.request[head], state.clock[NOW]
+    total = count_fits(then, request, units, state.fit)
+    i, n = 0, state.clock[RUNNING]
+    while i < n:
+        end = max(state.running_end[i], now + 1)
+        while i < n and max(state.running_end[i], now + 1) == end:
+            j = state.running[i]
+            take(trace, then, state, j, -1)
+            for k in range(trace.first[j], trace.first[j] + state.count[j]):
+                p = state.place[k]
+                fits = units_that_fit(then[p], request, units)
+                total += fits - state.fit[p]
+                state.fit[p] = fits
+            i += 1
+        if total >= units:
+            return int(end)
+    return NEVER
+
+
+@compiled
+def easy(trace: Trace, state: State, rules: Rules) -> None:
+    """EASY: the first job that does not fit holds a reservation; later ones start if they do not delay it.
+
+    They end by their expected durations before the shadow time, or leave alone what the head will take of its places.
+    """
+    rank(state, rules.base, rules.slope, rules.dynamic)
+    at = start_in_order(trace, state, rules, True)
+    n = state.clock[WAITING]
+    if at + 1 < min(n, rules.candidates):
+        head, now = state.waiting[at], state.clock[NOW]
+        extra = state.free.copy()
+        shadow = shadow_of(trace, state, head, extra)
+        if shadow < NEVER:  # the head's units leave what is extra at the shadow time
+            entries = spread(extra, trace.capacity, state.fit, trace.units[head], rules.best, state.chosen, state.put)
+            for k in range(entries):
+                extra[state.chosen[k]] -= state.put[k] * trace.request[head]
+        both = np.minimum(extra, state.free)
+        for i in range(at + 1, min(n, rules.candidates)):
+            j = state.waiting[i]
+            if not may_start(trace, j, now):
+                continue
+            short = now + state.expected[j] <= shadow
+            if try_start(trace, state, state.free if short else both, j, rules.best):
+                if not short:
+                    take(trace, extra, state, j, 1)
+                for k in range(trace.first[j], trace.first[j] + state.count[j]):
+                    p = state.place[k]
+                    both[p] = np.minimum(extra[p], state.free[p])
+    compact(state)
