@@ -1,0 +1,316 @@
+"""From the jobs as a log has them to a workload: what cannot be replayed as it stands is repaired, and counted.
+
+A reader of a format fills a ``Trace``, in which a value may be missing. ``Trace.workload`` is the workload, repaired by
+rules that are the same for every format:
+
+- left out, with the reason: no submit time or one before second 0, no runtime, no node;
+- runtime 0: 1 s; walltime missing: the runtime; no limit on the walltime: the longest walltime of the log;
+- fractions of a second: submit times to the nearest second, durations up;
+- a runtime over the walltime stays (real logs run over); submit times out of order are sorted; equal ids get a suffix;
+- the expected waiting time of a queue: the mean wait that was recorded for its jobs, 3600 s if none was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..models.dispatch import Queue
+from ..models.platform import Platform
+from .workload import UNKNOWN, BadLine, Floats, Ints, Report, Workload, WorkloadError
+
+Bools = NDArray[np.bool_]
+USUAL_EWT = 3600
+MISSING = float("nan")
+UNLIMITED = float("inf")
+NO_WALLTIME = "walltime missing, the runtime stands in"
+STANDS_IN = "where the log has no walltime, the runtime stands in: a dispatcher expects such a job as it turns out"
+SUFFIXED = "job ids not unique, a suffix added"
+
+
+class Column(NamedTuple):
+    """Texts of the jobs: each as an index into ``names``."""
+
+    index: Ints
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, values: Iterable[str]) -> Column:
+        """One text per job.
+
+        >>> Column.of(["b", "a", "b"])
+        Column(index=array([0, 1, 0]), names=('b', 'a'))
+        """
+        found: dict[str, int] = {}
+        index = np.fromiter((found.setdefault(v, len(found)) for v in values), np.int64)
+        return cls(index, tuple(found))
+
+    def keep(self, rows: Ints) -> Column:
+        """The texts of some jobs, without the names that none of them has."""
+        used, index = np.unique(self.index[rows], return_inverse=True)
+        return Column(index.reshape(-1).astype(np.int64), tuple(self.names[k] for k in used.tolist()))
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A job as a log has it. ``changed``: what its reader repaired; ``unusable``: why it cannot be replayed."""
+
+    id: str
+    submit: float = MISSING
+    start: float = MISSING
+    runtime: float = MISSING
+    walltime: float = MISSING
+    units: int = 0
+    request: Mapping[str, int] = field(default_factory=dict)
+    queue: str = ""
+    user: str = ""
+    program: str = ""
+    power: float = MISSING
+    changed: tuple[str, ...] = ()
+    unusable: str = ""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The jobs of a log, one entry per job in the order of the log; ``workload`` is what can be replayed of them.
+
+    Times in seconds: ``submit``, ``start`` (both since second 0 of the log), ``runtime``, ``walltime``; NaN where the log
+    does not say, infinity for a walltime without a limit. ``units`` is 0 if unknown; ``request`` (jobs x resources) is per
+    unit; ``power`` is watts of the whole job. ``changed``: what the reader repaired -> in which jobs; ``unusable``: why ->
+    which jobs. ``ewt``: queue -> expected waiting time, of the queues for which it is known. ``unix_start``: the Unix time
+    of second 0; ``zone``: the time zone of the machine; ``platform``: the machine, if the format tells it; ``sizes``: what
+    else the log tells of the machine (``nodes``, ``processors``).
+    """
+
+    name: str
+    format: str
+    ids: Sequence[str]
+    submit: Floats
+    start: Floats
+    runtime: Floats
+    walltime: Floats
+    units: Ints
+    resources: tuple[str, ...]
+    request: Ints
+    queue: Column
+    user: Column
+    program: Column
+    power: Floats
+    changed: Mapping[str, Bools] = field(default_factory=dict)
+    unusable: Mapping[str, Bools] = field(default_factory=dict)
+    ewt: Mapping[str, int] = field(default_factory=dict)
+    unix_start: int | None = None
+    zone: tzinfo = UTC
+    platform: Platform | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    report: Report = field(default_factory=Report)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        format: str,
+        jobs: Sequence[Logged],
+        resources: Sequence[str],
+        bad_lines: Iterable[BadLine] = (),
+        notes: Iterable[str] = (),
+    ) -> Trace:
+        """The trace of jobs that were read one by one."""
+        request = np.array([[j.request.get(r, 0) for r in resources] for j in jobs], np.int64)
+        return cls(
+            name=name,
+            format=format,
+            ids=tuple(j.id for j in jobs),
+            submit=np.array([j.submit for j in jobs], np.float64),
+            start=np.array([j.start for j in jobs], np.float64),
+            runtime=np.array([j.runtime for j in jobs], np.float64),
+            walltime=np.array([j.walltime for j in jobs], np.float64),
+            units=np.array([j.units for j in jobs], np.int64),
+            resources=tuple(resources),
+            request=request.reshape(len(jobs), len(resources)),
+            queue=Column.of(j.queue or "default" for j in jobs),
+            user=Column.of(j.user for j in jobs),
+            program=Column.of(j.program for j in jobs),
+            power=np.array([j.power for j in jobs], np.float64),
+            changed=_masks([j.changed for j in jobs]),
+            unusable=_masks([(j.unusable,) if j.unusable else () for j in jobs]),
+            report=Report(bad_lines=tuple(bad_lines), notes=tuple(notes)),
+        )
+
+    def keep(self, rows: Bools | Ints) -> Trace:
+        """The trace of some jobs, by mask or by index; the lines that could not be read stay in its report."""
+        index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        return replace(
+            self,
+            ids=tuple(self.ids[k] for k in index.tolist()),
+            submit=self.submit[index],
+            start=self.start[index],
+            runtime=self.runtime[index],
+            walltime=self.walltime[index],
+            units=self.units[index],
+            request=self.request[index],
+            queue=self.queue.keep(index),
+            user=self.user.keep(index),
+            program=self.program.keep(index),
+            power=self.power[index],
+            changed={what: mask[index] for what, mask in self.changed.items()},
+            unusable={why: mask[index] for why, mask in self.unusable.items()},
+        )
+
+    def between(self, begin: float, end: float) -> Trace:
+        """The jobs submitted in [begin, end), in seconds of the log. Raises WorkloadError if there is none."""
+        inside = (self.submit >= begin) & (self.submit < end)
+        if not inside.any():
+            known = self.submit[np.isfinite(self.submit)]
+            span = f"from {known.min():.0f} s to {known.max():.0f} s" if len(known) else "nowhere: there are no jobs"
+            raise WorkloadError(
+                f"{self.name}: no job was submitted from {begin:.0f} s to {end:.0f} s of the log; submissions run {span}"
+            )
+        return self.keep(inside)
+
+    def first(self, n: int) -> Trace:
+        """The first n jobs by submit time among those that can be replayed."""
+        order = np.argsort(self.submit, kind="stable")
+        return self.keep(order[self._why[order] < 0][:n])
+
+    def without(self, resource: str, note: str) -> Trace:
+        """The trace in which nobody asks for a resource; ``note`` says why."""
+        left = [k for k, r in enumerate(self.resources) if r != resource]
+        return replace(
+            self,
+            resources=tuple(self.resources[k] for k in left),
+            request=self.request[:, left],
+            report=self.report.and_also(notes=[note]),
+        )
+
+    @cached_property
+    def workload(self) -> Workload:
+        """What can be replayed, repaired; the report says what was done. Raises WorkloadError if no job is left."""
+        rows = np.flatnonzero(self._why < 0)
+        submit = np.rint(self.submit[rows]).astype(np.int64)
+        runtime, walltime, repairs = _durations(self.runtime[rows], self.walltime[rows])
+        fractions = (submit != self.submit[rows]) | _fraction(self.runtime[rows]) | _fraction(self.walltime[rows])
+        repairs["times with fractions of a second, rounded"] = int(fractions.sum())
+        repairs |= {what: int(mask[rows].sum()) for what, mask in self.changed.items()}
+        repairs["submit times not in order, sorted"] = int((submit < np.maximum.accumulate(submit)).sum())
+        notes = [STANDS_IN] if repairs[NO_WALLTIME] else []
+        ids, repairs[SUFFIXED] = _unique([self.ids[k] for k in rows.tolist()])
+        order = np.argsort(submit, kind="stable")
+        rows, submit = rows[order], submit[order]
+        start = self.start[rows]
+        known = np.isfinite(start) & (start >= 0)
+        queue, user, program = self.queue.keep(rows), self.user.keep(rows), self.program.keep(rows)
+        wait = np.where(known, np.where(known, start, 0) - self.submit[rows], MISSING)
+        return Workload(
+            name=self.name,
+            ids=tuple(ids[k] for k in order.tolist()),
+            submit=submit,
+            runtime=runtime[order],
+            walltime=walltime[order],
+            units=self.units[rows],
+            resources=self.resources,
+            request=self.request[rows],
+            queue=queue.index,
+            queues=tuple(_queues(queue, wait, self.ewt)),
+            user=user.index,
+            users=user.names,
+            program=program.index,
+            programs=program.names,
+            release=submit.copy(),
+            recorded_start=np.where(known, np.rint(np.where(known, start, 0)), UNKNOWN).astype(np.int64),
+            power=self.power[rows],
+            unix_start=self.unix_start,
+            report=self.report.and_also(repairs, self._left_out(), notes),
+        ).checked()
+
+    @cached_property
+    def _reasons(self) -> dict[str, Bools]:
+        """Why jobs cannot be replayed; the first reason that holds for a job is the one that is told."""
+        return {
+            **self.unusable,
+            "it has no submit time": np.isnan(self.submit),
+            "its submit time lies before second 0 of the log": self.submit < 0,
+            "its runtime is unknown": ~(self.runtime >= 0),
+            "it has no processors or nodes, neither requested nor allocated": self.units < 1,
+        }
+
+    @cached_property
+    def _why(self) -> Ints:
+        """Of each job the index of the reason why it cannot be replayed, -1 if it can."""
+        why = np.full(len(self), -1, np.int64)
+        for k, mask in reversed(list(enumerate(self._reasons.values()))):
+            why[mask] = k
+        return why
+
+    def _left_out(self) -> Iterator[tuple[str, str]]:
+        reasons = list(self._reasons)
+        for k in np.flatnonzero(self._why >= 0).tolist():
+            yield self.ids[k], reasons[int(self._why[k])]
+
+
+def _masks(texts: Sequence[Sequence[str]]) -> dict[str, Bools]:
+    found: dict[str, Bools] = {}
+    for k, of_job in enumerate(texts):
+        for text in of_job:
+            found.setdefault(text, np.zeros(len(texts), np.bool_))[k] = True
+    return found
+
+
+def _fraction(seconds: Floats) -> Bools:
+    return np.isfinite(seconds) & (seconds != np.floor(seconds))
+
+
+def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, Ints, dict[str, int]]:
+    """Runtimes and walltimes in whole seconds, at least 1, and what was repaired."""
+    runtime = np.maximum(np.ceil(logged_runtime), 1)
+    missing, unlimited = ~(logged_walltime > 0), np.isposinf(logged_walltime)
+    known = np.ceil(logged_walltime[~missing & ~unlimited])
+    walltime = np.where(missing, runtime, logged_walltime)
+    walltime[unlimited] = known.max() if len(known) else runtime[unlimited]
+    walltime = np.ceil(walltime)
+    repairs = {
+        "runtime 0, taken as 1 s": int((logged_runtime == 0).sum()),
+        NO_WALLTIME: int(missing.sum()),
+        "walltime without a limit, the longest of the log stands in": int(unlimited.sum()),
+        "runtime over walltime, kept": int((runtime > walltime).sum()),
+    }
+    return runtime.astype(np.int64), walltime.astype(np.int64), repairs
+
+
+def _unique(ids: list[str]) -> tuple[list[str], int]:
+    """The ids, the later ones of equal ones with a suffix (".2", ".3"), and how many got one.
+
+    >>> _unique(["a", "b", "a", "a.2"])
+    (['a', 'b', 'a.3', 'a.2'], 1)
+    """
+    if len(set(ids)) == len(ids):
+        return ids, 0
+    taken, seen, changed, found = set(ids), set[str](), 0, []
+    for name in ids:
+        new, n = name, 1
+        if name in seen:
+            changed += 1
+            while new in taken:
+                n += 1
+                new = f"{name}.{n}"
+            taken.add(new)
+        seen.add(new)
+        found.append(new)
+    return found, changed
+
+
+def _queues(queue: Column, wait: Floats, ewt: Mapping[str, int]) -> Iterator[Queue]:
+    known = np.isfinite(wait) & (wait >= 0)
+    count = np.bincount(queue.index[known], minlength=len(queue.names))
+    total = np.bincount(queue.index[known], wait[known], minlength=len(queue.names))
+    for name, n, seconds in zip(queue.names, count.tolist(), total.tolist(), strict=True):
+        yield Queue(name, ewt.get(name, max(1, round(seconds / n)) if n else USUAL_EWT))
