@@ -217,8 +217,8 @@ def _measure(
     wait = (start - workload.submit)[done]
     took = (end - start)[done]
     slowdown, bounded = _slowdowns(wait, took)
-    begin, last = int(workload.submit.min()), int(workload.submit.max())
-    finish = int(end[done].max()) if done.any() else None
+    begin = int(workload.submit.min())
+    last, finish = (int(workload.submit.max()), int(end[done].max())) if done.any() else (None, None)
     makespan = None if finish is None else finish - begin
     used = _used(workload, platform, start, end)
     offered = {r: platform.total(r) for r in platform.resources} if platform else dict.fromkeys(workload.resources)

@@ -151,10 +151,14 @@ class DataDriven:
             profile = _group(loose, rest)
             groups.append((_group(profile, kind), profile, loose))
         (one, three, five), (two, four, six) = groups
-        self._exact = _Latest(one), _Latest(two)
-        self._similar = _Similar(three, kind, logs), _Similar(four, kind, logs)
-        self._loose = _Latest(five), _Latest(six)
-        self._rules = (*self._exact, *self._similar, *self._loose)
+        self._rules: tuple[_Latest | _Similar, ...] = (
+            _Latest(one),
+            _Latest(two),
+            _Similar(three, kind, logs),
+            _Similar(four, kind, logs),
+            _Latest(five),
+            _Latest(six),
+        )
         self._user: list[int] = workload.user.tolist()
         self._walltime: list[int] = np.maximum(workload.walltime, 1).tolist()
 
