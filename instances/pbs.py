@@ -93,27 +93,24 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
 def _geometry(values: Mapping[str, str]) -> tuple[int, dict[str, int], bool]:
     """Units, what each of them asks for, and whether the chunks differ."""
     listed = {key: values.get(f"Resource_List.{key}", "") for key in ("select", "nodes", "nodect", *NAMES)}
-    if listed["select"]:
-        chunks = [_chunk(text) for text in listed["select"].split("+")]
+    if listed["select"] or listed["nodes"]:  # the older nodes=4:ppn=8+node7:ppn=16 may name hosts
+        texts = (listed["select"] or listed["nodes"].replace("ppn=", "ncpus=")).split("+")
+        chunks = [_chunk(text, hosts=not listed["select"]) for text in texts]
         units = sum(count for count, _ in chunks)
-        largest = {r: max(request[r] for _, request in chunks) for r in RESOURCES}
-        return units, largest, any(request != largest for _, request in chunks)
-    if listed["nodes"] and not listed["nodes"][0].isalpha():  # nodes=4:ppn=8+2:ppn=16
-        chunks = [_chunk(text.replace("ppn=", "ncpus=")) for text in listed["nodes"].split("+")]
-        units = sum(count for count, _ in chunks)
-        largest = {r: max(request[r] for _, request in chunks) for r in RESOURCES}
-        if listed["mem"]:
-            largest["memory"] = -(-_amount("mem", listed["mem"]) // max(units, 1))
-        return units, largest, any(request["cores"] != largest["cores"] for _, request in chunks)
+        request = {r: max(one[r] for _, one in chunks) for r in RESOURCES}
+        unequal = any(one != request for _, one in chunks)
+        if listed["mem"] and not request["memory"]:
+            request["memory"] = -(-_amount("mem", listed["mem"]) // max(units, 1))
+        return units, request, unequal
     units = _amount("nodect", listed["nodect"]) if listed["nodect"] else 1 if listed["ncpus"] else 0
     total = {name: _amount(key, listed[key]) if listed[key] else 0 for key, name in NAMES.items()}
     return units, {name: -(-amount // max(units, 1)) for name, amount in total.items()}, False
 
 
-def _chunk(text: str) -> tuple[int, dict[str, int]]:
+def _chunk(text: str, hosts: bool) -> tuple[int, dict[str, int]]:
     """How many, and the request of each, of a text such as "2:ncpus=16:ngpus=2:mem=14gb"; PBS gives 1 core by default."""
     head, *rest = text.split(":")
-    if "=" in head or head.isalpha():
+    if "=" in head or (hosts and head and not head.isdecimal()):
         head, rest = "1", [head, *rest]
     asked = dict(pair.split("=", 1) for pair in rest if "=" in pair)
     request = {name: _amount(key, asked[key]) if key in asked else 0 for key, name in NAMES.items()}

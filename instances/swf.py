@@ -255,7 +255,9 @@ def _programs(table: Floats) -> tuple[Column, list[str]]:
 
     if (table[:, PROGRAM] > 0).any():
         return _named(table[:, PROGRAM], text), ["the log has no program names: the application number stands in"]
-    groups = len(np.unique(table[:, [USER, GROUP]], axis=0)) > len(np.unique(table[:, USER]))
+    by_user = np.argsort(table[:, USER], kind="stable")
+    changes = np.diff(table[by_user][:, [USER, GROUP]], axis=0) != 0
+    groups = (changes[:, 1] & ~changes[:, 0]).any()  # else a group says no more than the user
     if groups:
         note = "the log has no program names and no application numbers: the group or project number stands in"
         return _named(table[:, GROUP], text), [note]
