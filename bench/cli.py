@@ -13,9 +13,11 @@ from rich.console import Console
 from .. import __version__
 from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
 from ..instances import Instance, InstanceError, UnknownInstance, generators, load, names, write
+from ..instances.workload import WorkloadError
 from ..models import ProblemError
 from ..models.dispatch import OBJECTIVES
 from .faults import WrongUse
+from .importing import import_
 from .selection import Asked, Durations, View, parse_clock, parse_methods, parse_seeds
 
 WRONG_USE = (
@@ -23,6 +25,7 @@ WRONG_USE = (
     UnknownName,
     UnknownInstance,
     InstanceError,
+    WorkloadError,
     ProblemError,
     LoweringTooLarge,
     SolverUnavailable,
@@ -169,6 +172,9 @@ def run(
     found = [(path, opened(path, drop_impossible)) for path in dict.fromkeys(instances)]
     task = Task(found, asked, out, dry_run, as_json, retry, again)
     raise typer.Exit(carry_out(task, console_for(stderr=as_json), console_for(stderr=True)))
+
+
+app.command("import")(import_)
 
 
 @app.command()

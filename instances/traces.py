@@ -95,7 +95,7 @@ def guess_format(path: str | Path) -> str:
 
 
 def open_trace(
-    path: str | Path,
+    log: str | Path | Trace,
     *,
     format: str | None = None,
     nodes: int | None = None,
@@ -107,7 +107,7 @@ def open_trace(
     first: int | None = None,
     zone: tzinfo | None = None,
 ) -> tuple[Workload, Platform]:
-    """A log, or a part of it, on a platform: jobs that the platform cannot hold are left out and in the report.
+    """A log (its file, or a trace), or a part of it, on a platform: jobs that it cannot hold are left out and reported.
 
     ``nodes`` equal nodes of ``cores`` cores, ``memory`` MB (None: memory plays no part) and ``others``, such as
     {"gpus": 2}; logs of Eurora and Batsim bring their own platform. An SWF log without ``nodes`` is given as many
@@ -116,7 +116,7 @@ def open_trace(
 
     Raises WorkloadError with what to do.
     """
-    trace = read_trace(path, format, cores=cores, memory=memory, zone=zone)
+    trace = log if isinstance(log, Trace) else read_trace(log, format, cores=cores, memory=memory, zone=zone)
     platform, notes = _platform(trace, nodes, cores, memory, others or {})
     if window is not None:
         trace = trace.between(*window_of(window, trace))

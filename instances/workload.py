@@ -247,7 +247,8 @@ class Workload:
 
     def since(self, origin: int) -> Workload:
         """The same jobs with second ``origin`` as second 0. Windows of jobs move along."""
-        start = np.where(self.recorded_start >= origin, self.recorded_start - origin, UNKNOWN)
+        known = (self.recorded_start != UNKNOWN) & (self.recorded_start >= origin)
+        start = np.where(known, self.recorded_start - origin, UNKNOWN)
         return replace(
             self,
             submit=self.submit - origin,
