@@ -18,6 +18,7 @@ from ..models import ProblemError
 from ..models.dispatch import OBJECTIVES
 from .faults import WrongUse
 from .importing import import_
+from .replay import parse_stretch
 from .selection import Asked, Durations, View, parse_clock, parse_methods, parse_seeds
 
 WRONG_USE = (
@@ -172,6 +173,76 @@ def run(
     found = [(path, opened(path, drop_impossible)) for path in dict.fromkeys(instances)]
     task = Task(found, asked, out, dry_run, as_json, retry, again)
     raise typer.Exit(carry_out(task, console_for(stderr=as_json), console_for(stderr=True)))
+
+
+@app.command()
+def simulate(
+    workload: Annotated[str, typer.Argument(help="a trace (SWF, ...), a folder with an instance.toml, or its name")],
+    dispatchers: Annotated[
+        list[str] | None, typer.Option(help="comma list, repeatable: fcfs,easy-d,hcp3-d@cpsat; by default fcfs,easy")
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", help="of a trace: swf, sacct, pbs, eurora, batsim; by default by its look")
+    ] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, help="of a trace: how many nodes the machine has")] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="of a trace: per node")] = None,
+    memory: Annotated[int | None, typer.Option(min=1, help="of a trace: MB per node")] = None,
+    first: First = None,
+    window: Annotated[str | None, typer.Option(help="of a trace: the jobs of 2012-07-13:23d")] = None,
+    load_: Annotated[float | None, typer.Option("--load", help="arrivals rescaled to this offered load")] = None,
+    decision_time: Annotated[float, typer.Option(min=0.001, help="seconds of a decision that asks a solver")] = 0.2,
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="decisions limited by the solver's own measure, not by the clock")
+    ] = False,
+    max_stretch: Annotated[str | None, typer.Option(help="a slowdown beyond which a job goes first, or off")] = None,
+    allocator: Annotated[str, typer.Option(help="best-fit or first-fit")] = "best-fit",
+    kill: Annotated[bool, typer.Option("--kill", help="jobs end at their walltime")] = False,
+    charge: Annotated[
+        bool, typer.Option("--charge", help="the time of a decision passes on the simulated clock")
+    ] = False,
+    period: Annotated[int | None, typer.Option(min=1, help="decide also every so many seconds")] = None,
+    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds of a whole replay")] = 3600.0,
+    threads: Annotated[int, typer.Option(min=1, help="of the solver of a decision")] = 1,
+    seeds: Annotated[str, typer.Option(help="a list such as 1,2,3 or a range such as 1-5")] = "1",
+    jobs: Annotated[int, typer.Option(min=1, help="replays side by side")] = 1,
+    out: Annotated[Path | None, typer.Option(help="folder of the records; by default results/<name>")] = None,
+    starts: Annotated[Path | None, typer.Option(help="a CSV of the starts to write: job_id,fcfs,easy,...")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would run, and the worst case")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="records as JSON lines on the standard output")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="also run again what crashed or ran out of memory")] = False,
+    again: Annotated[bool, typer.Option("--again", help="run everything again, whatever is there")] = False,
+    drop_impossible: Drop = False,
+) -> None:
+    """Replays a trace or an instance under dispatchers, checks every start, and prints the table.
+
+    A dispatcher is NAME[-w|-d|-r|-l][@BACKEND]: durations by walltime, by the user's earlier jobs, the real ones, the
+    user's last two. Records that are there are kept: run again, it resumes. Exit code 1 if a replay failed.
+
+    Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256 --cores 1 --starts starts.csv
+
+    Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
+    """
+    from . import simulate as work
+    from .run import Task
+
+    asked = work.asked(
+        workload,
+        dispatchers or ["fcfs,easy"],
+        View(first=first, durations="runtime"),
+        starts,
+        {
+            "format": form,
+            "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
+            "decision_time": decision_time, "deterministic": deterministic,
+            "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
+            "kill": kill, "charge": charge, "period": period,
+        },
+    )  # fmt: skip
+    limits = Asked(
+        time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
+    )
+    task = Task((), limits, out, dry_run, as_json, retry, again)
+    raise typer.Exit(work.carry_out(asked, task, console_for(stderr=as_json), console_for(stderr=True)))
 
 
 app.command("import")(import_)

@@ -5,16 +5,46 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress_bar import ProgressBar
 
 from .report import number, seconds
-from .selection import Run
+from .selection import Run, replay_label
 from .store import Record
+
+LINE_EVERY = 10.0  # seconds between two plain lines of one replay
+
+
+class Pace(NamedTuple):
+    """How far a replay is.
+
+    >>> Pace(1000, 5000, 4.0).text
+    '1,000 of 5,000 jobs, 250 jobs/s, 0:00:16 left'
+    """
+
+    done: int
+    total: int
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        """For people, with the rate and the time left at that rate."""
+        said = f"{self.done:,} of {self.total:,} jobs"
+        if not self.done or self.seconds <= 0:
+            return said
+        rate = self.done / self.seconds
+        left = timedelta(seconds=round((self.total - self.done) / rate))
+        return f"{said}, {rate:,.0f} jobs/s, {left} left" if rate >= 10 else f"{said}, {rate:.2g} jobs/s, {left} left"
+
+
+def pace_of(event: Mapping[str, Any]) -> Pace:
+    """The pace that a worker tells."""
+    return Pace(event["done"], event["total"], event["seconds"])
 
 
 class Lines:
@@ -25,6 +55,7 @@ class Lines:
         self.done = 0
         self.console = console
         self.tell = tell
+        self._next: dict[str, float] = {}  # run -> the second of the replay at which it gets a line again
 
     def __enter__(self) -> Lines:
         return self
@@ -37,6 +68,13 @@ class Lines:
 
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
         """It found something better."""
+
+    def progress(self, run: Run, event: Mapping[str, Any]) -> None:
+        """A line every ten seconds."""
+        pace = pace_of(event)
+        if pace.seconds >= self._next.get(run.key, LINE_EVERY):
+            self._next[run.key] = pace.seconds + LINE_EVERY
+            self.console.print(f"{named(run)}: {pace.text}", markup=False, highlight=False, soft_wrap=True)
 
     def ended(self, run: Run, record: Record, kept: bool) -> None:
         """A line with its end."""
@@ -83,6 +121,10 @@ class Live(Lines):
         news = f"{number(event['objective'])} (bound {number(event['bound'])})"
         self.bars.update(self.tasks[run.key], news=news)
 
+    def progress(self, run: Run, event: Mapping[str, Any]) -> None:
+        pace = pace_of(event)
+        self.bars.update(self.tasks[run.key], limit=None, completed=pace.done, total=pace.total, news=pace.text)
+
     def ended(self, run: Run, record: Record, kept: bool) -> None:
         if run.key in self.tasks:
             self.bars.remove_task(self.tasks.pop(run.key))
@@ -104,7 +146,8 @@ def json_line(record: Record) -> None:
 
 def named(run: Run) -> str:
     """A run for people."""
-    return f"{run.instance}, {run.view.label}: {run.method}, seed {run.seed}"
+    label = run.view.label if run.replay is None else replay_label(run.view, run.replay)
+    return f"{run.instance}, {label}: {run.method}, seed {run.seed}"
 
 
 def outcome(record: Mapping[str, Any]) -> str:

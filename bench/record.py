@@ -13,6 +13,7 @@ from ..models.problem import Problem
 from .selection import Run
 from .store import Record
 
+OF_REPLAYS = ("metrics", "simulation", "jobs_csv")  # the fields that records of replays alone have
 AGREE = 1e-6  # relative, between two values of one objective
 
 
@@ -83,6 +84,7 @@ def record(run: Run, found: Mapping[str, Any], started: str) -> Record:
         "started": started,
         "incumbents": trace,
         "schedule": found.get("schedule"),
+        **{name: found[name] for name in OF_REPLAYS if name in found},
     }
     clean: Record = plain(whole)
     return clean

@@ -110,14 +110,19 @@ def boards(records: Iterable[Record]) -> list[tuple[str, Board]]:
 
 def show(console: Console, records: Iterable[Record]) -> list[str]:
     """Print the tables; returns the contradictions found."""
+    from .report_dispatch import show_dispatch, sorted_out
+
     wrong = []
-    for title, board in boards(records):
+    replayed, others = sorted_out(records)
+    for title, board in boards(others):
         console.print(table(title, board, console.width))
         for line in summary(board):
             console.print(line)
         console.print()
         if board.contradiction:
             wrong.append(board.contradiction)
+    for title, replays in replayed:
+        wrong += show_dispatch(console, title, replays)
     return wrong
 
 

@@ -19,6 +19,9 @@ from .runner import AGAIN, WORKER, supervise
 from .selection import Asked, Run, plan, worst_case
 from .store import Record, Store
 
+Plans = Sequence[tuple[Path, Sequence[Run]]]
+Records = list[Record]
+
 
 @dataclass(frozen=True)
 class Task:
@@ -41,6 +44,12 @@ class Task:
 def carry_out(task: Task, tables: Console, notes: Console) -> int:
     """Run it; tables go to one console, progress and notes to the other. Returns the exit code."""
     plans = [(_folder(task, i), plan(i, path, task.asked)) for path, i in task.instances]
+    records = perform(plans, task, tables, notes)
+    return records if isinstance(records, int) else conclude(plans, records, task, tables, notes)
+
+
+def perform(plans: Plans, task: Task, tables: Console, notes: Console) -> Records | int:
+    """Run plans, each with its folder, and return all records; an exit code where there is nothing more to do."""
     runs = [run for _, planned in plans for run in planned]
     minutes = worst_case(runs, task.asked.jobs) / 60
     notes.print(f"{len(runs)} runs, at most {minutes:.1f} minutes", highlight=False)
@@ -62,6 +71,11 @@ def carry_out(task: Task, tables: Console, notes: Console) -> int:
     except KeyboardInterrupt:
         notes.print(f"\nstopped; what is done is kept. To resume: {resume_command()}", markup=False, soft_wrap=True)
         return 130
+    return records
+
+
+def conclude(plans: Plans, records: Records, task: Task, tables: Console, notes: Console) -> int:
+    """Print the tables, unless records are wanted as JSON; 1 if a run failed or contradicts another one."""
     wrong = [] if task.as_json else show(tables, records)
     for folder in dict.fromkeys(f for f, _ in plans):
         notes.print(f"records: {folder}; check them: bench verify {folder}", highlight=False, soft_wrap=True)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from .process import Child
 from .record import record
 from .selection import Run
-from .store import Record, Store
+from .store import Record, Store, stem_of
 
 WORKER = (sys.executable, "-m", "schedlab.bench.worker")
 POLL = 0.2  # seconds between two looks at limits
@@ -29,6 +29,9 @@ class Audience(Protocol):
 
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
         """It found a better solution or bound: "seconds", "objective", "bound"."""
+
+    def progress(self, run: Run, event: Mapping[str, Any]) -> None:
+        """A replay went on: "done" of "total" jobs have started after "seconds"."""
 
     def ended(self, run: Run, record: Record, kept: bool) -> None:
         """Its record is there; ``kept``: from an earlier time."""
@@ -62,7 +65,7 @@ def supervise(
         while waiting or active:
             while waiting and len(active) < jobs:
                 run = waiting.popleft()
-                spec = json.dumps(run.head)
+                spec = json.dumps(spec_of(run, store))
                 started = datetime.now(UTC).isoformat(timespec="seconds")
                 memory = run.memory_gb or share_of_memory(jobs)
                 active.append((run, Child(command, spec, run.time_limit, memory), started))
@@ -73,6 +76,8 @@ def supervise(
                 for event in child.step():
                     if event["event"] == "incumbent":
                         audience.incumbent(run, event)
+                    elif event["event"] == "progress":
+                        audience.progress(run, event)
                 if child.over:
                     active.remove(entry)
                     child.end()
@@ -83,6 +88,11 @@ def supervise(
         for _, child, _ in active:
             child.end()
     return [found[run.key] for run in runs]
+
+
+def spec_of(run: Run, store: Store) -> dict[str, Any]:
+    """What the worker is told: the run, and under which name it may put files beside the record."""
+    return {**run.head, "out": str(store.folder.resolve()), "stem": stem_of({**run.head, "key": run.key})}
 
 
 def share_of_memory(jobs: int) -> float | None:
@@ -99,10 +109,12 @@ def _told(child: Child) -> Mapping[str, Any]:
         return child.words
     fields = ("seconds", "objective", "bound")
     trace = [{f: e[f] for f in fields} for e in child.events if e["event"] == "incumbent"]
+    far = next((e for e in reversed(child.events) if e["event"] == "progress"), None)
+    how_far = "" if far is None else f"; {far['done']:,} of {far['total']:,} jobs had started"
     return {
         "status": "unknown" if child.cause == "timeout" else "error",
         "cause": child.cause,
-        "message": child.message,
+        "message": child.message + how_far,
         "sense": next((e.get("sense") for e in child.events if e["event"] == "begin"), None),
         "bound": next((e["bound"] for e in reversed(trace) if e["bound"] is not None), None),
         "incumbents": trace,

@@ -16,8 +16,9 @@ from ..backends import UnknownName, backend, names
 from ..instances import Instance
 from ..models.dispatch import DAY, OBJECTIVES, Dispatch
 from ..models.problem import Problem
-from ..solve import parse_method
+from ..solve import Method, parse_method
 from .faults import WrongUse
+from .replay import Replay
 
 Durations = Literal["walltime", "runtime"]
 SMALL = 8  # nodes up to which an instance gets the defaults of a small one
@@ -75,6 +76,14 @@ class View:
         return chosen
 
 
+def replay_label(view: View, replay: Replay) -> str:
+    """For people: what a dispatcher replays, and how."""
+    whole = "replay" if replay.trace else "replay of the day"
+    first = f"first {view.first}" if view.first is not None else ""
+    aim = f"objective {view.objective}" if view.objective is not None else ""
+    return ", ".join(part for part in (whole, first, aim, replay.label) if part)
+
+
 class Default(NamedTuple):
     """A method and its time limit in seconds."""
 
@@ -84,7 +93,15 @@ class Default(NamedTuple):
 
 NOON = View(at=DAY // 2, first=100)
 WHOLE = View()
+DAY_REPLAYED = View(durations="runtime")  # dispatchers, and the clairvoyant methods that they are measured against
 Defaults = Mapping[View, Sequence[Default]]
+
+DISPATCHERS = (
+    *(Default(name) for name in ("fcfs", "sjf", "rule:wt", "easy", "easy-r", "conservative")),
+    *(Default(name) for name in ("pbs-fifo", "pbs-walltime")),
+    *(Default(name, 60) for name in ("hcp3@cpsat", "hcp3-d@cpsat", "hcp3-r@cpsat", "pcp3@cpsat")),
+)
+CLAIRVOYANT = (Default("multi-search"), Default("highs:pool@1800s..100000s-energy", 50))
 
 LARGE_DISPATCH: Defaults = {
     NOON: (
@@ -106,6 +123,7 @@ LARGE_DISPATCH: Defaults = {
         Default("cpsat:pool+warm"),
         Default("highs:pool@1800s..100000s-energy", 50),
     ),
+    DAY_REPLAYED: (*DISPATCHERS, *CLAIRVOYANT),
 }
 SMALL_DISPATCH: Defaults = {
     WHOLE: (
@@ -118,7 +136,8 @@ SMALL_DISPATCH: Defaults = {
         Default("cpo:pool"),
         Default("cpo:pool+warm"),
         Default("highs:classes@600s..36000s-energy", 30),
-    )
+    ),
+    DAY_REPLAYED: (*DISPATCHERS, *CLAIRVOYANT),
 }
 
 
@@ -126,7 +145,9 @@ def defaults(instance: Instance) -> Defaults:
     """The views of an instance that are run if nothing is asked for, each with its methods."""
     problem = instance.problem
     if isinstance(problem, Dispatch):
-        return SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH
+        known = SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH
+        replayed = all(j.runtime is not None for j in problem.jobs)
+        return {view: methods for view, methods in known.items() if view != DAY_REPLAYED or replayed}
     first = next(iter(problem.formulations))
     return {WHOLE: [Default(f"{name}:{first}", 60) for name in names()]}
 
@@ -150,7 +171,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Run:
-    """One run and all that decides its outcome. ``path``: the instance as the user named it."""
+    """One run and all that decides its outcome. ``path``: the instance or trace as the user named it.
+
+    ``replay``: of a run whose method is a dispatcher; its time limit is that of the whole replay.
+    """
 
     instance: str
     path: str
@@ -165,6 +189,7 @@ class Run:
     memory_gb: float | None = None
     drop_impossible: bool = False
     view: View = field(default_factory=View)
+    replay: Replay | None = None
 
     @property
     def head(self) -> dict[str, Any]:
@@ -185,7 +210,10 @@ KEY_FIELDS = (
 
 def key_of(head: Mapping[str, Any]) -> str:
     """The key of a record: the same for two runs exactly if nothing that decides the outcome differs."""
-    text = json.dumps([head.get(name) for name in KEY_FIELDS], sort_keys=True)
+    values = [head.get(name) for name in KEY_FIELDS]
+    if head.get("replay") is not None:
+        values.append(head["replay"])
+    text = json.dumps(values, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
@@ -209,25 +237,64 @@ def solver_version(solver: str) -> str | None:
 
 def plan(instance: Instance, path: str, asked: Asked) -> list[Run]:
     """The runs of an instance, in order. Raises UnknownName, WrongUse."""
-    content = content_of(Path(instance.path or path))
-    threads = asked.threads or max(1, min(MOST_THREADS, cores()) // asked.jobs)
     found = []
+    pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "")
+    pattern = replace(pattern, memory_gb=asked.memory_gb, drop_impossible=asked.drop_impossible)
     for view, chosen in _views(instance, asked):
         problem = view.of(instance.problem)
         for text, limit in chosen:
-            method = parse_method(text, problem)
+            here = replace(pattern, view=view, time_limit=limit)
+            if is_dispatcher(text):
+                found += replays(here, text, asked, Replay())
+                continue
+            method = _method(text, problem)
             for seed in asked.seeds if method.heuristic is None else asked.seeds[:1]:  # heuristics are deterministic
-                run = Run(instance.name, path, content, method.text, seed, limit, threads, method.solver)
-                found.append(
-                    replace(
-                        run,
-                        version=solver_version(method.solver),
-                        memory_gb=asked.memory_gb,
-                        drop_impossible=asked.drop_impossible,
-                        view=view,
-                    )
-                )
+                found.append(_by(replace(here, method=method.text, seed=seed, threads=_threads(asked)), method.solver))
     return found
+
+
+def replays(pattern: Run, text: str, asked: Asked, replay: Replay) -> list[Run]:
+    """The replays of one dispatcher: one per seed if it asks a solver, else one. Raises UnknownName, WrongUse."""
+    from ..dispatch.registry import parse_dispatcher
+
+    if pattern.view.at is not None:
+        raise WrongUse(f"{text}: a dispatcher replays the whole day; leave --at out")
+    solver = parse_dispatcher(text).backend
+    run = replace(pattern, method=text, view=replace(pattern.view, durations="runtime"))
+    if solver is None:
+        return [_by(replace(run, seed=asked.seeds[0], replay=replay.for_policies), "schedlab")]
+    # the problems of a moment are small: one thread is as good as many, and more repeatable
+    run = replace(run, threads=asked.threads or 1, replay=replay)
+    return [_by(replace(run, seed=seed), solver) for seed in asked.seeds]
+
+
+def is_dispatcher(text: str) -> bool:
+    """Whether a method is meant to be a dispatcher, by its name before a predictor and a backend."""
+    from ..dispatch.registry import dispatchers
+
+    head = text.partition("@")[0]
+    return head in dispatchers() or head.rpartition("-")[0] in dispatchers()
+
+
+def _method(text: str, problem: Problem) -> Method:
+    """A method; where the name is none, the near names of dispatchers count too."""
+    from ..dispatch.registry import dispatchers
+    from ..heuristics import HEURISTICS
+
+    try:
+        return parse_method(text, problem)
+    except UnknownName:
+        if ":" in text or text in HEURISTICS:
+            raise
+        raise UnknownName("method, backend or dispatcher", text, [*HEURISTICS, *names(), *dispatchers()]) from None
+
+
+def _by(run: Run, solver: str) -> Run:
+    return replace(run, solver=solver, version=solver_version(solver))
+
+
+def _threads(asked: Asked) -> int:
+    return asked.threads or max(1, min(MOST_THREADS, cores()) // asked.jobs)
 
 
 def _views(instance: Instance, asked: Asked) -> Iterator[tuple[View, list[Default]]]:
@@ -240,10 +307,11 @@ def _views(instance: Instance, asked: Asked) -> Iterator[tuple[View, list[Defaul
         views = [WHOLE]
     for view in views:
         usual = known.get(view) or known[NOON if view.at is not None and NOON in known else WHOLE]
-        limits = dict(usual)
-        texts = asked.methods if asked.methods is not None else list(limits)
+        limits = {**dict(known.get(DAY_REPLAYED, ())), **dict(usual)}
+        texts = asked.methods if asked.methods is not None else [text for text, _ in usual]
         chosen = [Default(t, asked.time_limit or limits.get(t, USUAL_LIMIT)) for t in texts]
-        yield replace(view, durations=asked.durations, objective=asked.objective), chosen
+        durations = "runtime" if view == DAY_REPLAYED else asked.durations
+        yield replace(view, durations=durations, objective=asked.objective), chosen
 
 
 def worst_case(runs: Iterable[Run], jobs: int) -> float:

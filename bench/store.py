@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 LOCK = ".lock"
+NESTED = ("seconds", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation")
 
 
 class Store:
@@ -60,12 +61,14 @@ class Store:
             self._lock = None
 
     def find(self, key: str) -> Record | None:
-        """The record with that key, if there is one that can be read."""
+        """The record with that key, if there is one that can be read, with the file of jobs that it names."""
         for path in self.folder.glob(f"*.{key}.json"):
             try:
-                return read(path)
+                record = read(path)
             except ValueError:
                 continue  # not written by us: the run is done again and takes its place
+            if record.get("jobs_csv") is None or (self.folder / record["jobs_csv"]).is_file():
+                return record
         return None
 
     def write(self, record: Mapping[str, Any]) -> Path:
@@ -80,8 +83,13 @@ class Store:
 
 def name_of(record: Mapping[str, Any]) -> str:
     """The file name of a record: the method and the seed for people, the key for the bench."""
+    return f"{stem_of(record)}.json"
+
+
+def stem_of(record: Mapping[str, Any]) -> str:
+    """The file name of a record without its ending; what is written beside the record has the same."""
     method = re.sub(r"[^A-Za-z0-9.+@-]+", "_", record["method"])
-    return f"{method}.{record['seed']}.{record['key']}.json"
+    return f"{method}.{record['seed']}.{record['key']}"
 
 
 def write_whole(path: Path, text: str | bytes) -> None:
@@ -126,7 +134,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def read_results(folder: str | Path) -> pandas.DataFrame:
-    """The records of a folder as a table, one row per run; nested fields as ``seconds.solve``, ``view.at``.
+    """The records of a folder as a table, one row per run; nested fields as ``seconds.solve``, ``metrics.wait_mean``.
 
     ``incumbents``, ``violations`` and ``schedule`` stay objects. Raises ImportError without pandas, WrongUse without the
     folder, ValueError for a file that is no record.
@@ -144,7 +152,7 @@ def read_results(folder: str | Path) -> pandas.DataFrame:
 def flat(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The fields of a record, those of nested objects one by one; the schedule stays whole."""
     for name, value in record.items():
-        if name in ("seconds", "view", "warm_start", "size", "exactness") and isinstance(value, dict):
+        if name in NESTED and isinstance(value, dict):
             yield from ((f"{name}.{inner}", v) for inner, v in value.items())
         else:
             yield name, value

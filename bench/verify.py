@@ -9,21 +9,63 @@ from typing import Any
 
 from ..instances import Instance
 from ..models.problem import Problem, Schedule
+from .dispatching import scene_of
 from .faults import WrongUse
 from .record import agree
+from .replay import Replay
 from .selection import View, content_of, key_of
 from .store import files, read
 
 Load = Callable[[str, bool], Instance]
 
 
-def faults_of(record: Mapping[str, Any], instance: Instance) -> list[str]:
-    """What is wrong with a record: its key, its instance, its schedule, its objective, its bound."""
+def faults_of_replay(record: Mapping[str, Any], folder: Path, instance: Instance | None) -> list[str]:
+    """What is wrong with the record of a replay: its key, its data, the jobs beside it, its objective, its mean wait.
+
+    ``instance``: None for a trace, which is read again. A replay that failed or was cut claims nothing but its key.
+    """
+    from ..dispatch.outputs import read_jobs
+    from ..dispatch.verification import violations
+
+    found = _identity(record, Path(record["path"]) if instance is None else instance.path)
+    if record["objective"] is None and record["verified"] is None:
+        return found
+    scene = scene_of(record["path"], View(**record["view"]), Replay(**record["replay"]), instance=instance)
+    replayed = read_jobs(folder / record["jobs_csv"]).replay(scene.workload, scene.platform)
+    faults = [f"{v.constraint}: {v.message}" for v in violations(replayed)]
+    value = None if faults else scene.weighted_wait(replayed.start)
+    if record["schedule"] is not None:
+        problem, schedule = scene.problem(), Schedule.from_json(record["schedule"])
+        faults += [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
+        value = None if faults else problem.objective(schedule)
+        starts = dict(zip(scene.workload.ids, replayed.start.tolist(), strict=True))
+        if schedule.start != starts:
+            faults.append(f"its schedule has other starts than {record['jobs_csv']}")
+    found += faults
+    if record["verified"] is not (not faults):
+        found.append(f"it says verified: {json.dumps(record['verified'])}, the check says {json.dumps(not faults)}")
+    if value is not None:
+        wait = float((replayed.start - scene.workload.submit).mean())
+        claims = {"objective": (record["objective"], value), "mean wait": (record["metrics"]["wait_mean"], wait)}
+        found += [
+            f"it says {n} {said}, its starts have {is_}" for n, (said, is_) in claims.items() if not agree(is_, said)
+        ]
+    return found
+
+
+def _identity(record: Mapping[str, Any], path: Path | None) -> list[str]:
+    """Whether the key and the data are those of the run."""
     found = []
     if key_of(record) != record["key"]:
         found.append("its key does not belong to its instance, method, seed, limits and versions: it was changed")
-    if instance.path is not None and content_of(Path(instance.path)) != record.get("content"):
+    if path is not None and content_of(path) != record.get("content"):
         found.append("its instance is not the one that was run: the files of the instance are different")
+    return found
+
+
+def faults_of(record: Mapping[str, Any], instance: Instance) -> list[str]:
+    """What is wrong with a record: its key, its instance, its schedule, its objective, its bound."""
+    found = _identity(record, instance.path)
     problem = View(**record["view"]).of(instance.problem)
     value = None
     if record["schedule"] is not None:
@@ -60,11 +102,17 @@ def verify_records(folder: Path, load: Load) -> tuple[int, list[tuple[str, str]]
     for path in paths:
         try:
             record = read(path)
+            if (record.get("replay") or {}).get("trace"):
+                found += [(path.name, fault) for fault in faults_of_replay(record, folder, None)]
+                continue
             place = (str(record["path"]), bool(record["drop_impossible"]))
             if place not in known:
                 known[place] = load(*place)
-            found += [(path.name, fault) for fault in faults_of(record, known[place])]
-        except (ValueError, LookupError, TypeError, WrongUse) as e:
+            if record.get("replay") is not None:
+                found += [(path.name, fault) for fault in faults_of_replay(record, folder, known[place])]
+            else:
+                found += [(path.name, fault) for fault in faults_of(record, known[place])]
+        except (ValueError, LookupError, TypeError, WrongUse, OSError) as e:
             found.append((path.name, str(e) if not isinstance(e, KeyError) else f"the field {e} is missing"))
     return len(paths), found
 

@@ -1,4 +1,4 @@
-"""The child of a run: solves one problem by one method and tells it by lines of JSON on its standard output.
+"""The child of a run: solves one problem by one method, or replays one workload under a dispatcher, and tells it by lines of JSON on its standard output.
 
 Solvers that print do so to the standard error: the standard output is kept for the bench.
 """
@@ -47,6 +47,11 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
     from .record import outcome, plain
     from .selection import View
 
+    if spec["replay"] is not None:
+        from .dispatching import replay_in_worker
+
+        answer: dict[str, Any] = plain(replay_in_worker(spec, tell))
+        return answer
     instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
     problem = View(**spec["view"]).of(instance.problem)
     method = parse_method(spec["method"], problem)
