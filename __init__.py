@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import backends
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName, compile
 from .bench import read_results
-from .instances import Instance, InstanceError, load
+from .instances import Instance, InstanceError, Workload, WorkloadError, load, read_swf, read_trace
 from .instances.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from .models import (
     Dispatch,
@@ -95,6 +95,8 @@ __all__ = [
     "Schedule",
     "SolverUnavailable",
     "UnknownName",
+    "Workload",
+    "WorkloadError",
     "alternative",
     "backends",
     "compile",
@@ -119,6 +121,8 @@ __all__ = [
     "read_patterson",
     "read_psplib",
     "read_results",
+    "read_swf",
+    "read_trace",
     "solve",
     "start_before_end",
     "start_before_start",

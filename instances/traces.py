@@ -20,6 +20,7 @@ from .sacct import sacct_trace
 from .swf import FIELDS, NUMBER, swf_trace
 from .workload import Workload, WorkloadError
 
+MOST_NODES, MOST = 10**7, 10**12
 SNIFFED = 200  # lines that are looked at to tell a format
 
 
@@ -153,8 +154,10 @@ def _platform(
         raise WorkloadError(f"{trace.name}: say how many cores a node has (bench: --cores 32)")
     capacity = {"cores": cores or 1, **others} | ({} if memory is None else {"memory": memory})
     for name, amount in {"nodes": nodes, **capacity}.items():
-        if amount < 1:
-            raise WorkloadError(f"{amount} {name}; at least 1 is expected")
+        if not 1 <= amount <= (MOST_NODES if name == "nodes" else MOST):
+            raise WorkloadError(
+                f"{trace.name}: a platform with {amount} {name}; expected 1 to 10 million nodes of 1 or more"
+            )
     return Platform([NodeGroup("node", nodes, capacity)]), notes
 
 
