@@ -61,7 +61,7 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     if shape:
         return [Violation("placement", 1, shape)]
     started = replay.start != NEVER
-    found = [] if partial else _told(~started, "job", replay, lambda k: (1, "never started"))
+    found = [] if partial else _told(~started, replay, lambda k: (1, "never started"))
     for check in (_releases, _daily, _windows, _durations, _units):
         found += check(replay, started)
     return [*found, *_nodes(replay), *_capacity(replay, started)]
@@ -82,19 +82,19 @@ def _shape(replay: Replay) -> str:
     )
 
 
-def _told(wrong: Mask, what: str, replay: Replay, say: Callable[[int], tuple[float, str]]) -> list[Violation]:
+def _told(wrong: Mask, replay: Replay, say: Callable[[int], tuple[float, str]]) -> list[Violation]:
     """The jobs of a mask as violations: the first ones with what ``say`` tells of a row (amount, text), then how many more."""
-    rows = np.flatnonzero(wrong).tolist()
+    rows, ids = np.flatnonzero(wrong).tolist(), replay.workload.ids
     found = []
     for k in rows[:MOST]:
         amount, text = say(k)
-        found.append(Violation(replay.workload.ids[k], amount, f"{what} {replay.workload.ids[k]!r} {text}"))
-    return found + _more(len(rows), text if rows else "")
+        found.append(Violation(ids[k], amount, f"job {ids[k]!r} {text}"))
+    return found + _more(len(rows), found)
 
 
-def _more(count: int, like: str) -> list[Violation]:
-    left = count - MOST
-    return [Violation("and more", left, f"and {left} more such as: {like}")] if left > 0 else []
+def _more(count: int, told: list[Violation]) -> list[Violation]:
+    left = count - len(told)
+    return [Violation("and more", left, f"and {left} more such as: {told[-1].message}")] if left > 0 else []
 
 
 def _releases(replay: Replay, started: Mask) -> list[Violation]:
@@ -105,7 +105,7 @@ def _releases(replay: Replay, started: Mask) -> list[Violation]:
         what = "its submit time" if limit == w.submit[k] else "its earliest start"
         return limit - int(start[k]), f"starts at {start[k]}, before {what}, {limit}"
 
-    return _told(started & (start < np.maximum(w.submit, w.release)), "job", replay, say)
+    return _told(started & (start < np.maximum(w.submit, w.release)), replay, say)
 
 
 def _daily(replay: Replay, started: Mask) -> list[Violation]:
@@ -121,7 +121,7 @@ def _daily(replay: Replay, started: Mask) -> list[Violation]:
         queue = w.queues[int(w.queue[k])]
         return 1, f"starts at {start[k]}, {second[k]} s of the day; queue {queue.name!r} allows {list(queue.daily)}"
 
-    return _told(started & wrong, "job", replay, say)
+    return _told(started & wrong, replay, say)
 
 
 def _windows(replay: Replay, started: Mask) -> list[Violation]:
@@ -131,7 +131,6 @@ def _windows(replay: Replay, started: Mask) -> list[Violation]:
         wrong[k] = not any(lo <= start[k] <= hi for lo, hi in windows)
     return _told(
         started & wrong,
-        "job",
         replay,
         lambda k: (1, f"starts at {start[k]}, outside of its windows {list(w.windows[k])}"),
     )
@@ -146,7 +145,7 @@ def _durations(replay: Replay, started: Mask) -> list[Violation]:
         text = f"runs from {replay.start[k]} to {replay.end[k]}, {took[k]} s; {due[k]} s are due ({why})"
         return abs(int(took[k] - due[k])), text
 
-    return _told(started & (took != due), "job", replay, say)
+    return _told(started & (took != due), replay, say)
 
 
 def _units(replay: Replay, started: Mask) -> list[Violation]:
@@ -159,7 +158,7 @@ def _units(replay: Replay, started: Mask) -> list[Violation]:
         at = f"starts at {replay.start[k]}" if started[k] else "never started"
         return abs(int(placed[k] - due[k])), f"{at} and has {placed[k]} units on nodes, not {due[k]}"
 
-    return _told(placed != due, "job", replay, say)
+    return _told(placed != due, replay, say)
 
 
 def _nodes(replay: Replay) -> list[Violation]:
@@ -175,7 +174,7 @@ def _nodes(replay: Replay) -> list[Violation]:
             f"{p.high[k]}; the platform has nodes 0 to {count - 1}"
         )
         found.append(Violation(name, 1, text))
-    return found + _more(len(wrong), text if found else "")
+    return found + _more(len(wrong), found)
 
 
 def _capacity(replay: Replay, started: Mask) -> Iterator[Violation]:
@@ -186,17 +185,15 @@ def _capacity(replay: Replay, started: Mask) -> Iterator[Violation]:
     foreign = [r for r in w.resources if r not in platform.resources]
     asked = np.logical_or.reduce([column[r] > 0 for r in foreign]) if foreign else missing > 0
     yield from _told(
-        started & asked, "job", replay, lambda k: (1, f"asks for {', '.join(foreign)}, which the platform has not")
+        started & asked, replay, lambda k: (1, f"asks for {', '.join(foreign)}, which the platform has not")
     )
     capacity = np.array(list(platform.capacity.values()), np.int64)
     end = np.where(started, replay.end, replay.start)
     found = excesses(replay.start, end, p.first, p.low, p.high, p.units, request, capacity)
-    text = ""
+    told = []
     for node, r, time, used, job in list(zip(*(column.tolist() for column in found), strict=True))[:MOST]:
         name, limit = platform.nodes[node], int(capacity[node, r])
-        text = (
-            f"node {name!r} at {time}: {used} {platform.resources[r]} in use, it has {limit} "
-            f"(job {w.ids[job]!r} starts)"
-        )
-        yield Violation(name, used - limit, text)
-    yield from _more(len(found.node), text)
+        text = f"node {name!r} at {time}: {used} {platform.resources[r]} in use, it has {limit} (job {w.ids[job]!r} starts)"
+        told.append(Violation(name, used - limit, text))
+    yield from told
+    yield from _more(len(found.node), told)
