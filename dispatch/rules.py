@@ -9,7 +9,7 @@ import numpy as np
 from ..heuristics.profile import NEVER, Floats, Ints
 from ..models.compiled import compiled
 from .allocators import count_fits, spread, units_that_fit
-from .state import NOW, RUNNING, WAITING, State, Trace, begin, compact, keep_places, may_start, rank, take
+from .state import NOW, RUNNING, WAITING, Small, State, Trace, begin, compact, keep_places, may_start, rank, take
 
 ALL = 2**31
 
@@ -38,18 +38,46 @@ def try_start(trace: Trace, state: State, free: Ints, j: int, best: bool) -> boo
     return True
 
 
+# The loops over a whole queue call functions of a few arrays: a call with a whole Trace costs as much as fifty of them.
+@compiled
+def _lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
+    """Whether job j needs more than all places together have; asked first, as most of a long queue does."""
+    for r in range(spare.size):
+        if units[j] * request[j, r] > spare[r]:
+            return True
+    return False
+
+
+@compiled
+def _spend(units: Ints, request: Ints, spare: Ints, j: int) -> None:
+    """Job j has started."""
+    for r in range(spare.size):
+        spare[r] -= units[j] * request[j, r]
+
+
+@compiled
+def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, request: Ints) -> None:
+    """What a job has on its places is free again."""
+    for k in range(first, first + count):
+        for r in range(request.size):
+            free[place[k], r] += share[k] * request[r]
+
+
 @compiled
 def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool) -> int:
     """Start waiting jobs in their order; if ``blocking``, up to the first that does not fit: its place in ``waiting``.
 
     Jobs that their calendar keeps out are passed over. The number of waiting jobs where nothing blocks.
     """
-    last = min(state.clock[WAITING], rules.candidates)
-    for i in range(last):
-        j = state.waiting[i]
-        if not may_start(trace, j, state.clock[NOW]):
+    spare, units, request, waiting = state.free.sum(axis=0), trace.units, trace.request, state.waiting
+    for i in range(min(state.clock[WAITING], rules.candidates)):
+        j = waiting[i]
+        lacking = _lacks(units, request, spare, j)
+        if (lacking and not blocking) or not may_start(trace, j, state.clock[NOW]):
             continue
-        if not try_start(trace, state, state.free, j, rules.best) and blocking:
+        if not lacking and try_start(trace, state, state.free, j, rules.best):
+            _spend(units, request, spare, j)
+        elif blocking:
             return i
     return int(state.clock[WAITING])
 
@@ -69,18 +97,20 @@ def shadow_of(trace: Trace, state: State, head: int, then: Ints) -> int:
     A running job past its expected end is taken to end at now + 1.
     """
     units, request, now = trace.units[head], trace.request[head], state.clock[NOW]
-    total = count_fits(then, request, units, state.fit)
+    fit, place, share, ends, running = state.fit, state.place, state.share, state.running_end, state.running
+    requests, firsts, counts = trace.request, trace.first, state.count
+    total = count_fits(then, request, units, fit)
     i, n = 0, state.clock[RUNNING]
     while i < n:
-        end = max(state.running_end[i], now + 1)
-        while i < n and max(state.running_end[i], now + 1) == end:
-            j = state.running[i]
-            take(trace, then, state, j, -1)
-            for k in range(trace.first[j], trace.first[j] + state.count[j]):
-                p = state.place[k]
+        end = max(ends[i], now + 1)
+        while i < n and max(ends[i], now + 1) == end:
+            j = running[i]
+            _give_back(then, place, share, firsts[j], counts[j], requests[j])
+            for k in range(firsts[j], firsts[j] + counts[j]):
+                p = place[k]
                 fits = units_that_fit(then[p], request, units)
-                total += fits - state.fit[p]
-                state.fit[p] = fits
+                total += fits - fit[p]
+                fit[p] = fits
             i += 1
         if total >= units:
             return int(end)
@@ -105,12 +135,14 @@ def easy(trace: Trace, state: State, rules: Rules) -> None:
             for k in range(entries):
                 extra[state.chosen[k]] -= state.put[k] * trace.request[head]
         both = np.minimum(extra, state.free)
+        spare, units, request, waiting = state.free.sum(axis=0), trace.units, trace.request, state.waiting
         for i in range(at + 1, min(n, rules.candidates)):
-            j = state.waiting[i]
-            if not may_start(trace, j, now):
+            j = waiting[i]
+            if _lacks(units, request, spare, j) or not may_start(trace, j, now):
                 continue
             short = now + state.expected[j] <= shadow
             if try_start(trace, state, state.free if short else both, j, rules.best):
+                _spend(units, request, spare, j)
                 if not short:
                     take(trace, extra, state, j, 1)
                 for k in range(trace.first[j], trace.first[j] + state.count[j]):

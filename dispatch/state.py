@@ -130,6 +130,8 @@ def next_opening(trace: Trace, c: int, t: int) -> int:
 @compiled
 def may_start(trace: Trace, j: int, t: int) -> bool:
     """Whether the calendars let job j start at t."""
+    if trace.own[j] < 0 and trace.daily[j] < 0:
+        return True
     return is_open(trace, trace.own[j], t) and is_open(trace, trace.daily[j], t)
 
 
@@ -267,12 +269,12 @@ def begin(trace: Trace, state: State, j: int) -> None:
 @compiled
 def compact(state: State) -> None:
     """Take the started jobs out of ``waiting``; the others keep their order."""
-    clock, kept = state.clock, 0
+    clock, waiting, start, kept = state.clock, state.waiting, state.start, 0
     before = clock[SORTED]
     for i in range(clock[WAITING]):
-        j = state.waiting[i]
-        if state.start[j] < 0:
-            state.waiting[kept] = j
+        j = waiting[i]
+        if start[j] < 0:
+            waiting[kept] = j
             kept += 1
         elif i < before:
             clock[SORTED] -= 1
