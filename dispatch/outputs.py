@@ -42,6 +42,7 @@ NEEDED = (
     "allocated_resources",
 )
 NAMES = " /@+,"  # besides letters, digits and _.-~, what stays as it is in the names of metadata
+LARGE = 2**53  # numbers from here on are taken for mistakes
 CHUNK = 20_000  # rows that are held as text at a time
 
 
@@ -155,7 +156,7 @@ def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
 
 
 def write_starts(
-    runs: Iterable[Simulation] | Mapping[str, Simulation | Jobs], path: Path, ids: Sequence[str] | None = None
+    runs: Iterable[Simulation] | Mapping[str, Replay | Jobs], path: Path, ids: Sequence[str] | None = None
 ) -> None:
     """Write a table of starts, ``job_id,fcfs,easy,...``: a line per job, its start in seconds under each dispatcher.
 
@@ -189,20 +190,12 @@ def read_jobs(path: Path) -> Jobs:
     """
     kinds: dict[str, int] = {}
     parts = []
-    with path.open(encoding="utf-8", newline="") as f:
-        reader = csv.reader(f)
-        header = next(reader, [])
-        missing = [name for name in NEEDED if name not in header]
-        if missing:
-            raise JobsError(f"{path}: not a jobs.csv of Batsim, its first line lacks {', '.join(missing)}")
-        line = 2
-        while rows := list(islice(reader, CHUNK)):
-            wrong = next((k for k, row in enumerate(rows) if len(row) != len(header)), None)
-            if wrong is not None:
-                raise JobsError(f"{path}, line {line + wrong}: {len(rows[wrong])} fields; expected are {len(header)}")
-            text = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
-            parts.append(_part(text, f"{path}, line", line, kinds))
-            line += len(rows)
+    try:
+        with path.open(encoding="utf-8", newline="") as f:
+            for line, text in _blocks(csv.reader(f), path):
+                parts.append(_part(text, f"{path}, line", line, kinds))
+    except (UnicodeDecodeError, csv.Error) as e:
+        raise JobsError(f"{path}: not text with commas ({e})") from e
     if not parts:
         raise JobsError(f"{path}: no jobs")
     ids = [name for part in parts for name in part[0]]
@@ -211,6 +204,21 @@ def read_jobs(path: Path) -> Jobs:
     )
     placement = Placement(np.concatenate([[0], np.cumsum(count)]), low, high, each)
     return Jobs(ids, submit, start, end, walltime, units, killed, placement, kind, [_kind(text) for text in kinds])
+
+
+def _blocks(reader: Iterator[list[str]], path: Path) -> Iterator[tuple[int, dict[str, list[str]]]]:
+    """The file in blocks of lines: the number of the first line, and the columns by name."""
+    header = next(reader, [])
+    missing = [name for name in NEEDED if name not in header]
+    if missing:
+        raise JobsError(f"{path}: not a jobs.csv of Batsim, its first line lacks {', '.join(missing)}")
+    line = 2
+    while rows := list(islice(reader, CHUNK)):
+        wrong = next((k for k, row in enumerate(rows) if len(row) != len(header)), None)
+        if wrong is not None:
+            raise JobsError(f"{path}, line {line + wrong}: {len(rows[wrong])} fields; expected are {len(header)}")
+        yield line, dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+        line += len(rows)
 
 
 def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str, int]) -> tuple[Any, ...]:
@@ -239,14 +247,21 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
 def _numbers(cells: list[str], name: str, where: str, line: int) -> Ints:
     """A column of numbers as whole ones; -1 for empty cells. Raises JobsError."""
     try:
-        return np.rint(np.array([cell or NEVER for cell in cells], np.float64)).astype(np.int64)
+        found = np.array([cell or NEVER for cell in cells], np.float64)
     except ValueError:
-        for k, cell in enumerate(cells):
-            try:
-                float(cell or NEVER)
-            except ValueError:
-                raise JobsError(f"{where} {line + k}: {name} is {cell!r}; expected is a number of seconds") from None
-        raise
+        found = np.array([_number(cell) for cell in cells], np.float64)
+    wrong = np.flatnonzero(~(np.abs(found) < LARGE))
+    if wrong.size:
+        k = int(wrong[0])
+        raise JobsError(f"{where} {line + k}: {name} is {cells[k]!r}; expected is a number")
+    return np.rint(found).astype(np.int64)
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell or NEVER)
+    except ValueError:
+        return np.nan
 
 
 def _ranges(text: str) -> list[tuple[int, int, int]]:
@@ -260,6 +275,8 @@ def _ranges(text: str) -> list[tuple[int, int, int]]:
         nodes, _, units = piece.partition(":")
         low, _, high = nodes.partition("-")
         found.append((int(low), int(high or low), int(units or 1)))
+        if max(found[-1]) > LARGE:
+            raise ValueError
     return found
 
 
