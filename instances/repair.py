@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,8 @@ STANDS_IN = "where the log has no walltime, the runtime stands in: a dispatcher 
 SUFFIXED = "job ids not unique, a suffix added"
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Column:
     """Texts of the jobs: each as an index into ``names``."""
 
     index: Ints
@@ -148,7 +148,7 @@ class Trace:
 
     def keep(self, rows: Bools | Ints) -> Trace:
         """The trace of some jobs, by mask or by index; the lines that could not be read stay in its report."""
-        index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        index = np.arange(len(self))[rows]
         return replace(
             self,
             ids=tuple(self.ids[k] for k in index.tolist()),
@@ -266,7 +266,8 @@ def _masks(texts: Sequence[Sequence[str]]) -> dict[str, Bools]:
 
 
 def _fraction(seconds: Floats) -> Bools:
-    return np.isfinite(seconds) & (seconds != np.floor(seconds))
+    found: Bools = np.isfinite(seconds) & (seconds != np.floor(seconds))
+    return found
 
 
 def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, Ints, dict[str, int]]:

@@ -23,8 +23,9 @@ FIELDS = (
     "requested processors", "requested time", "requested memory", "status", "user", "group", "application", "queue",
     "partition", "preceding job", "think time",
 )  # fmt: skip
-(JOB, SUBMIT, WAIT, RUNTIME, ALLOCATED, _, USED_MEMORY, REQUESTED, TIME, MEMORY, _, USER, GROUP, PROGRAM, QUEUE,
- *_) = range(len(FIELDS))  # fmt: skip
+JOB, SUBMIT, WAIT, RUNTIME, ALLOCATED, USED_MEMORY, REQUESTED, TIME, MEMORY, USER, GROUP, PROGRAM, QUEUE = (
+    *range(5), *range(6, 10), *range(11, 15),
+)  # fmt: skip
 WHOLE = np.array([f not in ("submit time", "wait time", "runtime", "average CPU time", "used memory", "requested time",
                             "requested memory", "think time") for f in FIELDS])  # fmt: skip
 # beyond these a number is damage: names up to what a float holds exactly, 300 years, 1e8 processors; products of them
@@ -203,7 +204,8 @@ def _at_once(lines: Sequence[str], width: int) -> Floats | None:
 
 
 def _wrong(values: Floats) -> Bools:
-    return ~(np.abs(values) <= LARGEST) | (WHOLE & (values != np.floor(values)))
+    wrong: Bools = ~(np.abs(values) <= LARGEST) | (WHOLE & (values != np.floor(values)))
+    return wrong
 
 
 def _fault(line: str, width: int) -> str:
