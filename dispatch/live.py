@@ -203,7 +203,7 @@ class Live:
         if self.rules is None:
             self.rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")
             state.clock[SORTED] = 0
-        kernels.decide(plan.trace, state, self.rules)
+        kernels.kernel(self.rules).decide(plan.trace, state, self.rules)
         for j in [j for j in self.waiting if state.start[j] >= 0]:
             self._gone(j)
 

@@ -180,7 +180,8 @@ def _compiled(plan: Replay, policy: Policy, expected: Ints, told: OnProgress | N
     rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
     began = time.perf_counter()
     notes: tuple[str, ...] = ()
-    while kernels.replay(plan.trace, state, rules, plan.period, BATCH):
+    replay = kernels.kernel(rules).replay
+    while replay(plan.trace, state, rules, plan.period, BATCH):
         if told is not None:
             news = Progress(
                 int(state.clock[STARTED]), len(plan.workload), int(state.clock[NOW]), time.perf_counter() - began
