@@ -68,6 +68,7 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         raise ValueError("the job has no id; expected one such as 123.server")
     submit = _moment(values, "ctime", "qtime")
     start, end = _moment(values, "start"), _moment(values, "end")
+    start = start if start > 0 else MISSING
     units, request, unequal = _geometry(values)
     limit = values.get("Resource_List.walltime", "")
     took = values.get("resources_used.walltime", "")
@@ -78,7 +79,7 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         id=name,
         submit=submit,
         start=start,
-        runtime=end - start if end >= start > 0 else _duration(took) if took else MISSING,
+        runtime=end - start if end >= start else _duration(took) if took else MISSING,
         walltime=_duration(limit) if limit else MISSING,
         units=units,
         request=request,

@@ -1,0 +1,162 @@
+"""Accounting logs of Slurm and PBS."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from schedlab.instances import read_pbs, read_sacct
+from schedlab.instances.workload import Workload, WorkloadError
+
+Writer = Callable[[str, str], Path]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Writer:
+    """Writes a file: (name, text) -> path."""
+
+    def of(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return of
+
+
+def bad_lines(workload: Workload) -> list[int]:
+    return [b.line for b in workload.report.bad_lines]
+
+
+# Slurm
+
+SACCT = """\
+User|JobID|JobName|Partition|State|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|ReqMem|AllocTRES
+ann|11|lmp|batch|COMPLETED|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T11:05:00|01:00:00|1-02:00:00|2|32|16G|billing=32,cpu=32,gres/gpu:a100=1,gres/gpu:v100=3,mem=16G,node=2
+|11.batch|batch||COMPLETED|2024-05-01T10:05:00|2024-05-01T10:05:00|2024-05-01T11:05:00|01:00:00||1|16||cpu=16
+|11.0|lmp||COMPLETED|2024-05-01T10:05:01|2024-05-01T10:05:01|2024-05-01T11:05:00|00:59:59||2|32||cpu=32
+bob|12_1|sweep|batch|TIMEOUT|2024-05-01T10:01:00|2024-05-01T10:01:00|2024-05-01T10:31:10|30:10|30:00|1|3|500Mc|cpu=3
+bob|12_2|sweep|batch|CANCELLED by 7|2024-05-01T10:01:00|Unknown|2024-05-01T10:02:00|00:00:00|30:00|1|3|500Mc|
+eve|13|x|batch|RUNNING|2024-05-01T10:02:00|2024-05-01T10:03:00|Unknown|00:10:00|30:00|1|1|0|
+eve|14|x|debug|COMPLETED|2024-05-01T10:03:00|2024-05-01T10:03:30|2024-05-01T10:03:40|00:00:10|UNLIMITED|1|1|4Gn|gres/gpu=2
+eve|15|x|debug|COMPLETED|2024-05-01T10:04:00|2024-05-01T10:04:30|2024-05-01T10:04:30|00:00:00|Partition_Limit|1|1|4Gn|
+"""
+
+
+def test_slurm_accounting_has_one_job_per_row_without_the_steps(file: Writer) -> None:
+    w = read_sacct(file("jobs.txt", SACCT))
+    assert w.ids == ("11", "12_1", "14", "15")
+    ten = int(datetime(2024, 5, 1, 10, tzinfo=UTC).timestamp())
+    assert (w.submit - ten).tolist() == [0, 60, 180, 240]
+    assert (w.recorded_start - ten).tolist() == [300, 60, 210, 270]
+    assert w.runtime.tolist() == [3600, 1810, 10, 1]
+    assert w.walltime.tolist() == [93600, 1800, 93600, 93600]
+    assert w.resources == ("cores", "gpus", "memory")
+    assert w.units.tolist() == [2, 1, 1, 1]
+    assert w.request.tolist() == [[16, 2, 8192], [3, 0, 1500], [1, 2, 4096], [1, 0, 4096]]
+    assert [(w.job(k).user, w.job(k).name, w.job(k).queue) for k in (0, 1)] == [
+        ("ann", "lmp", "batch"),
+        ("bob", "sweep", "batch"),
+    ]
+    assert {q.name: q.ewt for q in w.queues} == {"batch": 150, "debug": 30}
+
+
+def test_slurm_accounting_reports_what_it_did(file: Writer) -> None:
+    report = read_sacct(file("jobs.txt", SACCT)).report
+    assert report.repairs == {
+        "runtime 0, taken as 1 s": 1,
+        "walltime without a limit, the longest of the log stands in": 2,
+        "runtime over walltime, kept": 1,
+    }
+    assert [name for name, _ in report.dropped] == ["12_2", "13"]
+    assert ["never started" in report.dropped[0][1], "had not ended" in report.dropped[1][1]] == [True, True]
+    assert any(note.startswith("2 rows of job steps") for note in report.notes)
+
+
+def test_slurm_times_are_local_to_a_zone(file: Writer) -> None:
+    path = file("jobs.txt", SACCT)
+    earlier = read_sacct(path).submit - read_sacct(path, zone=ZoneInfo("Europe/Rome")).submit
+    assert set(earlier.tolist()) == {7200}
+
+
+def test_slurm_without_any_limit_takes_the_runtime(file: Writer) -> None:
+    text = "JobID|Submit|Start|Elapsed|Timelimit|AllocNodes|AllocCPUS|\n1|2024-05-01T10:00:00|2024-05-01T10:00:00|02:05|UNLIMITED|1|4|\n"
+    w = read_sacct(file("jobs.txt", text))
+    assert (w.runtime.tolist(), w.walltime.tolist(), w.request.tolist()) == ([125], [125], [[4]])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("ann|11|lmp", "ann|11|l|mp", "15 fields; the header has 14"),
+        ("2024-05-01T10:00:00", "yesterday", "Submit is 'yesterday'"),
+        ("1-02:00:00", "1-02", "Timelimit is '1-02'"),
+        ("|2|32|16G", "|two|32|16G", "NNodes is 'two'"),
+        ("32|16G|", "32|lots|", "ReqMem is 'lots'"),
+    ],
+)
+def test_a_damaged_row_of_slurm_is_told(file: Writer, old: str, new: str, told: str) -> None:
+    w = read_sacct(file("jobs.txt", SACCT.replace(old, new, 1)))
+    assert w.ids == ("12_1", "14", "15")
+    assert bad_lines(w) == [2]
+    assert told in w.report.bad_lines[0].message
+
+
+def test_slurm_accounting_without_a_column_that_is_needed(file: Writer) -> None:
+    with pytest.raises(WorkloadError, match=r"line 1: there is no column Timelimit"):
+        read_sacct(file("jobs.txt", SACCT.replace("Timelimit", "Limit")))
+    with pytest.raises(WorkloadError, match="empty"):
+        read_sacct(file("empty.txt", ""))
+
+
+# PBS
+
+
+def pbs(job: str, select: str, submit: int, start: int, end: int, event: str = "E", more: str = "") -> str:
+    return (
+        f"07/13/2012 00:10:01;{event};{job};user=ann group=hpc jobname=run queue=parallel ctime={submit} qtime={submit} "
+        f"etime={submit} start={start} Resource_List.ncpus=32 {select} Resource_List.walltime=04:00:00 "
+        f"session=1 end={end} Exit_status=0 resources_used.walltime=00:01:00 {more}"
+    )
+
+
+def test_pbs_accounting_takes_the_jobs_that_ended(file: Writer) -> None:
+    lines = [
+        "07/13/2012 00:00:01;Q;1.server;queue=parallel",
+        pbs("1.server", "Resource_List.select=2:ncpus=16:ngpus=2:mem=14gb", 1000, 1100, 1160),
+        pbs("1.server", "", 1000, 1100, 0, event="S"),
+        pbs("2[1].server", "Resource_List.select=1:ncpus=1+3:ncpus=4:nmics=1:mem=512kb", 1010, 1010, 2010),
+        pbs("3.server", "Resource_List.nodes=4:ppn=8+node7:ppn=8 Resource_List.mem=10gb", 1020, 1030, 1040),
+        pbs("4.server", "Resource_List.nodect=2 Resource_List.mem=1024mb", 1030, 1040, 1050),
+        pbs("5.server", "Resource_List.select=1:mem=128mw", 1040, 0, 0),
+        pbs("6[].server", "Resource_List.select=1", 1050, 1060, 1070),
+    ]
+    w = read_pbs(file("20120713", "\n".join(lines)))
+    assert w.ids == ("1.server", "2[1].server", "3.server", "4.server", "5.server")
+    assert w.resources == ("cores", "gpus", "mics", "memory")
+    assert w.units.tolist() == [2, 4, 5, 2, 1]
+    assert w.request.tolist() == [[16, 2, 0, 14336], [4, 0, 1, 1], [8, 0, 0, 2048], [16, 0, 0, 512], [1, 0, 0, 1024]]
+    assert w.runtime.tolist() == [60, 1000, 10, 10, 60]
+    assert w.walltime.tolist() == [14400] * 5
+    assert w.recorded_start.tolist() == [1100, 1010, 1030, 1040, -1]
+    assert (w.job(0).user, w.job(0).name, w.job(0).queue, w.unix_start) == ("ann", "run", "parallel", 0)
+    assert w.report.repairs == {"chunks that differ, all taken as the largest": 1}
+    assert [name for name, _ in w.report.dropped] == ["6[].server"]
+    assert any(note.startswith("2 records of other events") for note in w.report.notes)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("what is this", "expected MM/DD/YYYY"),
+        (pbs("9", "Resource_List.select=x:ncpus=2", 1, 2, 3), "select is 'x'"),
+        (pbs("9", "Resource_List.select=2:ncpus=many", 1, 2, 3), "ncpus is 'many'"),
+        (pbs("9", "Resource_List.select=2:mem=14g5", 1, 2, 3), "mem is '14g5'; expected a size such as 14gb"),
+        (pbs("9", "", 1, 2, 3).replace("ctime=1", "ctime=noon"), "ctime is 'noon'"),
+        (pbs("9", "", 1, 2, 3).replace("04:00:00", "4h"), "walltime is '4h'"),
+    ],
+)
+def test_a_damaged_record_of_pbs_is_told(file: Writer, line: str, told: str) -> None:
+    w = read_pbs(file("log", "\n".join([line, pbs("1", "Resource_List.select=1", 1, 2, 3)])))
+    assert (w.ids, bad_lines(w)) == (("1",), [1])
+    assert told in w.report.bad_lines[0].message
