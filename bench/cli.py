@@ -342,6 +342,22 @@ def generate(
 
 
 @app.command()
+def plot(
+    results: Annotated[Path, typer.Argument(help="a folder of records with replays")],
+    out: Annotated[Path | None, typer.Option(help="the page to write; by default plot.html in the folder")] = None,
+    colour: Annotated[str | None, typer.Option(help="what the colour of a job tells: queue, user or length")] = None,
+) -> None:
+    """Draws replays side by side on one HTML page: Gantt charts, what is in use, how many jobs wait. Needs matplotlib.
+
+    Example: bench plot results/eurora_700 --out eurora.html
+    """
+    from .plot import plot as draw
+
+    path, count = draw(results, out, colour)
+    print(f"{path}: {count} replays")
+
+
+@app.command()
 def doctor() -> None:
     """Says which solvers work in which version, cores, memory, and every known trap that it finds.
 

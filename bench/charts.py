@@ -1,0 +1,252 @@
+"""Charts of a replay as SVG: who runs where (Gantt), what is in use, how many wait. Needs matplotlib, which is optional."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..dispatch.curves import in_use, waiting
+from .faults import WrongUse
+from .gantt import HOUR, Rectangle, lanes, shares
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..dispatch.outputs import Jobs
+    from ..models.platform import Platform
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MOST_NODES = 200  # rows of a Gantt chart that are drawn one by one
+MOST_RECTANGLES = 3000
+CELLS = 480  # columns of a Gantt chart that is drawn as cells
+STEPS = 600  # of a curve; one with more is drawn as means
+WIDTH, GANTT, CURVE = 5.8, 3.1, 0.62  # inches
+INK, GREY = "#333333", "#888888"
+STYLE = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 8,
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the charts of all dispatchers on the same jobs share: the machine, the time axis (seconds), the longest queue."""
+
+    platform: Platform
+    begin: int
+    end: int
+    queue: int
+
+    @property
+    def unit(self) -> tuple[str, int]:
+        """The unit of the time axis and its seconds: minutes, hours or days, so that the numbers are small."""
+        span = self.end - self.begin
+        known = (("minutes", 60), ("hours", HOUR), ("days", 24 * HOUR))
+        return next((u for u, limit in zip(known, (2 * HOUR, 120 * HOUR), strict=False) if span <= limit), known[-1])
+
+    def places(self, seconds: Any) -> Any:
+        """Times as places on the axis."""
+        return (np.asarray(seconds, np.float64) - self.begin) / self.unit[1]
+
+
+class Chart(NamedTuple):
+    """A picture: the SVG element, and what has to be said of how it is drawn."""
+
+    svg: str
+    notes: list[str]
+
+
+def require_matplotlib() -> None:
+    """Raises WrongUse, which says what to install, if there is no matplotlib."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as e:
+        raise WrongUse("bench plot needs matplotlib: pip install 'schedlab[plot]'") from e
+
+
+def chart(frame: Frame, jobs: Jobs, category: Ints, colours: Sequence[str], title: str) -> Chart:
+    """Gantt chart, a curve of use per resource, and the queue, one below the other on one time axis.
+
+    ``category``: of each job, the index of its colour. The same input gives the same bytes.
+    """
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    asked = requested(jobs, frame.platform.resources)
+    curves = [r for r in frame.platform.resources if asked[r].any()]
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": title}):
+        heights = [GANTT] + [CURVE] * (len(curves) + 1)
+        figure = Figure(figsize=(WIDTH, sum(heights) + 0.34 * len(heights) + 0.3), layout="constrained")
+        FigureCanvasSVG(figure)
+        axes = list(figure.subplots(len(heights), 1, sharex=True, height_ratios=heights))
+        notes = _gantt(axes[0], frame, jobs, asked, category, colours)
+        for ax, resource in zip(axes[1:], curves, strict=False):
+            notes += _use(ax, frame, jobs, asked[resource], resource)
+        notes += _queue(axes[-1], frame, jobs)
+        axes[-1].set_xlim(0, max(float(frame.places(frame.end)), 1e-9))
+        axes[-1].set_xlabel(f"{frame.unit[0]} since the first submission")
+        figure.align_ylabels(axes)
+        text = StringIO()
+        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    if not curves:
+        notes.append("the file of the jobs does not say what they asked for: no curves of use")
+    return Chart(_inline(text.getvalue(), title), list(dict.fromkeys(notes)))
+
+
+def requested(jobs: Jobs, resources: Sequence[str]) -> dict[str, Ints]:
+    """What a unit of each job asks for, by resource."""
+    table = np.array([[kind.request.get(r, 0) for r in resources] for kind in jobs.kinds], np.int64)
+    return {r: table[jobs.kind, k] for k, r in enumerate(resources)}
+
+
+def _gantt(
+    ax: Axes, frame: Frame, jobs: Jobs, asked: dict[str, Ints], category: Ints, colours: Sequence[str]
+) -> list[str]:
+    """Rectangles where there are few, else cells that mix the colours."""
+    nodes = len(frame.platform.nodes)
+    found = lanes(jobs, MOST_RECTANGLES) if nodes <= MOST_NODES and len(jobs) <= MOST_RECTANGLES else None
+    if found is None:
+        notes = _cells(ax, frame, jobs, asked, category, colours)
+    else:
+        _rectangles(ax, frame, found, category, colours)
+        notes = ["each row is a node; where jobs share one, its row is split between them"]
+    ax.set_ylim(nodes, 0)
+    ax.set_title("jobs on nodes", loc="left", fontsize=8)
+    groups = frame.platform.groups
+    edges = np.cumsum([0, *(g.count for g in groups)])
+    if 1 < len(groups) <= 12:
+        ax.set_yticks((edges[:-1] + edges[1:]) / 2, [f"{g.name}\n{g.count:,}" for g in groups])
+        ax.tick_params(axis="y", length=0)
+        for edge in edges[1:-1]:
+            ax.axhline(edge, color=INK, linewidth=0.5)
+    else:
+        ax.yaxis.set_major_formatter("{x:,.0f}")
+        ax.set_ylabel("node")
+    return notes
+
+
+def _rectangles(ax: Axes, frame: Frame, found: Sequence[Rectangle], category: Ints, colours: Sequence[str]) -> None:
+    from matplotlib.collections import PolyCollection
+
+    for k, colour in enumerate(colours):
+        mine = [r for r in found if category[r.job] == k]
+        left, right = frame.places([r.start for r in mine]), frame.places([r.end for r in mine])
+        corners = [
+            [(x, r.top), (y, r.top), (y, r.bottom), (x, r.bottom)] for r, x, y in zip(mine, left, right, strict=True)
+        ]
+        ax.add_collection(PolyCollection(corners, facecolors=colour, edgecolors="white", linewidths=0.25))
+
+
+def _cells(
+    ax: Axes, frame: Frame, jobs: Jobs, asked: dict[str, Ints], category: Ints, colours: Sequence[str]
+) -> list[str]:
+    from matplotlib.colors import to_rgb
+
+    nodes = len(frame.platform.nodes)
+    each = -(-nodes // MOST_NODES)
+    rows = -(-nodes // each)
+    held = shares(jobs, frame.platform, asked, category, len(colours), (rows, CELLS), each, frame.begin, frame.end)
+    total = held.sum(axis=0)
+    held = held / np.maximum(total, 1.0)
+    missing = np.array([[1 - c for c in to_rgb(colour)] for colour in colours])
+    image = np.clip(1 - np.tensordot(held, missing, axes=(0, 0)), 0, 1)
+    right = float(frame.places(frame.end))
+    ax.imshow(image, extent=(0, right, rows * each, 0), aspect="auto", interpolation="none")
+    row = "a node" if each == 1 else f"{each:,} nodes"
+    width = (frame.end - frame.begin) / CELLS
+    return [
+        f"too many jobs or nodes to be drawn one by one: each row of the Gantt chart is {row}, each column "
+        f"{_span(width)}; a cell mixes the colours of the jobs by the share of it that they hold, white is idle"
+    ]
+
+
+def _use(ax: Axes, frame: Frame, jobs: Jobs, asked: Ints, resource: str) -> list[str]:
+    """How much of a resource is in use, in percent of what the platform has."""
+    total = frame.platform.total(resource)
+    times, used = in_use(jobs.start, jobs.end, jobs.units * asked)
+    notes = _curve(ax, frame, times, used * (100.0 / max(total, 1)), "#4c78a8")
+    ax.axhline(100, color=INK, linewidth=0.7, linestyle=(0, (4, 2)))
+    ax.set_ylim(0, 108)
+    ax.set_yticks([0, 50, 100], ["0", "50", "100 %"])
+    ax.set_title(f"{resource} in use, of {total:,}{' MB' if resource == 'memory' else ''}", loc="left", fontsize=8)
+    return notes
+
+
+def _queue(ax: Axes, frame: Frame, jobs: Jobs) -> list[str]:
+    from matplotlib.ticker import MaxNLocator
+
+    times, queue = waiting(jobs.submit, jobs.start)
+    notes = _curve(ax, frame, times, queue.astype(np.float64), "#e45756")
+    ax.set_ylim(0, max(1.0, 1.08 * frame.queue))
+    ax.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    ax.yaxis.set_major_formatter("{x:,.0f}")
+    ax.set_title(f"jobs waiting, at most {int(queue.max(initial=0)):,}", loc="left", fontsize=8)
+    return notes
+
+
+def _curve(ax: Axes, frame: Frame, times: Ints, values: Floats, colour: str) -> list[str]:
+    if len(times) > STEPS:
+        edges = np.linspace(frame.begin, frame.end, STEPS + 1)
+        ax.stairs(means(times, values, edges), frame.places(edges), fill=True, color=colour, alpha=0.75, linewidth=0)
+        return [f"curves are means over {_span((frame.end - frame.begin) / STEPS)}"]
+    if len(times):
+        edges = np.append(times, max(frame.end, int(times[-1]) + 1))
+        ax.stairs(values, frame.places(edges), fill=True, color=colour, alpha=0.75, linewidth=0)
+    return []
+
+
+def means(times: Ints, values: Floats, edges: Floats) -> Floats:
+    """The mean of a step function between each two edges; before its first time it is 0, after the last it stays.
+
+    >>> means(np.array([0, 10]), np.array([4.0, 0.0]), np.array([-5.0, 5.0, 15.0])).tolist()
+    [2.0, 2.0]
+    """
+    knots = np.append(times.astype(np.float64), max(float(edges[-1]), float(times[-1])) + 1)
+    area = np.concatenate([[0.0], np.cumsum(values * np.diff(knots))])
+    found: Floats = np.diff(np.interp(edges, knots, area)) / np.diff(edges)
+    return found
+
+
+def _span(seconds: float) -> str:
+    """A length of time for people.
+
+    >>> _span(90), _span(5400), _span(40)
+    ('1.5 min', '1.5 h', '40 s')
+    """
+    if seconds < 60:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.2g} min" if seconds < HOUR else f"{seconds / HOUR:.2g} h"
+
+
+def _inline(svg: str, title: str) -> str:
+    """The SVG element alone, as wide as its place, with its title; ids stay only where something refers to them."""
+    element = svg[svg.index("<svg ") :]
+    element = re.sub(r"<metadata>.*?</metadata>\s*", "", element, flags=re.DOTALL)
+    element = re.sub(
+        r'(<svg [^>]*?)width="[^"]*" height="[^"]*"|(<svg [^>]*?)height="[^"]*"', r"\1\2", element, count=1
+    )
+    used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', element))
+    element = re.sub(r' id="([^"]+)"', lambda m: m.group(0) if m.group(1) in used else "", element)
+    text = escape(title, quote=True)
+    return re.sub(r"<svg ([^>]*)>", rf'<svg role="img" aria-label="{text}" \1><title>{text}</title>', element, count=1)

@@ -1,0 +1,210 @@
+"""``bench plot``: the replays of a folder on one page, side by side. No network, no scripts; the same records, the same bytes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files as package_files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .charts import Chart, Frame, chart, require_matplotlib
+from .dispatching import platform_of
+from .faults import WrongUse
+from .gantt import HOUR
+from .report_dispatch import RECORDED, DispatchBoard, best_of, columns_of, sorted_out, summary
+from .store import Record, files, read, write_whole
+
+if TYPE_CHECKING:
+    from ..dispatch.outputs import Jobs
+
+Ints = NDArray[np.int64]
+TEMPLATE = "plot.html"
+PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")
+OTHERS = "#bab0ac"
+BEST = ' class="best"'
+LENGTHS = ("short: less than 1 h", "medium: 1 to 5 h", "long: more than 5 h")
+COLOURS = ("queue", "user", "length")
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What the colours of jobs mean: a property, its values in their order, and the colour of each."""
+
+    what: str
+    values: Sequence[str]
+    colours: Sequence[str]
+
+    def category(self, jobs: Jobs) -> Ints:
+        """Of each job, the index of its colour; of a value that has none, the last one (others)."""
+        if self.what == "length":
+            return np.searchsorted(np.array([HOUR, 5 * HOUR + 1]), jobs.end - jobs.start, side="right")
+        index = {value: k for k, value in enumerate(self.values)}
+        kinds = np.array([index.get(getattr(kind, self.what), len(self.values) - 1) for kind in jobs.kinds], np.int64)
+        return kinds[jobs.kind]
+
+
+def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tuple[Path, int]:
+    """Draw the replays among the records of a folder on one HTML page; returns its path and how many were drawn.
+
+    ``out``: by default plot.html in the folder; ``colour``: queue, user or length (how long a job ran) - by default the
+    queue if there are several. Raises WrongUse: no matplotlib, no replays, files that cannot be read or written.
+    """
+    require_matplotlib()
+    if colour is not None and colour not in COLOURS:
+        raise WrongUse(f"--colour {colour}: expected is {', '.join(COLOURS[:-1])} or {COLOURS[-1]}")
+    boards = [(title, board, drawn) for title, board in _boards(folder) if (drawn := _to_draw(board))]
+    if not boards:
+        raise WrongUse(
+            f"{folder}: no replays among its records; bench simulate writes some, as bench run does of a day"
+        )
+    sections = [_section(folder, title, board, drawn, colour) for title, board, drawn in boards]
+    template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
+    page = template.substitute(title=escape(folder.resolve().name), sections="\n".join(sections))
+    path = out or folder / "plot.html"
+    try:
+        write_whole(path, page)
+    except OSError as e:
+        raise WrongUse(f"--out {path}: cannot be written ({e.strerror})") from e
+    return path, sum(len(drawn) for *_, drawn in boards)
+
+
+def _boards(folder: Path) -> list[tuple[str, DispatchBoard]]:
+    try:
+        return sorted_out(read(path) for path in files(folder))[0]
+    except ValueError as e:
+        raise WrongUse(str(e)) from e
+    except (KeyError, TypeError) as e:
+        raise WrongUse(
+            f"{folder}: a record is not of this version of the bench ({e}); run it again with --again"
+        ) from e
+
+
+def _to_draw(board: DispatchBoard) -> list[Record]:
+    """A replay of each dispatcher, that of its first seed."""
+    found: dict[str, Record] = {}
+    for r in sorted(board.records, key=lambda r: int(r["seed"])):
+        if r.get("jobs_csv") and r.get("simulation"):
+            found.setdefault(r["method"], r)
+    return [found[line.name] for line in board.lines if line.name in found]
+
+
+def _section(folder: Path, title: str, board: DispatchBoard, drawn: Sequence[Record], colour: str | None) -> str:
+    """A board: its table, what the colours mean, and a card per dispatcher."""
+    replays = [_jobs(folder, record) for record in drawn]
+    platform = platform_of(drawn[0]["simulation"]["platform"])
+    frame = Frame(
+        platform,
+        min(int(jobs.submit.min()) for jobs in replays),
+        max(int(max(jobs.end.max(), jobs.submit.max() + 1)) for jobs in replays),
+        max(_longest(jobs) for jobs in replays),
+    )
+    legend = legend_of(replays, colour)
+    cards, notes = [], []
+    for record, jobs in zip(drawn, replays, strict=True):
+        name = f"{record['method']}, seed {record['seed']}" if _seeds(board, record) > 1 else str(record["method"])
+        picture = chart(frame, jobs, legend.category(jobs), legend.colours, f"{title}: {name}")
+        cards.append(_card(name, record, picture))
+        notes += [note for note in picture.notes if note not in notes]
+    resources = ", ".join(f"{platform.total(r):,} {r}{' (MB)' if r == 'memory' else ''}" for r in platform.resources)
+    lead = f"{len(replays[0]):,} jobs on {len(platform.nodes):,} nodes with {resources}. All charts have the same axes."
+    return "\n".join(
+        [
+            f"<section><h2>{escape(title)}</h2><p>{escape(lead)}</p>",
+            _table(board),
+            _list(line.plain for line in summary(board)),
+            _swatches(legend),
+            f'<div class="cards">{"".join(cards)}</div>',
+            _list(f"{note[0].upper()}{note[1:]}." for note in notes),
+            "</section>",
+        ]
+    )
+
+
+def _jobs(folder: Path, record: Mapping[str, Any]) -> Jobs:
+    from ..dispatch.outputs import JobsError, read_jobs
+
+    path = folder / str(record["jobs_csv"])
+    try:
+        return read_jobs(path)
+    except JobsError as e:
+        raise WrongUse(str(e)) from e
+    except OSError as e:
+        raise WrongUse(
+            f"{path}: cannot be read ({e.strerror}); it has the jobs of {record['method']}, seed {record['seed']}: run it again"
+        ) from e
+
+
+def _longest(jobs: Jobs) -> int:
+    from ..dispatch.curves import waiting
+
+    return int(waiting(jobs.submit, jobs.start)[1].max(initial=0))
+
+
+def _seeds(board: DispatchBoard, record: Mapping[str, Any]) -> int:
+    return sum(r["method"] == record["method"] for r in board.records)
+
+
+def legend_of(replays: Sequence[Jobs], colour: str | None) -> Legend:
+    """The colours of the jobs of some replays: the same value has the same colour in all; beyond nine they share one."""
+    queues = {kind.queue for kind in replays[0].kinds}
+    what = colour or ("queue" if len(queues) > 1 else "length")
+    if what == "length":
+        return Legend(what, LENGTHS, PALETTE[: len(LENGTHS)])
+    jobs = replays[0]
+    count: Counter[str] = Counter()
+    for kind, n in zip(jobs.kinds, np.bincount(jobs.kind, minlength=len(jobs.kinds)).tolist(), strict=True):
+        count[getattr(kind, what)] += n
+    common = sorted(count, key=lambda value: (-count[value], value))[: len(PALETTE)]
+    left = len(count) - len(common)
+    others = [(f"{left} others", OTHERS)] if left else []
+    pairs = [*zip(sorted(common), PALETTE, strict=False), *others]
+    return Legend(what, [value for value, _ in pairs], [c for _, c in pairs])
+
+
+def _card(name: str, record: Mapping[str, Any], picture: Chart) -> str:
+    known = record.get("metrics") or {}
+    figures: list[tuple[str, str, Callable[[float], str]]] = [
+        ("mean wait", "wait_mean", lambda v: f"{v / HOUR:,.2f} h"),
+        ("max wait", "wait_max", lambda v: f"{v / HOUR:,.2f} h"),
+        ("mean slowdown", "slowdown_mean", lambda v: f"{v:,.1f}"),
+    ]
+    said = ", ".join(f"{what} {say(known[key])}" for what, key, say in figures if known.get(key) is not None)
+    failure = f'<p class="failed">{escape(str(record["message"]))}</p>' if record["status"] == "error" else ""
+    return f"<figure><figcaption><b>{escape(name)}</b> {escape(said)}</figcaption>{failure}{picture.svg}</figure>"
+
+
+def _table(board: DispatchBoard) -> str:
+    """The figures of the table that the bench prints, as HTML; the best of a column is bold."""
+    columns = columns_of(board)
+    best = [best_of(column, board.lines) for column in columns]
+    heads = (c.head.replace("slow-\ndown", "slowdown").replace("-\n", "-").replace("\n", " ") for c in columns)
+    rows = ["<tr><th>dispatcher</th>" + "".join(f"<th>{escape(h)}</th>" for h in heads) + "<th>verified</th></tr>"]
+    for line in board.lines:
+        cells = []
+        for column, value in zip(columns, best, strict=True):
+            mine = column.figure(line) if column.figure is not None else None
+            won = mine is not None and mine == value and line.name != RECORDED
+            cells.append(f"<td{BEST if won else ''}>{escape(column.cell(line))}</td>")
+        rows.append(f"<tr><th>{escape(line.name)}</th>{''.join(cells)}<td>{escape(line.verdict.plain)}</td></tr>")
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _swatches(legend: Legend) -> str:
+    what = "how long a job ran" if legend.what == "length" else legend.what
+    items = "".join(
+        f'<li><span style="background:{colour}"></span>{escape(value or "(none)")}</li>'
+        for value, colour in zip(legend.values, legend.colours, strict=True)
+    )
+    return f'<ul class="legend"><li>Colour of a job: {escape(what)}</li>{items}</ul>'
+
+
+def _list(lines: Any) -> str:
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<ul class="notes">{items}</ul>' if items else ""
