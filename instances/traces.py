@@ -118,6 +118,8 @@ def open_trace(
     Raises WorkloadError with what to do.
     """
     trace = log if isinstance(log, Trace) else read_trace(log, format, cores=cores, memory=memory, zone=zone)
+    if not len(trace):
+        trace.workload.checked()  # says that it is empty, before anything is said of nodes
     platform, notes = _platform(trace, nodes, cores, memory, others or {})
     if window is not None:
         trace = trace.between(*window_of(window, trace))

@@ -1,0 +1,167 @@
+"""``bench import``: a log becomes an instance folder, and everything that was done to it is said."""
+
+import csv
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from schedlab.bench.cli import main
+from schedlab.instances import load
+
+Bench = Callable[..., tuple[int, str, str]]
+HEADER = "; UnixStartTime: 1342130400\n; TimeZoneString: Europe/Paris\n; MaxProcs: 8\n"  # 13 July 2012, 00:00 in Paris
+EURORA = """\
+job_id,queue,submit,start,end,req_nodes,req_cores,req_mem_raw,walltime_req_hhmm,app_type,nodes_used,cores_per_node,gpus_per_node,mics_per_node,mem_per_node_raw,power_pred_w
+1,parallel,2014-03-31 08:51:10,2014-03-31 10:55:42,2014-03-31 14:02:08,1,1,1,04:00,0,55,1,1,0,1048576,9.0
+"""
+
+
+def swf(*jobs: Sequence[object]) -> str:
+    """A log of jobs (submit, runtime, processors)."""
+    lines = (f"{k} {q} 10 {d} -1 -1 -1 {p} 7200 1024 1 5 1 3 1 -1 -1 -1" for k, (q, d, p) in enumerate(jobs, 1))
+    return HEADER + "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
+    """Runs a command in an empty folder: (exit code, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return run
+
+
+def test_days_of_a_log_become_an_instance(bench: Bench) -> None:
+    Path("log.swf").write_text(swf((0, 60, 4), (90000, 0, 5), (90061, 7300, 6), (90062, 60, 100), (200000, 60, 1)))
+    nodes = ["--nodes", 4, "--cores", 4, "--memory", 1000]
+    code, out, err = bench("import", "swf", "log.swf", *nodes, "--window", "2012-07-14:1d", "--out", "mine")
+    assert (code, err) == (0, "")
+    instance = load("mine")
+    assert [(j.id, j.submit, j.runtime, j.units) for j in instance.jobs] == [("2", 3600, 1, 2), ("3", 3661, 7300, 2)]
+    assert [dict(j.request) for j in instance.jobs] == [{"cores": 3, "memory": 3}] * 2
+    assert [(j.user, j.name) for j in instance.jobs] == [("user 5", "3")] * 2
+    assert [(g.name, g.count, dict(g.capacity)) for g in instance.platform.groups] == [
+        ("node", 4, {"cores": 4, "memory": 1000})
+    ]
+    assert instance.repairs == {
+        "runtime_0_taken_as_1_s": 1,
+        "runtime_over_walltime_kept": 1,
+        "larger_than_the_platform_left_out": 1,
+        "jobs_left_out": 1,
+    }
+    assert "from 2012-07-14 on" in instance.description
+    assert "log.swf" in instance.source
+    assert instance.dispatch.aim == "waiting"
+    assert "repaired: runtime 0, taken as 1 s: 1 job\n" in out
+    assert "left out: 1 job\n  job 4: asks for 25 units" in out
+    assert "note: the log has no program names: the application number stands in\n" in out
+    assert "offered load: " in out
+    assert out.endswith("mine: 2 jobs on 4 nodes; bench show mine\n")
+
+
+def test_an_instance_of_a_log_can_be_shown(bench: Bench) -> None:
+    Path("log.swf").write_text(swf((0, 60, 4), (10, 60, 4)))
+    assert bench("import", "swf", "log.swf", "--out", "mine", "--objective", "slowdown", "--name", "Test log")[0] == 0
+    code, out, _ = bench("show", "mine")
+    assert code == 0
+    assert "Test log: 2 jobs of a log" in out
+    assert "objective: slowdown" in out
+
+
+def test_the_first_jobs_at_an_offered_load(bench: Bench) -> None:
+    Path("log.swf").write_text(swf((0, 3600, 4), (3600, 3600, 4), (7200, 3600, 4), (9000, 3600, 4)))
+    _, out, _ = bench("import", "swf", "log.swf", "--first", 3, "--load", 1.2, "--out", "mine")
+    assert "offered load: 1.200\n" in out
+    assert [j.submit for j in load("mine").jobs] == [0, 2250, 4500]
+
+
+def test_the_same_log_gives_the_same_bytes(bench: Bench) -> None:
+    Path("log.swf").write_text(swf((0, 60, 4), (5, 60, 2)))
+    for out in ("one", "two"):
+        bench("import", "swf", "log.swf", "--out", out)
+    for name in ("instance.toml", "jobs.csv"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+
+
+def test_lines_that_cannot_be_read_are_told_the_first_ten_of_them(bench: Bench) -> None:
+    Path("log.swf").write_text(swf((0, 60, 4)) + "broken\n" * 12)
+    _, out, _ = bench("import", "swf", "log.swf", "--out", "mine")
+    told = [line for line in out.splitlines() if line.startswith("  log.swf, line ")]
+    assert told == [f"  log.swf, line {n}: 1 field; a line of SWF has 18" for n in range(5, 15)]
+    assert "not read: 12 lines, the first 10 of them\n" in out
+    assert load("mine").repairs == {"lines_not_read": 12}
+
+
+def test_jobs_left_out_for_one_reason_are_told_together(bench: Bench) -> None:
+    Path("log.swf").write_text(swf((0, 60, 4), *[(k, -1, 4) for k in range(1, 6)], (7, 60, 9)))
+    _, out, _ = bench("import", "swf", "log.swf", "--out", "mine")
+    assert "left out: 6 jobs\n  jobs 2, 3, 4 and 2 more: its runtime is unknown\n  job 7: asks for 9 units" in out
+
+
+def test_a_log_that_brings_its_machine_with_power(bench: Bench) -> None:
+    Path("jobs.csv").write_text(EURORA)
+    code, _, err = bench("import", "eurora", "jobs.csv", "--out", "mine")
+    assert (code, err) == (0, "")
+    instance = load("mine")
+    assert [(g.name, g.count) for g in instance.platform.groups] == [("gpu", 32), ("mic", 32)]
+    assert [(j.submit, j.power, j.queue) for j in instance.jobs] == [(31870, 9.0, "parallel")]
+    with Path("mine", "jobs.csv").open() as table:
+        assert next(csv.reader(table))[-2:] == ["name", "power"]
+    assert tomllib.loads(Path("mine", "instance.toml").read_text())["queues"] == [{"name": "parallel", "ewt_s": 21600}]
+
+
+def test_nodes_with_more_than_cores_and_memory(bench: Bench) -> None:
+    header = "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|AllocTRES\n"
+    rows = "1|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T11:05:00|02:00:00|1|8|gres/gpu=2\n"
+    Path("jobs.txt").write_text(header + rows)
+    machine = ["--nodes", 2, "--cores", 8, "--per-node", "gpus=4"]
+    code, _, err = bench("import", "sacct", "jobs.txt", *machine, "--zone", "Europe/Rome", "--out", "mine")
+    assert (code, err) == (0, "")
+    instance = load("mine")
+    assert dict(instance.jobs[0].request) == {"cores": 8, "gpus": 2}
+    assert instance.jobs[0].submit == 36000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["swg", "log.swf"], "swg"),
+        (["swf", "none.swf"], "none.swf: there is no such file"),
+        (["swf", "empty.swf"], "empty: no job to replay"),
+        (["swf", "log.swf", "--window", "July"], "expected a date and a number of days"),
+        (["swf", "log.swf", "--window", "2013-07-14:1d"], "no job was submitted"),
+        (["swf", "log.swf", "--nodes", "1"], "the platform can hold none of the 1 jobs"),
+        (["swf", "log.swf", "--load", "-1"], "an offered load of -1.0 cannot be reached"),
+        (["swf", "log.swf", "--load", "1"], "no span of time"),
+        (["swf", "log.swf", "--objective", "fame"], "fame"),
+        (["swf", "log.swf", "--zone", "Mars/Base"], "there is no such time zone"),
+        (["swf", "log.swf", "--per-node", "gpus"], "expected names and whole numbers such as gpus=2,mics=1"),
+        (["swf", "log.swf", "--per-node", "cores=3"], "cores has an option of its own"),
+        (["sacct", "log.swf"], "there is no column JobID"),
+        (["batsim", "log.swf"], "not a JSON file"),
+        (["eurora", "log.swf"], "there is no column job_id"),
+        (["pbs", "log.swf", "--nodes", "2", "--cores", "2"], "no job to replay; 4 lines could not be read"),
+    ],
+)
+def test_a_wrong_use_is_a_sentence(bench: Bench, arguments: list[str], told: str) -> None:
+    Path("log.swf").write_text(swf((0, 60, 4)))
+    Path("empty.swf").write_text("")
+    code, out, err = bench("import", *arguments, "--out", "mine")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert told in err
+    assert not Path("mine").exists()
+
+
+def test_a_folder_that_cannot_be_written(bench: Bench) -> None:
+    Path("log.swf").write_text(swf((0, 60, 4)))
+    Path("taken").write_text("")
+    code, _, err = bench("import", "swf", "log.swf", "--out", "taken")
+    assert (code, err) == (2, "error: --out taken: cannot be written (File exists)\n")
