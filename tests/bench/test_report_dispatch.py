@@ -1,0 +1,172 @@
+"""The table of the dispatchers, of a fixed set of records; the progress of a replay."""
+
+import io
+
+import pytest
+from rich.console import Console
+from schedlab.bench.progress import Lines, Live
+from schedlab.bench.record import record
+from schedlab.bench.replay import Replay
+from schedlab.bench.report import show
+from schedlab.bench.report_dispatch import sorted_out
+from schedlab.bench.selection import Run, View
+
+DAY = View(durations="runtime")
+USUAL = Replay()
+ENDED = dict.fromkeys(("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing"), 0)
+
+
+def metrics(wait, slowdown, used=0.5, **more):
+    calls = (
+        {f"decisions_ended_{k}": v for k, v in {**ENDED, **more.pop("ended", {})}.items()} if "solver" in more else {}
+    )
+    solver = more.pop("solver", None)
+    return {
+        "wait_mean": wait, "wait_max": 10 * wait, "slowdown_mean": slowdown, "bounded_slowdown_mean": slowdown - 0.5,
+        "WQT": wait / 4, "NL": 3, "utilisation_cores": used, "decisions_made": 500, "decisions_solver": solver,
+        "decisions_seconds_mean": 0.0125, "decisions_seconds_p99": None if solver is None else 0.21,
+        "decisions_seconds_max": None if solver is None else 0.25, **calls, **more,
+    }  # fmt: skip
+
+
+def made(method, objective, wait, slowdown, seed=1, replay=USUAL, recorded=None, notes=(), offline=True, **more):
+    if "solver" not in more:
+        replay = replay.for_policies
+    found = {
+        "status": "feasible", "objective": objective, "verified": True, "sense": "minimize", "schedule": None,
+        "seconds": {"build": None, "lower": None, "solve": None, "total": 1.0},
+        "metrics": metrics(wait, slowdown, **more), "jobs_csv": "x.jobs.csv",
+        "simulation": {"recorded": recorded, "notes": list(notes), "offline": offline, "objective": "weighted-wait"},
+    }  # fmt: skip
+    run = Run("eurora_700", "eurora_700", "c", method, seed, view=DAY, replay=replay)
+    return record(run, found, "2026-01-01T00:00:00+00:00")
+
+
+def offline(method, objective, bound, content="c"):
+    found = {
+        "status": "feasible" if objective is not None else "unknown", "objective": objective, "bound": bound,
+        "verified": True if objective is not None else None, "sense": "minimize",
+        "schedule": {} if objective is not None else None,
+    }  # fmt: skip
+    return record(Run("eurora_700", "eurora_700", content, method, view=DAY), found, "2026-01-01T00:00:00+00:00")
+
+
+SOLVER = {
+    "solver": 200,
+    "ended": {"optimal": 100, "limit": 60, "no-gain": 40},
+    "decisions_gain_none": 120,
+    "decisions_gain_mean": 0.0123,
+    "decisions_solver_seconds_p99": 0.22,
+    "decisions_urgent": 7,
+}
+RECORDS = [
+    made("fcfs", 40.0, 4000.0, 90.0, used=0.7),
+    made("easy-d", 25.0, 2500.0, 30.0, notes=["the log has no names"]),
+    made("hcp3-d@cpsat", 20.0, 2000.0, 35.0, notes=["the log has no names"], **SOLVER),
+    offline("multi-search", 16.0, None),
+    offline("highs:pool@1800s..100000s-energy", None, 12.0),
+]
+
+
+def printed(records, width=120):
+    console = Console(file=io.StringIO(), width=width)
+    wrong = show(console, records)
+    return console.file.getvalue(), wrong
+
+
+def row(text, method):
+    return next(line for line in text.splitlines() if line.startswith(method))
+
+
+def test_each_dispatcher_has_a_line_and_the_best_of_each_column_is_marked():
+    text, wrong = printed(RECORDS)
+    assert wrong == [] and "eurora_700, replay of the day, 0.2 s a decision" in text
+    assert row(text, "hcp3-d@cpsat").split() == [
+        "hcp3-d@cpsat", "2,000*", "20,000*", "35.0", "34.5", "20.000*", "3", "50.0%", "500/200/100/60",
+        "12.5/210/250", "25.0%", "40.0%", "yes",
+    ]  # fmt: skip
+    assert row(text, "easy-d").split()[3:5] == ["30.0*", "29.5*"]
+    assert row(text, "fcfs").split() == [
+        "fcfs", "4,000", "40,000", "90.0", "89.5", "40.000", "3", "70.0%*", "500", "12.5", "150.0%", "70.0%", "yes",
+    ]  # fmt: skip
+
+
+def test_below_the_table_stand_the_clairvoyant_the_solver_and_what_the_trace_lacks():
+    text = " ".join(printed(RECORDS)[0].split())
+    assert "best offline schedule, every duration known: 16.000 by multi-search, verified" in text
+    assert "best true bound: 12.000 by highs:pool@1800s..100000s-energy" in text
+    assert (
+        "hcp3-d@cpsat: of 200 calls that reached the solver 50% proven optimal, 30% cut by the limit, 20% ended without "
+        "gain, 60% with the warm start itself, mean gain 1.23%, p99 0.22 s; max stretch put jobs first 7 times" in text
+    )
+    assert "easy-d, hcp3-d@cpsat: the log has no names" in text
+    assert "the whole instance" not in text  # the offline runs of the same jobs have no table of their own
+
+
+@pytest.mark.parametrize("width", [80, 100, 110, 120])
+def test_no_line_is_wider_than_the_terminal(width):
+    text, _ = printed(RECORDS, width)
+    assert max(map(len, text.splitlines())) <= width and "…" not in text
+    assert "2,000*" in text and "25.0%" in text and ("500/200" in text) is (width >= 110)
+
+
+def test_seeds_are_means_and_a_run_that_failed_says_why_and_never_wins():
+    cut = {**RECORDS[0], "method": "pcp3@cpsat", "status": "unknown", "cause": "timeout", "verified": None}
+    cut |= {"objective": None, "message": "stopped at its limit of 60 s: 3 of 700 jobs had started"}
+    pair = [made("hcp3@cpsat", o, 100 * o, o, seed=s, **SOLVER) for s, o in ((1, 10.0), (2, 20.0))]
+    text, _ = printed([*pair, cut, RECORDS[0]])
+    assert row(text, "hcp3@cpsat").split()[1:4] == ["1,500*", "15,000*", "15.0*"]
+    assert row(text, "pcp3@cpsat").split()[1] == "-" and row(text, "pcp3@cpsat").endswith("timeout")
+    assert "3 of 700 jobs had started" in text
+
+
+def test_what_the_real_machine_did_stands_beside_and_is_never_marked():
+    real = {"wait_mean": 1.0, "wait_max": 2.0, "slowdown_mean": 1.0, "WQT": 0.5, "NL": 0}
+    text, _ = printed([made("fcfs", 9.0, 900.0, 9.0, recorded=real), made("easy", 8.0, 800.0, 8.0, recorded=real)])
+    line = row(text, "as recorded")
+    assert line.split()[2:5] == ["1", "2", "1.00"] and "*" not in line and line.rstrip().endswith("-")
+    assert "800*" in row(text, "easy")
+
+
+def test_a_bound_that_a_verified_replay_refutes_is_told():
+    text, wrong = printed([*RECORDS[:3], offline("highs:pool@1800s-relax", None, 21.0)])
+    assert len(wrong) == 1 and "refuted" in " ".join(text.split())
+
+
+def test_other_machines_loads_and_contents_are_other_tables():
+    loaded = made("fcfs", 50.0, 1.0, 1.0, replay=Replay(load=1.2), offline=False)
+    boards, left = sorted_out([*RECORDS, loaded, offline("multi-search", 1.0, None, content="other")])
+    assert [title for title, _ in boards] == [
+        "eurora_700, replay of the day, 0.2 s a decision",
+        "eurora_700, replay of the day, load 1.2",
+    ]
+    assert [len(b.offline) for _, b in boards] == [2, 0] and [r["content"] for r in left] == ["other"]
+
+
+RUN = Run("log", "log.swf", "c", "easy", view=DAY, replay=Replay(trace=True).for_policies)
+
+
+def told(done, seconds):
+    return {"event": "progress", "done": done, "total": 5000, "seconds": seconds}
+
+
+def test_plain_lines_tell_rate_and_time_left_every_ten_seconds():
+    console = Console(file=io.StringIO(), width=120)
+    lines = Lines([RUN], console)
+    for seconds in range(1, 31):
+        lines.progress(RUN, told(100 * seconds, float(seconds)))
+    said = console.file.getvalue().splitlines()
+    assert [line.partition("seed 1: ")[2] for line in said] == [
+        "1,000 of 5,000 jobs, 100 jobs/s, 0:00:40 left",
+        "2,000 of 5,000 jobs, 100 jobs/s, 0:00:30 left",
+        "3,000 of 5,000 jobs, 100 jobs/s, 0:00:20 left",
+    ]
+
+
+def test_the_bar_of_a_replay_is_that_of_its_jobs():
+    live = Live([RUN], Console(file=io.StringIO(), width=120, force_terminal=True))
+    with live:
+        live.begun(RUN)
+        live.progress(RUN, told(2500, 5.0))
+        task = next(t for t in live.bars.tasks if t.id == live.tasks[RUN.key])
+        assert (task.completed, task.total) == (2500, 5000) and "500 jobs/s, 0:00:05 left" in task.fields["news"]
