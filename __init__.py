@@ -9,6 +9,7 @@
 7
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import backends
@@ -56,17 +57,28 @@ from .models.language import (
 from .solve import solve
 
 if TYPE_CHECKING:
+    from .dispatch.policies import Policy
+    from .dispatch.simulation import Simulation, SimulationError
+    from .dispatch.simulator import simulate
     from .heuristics import first_solution, multi_search
 
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
-    """The compiled heuristics are imported when they are first asked for: numba takes half a second."""
-    if name in ("first_solution", "multi_search"):
-        from . import heuristics
+LATER = {
+    "first_solution": "heuristics",
+    "multi_search": "heuristics",
+    "Policy": "dispatch.policies",
+    "Simulation": "dispatch.simulation",
+    "SimulationError": "dispatch.simulation",
+    "simulate": "dispatch.simulator",
+}
 
-        return getattr(heuristics, name)
+
+def __getattr__(name: str) -> Any:
+    """What is compiled is imported when it is first asked for: numba takes half a second."""
+    if name in LATER:
+        return getattr(import_module(f".{LATER[name]}", __name__), name)
     raise AttributeError(f"module 'schedlab' has no attribute {name!r}")
 
 
@@ -86,6 +98,7 @@ __all__ = [
     "Task",
     "NodeGroup",
     "Platform",
+    "Policy",
     "Problem",
     "ProblemError",
     "Project",
@@ -93,6 +106,8 @@ __all__ = [
     "Result",
     "Running",
     "Schedule",
+    "Simulation",
+    "SimulationError",
     "SolverUnavailable",
     "UnknownName",
     "Workload",
@@ -123,6 +138,7 @@ __all__ = [
     "read_results",
     "read_swf",
     "read_trace",
+    "simulate",
     "solve",
     "start_before_end",
     "start_before_start",

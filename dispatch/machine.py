@@ -93,7 +93,7 @@ def _ranges(trace: Trace, state: State, started: NDArray[np.bool_]) -> Placement
     apart = np.ones(job.size, np.bool_)
     apart[1:] = (job[1:] != job[:-1]) | (place[1:] != place[:-1] + 1) | (share[1:] != share[:-1])
     begin = np.flatnonzero(apart)
-    last = np.append(begin[1:], job.size) - 1
+    last = np.append(begin[1:], job.size)[: begin.size] - 1
     first = np.concatenate([[0], np.cumsum(np.bincount(job[begin], minlength=count.size))])
     return Placement(first.astype(np.int64), place[begin], place[last], share[begin])
 
