@@ -27,7 +27,7 @@ def running_profile(trace: Trace, state: State) -> Profile:
     length = np.ones(places, np.int64)
     for i in range(n):
         j = state.running[i]
-        for k in range(trace.first[j], trace.first[j] + state.count[j]):
+        for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
             length[state.place[k]] += 1
     room = length.max() + SPARE
     profile = Profile(
@@ -37,7 +37,7 @@ def running_profile(trace: Trace, state: State) -> Profile:
     profile.free[:, 0, :] = state.free
     for i in range(n):
         j, end = state.running[i], max(state.running_end[i], now + 1)
-        for k in range(trace.first[j], trace.first[j] + state.count[j]):
+        for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
             p = state.place[k]
             last = profile.length[p] - 1
             if profile.time[p, last] < end:
@@ -54,7 +54,7 @@ def running_profile(trace: Trace, state: State) -> Profile:
 def _hold(profile: Profile, trace: Trace, state: State, j: int, sign: int) -> Profile:
     """Put the reservation of job j into the profile, or take it out; the profile may have grown."""
     begin_, end = state.reserved[j], state.reserved[j] + state.expected[j]
-    for k in range(trace.first[j], trace.first[j] + state.count[j]):
+    for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
         if profile.length[state.place[k]] + 2 > profile.time.shape[1]:
             profile = grown(profile)
         occupy(profile, state.place[k], begin_, end, trace.request[j], sign * state.share[k])
@@ -65,7 +65,7 @@ def _hold(profile: Profile, trace: Trace, state: State, j: int, sign: int) -> Pr
 def _keeps(profile: Profile, trace: Trace, state: State, j: int) -> bool:
     """Whether the reservation of job j still fits into the profile."""
     start, end = state.reserved[j], state.reserved[j] + state.expected[j]
-    for k in range(trace.first[j], trace.first[j] + state.count[j]):
+    for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
         p = state.place[k]
         i = segment(profile, p, start)
         while i < profile.length[p] and profile.time[p, i] < end:
@@ -104,8 +104,8 @@ def _reserve(profile: Profile, s: Scratch, trace: Trace, state: State, j: int, l
     free = np.empty_like(state.free)
     for p in range(free.shape[0]):
         free[p] = profile.free[p, segment(profile, p, start)]
-    state.count[j] = spread(free, trace.capacity, s.fits, units, best, state.chosen, state.put)
-    for k in range(state.count[j]):
+    state.pieces[j] = spread(free, trace.capacity, s.fits, units, best, state.chosen, state.put)
+    for k in range(state.pieces[j]):
         state.place[trace.first[j] + k], state.share[trace.first[j] + k] = state.chosen[k], state.put[k]
     return _hold(profile, trace, state, j, 1)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ..heuristics.profile import Ints
 from ..models import Job, Running
 from ..models.compiled import compiled
 from . import replay as kernels
@@ -25,7 +26,6 @@ from .state import (
     SORTED,
     STARTED,
     WAITING,
-    Ints,
     State,
     Trace,
     advance,

@@ -84,7 +84,7 @@ def placement_of(trace: Trace, state: State, by_count: bool) -> Placement:
 
 def _ranges(trace: Trace, state: State, started: NDArray[np.bool_]) -> Placement:
     """Neighbouring nodes with the same number of units become one range."""
-    count = np.where(started, state.count, 0)
+    count = np.where(started, state.pieces, 0)
     job = np.repeat(np.arange(count.size), count)
     slot = np.repeat(trace.first[:-1] - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
     place, share = state.place[slot].astype(np.int64), state.share[slot].astype(np.int64)

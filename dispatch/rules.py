@@ -98,7 +98,7 @@ def shadow_of(trace: Trace, state: State, head: int, then: Ints) -> int:
     """
     units, request, now = trace.units[head], trace.request[head], state.clock[NOW]
     fit, place, share, ends, running = state.fit, state.place, state.share, state.running_end, state.running
-    requests, firsts, counts = trace.request, trace.first, state.count
+    requests, firsts, counts = trace.request, trace.first, state.pieces
     total = count_fits(then, request, units, fit)
     i, n = 0, state.clock[RUNNING]
     while i < n:
@@ -145,7 +145,7 @@ def easy(trace: Trace, state: State, rules: Rules) -> None:
                 _spend(units, request, spare, j)
                 if not short:
                     take(trace, extra, state, j, 1)
-                for k in range(trace.first[j], trace.first[j] + state.count[j]):
+                for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
                     p = state.place[k]
                     both[p] = np.minimum(extra[p], state.free[p])
     compact(state)

@@ -61,7 +61,7 @@ class State(NamedTuple):
     ends: Ints
     end_of: Ints
     ended: Ints
-    count: Ints  # how many slots of place and share a job has
+    pieces: Ints  # how many slots of place and share a job has
     place: Small
     share: Small
     reserved: Ints
@@ -89,7 +89,7 @@ def new_state(trace: Trace, expected: Ints) -> State:
         ends=np.empty(jobs, np.int64),
         end_of=np.empty(jobs, np.int64),
         ended=np.empty(jobs, np.int64),
-        count=np.zeros(jobs, np.int64),
+        pieces=np.zeros(jobs, np.int64),
         place=np.empty(slots, np.int32),
         share=np.empty(slots, np.int32),
         reserved=np.full(jobs, -1, np.int64),
@@ -147,7 +147,7 @@ def next_event(trace: Trace, state: State) -> int:
     for c in range(trace.period.size):
         if state.opened[c] > 0:
             t = min(t, next_opening(trace, c, clock[NOW]))
-    return t
+    return int(t)
 
 
 @compiled
@@ -232,7 +232,7 @@ def _finish(trace: Trace, state: State, j: int) -> None:
 def take(trace: Trace, free: Ints, state: State, j: int, sign: int) -> None:
     """Take (sign 1) the units of job j from the amounts of its places, or give them back (-1)."""
     first = trace.first[j]
-    for k in range(first, first + state.count[j]):
+    for k in range(first, first + state.pieces[j]):
         for r in range(free.shape[1]):
             free[state.place[k], r] -= sign * state.share[k] * trace.request[j, r]
 
@@ -243,7 +243,7 @@ def keep_places(trace: Trace, state: State, j: int, entries: int) -> None:
     first = trace.first[j]
     for k in range(entries):
         state.place[first + k], state.share[first + k] = state.chosen[k], state.put[k]
-    state.count[j] = entries
+    state.pieces[j] = entries
 
 
 @compiled
