@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..dispatch.curves import in_use, waiting
 from .faults import WrongUse
-from .gantt import HOUR, Rectangle, lanes, shares
+from .gantt import HOUR, Rectangle, rectangles, shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MOST_NODES = 200  # rows of a Gantt chart that are drawn one by one
-MOST_RECTANGLES = 3000
+MOST_JOBS = 3000
+MOST_UNITS = 12_000  # of all jobs together
+SHADES = (0.0, 0.22, 0.42)  # of white in a colour, so that neighbouring jobs can be told apart
 CELLS = 480  # columns of a Gantt chart that is drawn as cells
 STEPS = 600  # of a curve; one with more is drawn as means
 WIDTH, GANTT, CURVE = 5.8, 3.1, 0.62  # inches
@@ -125,18 +127,20 @@ def _gantt(
 ) -> list[str]:
     """Rectangles where there are few, else cells that mix the colours."""
     nodes = len(frame.platform.nodes)
-    found = lanes(jobs, MOST_RECTANGLES) if nodes <= MOST_NODES and len(jobs) <= MOST_RECTANGLES else None
-    if found is None:
+    if nodes > MOST_NODES or len(jobs) > MOST_JOBS or jobs.units.sum() > MOST_UNITS:
         notes = _cells(ax, frame, jobs, asked, category, colours)
     else:
-        _rectangles(ax, frame, found, category, colours)
-        notes = ["each row is a node; where jobs share one, its row is split between them"]
+        _rectangles(ax, frame, rectangles(jobs, frame.platform, asked), category, colours)
+        notes = [
+            "each row is a node, and a job as high as the share of the node that it holds of the resource that it needs "
+            "most; shades tell neighbouring jobs apart"
+        ]
     ax.set_ylim(nodes, 0)
     ax.set_title("jobs on nodes", loc="left", fontsize=8)
     groups = frame.platform.groups
     edges = np.cumsum([0, *(g.count for g in groups)])
     if 1 < len(groups) <= 12:
-        ax.set_yticks((edges[:-1] + edges[1:]) / 2, [f"{g.name}\n{g.count:,}" for g in groups])
+        ax.set_yticks((edges[:-1] + edges[1:]) / 2, [f"{g.name} ({g.count:,})" for g in groups])
         ax.tick_params(axis="y", length=0)
         for edge in edges[1:-1]:
             ax.axhline(edge, color=INK, linewidth=0.5)
@@ -147,15 +151,23 @@ def _gantt(
 
 
 def _rectangles(ax: Axes, frame: Frame, found: Sequence[Rectangle], category: Ints, colours: Sequence[str]) -> None:
-    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
 
+    ring = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
     for k, colour in enumerate(colours):
-        mine = [r for r in found if category[r.job] == k]
-        left, right = frame.places([r.start for r in mine]), frame.places([r.end for r in mine])
-        corners = [
-            [(x, r.top), (y, r.top), (y, r.bottom), (x, r.bottom)] for r, x, y in zip(mine, left, right, strict=True)
-        ]
-        ax.add_collection(PolyCollection(corners, facecolors=colour, edgecolors="white", linewidths=0.25))
+        for n, shade in enumerate(SHADES):
+            mine = [r for r in found if category[r.job] == k and r.job % len(SHADES) == n]
+            if not mine:
+                continue
+            box = np.array([(r.start, r.end, r.top, r.bottom) for r in mine], np.float64)
+            left, right, top, bottom = frame.places(box[:, 0]), frame.places(box[:, 1]), box[:, 2], box[:, 3]
+            x = np.stack([left, right, right, left, left], axis=1).ravel()
+            y = np.stack([top, top, bottom, bottom, top], axis=1).ravel()
+            mixed = tuple(c + shade * (1 - c) for c in to_rgb(colour))
+            path = Path(np.stack([x, y], axis=1), np.tile(ring, len(mine)))
+            ax.add_patch(PathPatch(path, facecolor=mixed, edgecolor="none"))
 
 
 def _cells(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 HOUR = 3600
+TINY = 1e-9
 
 
 class Rectangle(NamedTuple):
@@ -29,54 +30,72 @@ class Rectangle(NamedTuple):
     bottom: float
 
 
-def lanes(jobs: Jobs, most: int) -> list[Rectangle] | None:
-    """The jobs as rectangles that do not overlap; None if there are more than ``most``.
+class Run(NamedTuple):
+    """A job on one node: seconds, its row, and the share of the node that it holds."""
 
-    A node that runs one job at a time is a row; one that is shared is split in as many lanes as it ever runs jobs. A job
-    on neighbouring nodes that it has for itself is one rectangle.
+    start: int
+    end: int
+    job: int
+    share: float
+
+
+def rectangles(jobs: Jobs, platform: Platform, asked: Mapping[str, Ints]) -> list[Rectangle]:
+    """The jobs as rectangles that do not overlap; a node is 1 high, and a job as high as the share of it that it holds.
+
+    ``asked``: of a unit of each job, by resource. Where jobs hold more than the whole together (one most of the memory,
+    another most of the cores), all are drawn flatter. A job on neighbouring nodes that it fills is one rectangle.
     """
     p = jobs.placement
-    long = jobs.end > jobs.start
-    if int((np.maximum(p.high - p.low + 1, 0)).sum()) > 20 * most:
-        return None
-    on: dict[int, list[tuple[int, int, int]]] = {}
-    for job in np.flatnonzero(long).tolist():
-        for k in range(p.first[job], p.first[job + 1]):
-            for node in range(p.low[k], p.high[k] + 1):
-                on.setdefault(node, []).append((int(jobs.start[job]), int(jobs.end[job]), job))
+    job, held = np.repeat(np.arange(len(jobs)), np.diff(p.first)), np.zeros(len(p.low))
+    real = (jobs.end > jobs.start)[job] & (p.low >= 0) & (p.high < len(platform.nodes))
+    held[real] = _held(platform, asked, job[real], p.low[real], p.units[real])
+    on: dict[int, list[Run]] = {}
+    for k in np.flatnonzero(real).tolist():
+        j = int(job[k])
+        run = Run(int(jobs.start[j]), int(jobs.end[j]), j, float(held[k]))
+        for node in range(p.low[k], p.high[k] + 1):
+            on.setdefault(node, []).append(run)
     found: list[Rectangle] = []
-    alone: dict[int, Rectangle] = {}  # job -> its last rectangle that has nodes for itself
+    filled: dict[int, Rectangle] = {}  # job -> its last rectangle that fills its nodes
     for node in sorted(on):
-        placed, count = _split(on[node])
-        for (start, end, job), lane in placed:
-            top, bottom = node + lane / count, node + (lane + 1) / count
-            before = alone.get(job)
-            if count == 1 and before is not None and before.bottom == top:
-                alone[job] = before._replace(bottom=bottom)
-            elif count == 1:
-                found += [before] if before is not None else []
-                alone[job] = Rectangle(job, start, end, top, bottom)
+        for run, top, bottom in _packed(sorted(on[node])):
+            before = filled.get(run.job)
+            if (top, bottom) != (0, 1):
+                found.append(Rectangle(run.job, run.start, run.end, node + top, node + bottom))
+            elif before is not None and before.bottom == node:
+                filled[run.job] = before._replace(bottom=node + 1)
             else:
-                found.append(Rectangle(job, start, end, top, bottom))
-        if len(found) > most:
-            return None
-    found += alone.values()
-    return sorted(found) if len(found) <= most else None
+                found += [before] if before is not None else []
+                filled[run.job] = Rectangle(run.job, run.start, run.end, node, node + 1)
+    return sorted([*found, *filled.values()])
 
 
-def _split(runs: list[tuple[int, int, int]]) -> tuple[list[tuple[tuple[int, int, int], int]], int]:
-    """Each run (start, end, job) of a node with its lane, the first one that is free then; and how many lanes."""
-    busy: list[tuple[int, int]] = []  # (end, lane)
-    free: list[int] = []
-    count, placed = 0, []
-    for run in sorted(runs):
-        while busy and busy[0][0] <= run[0]:
-            heappush(free, heappop(busy)[1])
-        lane = heappop(free) if free else count
-        count = max(count, lane + 1)
-        heappush(busy, (run[1], lane))
-        placed.append((run, lane))
-    return placed, count
+def _packed(runs: list[Run]) -> Iterator[tuple[Run, float, float]]:
+    """The runs of a node, by start, with tops and bottoms from 0 to 1: each at the first gap that is high enough.
+
+    What overlaps in time, directly or through others, is drawn to one scale.
+    """
+    group: list[tuple[Run, float, float]] = []
+    active: list[tuple[float, float, int]] = []  # (top, bottom, end)
+    for run in runs:
+        active = sorted(a for a in active if a[2] > run.start)
+        if not active:
+            yield from _scaled(group)
+            group = []
+        top = 0.0
+        for above, below, _ in active:
+            if above - top >= run.share - TINY:
+                break
+            top = max(top, below)
+        active.append((top, top + run.share, run.end))
+        group.append((run, top, top + run.share))
+    yield from _scaled(group)
+
+
+def _scaled(group: list[tuple[Run, float, float]]) -> Iterator[tuple[Run, float, float]]:
+    height = max((bottom for *_, bottom in group), default=1.0)
+    scale = 1.0 if height <= 1 + TINY else 1 / height
+    yield from ((run, top * scale, bottom * scale) for run, top, bottom in group)
 
 
 def shares(
