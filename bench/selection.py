@@ -99,7 +99,7 @@ Defaults = Mapping[View, Sequence[Default]]
 DISPATCHERS = (
     *(Default(name) for name in ("fcfs", "sjf", "rule:wt", "easy", "easy-r", "conservative")),
     *(Default(name) for name in ("pbs-fifo", "pbs-walltime")),
-    *(Default(name, 60) for name in ("hcp3@cpsat", "hcp3-d@cpsat", "hcp3-r@cpsat", "pcp3@cpsat")),
+    *(Default(name, 120) for name in ("hcp3@cpsat", "hcp3-d@cpsat", "hcp3-r@cpsat", "pcp3@cpsat")),
 )
 CLAIRVOYANT = (Default("multi-search"), Default("highs:pool@1800s..100000s-energy", 50))
 
