@@ -14,6 +14,7 @@ from .lines import read_lines
 from .repair import Logged, Trace
 from .workload import Workload, WorkloadError
 
+MOST = 10**7  # resources
 NOTE = "a Batsim workload has no users, queues and program names; the names of profiles do not stand in: they tell the runtime"
 
 
@@ -34,8 +35,8 @@ def batsim_trace(path: str | Path) -> Trace:
     nodes = values.get("nb_res")
     if not isinstance(jobs, list) or not isinstance(profiles, dict):
         raise WorkloadError(f'{path}: a Batsim workload has a list "jobs" and an object "profiles"')
-    if not isinstance(nodes, int) or nodes < 1:
-        raise WorkloadError(f'{path}: "nb_res" is {nodes!r}; expected the number of resources, at least 1')
+    if isinstance(nodes, bool) or not isinstance(nodes, int) or not 1 <= nodes <= MOST:
+        raise WorkloadError(f'{path}: "nb_res" is {nodes!r:.60}; expected the number of resources, 1 to {MOST:,}')
     found = [_job(k, job, profiles) for k, job in enumerate(jobs, 1)]
     trace = Trace.of(Path(path).stem, "batsim", found, ("cores",), notes=[NOTE])
     return replace(trace, platform=Platform([NodeGroup("node", nodes, {"cores": 1})]))
@@ -62,7 +63,7 @@ def write_batsim(workload: Workload, nodes: int, path: str | Path) -> None:
 def _parsed(path: str | Path) -> dict[str, Any]:
     try:
         values = json.loads("\n".join(read_lines(path)))
-    except (json.JSONDecodeError, RecursionError) as e:
+    except (ValueError, RecursionError) as e:
         raise WorkloadError(f"{path}: not a JSON file: {e}") from e
     if not isinstance(values, dict):
         raise WorkloadError(f'{path}: expected a JSON object with "nb_res", "jobs" and "profiles"')
@@ -75,8 +76,8 @@ def _job(place: int, job: object, profiles: Mapping[str, Any]) -> Logged:
         return Logged(f"entry {place}", unusable=f"entry {place} of the jobs is {job!r:.60}; expected an object")
     name = str(job.get("id", f"entry {place}"))
     res = job.get("res")
-    if isinstance(res, bool) or not isinstance(res, int) or res < 1:
-        return Logged(name, unusable=f"its res is {res!r:.60}; expected a whole number of at least 1")
+    if isinstance(res, bool) or not isinstance(res, int) or not 1 <= res <= MOST:
+        return Logged(name, unusable=f"its res is {res!r:.60}; expected a whole number, 1 to {MOST:,}")
     submit, walltime = (_seconds(job.get(key)) for key in ("subtime", "walltime"))
     for key, value in (("subtime", submit), ("walltime", walltime)):
         if value is None and key in job:

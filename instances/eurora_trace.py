@@ -126,7 +126,7 @@ def _clock(row: Mapping[str, str], column: str) -> float:
 
 
 def _whole(column: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdigit() and len(text) < 11):
         raise ValueError(f"{column} has {text!r}; expected a whole number")
     return int(text)
 
@@ -136,8 +136,8 @@ def _number(column: str, text: str) -> float:
         found = float(text)
     except ValueError:
         found = math.nan
-    if not 0 <= found < math.inf:
-        raise ValueError(f"{column} is {text!r}; expected a number of at least 0")
+    if not 0 <= found < 1e10:
+        raise ValueError(f"{column} is {text[:40]!r}; expected a number of at least 0")
     return found
 
 

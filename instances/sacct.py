@@ -18,6 +18,7 @@ NEEDED = (("JobID",), ("Submit",), ("Start",), ("End", "Elapsed"), ("Timelimit",
 TRES = ("AllocTRES", "ReqTRES")
 NOWHEN = ("", "Unknown", "None", "N/A", "INVALID")
 NO_LIMIT = ("UNLIMITED", "Partition_Limit")
+MOST = 10**10
 DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)", re.ASCII)
 MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)([cn]?)", re.ASCII)
 MB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
@@ -126,6 +127,8 @@ def _request(row: Mapping[str, str], units: int, cpus: int) -> dict[str, int]:
         total = next((t["mem"] for t in tres if "mem" in t), "0")
         found = MEMORY.fullmatch(total)
         megabytes = float(found[1]) * MB[found[2]] / units if found else 0.0
+    if gpus > MOST or megabytes > MOST:
+        raise ValueError(f"{gpus} GPUs and {megabytes:.0f} MB per node are more than any machine has")
     return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}
 
 

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta, timezone, tzinfo
 from itertools import islice
@@ -54,8 +55,8 @@ def read_swf(path: str | Path, cores: int = 1, memory: int | None = None) -> Wor
     ...     line = "1 0 10 60.5 24 -1 -1 24 3600 -1 1 5 1 -1 -1 -1 -1 -1"
     ...     _ = log.write_text(f"; UnixStartTime: 0\\n{line}\\n2 7 nothing\\n")
     ...     w = read_swf(log, cores=16)
-    >>> w.units[0], w.request[0], w.runtime[0], w.report.bad_lines[0].message
-    (2, array([12]), 61, '3 fields; a line of SWF has 18')
+    >>> w.units.tolist(), w.request.tolist(), w.runtime.tolist(), w.report.bad_lines[0].message
+    ([2], [[12]], [61], '3 fields; a line of SWF has 18')
     """
     return swf_trace(path, cores, memory).workload
 
@@ -175,10 +176,8 @@ def _table(lines: Sequence[str], file: str, width: int) -> tuple[Floats, list[Ba
         rows = [(n, line) for n, line in enumerate(lines[begin : begin + CHUNK], begin + 1) if _is_job(line)]
         values = _at_once([line for _, line in rows], width)
         if values is None:
-            told = [_fault(line, width) for _, line in rows]
-            bad += [BadLine(file, n, fault) for (n, _), fault in zip(rows, told, strict=True) if fault]
-            clean = [line.split()[: len(FIELDS)] for (_, line), fault in zip(rows, told, strict=True) if not fault]
-            values = np.array(clean, np.float64).reshape(-1, len(FIELDS))
+            values, told = _one_by_one([line for _, line in rows], width)
+            bad += [BadLine(file, rows[k][0], fault) for k, fault in told]
         parts.append(values)
     return np.concatenate(parts), bad
 
@@ -191,9 +190,8 @@ def _at_once(lines: Sequence[str], width: int) -> Floats | None:
     for kind in (np.int64, np.float64):  # whole numbers are read five times as fast
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "error", DeprecationWarning
-                )  # older versions of numpy only warn of what is no number
+                # older versions of numpy only warn of what is no number
+                warnings.simplefilter("error", DeprecationWarning)
                 values = np.fromstring(text, dtype=kind, sep=" ").astype(np.float64)
         except (ValueError, DeprecationWarning):
             continue
@@ -201,6 +199,21 @@ def _at_once(lines: Sequence[str], width: int) -> Floats | None:
             values = values.reshape(-1, width)[:, : len(FIELDS)]
             return None if _wrong(values).any() else values
     return None
+
+
+def _one_by_one(lines: Sequence[str], width: int) -> tuple[Floats, list[tuple[int, str]]]:
+    """The numbers of the lines without a fault, and of the others which they are and what is wrong."""
+    table = np.full((len(lines), len(FIELDS)), MISSING)
+    for k, line in enumerate(lines):
+        words = line.split()
+        if len(words) == width:
+            with suppress(ValueError):
+                table[k] = list(map(float, words[: len(FIELDS)]))
+    # what Python reads as a number is more than what SWF means by one: 1_000, or digits of other scripts
+    odd = np.array([not line.isascii() or "_" in line for line in lines], np.bool_)
+    doubtful = np.flatnonzero(_wrong(table).any(axis=1) | odd).tolist()
+    told = [(k, fault) for k in doubtful if (fault := _fault(lines[k], width))]
+    return np.delete(table, [k for k, _ in told], axis=0), told
 
 
 def _wrong(values: Floats) -> Bools:
