@@ -93,6 +93,7 @@ def test_slurm_without_any_limit_takes_the_runtime(file: Writer) -> None:
         ("1-02:00:00", "1-02", "Timelimit is '1-02'"),
         ("|2|32|16G", "|two|32|16G", "NNodes is 'two'"),
         ("32|16G|", "32|lots|", "ReqMem is 'lots'"),
+        ("32|16G|", "32|99999999P|", "more than any machine has"),
     ],
 )
 def test_a_damaged_row_of_slurm_is_told(file: Writer, old: str, new: str, told: str) -> None:
