@@ -33,8 +33,9 @@ CELLS = 480  # columns of a Gantt chart that is drawn as cells
 STEPS = 600  # of a curve; one with more is drawn as means
 WIDTH, GANTT, CURVE = 5.8, 3.1, 0.62  # inches
 INK, GREY = "#333333", "#888888"
-STYLE = {
+STYLE: Any = {
     "svg.fonttype": "none",
+    "text.parse_math": False,
     "font.family": "sans-serif",
     "font.size": 8,
     "axes.edgecolor": GREY,
@@ -91,13 +92,13 @@ def chart(frame: Frame, jobs: Jobs, category: Ints, colours: Sequence[str], titl
 
     ``category``: of each job, the index of its colour. The same input gives the same bytes.
     """
-    import matplotlib
+    from matplotlib import style
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     asked = requested(jobs, frame.platform.resources)
     curves = [r for r in frame.platform.resources if asked[r].any()]
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": title}):
+    with style.context(["default", {**STYLE, "svg.hashsalt": title}]):  # whatever the user has set
         heights = [GANTT] + [CURVE] * (len(curves) + 1)
         figure = Figure(figsize=(WIDTH, sum(heights) + 0.34 * len(heights) + 0.3), layout="constrained")
         FigureCanvasSVG(figure)
@@ -197,7 +198,7 @@ def _use(ax: Axes, frame: Frame, jobs: Jobs, asked: Ints, resource: str) -> list
     """How much of a resource is in use, in percent of what the platform has."""
     total = frame.platform.total(resource)
     times, used = in_use(jobs.start, jobs.end, jobs.units * asked)
-    notes = _curve(ax, frame, times, used * (100.0 / max(total, 1)), "#4c78a8")
+    notes = _curve(ax, frame, times, used.astype(np.float64) * (100.0 / max(total, 1)), "#4c78a8")
     ax.axhline(100, color=INK, linewidth=0.7, linestyle=(0, (4, 2)))
     ax.set_ylim(0, 108)
     ax.set_yticks([0, 50, 100], ["0", "50", "100 %"])
