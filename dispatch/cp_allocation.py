@@ -30,17 +30,17 @@ class Asked(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """Starts (-1: found no place) and, on the slots of each job, its nodes and how many units each has; ``count`` of them."""
+    """Starts (-1: found no place) and, on the slots of each job, its nodes and how many units each has; ``pieces`` of them."""
 
     start: Ints
-    count: Ints
+    pieces: Ints
     node: Ints
     put: Ints
 
     def nodes(self, asked: Asked, j: int, names: Sequence[str]) -> Mapping[str, int]:
         """{node name: units} of job j."""
         at = int(asked.slot[j])
-        until = at + int(self.count[j])
+        until = at + int(self.pieces[j])
         return {names[n]: u for n, u in zip(self.node[at:until].tolist(), self.put[at:until].tolist(), strict=True)}
 
 
@@ -110,7 +110,7 @@ def _place_all(profile: Profile, machine: Machine, s: Scratch, asked: Asked, ord
             if s.fits[n] > 0:
                 free[n] = profile.free[n, segment(profile, n, start)]
         entries = spread(free, machine.capacity, s.fits, asked.units[j], True, chosen, put)
-        placed.count[j] = entries
+        placed.pieces[j] = entries
         for e in range(entries):
             n = chosen[e]
             placed.node[asked.slot[j] + e], placed.put[asked.slot[j] + e] = n, put[e]

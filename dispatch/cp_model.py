@@ -16,7 +16,6 @@ import numpy as np
 from ..heuristics.profile import Ints
 from ..models import Dispatch, Job, Platform, Queue, Running
 from ..models.dispatch import DAY, Window
-from .cp_allocation import LAST
 from .moment import Moment
 from .waiting import Waiting
 
@@ -58,7 +57,12 @@ def end_of_horizon(moment: Moment, jobs: Waiting) -> int:
     return moment.now + int(jobs.duration.sum()) + sum(r.end - moment.now for r in moment.running)
 
 
-def windows_of(moment: Moment, jobs: Waiting, last: int = LAST) -> list[tuple[Window, ...]]:
+def latest_start(moment: Moment, jobs: Waiting, taken: Taken) -> int:
+    """A moment by which any of these jobs can have started: after what runs and the calendars, one after another."""
+    return int(max([moment.now + FOLLOWED, *taken[1].tolist()]) + jobs.duration.sum())
+
+
+def windows_of(moment: Moment, jobs: Waiting, last: int) -> list[tuple[Window, ...]]:
     """When each job may start, from now to ``last``, as far as calendars are followed; all of them may start now."""
     daily = {q.name: q.daily for q in moment.queues if q.daily}
     anytime: tuple[Window, ...] = ((moment.now, last),) if last >= moment.now else ()

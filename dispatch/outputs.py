@@ -41,6 +41,7 @@ NEEDED = (
     "finish_time",
     "allocated_resources",
 )
+READ = (*NEEDED, "requested_time", "final_state", "metadata")
 NAMES = " /@+,"  # besides letters, digits and _.-~, what stays as it is in the names of metadata
 LARGE = 2**53  # numbers from here on are taken for mistakes
 CHUNK = 20_000  # rows that are held as text at a time
@@ -217,7 +218,7 @@ def _blocks(reader: Iterator[list[str]], path: Path) -> Iterator[tuple[int, dict
         wrong = next((k for k, row in enumerate(rows) if len(row) != len(header)), None)
         if wrong is not None:
             raise JobsError(f"{path}, line {line + wrong}: {len(rows[wrong])} fields; expected are {len(header)}")
-        yield line, dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+        yield line, {name: [row[k] for row in rows] for k, name in enumerate(header) if name in READ}
         line += len(rows)
 
 
@@ -228,7 +229,7 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
     numbers = [_numbers(text.get(name, [""] * rows), name, where, line) for name in names]
     killed = np.array([state == KILLED for state in text.get("final_state", [""] * rows)], np.bool_)
     count, kind = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-    ranges: list[tuple[int, int, int]] = []
+    ranges: list[int] = []
     for k, (nodes, meta) in enumerate(zip(text["allocated_resources"], text.get("metadata", [""] * rows), strict=True)):
         base, _, units = meta.partition(";units=")
         kind[k] = kinds.setdefault(base, len(kinds))
@@ -239,7 +240,7 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
             raise JobsError(
                 f"{where} {line + k}: job {text['job_id'][k]!r} has the nodes {units or nodes!r}; expected is 0-3 7"
             ) from None
-        count[k] = len(ranges) - before
+        count[k] = (len(ranges) - before) // 3
     low, high, each = np.array(ranges, np.int64).reshape(-1, 3).T
     return text["job_id"], *numbers, killed, count, low, high, each, kind
 
@@ -264,19 +265,20 @@ def _number(cell: str) -> float:
         return np.nan
 
 
-def _ranges(text: str) -> list[tuple[int, int, int]]:
-    """(low, high, units on each) of ``0-3:2 7:1`` or ``0-3 7``. Raises ValueError.
+def _ranges(text: str) -> list[int]:
+    """``0-3:2 7:1`` or ``0-3 7`` as low, high and units on each, one range after the other. Raises ValueError.
 
     >>> _ranges("0-3:2 7")
-    [(0, 3, 2), (7, 7, 1)]
+    [0, 3, 2, 7, 7, 1]
     """
     found = []
     for piece in text.split():
-        nodes, _, units = piece.partition(":")
-        low, _, high = nodes.partition("-")
-        found.append((int(low), int(high or low), int(units or 1)))
-        if max(found[-1]) > LARGE:
+        nodes, _, several = piece.partition(":")
+        begin, _, end = nodes.partition("-")
+        low, high, units = int(begin), int(end or begin), int(several or 1)
+        if low > LARGE or high > LARGE or units > LARGE:
             raise ValueError
+        found += (low, high, units)
     return found
 
 

@@ -35,7 +35,7 @@ class Waiting(NamedTuple):
         """Some of the jobs, by mask or by index (in that order)."""
         index = np.flatnonzero(which) if which.dtype == np.bool_ else which
         columns = (column[index] for column in self[1:-1])
-        return Waiting([self.jobs[k] for k in index.tolist()], *columns, self.requests)  # type: ignore[arg-type]
+        return Waiting([self.jobs[k] for k in index.tolist()], *columns, self.requests)  # type: ignore[arg-type,call-arg]
 
     @property
     def request(self) -> Ints:
