@@ -271,7 +271,7 @@ def _ranges(text: str) -> list[int]:
     >>> _ranges("0-3:2 7")
     [0, 3, 2, 7, 7, 1]
     """
-    found = []
+    found: list[int] = []
     for piece in text.split():
         nodes, _, several = piece.partition(":")
         begin, _, end = nodes.partition("-")
