@@ -22,6 +22,12 @@ from .store import Record
 
 RECORDED = "as recorded"
 MARK = "*"  # behind the best of a column
+VERDICTS = {
+    "timeout": "cut",
+    "out of memory": "memory",
+    "dispatcher": "error",
+    "unavailable": "none",
+}  # to fit a column
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,8 @@ class Line:
         if not self.records:
             return Text("-")
         causes = [r["cause"] or ("NO" if r["verified"] is False else r["status"]) for r in self.records]
-        return Text("yes") if self.whole else Text(next(c for c in causes if c != "feasible"), style="bold red")
+        why = next((c for c in causes if c != "feasible"), "yes")
+        return Text("yes") if self.whole else Text(VERDICTS.get(why, why), style="bold red")
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,8 @@ def table(title: str, board: DispatchBoard, width: int = 120) -> Table:
         for column, value in zip(columns, best, strict=True):
             mine = column.figure(line) if column.figure is not None else None
             won = mine is not None and mine == value and line.name != RECORDED
-            cells.append(Text(column.cell(line) + (MARK if won else " "), style="bold green" if won else ""))
+            space = MARK if won else " " if column.figure is not None else ""
+            cells.append(Text(column.cell(line) + space, style="bold green" if won else ""))
         made.add_row(Text(line.name, style="dim" if line.name == RECORDED else ""), *cells, line.verdict)
     return made
 
@@ -190,8 +198,8 @@ def columns_of(board: DispatchBoard) -> list[Column]:
         Column(aim, lambda line: number(_objective(line, board)), lambda line: _objective(line, board)),
         _figure("late\njobs", "NL", count),
         _figure(f"{resource}\nused", used, lambda v: f"{100 * v:.1f}%", greatest=True, wide=True),
-        Column("decisions: made/\nsolver/opt/cut", decisions, wide=True),
-        Column("ms a decision:\nmean/p99/max", milliseconds),
+        Column("calls: made/\nsolver/opt/cut", decisions, wide=True),
+        Column("ms a call:\nmean/p99/max", milliseconds),
     ]
     if board.best is not None:
         found.append(Column("regret", lambda line: percent(regret(line.objective, board.best))))
@@ -261,7 +269,7 @@ def summary(board: DispatchBoard) -> list[Text]:
     lines += [Text(text) for text in map(solver_calls, board.lines) if text]
     notes: dict[str, list[str]] = {}
     for r in board.records:
-        for note in (r.get("simulation") or {}).get("notes", ()):
+        for note in () if r["cause"] else (r.get("simulation") or {}).get("notes", ()):
             names = notes.setdefault(note, [])
             names += [r["method"]] if r["method"] not in names else []
     lines += [Text(f"{', '.join(names)}: {note}", style="dim") for note, names in notes.items()]
