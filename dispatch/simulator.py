@@ -25,6 +25,7 @@ from .rules import ALL, Rules
 from .simulation import Decisions, Simulation, SimulationError
 from .state import DECISIONS, NOW, STARTED, WAITING, State, Trace, new_state
 
+STOPPED = "stopped before its end"
 BATCH = 20_000  # events between two looks at the progress
 
 
@@ -134,7 +135,7 @@ def simulate(
         found = Live(plan, known, on_progress).run()
     from .verification import violations
 
-    found.violations = violations(found)
+    found.violations = violations(found, partial=STOPPED in found.notes)
     return found
 
 
@@ -187,7 +188,7 @@ def _compiled(plan: Replay, policy: Policy, expected: Ints, told: OnProgress | N
                 int(state.clock[STARTED]), len(plan.workload), int(state.clock[NOW]), time.perf_counter() - began
             )
             if told(news) is False:
-                notes = ("stopped before its end",)
+                notes = (STOPPED,)
                 break
     seconds = time.perf_counter() - began
     made = Decisions(int(state.clock[DECISIONS]), total_seconds=seconds)

@@ -89,16 +89,18 @@ def test_a_job_past_max_stretch_gets_a_reservation():
 
 
 @pytest.mark.parametrize("name", ["hcp", "hcp1", "hcp2", "hcp3", "pcp", "pcp1", "pcp2", "pcp3"])
-def test_every_version_replays_a_day(name):
+def test_every_version_replays_a_morning(name):
     day = sl.load("eurora_99")
-    found = simulate(day, dispatcher=make(name, limit=0.02), predictor="walltime")
+    morning = sl.Workload.of(day.dispatch).first(25)
+    found = simulate(morning, day.platform, make(name, limit=0.02))
     assert found.violations == []
     assert (found.start >= found.workload.submit).all()
 
 
 def test_deterministic_replays_are_the_same():
-    w = sl.load("eurora_99")
-    one, two = (simulate(w, dispatcher=make("hcp3", limit=0.05, deterministic=True)) for _ in range(2))
+    day = sl.load("eurora_99")
+    w = sl.Workload.of(day.dispatch).first(40)
+    one, two = (simulate(w, day.platform, make("hcp3", limit=0.05, deterministic=True)) for _ in range(2))
     assert one.start.tolist() == two.start.tolist()
     assert one.placement.low.tolist() == two.placement.low.tolist()
 
