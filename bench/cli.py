@@ -281,7 +281,9 @@ def verify(
         raise typer.Exit(1 if faults else 0)
     if results.is_file():
         raise WrongUse(f"{results} is a file: say with --instance which instance its schedule is for")
-    count, wrong = checks.verify_records(results, lambda path, drop: load(instance or path, drop_impossible=drop))
+    count, wrong = checks.verify_records(
+        results, lambda path, drop: load(instance or path, drop_impossible=drop), instance
+    )
     for name, fault in wrong:
         print(f"{name}: {fault}")
     bad = len({name for name, _ in wrong})
