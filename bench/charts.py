@@ -127,6 +127,8 @@ def _gantt(
     ax: Axes, frame: Frame, jobs: Jobs, asked: dict[str, Ints], category: Ints, colours: Sequence[str]
 ) -> list[str]:
     """Rectangles where there are few, else cells that mix the colours."""
+    from matplotlib.ticker import MaxNLocator
+
     nodes = len(frame.platform.nodes)
     if nodes > MOST_NODES or len(jobs) > MOST_JOBS or jobs.units.sum() > MOST_UNITS:
         notes = _cells(ax, frame, jobs, asked, category, colours)
@@ -146,6 +148,7 @@ def _gantt(
         for edge in edges[1:-1]:
             ax.axhline(edge, color=INK, linewidth=0.5)
     else:
+        ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.yaxis.set_major_formatter("{x:,.0f}")
         ax.set_ylabel("node")
     return notes
