@@ -63,6 +63,9 @@ def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tu
     require_matplotlib()
     if colour is not None and colour not in COLOURS:
         raise WrongUse(f"--colour {colour}: expected is {', '.join(COLOURS[:-1])} or {COLOURS[-1]}")
+    path = out or folder / "plot.html"
+    if out is not None and not out.parent.is_dir():
+        raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
     boards = [(title, board, drawn) for title, board in _boards(folder) if (drawn := _to_draw(board))]
     if not boards:
         raise WrongUse(
@@ -71,7 +74,6 @@ def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tu
     sections = [_section(folder, title, board, drawn, colour) for title, board, drawn in boards]
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
     page = template.substitute(title=escape(folder.resolve().name), sections="\n".join(sections))
-    path = out or folder / "plot.html"
     try:
         write_whole(path, page)
     except OSError as e:
