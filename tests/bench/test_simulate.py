@@ -196,6 +196,23 @@ def test_a_record_of_a_replay_that_was_tampered_with_is_found(results, bench, tm
     assert code == 1 and word in text and "1 hold, 1 do not" in text and not err
 
 
+def test_records_of_a_log_that_was_moved_are_checked_where_it_is_now(results, bench, log, here, tmp_path, monkeypatch):
+    out = copied(results[0], tmp_path / "copy")
+    moved = tmp_path / log.name
+    for path in out.glob("*.json"):
+        kept = json.loads(path.read_text())
+        path.write_text(json.dumps({**kept, "path": "elsewhere/log.swf"}))
+    code, text, _ = bench("verify", out)
+    assert (
+        code == 1 and text.count("its trace elsewhere/log.swf is not there; say with --instance where it is now") == 2
+    )
+    moved.write_bytes(log.read_bytes())
+    assert bench("verify", out, "--instance", moved)[:2] == (0, f"{out}: 2 records, 2 hold, 0 do not\n")
+    moved.write_text(moved.read_text().replace(" 8 ", " 7 "))
+    code, text, _ = bench("verify", out, "--instance", moved)
+    assert code == 1 and "not the one that was run" in text
+
+
 def test_an_instance_is_replayed_beside_the_offline_methods_that_it_is_measured_against(bench, here):
     day = ["run", "eurora_99", "--first", "12", "--methods", "easy,fcfs,multi-search", "--durations", "runtime"]
     code, out, _ = bench(*day, "--out", here / "day")
