@@ -27,16 +27,16 @@ Need = Callable[[Job], int]
 
 
 class Row(NamedTuple):
-    """One demand of a cumulative: ``amount``, times ``count`` if there is one."""
+    """One demand of a cumulative: ``amount``, multiplied by ``times`` if there is one."""
 
     interval: Interval
     amount: int
-    count: Integer | None = None
+    times: Integer | None = None
 
     @property
     def most(self) -> int:
         """The greatest demand."""
-        return self.amount if self.count is None else self.amount * self.count.hi
+        return self.amount if self.times is None else self.amount * self.times.hi
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Base:
         if sum(row.most for row in rows) <= capacity:
             return
         # made directly: a big moment has tens of thousands of demands, and the checks of sl.cumulative would take longest
-        demands = tuple(amount if count is None else Linear({count: amount}) for _, amount, count in rows)
+        demands = tuple(amount if times is None else Linear({times: amount}) for _, amount, times in rows)
         self.model.add(Cumulative(tuple(row.interval for row in rows), demands, ((0, capacity),)), name)
 
 
