@@ -127,7 +127,8 @@ def _stacked(heights: Sequence[float], left: float) -> tuple[Figure, list[Axes]]
     whole = sum(heights) + ABOVE * len(heights) + BELOW
     figure = Figure(figsize=(WIDTH, whole))
     FigureCanvasSVG(figure)
-    top, axes = whole, []
+    top = whole
+    axes: list[Axes] = []
     for height in heights:
         top -= ABOVE + height
         place = (left / WIDTH, top / whole, (WIDTH - left - RIGHT) / WIDTH, height / whole)

@@ -35,7 +35,7 @@ class Column(NamedTuple):
     def name(self) -> str:
         """The head in one line.
 
-        >>> Column("mean\nslow-\ndown", str, "").name
+        >>> Column("mean\\nslow-\\ndown", str, "").name
         'mean slowdown'
         """
         return self.head.replace("slow-\n", "slow").replace("-\n", "-").replace("/\n", "/").replace("\n", " ")

@@ -14,10 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.bench.charts import Frame, chart, means
 from schedlab.bench.cli import main
+from schedlab.bench.dispatching import replay_in_worker
 from schedlab.bench.gantt import rectangles, shares
 from schedlab.bench.plot import OTHERS, legend_of, plot
+from schedlab.bench.record import plain, record
+from schedlab.bench.replay import Replay
+from schedlab.bench.selection import Run, View, content_of
+from schedlab.bench.store import Store, stem_of
 from schedlab.dispatch.outputs import Jobs, Kind, read_jobs
 from schedlab.dispatch.simulation import Placement
+from schedlab.instances import load
 from schedlab.models import NodeGroup, Platform
 
 VOID = {"meta", "br", "img", "link", "input"}
@@ -41,11 +47,15 @@ def bench(capsys):
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """The replays of the morning of a day under two dispatchers."""
+    """The replays of the morning of a day under two dispatchers, as the bench's workers do and record them."""
     out = tmp_path_factory.mktemp("replays") / "a <day>"
-    with pytest.raises(SystemExit) as ended:
-        main(["simulate", "eurora_99", "--first", "40", "--dispatchers", "fcfs,easy-r", "--out", str(out)])
-    assert not ended.value.code
+    day = load("eurora_99")
+    with Store(out) as store:
+        for method in ("fcfs", "easy-r"):
+            view = View(first=40, durations="runtime")
+            run = Run(day.name, day.name, content_of(day.path), method, view=view, replay=Replay().for_policies)
+            spec = {**run.head, "out": str(out), "stem": stem_of({**run.head, "key": run.key})}
+            store.write(record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00"))
     return out
 
 
@@ -107,12 +117,12 @@ def test_a_page_has_a_chart_per_dispatcher_and_needs_no_network(page):
 
 
 def test_the_table_has_the_figures_of_the_records(results, page):
-    for record in (json.loads(p.read_text()) for p in results.glob("*.json")):
-        row = re.search(rf"<tr><th>{record['method']}</th>(.*?)</tr>", page).group(1)
+    for kept in (json.loads(p.read_text()) for p in results.glob("*.json")):
+        row = re.search(rf"<tr><th>{kept['method']}</th>(.*?)</tr>", page).group(1)
         cells = [re.sub("<.*?>", "", c) for c in row.split("</td>")]
-        assert cells[0] == f"{record['metrics']['wait_mean']:,.0f}"
-        assert cells[1] == f"{record['metrics']['wait_max']:,.0f}"
-        assert f"mean wait {record['metrics']['wait_mean'] / 3600:,.2f} h" in page
+        assert cells[0] == f"{kept['metrics']['wait_mean']:,.0f}"
+        assert cells[1] == f"{kept['metrics']['wait_max']:,.0f}"
+        assert f"mean wait {kept['metrics']['wait_mean'] / 3600:,.2f} h" in page
     assert '<td class="best">' in page
 
 
@@ -124,8 +134,8 @@ def test_the_command_writes_the_same_bytes_again(results, page, tmp_path, bench)
 
 def test_the_page_has_all_figures_and_what_they_mean(results, page):
     figures = page[page.index("<summary>All figures") : page.index("</details>")]
-    for record in (json.loads(p.read_text()) for p in results.glob("*.json")):
-        known = record["metrics"]
+    for kept in (json.loads(p.read_text()) for p in results.glob("*.json")):
+        known = kept["metrics"]
         for name in ("wait_std", "wait_p99", "short_wait_max", "TR"):
             assert f"<td>{known[name]:,.0f}</td>" in figures, name
         assert f"<td>{100 * known['utilisation_gpus']:.1f}%</td>" in figures
