@@ -144,11 +144,11 @@ def accasim(
 
 def beside_accasim(console: Console, log: Path) -> None:
     """Table both on machines of 256 processors: nodes of one core, as asked, and one node of them all."""
+    submit = dict(zip((w := read_swf(log)).ids, w.submit.tolist(), strict=True))
     table = Table(
         "dispatcher", "nodes x cores", "AccaSim jobs/s", "ours jobs/s", "ratio", "same starts", "AccaSim mean wait s",
-        "ours mean wait s", box=box.SIMPLE, title=f"{JOBS:,} jobs (asked: a ratio of {ASKED} on nodes of one core)",
+        "ours mean wait s", box=box.SIMPLE, title=f"{len(submit):,} jobs (asked: a ratio of {ASKED} on nodes of one core)",
     )  # fmt: skip
-    submit = dict(zip((w := read_swf(log)).ids, w.submit.tolist(), strict=True))
     python, spent = None, 0.0
     with console.status("AccaSim's environment") as status:
         try:
@@ -161,7 +161,7 @@ def beside_accasim(console: Console, log: Path) -> None:
                 what, theirs = f"AccaSim, {name}, {nodes} x {cores}", None
 
                 def told(done: int, what: str = what) -> None:
-                    status.update(f"{what}: {done:,} of {JOBS:,} jobs")
+                    status.update(f"{what}: {done:,} of {len(submit):,} jobs")
 
                 try:
                     theirs = accasim(python, log, nodes, cores, name, told) if python else None
