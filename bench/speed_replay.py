@@ -149,6 +149,7 @@ def beside_accasim(console: Console, log: Path) -> None:
         "dispatcher", "nodes x cores", "AccaSim jobs/s", "ours jobs/s", "ratio", "same starts", "AccaSim mean wait s",
         "ours mean wait s", box=box.SIMPLE, title=f"{len(submit):,} jobs (asked: a ratio of {ASKED} on nodes of one core)",
     )  # fmt: skip
+    table.columns[0].no_wrap = True
     python, spent = None, 0.0
     with console.status("AccaSim's environment") as status:
         try:
