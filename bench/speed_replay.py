@@ -146,10 +146,12 @@ def beside_accasim(console: Console, log: Path) -> None:
     """Table both on machines of 256 processors: nodes of one core, as asked, and one node of them all."""
     submit = dict(zip((w := read_swf(log)).ids, w.submit.tolist(), strict=True))
     table = Table(
-        "dispatcher", "nodes x cores", "AccaSim jobs/s", "ours jobs/s", "ratio", "same starts", "AccaSim mean wait s",
-        "ours mean wait s", box=box.SIMPLE, title=f"{len(submit):,} jobs (asked: a ratio of {ASKED} on nodes of one core)",
-    )  # fmt: skip
-    table.columns[0].no_wrap = True
+        box=box.SIMPLE,
+        title=f"{len(submit):,} jobs on {PROCESSORS} processors (asked: a ratio of {ASKED} on {PROCESSORS} nodes)",
+    )
+    for head in ("dispatcher", "nodes", "AccaSim\njobs/s", "ours\njobs/s", "ratio", "same\nstarts",
+                 "AccaSim\nmean wait s", "ours\nmean wait s"):  # fmt: skip
+        table.add_column(head, no_wrap=True, justify="left" if head == "dispatcher" else "right")
     python, spent = None, 0.0
     with console.status("AccaSim's environment") as status:
         try:
@@ -169,7 +171,7 @@ def beside_accasim(console: Console, log: Path) -> None:
                 except Unavailable as e:
                     console.print(f"{what}: {e}", highlight=False, markup=False)
                 spent += theirs.seconds if theirs else 0.0
-                table.add_row(name, f"{nodes} x {cores}", *_compared(theirs, paces[name.split(",")[0]], submit))
+                table.add_row(name, str(nodes), *_compared(theirs, paces[name.split(",")[0]], submit))
     console.print(table)
     if python is not None:
         console.print(
