@@ -147,10 +147,12 @@ def beside_accasim(console: Console, log: Path) -> None:
     submit = dict(zip((w := read_swf(log)).ids, w.submit.tolist(), strict=True))
     table = Table(
         box=box.SIMPLE,
+        collapse_padding=True,
+        pad_edge=False,
         title=f"{len(submit):,} jobs on {PROCESSORS} processors (asked: a ratio of {ASKED} on {PROCESSORS} nodes)",
     )
     for head in ("dispatcher", "nodes", "AccaSim\njobs/s", "ours\njobs/s", "ratio", "same\nstarts",
-                 "AccaSim\nmean wait s", "ours\nmean wait s"):  # fmt: skip
+                 "AccaSim\nwait s", "ours\nwait s"):  # fmt: skip
         table.add_column(head, no_wrap=True, justify="left" if head == "dispatcher" else "right")
     python, spent = None, 0.0
     with console.status("AccaSim's environment") as status:
@@ -180,7 +182,7 @@ def beside_accasim(console: Console, log: Path) -> None:
 
 
 def _compared(theirs: Pace | None, mine: Pace, submit: Mapping[str, int]) -> list[str]:
-    """The cells of a row: speeds, their ratio, equal starts, mean waits."""
+    """The cells of a row: speeds, their ratio, equal starts, mean waits in s."""
 
     def wait(pace: Pace) -> str:
         return f"{np.mean([pace.starts[job] - at for job, at in submit.items()]):,.0f}"
