@@ -1,6 +1,6 @@
 """Against starvation: which waiting jobs go first, and what a reservation for them takes (``max_stretch``).
 
-Two reasons, each with one reservation at a time:
+Two reasons, with one and two reservations at a time:
 
 - *overdue*: a job that has waited longer than its fair wait, and longer than a day; the oldest first. The fair wait is
   what the whole machine would have needed for all that was ahead of the job when it was first seen, and for itself: a
@@ -29,7 +29,7 @@ from .priority import by_slowdown
 from .waiting import Waiting
 
 STRETCH = 50.0
-SLOTS = 1  # reservations for each of the reasons
+SLOTS = (1, 2)  # reservations: of the overdue, of the stretched
 
 
 class Held(NamedTuple):
@@ -112,8 +112,8 @@ class Guard:
         now, rest = moment.now, np.ones(len(jobs.jobs), np.bool_)
         kept: list[int] = []
         found: list[Placed] = []
-        for reason in (self.overdue(now, jobs), self.stretched(now, jobs)):
-            slots = SLOTS
+        for reason, most in zip((self.overdue(now, jobs), self.stretched(now, jobs)), SLOTS, strict=True):
+            slots = most
             for j in reason[rest[reason]].tolist():
                 placed = self._place(moment, jobs.some(np.array([j])), board)
                 if placed.start[0] < 0:
