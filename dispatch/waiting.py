@@ -65,7 +65,6 @@ class Register:
         self.ewt = {q.name: q.ewt for q in queues}
         self.greatest = max(self.ewt.values(), default=1)
         self._number: dict[str, int] = {}
-        self._rows: list[tuple[int, ...]] = []
         self._kinds: dict[tuple[int, ...], int] = {}
         self._columns: Ints = np.empty((5, 0), np.int64)
         self._requests: Ints = np.empty((0, len(self.resources)), np.int64)
@@ -73,12 +72,9 @@ class Register:
     def look(self, moment: Moment) -> Waiting:
         """The jobs that the calendars allow to start now."""
         jobs = [j for j, allowed in zip(moment.waiting, moment.may_start.tolist(), strict=True) if allowed]
-        for job in jobs:
-            if job.id not in self._number:
-                self._note(job)
-        if len(self._rows) > self._columns.shape[1]:
-            self._columns = np.array(self._rows, np.int64).T
-            self._requests = np.array(list(self._kinds), np.int64).reshape(len(self._kinds), -1)
+        new = [job for job in jobs if job.id not in self._number]
+        if new:
+            self._note(new)
         index = np.array([self._number[j.id] for j in jobs], np.int64)
         submit, units, kind, ewt, walltime = self._columns[:, index]
         duration = np.array([moment.expected[j.id] for j in jobs], np.int64)
@@ -96,11 +92,17 @@ class Register:
             self._requests,
         )
 
-    def _note(self, job: Job) -> None:
-        request = tuple(job.request.get(r, 0) for r in self.resources)
-        kind = self._kinds.setdefault(request, len(self._kinds))
-        self._number[job.id] = len(self._rows)
-        self._rows.append((job.submit, job.units, kind, self.ewt[job.queue], job.walltime))
+    def _note(self, new: Sequence[Job]) -> None:
+        known, until = len(self._number), len(self._number) + len(new)
+        if until > self._columns.shape[1]:
+            self._columns = np.concatenate([self._columns, np.zeros((5, until), np.int64)], axis=1)
+        for n, job in enumerate(new, known):
+            request = tuple(job.request.get(r, 0) for r in self.resources)
+            kind = self._kinds.setdefault(request, len(self._kinds))
+            self._number[job.id] = n
+            self._columns[:, n] = job.submit, job.units, kind, self.ewt[job.queue], job.walltime
+        if len(self._kinds) > len(self._requests):
+            self._requests = np.array(list(self._kinds), np.int64).reshape(len(self._kinds), -1)
 
 
 def can_start_now(free: Ints, jobs: Waiting) -> NDArray[np.bool_]:
