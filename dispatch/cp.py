@@ -203,13 +203,15 @@ class CPDispatcher:
         return self._starts(chosen, asked, board.copy().place(asked, here))
 
     def _windows(self, moment: Moment, chosen: Waiting, runs: Machinery, held: Held) -> list[tuple[Window, ...]] | None:
-        """When each job may start; None if none is left before the end of the naive makespan."""
+        """When each job may start; None if one cannot end before the end of the naive makespan."""
         if not self.naive:
             return windows_of(moment, chosen, latest_start(moment, chosen, runs.real, held.end()))
         last = end_of_horizon(moment, chosen)
-        if last < moment.now:
+        latest = (last - chosen.duration).tolist()
+        whole = windows_of(moment, chosen, last)
+        found = [tuple((lo, min(hi, to)) for lo, hi in w if lo <= to) for w, to in zip(whole, latest, strict=True)]
+        if not all(found):
             return None
-        found = windows_of(moment, chosen, last)
         if self.version == 0 and moment.running:  # those beyond the first m, at the very end
             late = chosen.duration[self.m :].tolist()
             found[self.m :] = [((max(moment.now, last - d), max(moment.now, last - d)),) for d in late]

@@ -2,7 +2,7 @@
 
 Which jobs are in it: version 0 has all that wait, and fixes those beyond the first ``m`` to the end of the makespan (HCP);
 from version 1 on only those that can start now, the first ``m`` of them. What runs longer than expected occupies nothing
-and shortens the makespan in versions 0 and 1; from version 2 on it lasts one more second.
+and shortens the makespan, by which all jobs end, in versions 0 and 1; from version 2 on it lasts one more second.
 """
 
 from __future__ import annotations
