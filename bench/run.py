@@ -12,11 +12,12 @@ from pathlib import Path
 from rich.console import Console
 
 from ..instances import Instance
+from .how_long import how_long
 from .progress import named, watch
 from .record import failed
 from .report import show
 from .runner import AGAIN, WORKER, supervise
-from .selection import Asked, Run, plan, worst_case
+from .selection import Asked, Run, plan
 from .store import Record, Store
 
 Plans = Sequence[tuple[Path, Sequence[Run]]]
@@ -51,8 +52,7 @@ def carry_out(task: Task, tables: Console, notes: Console) -> int:
 def perform(plans: Plans, task: Task, tables: Console, notes: Console) -> Records | int:
     """Run plans, each with its folder, and return all records; an exit code where there is nothing more to do."""
     runs = [run for _, planned in plans for run in planned]
-    minutes = worst_case(runs, task.asked.jobs) / 60
-    notes.print(f"{len(runs)} runs, at most {minutes:.1f} minutes", highlight=False)
+    notes.print(how_long(runs, task.asked.jobs), highlight=False, soft_wrap=True)
     if task.dry_run:
         _tell_plan(tables, runs)
         return 0

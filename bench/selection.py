@@ -24,7 +24,6 @@ Durations = Literal["walltime", "runtime"]
 SMALL = 8  # nodes up to which an instance gets the defaults of a small one
 USUAL_LIMIT = 10.0  # seconds of a method that the defaults do not know
 KILL_AFTER = 5.0  # seconds beyond its limit that a run may take before it is killed
-START_UP = 3.0  # seconds of imports per run, for the estimate of the worst case
 MOST_THREADS = 8
 
 
@@ -54,6 +53,11 @@ class View:
         if self.objective is not None:
             parts.append(f"objective {self.objective}")
         return ", ".join(parts)
+
+    def is_empty(self, problem: Problem) -> bool:
+        """Whether no job was submitted by the moment that is shown."""
+        at = self.at
+        return at is not None and isinstance(problem, Dispatch) and all(j.submit > at for j in problem.jobs)
 
     def of(self, problem: Problem) -> Problem:
         """The problem that is meant. Raises WrongUse if the problem's kind has no such view."""
@@ -142,7 +146,12 @@ SMALL_DISPATCH: Defaults = {
 
 
 def defaults(instance: Instance) -> Defaults:
-    """The views of an instance that are run if nothing is asked for, each with its methods."""
+    """The views of an instance that are run if nothing is asked for, each with its methods; none without jobs."""
+    return {v: methods for v, methods in _known(instance).items() if not v.is_empty(instance.problem)}
+
+
+def _known(instance: Instance) -> Defaults:
+    """The views of such an instance that have methods and limits of their own."""
     problem = instance.problem
     if isinstance(problem, Dispatch):
         known = SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH
@@ -299,8 +308,8 @@ def _threads(asked: Asked) -> int:
 
 def _views(instance: Instance, asked: Asked) -> Iterator[tuple[View, list[Default]]]:
     """The views to run, each with its methods and limits: what is asked for alone, else the defaults."""
-    known = defaults(instance)
-    views: Iterable[View] = known
+    known = _known(instance)
+    views: Iterable[View] = defaults(instance)
     if asked.at is not None or asked.first is not None:
         views = [View(asked.at, asked.first)]
     elif asked.methods is not None:
@@ -312,11 +321,6 @@ def _views(instance: Instance, asked: Asked) -> Iterator[tuple[View, list[Defaul
         chosen = [Default(t, asked.time_limit or limits.get(t, USUAL_LIMIT)) for t in texts]
         durations = "runtime" if view == DAY_REPLAYED else asked.durations
         yield replace(view, durations=durations, objective=asked.objective), chosen
-
-
-def worst_case(runs: Iterable[Run], jobs: int) -> float:
-    """The seconds that the runs can take at most, killing included (start-up estimated)."""
-    return sum(r.time_limit + KILL_AFTER + START_UP for r in runs) / jobs
 
 
 def cores() -> int:

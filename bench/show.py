@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from rich import box
@@ -12,7 +12,8 @@ from rich.table import Table
 
 from ..instances import Instance
 from ..models.dispatch import DAY, Dispatch
-from .selection import Asked, clock, cores, defaults, plan, worst_case
+from .how_long import how_long
+from .selection import Asked, clock, cores, defaults, plan
 
 
 def list_instances(console: Console, instances: Iterable[Instance]) -> None:
@@ -42,8 +43,8 @@ def show_instance(console: Console, instance: Instance, path: str) -> None:
         _show_dispatch(console, instance.problem)
     console.print(f"formulations: {', '.join(instance.problem.formulations)}", highlight=False)
     views = "; ".join(view.label for view in defaults(instance))
-    minutes = worst_case(plan(instance, path, Asked()), 1) / 60
-    console.print(f"bench run does: {views}; at most {minutes:.1f} minutes on {cores()} cores", highlight=False)
+    console.print(f"bench run does: {views}", highlight=False)
+    console.print(f"on {cores()} cores: {how_long(plan(instance, path, Asked()), 1)}", highlight=False)
 
 
 def _show_dispatch(console: Console, problem: Dispatch) -> None:
@@ -63,14 +64,30 @@ def _show_dispatch(console: Console, problem: Dispatch) -> None:
         queues.add_row(*row, long, f"{sum(j.units * j.walltime for j in jobs) / 3600:,.0f}")
     console.print(queues)
     table = _table("demand", *resources)
-    table.add_row("share of the machine over a day", *_load(problem))
+    for name, shares in _demand(problem):
+        table.add_row(name, *shares)
     console.print(table)
 
 
-def _load(problem: Dispatch) -> Iterator[str]:
+def _demand(problem: Dispatch) -> Iterator[tuple[str, Iterable[str]]]:
+    """What the jobs ask of each resource: of a day, its share of the machine's day; of a longer log, the offered load."""
+    submits = [j.submit for j in problem.jobs]
+    span = max(submits, default=0) - min(submits, default=0)
+    if span <= DAY:
+        yield "share of the machine over a day", _shares(problem, DAY, [j.walltime for j in problem.jobs])
+        return
+    over = f"offered load over {span / DAY:,.1f} days"
+    yield f"{over}, by walltime", _shares(problem, span, [j.walltime for j in problem.jobs])
+    runtimes = [j.runtime for j in problem.jobs if j.runtime is not None]
+    if len(runtimes) == len(problem.jobs):
+        yield f"{over}, by runtime", _shares(problem, span, runtimes)
+
+
+def _shares(problem: Dispatch, span: int, took: Sequence[int]) -> Iterator[str]:
+    """Of each resource, what jobs that take so long ask for, as a share of what the machine has in ``span`` seconds."""
     for resource in problem.platform.resources:
-        work = sum(j.units * j.request.get(resource, 0) * j.walltime for j in problem.jobs)
-        yield f"{100 * work / (DAY * max(1, problem.platform.total(resource))):.0f}%"
+        work = sum(j.units * j.request.get(resource, 0) * d for j, d in zip(problem.jobs, took, strict=True))
+        yield f"{100 * work / (span * max(1, problem.platform.total(resource))):.0f}%"
 
 
 def _table(*columns: str) -> Table:

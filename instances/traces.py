@@ -122,7 +122,7 @@ def open_trace(
         trace.workload.checked()  # says that it is empty, before anything is said of nodes
     platform, notes = _platform(trace, nodes, cores, memory, others or {})
     if window is not None:
-        trace = trace.between(*window_of(window, trace))
+        trace = _during(trace, window)
     if first is not None:
         trace = trace.first(first)
     if "memory" in trace.resources and "memory" not in platform.resources:
@@ -189,6 +189,31 @@ def window_of(text: str, trace: Trace) -> tuple[int, int]:
         raise WorkloadError(f"the window {text!r} ends beyond the calendar") from None
     start = begin.timestamp() - trace.unix_start
     return int(start), int(seconds if found[3] == "d" else start + 3600 * int(found[2]))
+
+
+def _during(trace: Trace, window: str) -> Trace:
+    """The jobs submitted in a window; if there are none, the message tells the dates of the log."""
+    begin, end = window_of(window, trace)
+    try:
+        return trace.between(begin, end)
+    except WorkloadError as e:
+        raise WorkloadError(f"{e}{_dates(trace)}") from None
+
+
+def _dates(trace: Trace) -> str:
+    """When the first and the last job were submitted, on the clock of the log, and the window of all; "" if unknown."""
+    known = trace.submit[trace.submit >= 0]
+    if trace.unix_start is None or not len(known):
+        return ""
+    try:
+        first, last = (datetime.fromtimestamp(trace.unix_start + t, trace.zone) for t in (known.min(), known.max()))
+    except (OverflowError, ValueError, OSError):
+        return ""
+    days = (last.date() - first.date()).days + 1
+    return (
+        f", by its clock from {first:%Y-%m-%dT%H:%M} to {last:%Y-%m-%dT%H:%M}; "
+        f"all of them: window {first.date()}:{days}d"
+    )
 
 
 def midnight(workload: Workload, zone: tzinfo) -> tuple[int, str]:

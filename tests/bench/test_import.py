@@ -1,6 +1,7 @@
 """``bench import``: a log becomes an instance folder, and everything that was done to it is said."""
 
 import csv
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -73,6 +74,33 @@ def test_an_instance_of_a_log_can_be_shown(bench: Bench) -> None:
     assert code == 0
     assert "Test log: 2 jobs of a log" in out
     assert "objective: slowdown" in out
+
+
+def test_an_instance_whose_first_job_comes_after_noon_can_be_shown_and_run(bench: Bench) -> None:
+    Path("log.swf").write_text(swf((50000, 60, 4), (60000, 60, 4)))
+    bench("import", "swf", "log.swf", "--out", "mine")
+    code, out, err = bench("show", "mine")
+    assert (code, err) == (0, "")
+    assert "bench run does: the whole instance;" in out
+    assert re.search(r"share of the machine over a day +8%", out)  # twice half of the machine for 2 h
+    code, out, err = bench("run", "mine", "--dry-run")
+    assert code == 0
+    assert "at 12:00" not in out
+    assert "the whole instance: cpsat" in out
+
+
+def test_of_a_log_of_many_days_the_offered_load_is_shown(bench: Bench) -> None:
+    """Of 8 processors over 2.5 days the jobs ask for 4 x 2 h each and use 4 x 12 h, 4 x 6 h, 4 x 1 min."""
+    Path("log.swf").write_text(swf((0, 43200, 4), (90000, 21600, 4), (216000, 60, 4)))
+    _, told, _ = bench("import", "swf", "log.swf", "--out", "mine")
+    code, out, _ = bench("show", "mine")
+    rows = {name.strip(): share for name, share in re.findall(r"^ (.*?) +(\d+%)", out, re.MULTILINE)}
+    assert code == 0
+    assert rows == {
+        "offered load over 2.5 days, by walltime": "5%",
+        "offered load over 2.5 days, by runtime": "15%",
+    }
+    assert "offered load: 0.150\n" in told
 
 
 def test_the_first_jobs_at_an_offered_load(bench: Bench) -> None:

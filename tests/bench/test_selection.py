@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 import schedlab as sl
 from schedlab.bench.faults import WrongUse
+from schedlab.bench.how_long import how_long, worst_case
 from schedlab.bench.selection import (
     DAY_REPLAYED,
     LARGE_DISPATCH,
@@ -16,12 +17,12 @@ from schedlab.bench.selection import (
     Run,
     View,
     content_of,
+    defaults,
     key_of,
     parse_clock,
     parse_methods,
     parse_seeds,
     plan,
-    worst_case,
 )
 from schedlab.instances import load
 
@@ -134,3 +135,44 @@ def test_lists_of_seeds_and_methods():
     ]
     with pytest.raises(WrongUse, match="--methods"):
         parse_methods([" , "])
+
+
+def late(day, seconds):
+    """The same instance with all jobs submitted so much later."""
+    jobs = [replace(j, submit=j.submit + seconds) for j in day.jobs]
+    return replace(day, problem=day.problem.replace(jobs=jobs))
+
+
+def test_a_view_without_jobs_is_no_default_but_refused_if_it_is_asked_for():
+    day = load("eurora_330")
+    begin = min(j.submit for j in day.jobs)
+    at_noon, after_noon = late(day, 43200 - begin), late(day, 43201 - begin)
+    assert NOON in defaults(at_noon)
+    assert list(defaults(after_noon)) == [WHOLE, DAY_REPLAYED]
+    assert {r.view for r in plan(after_noon, "eurora_330", Asked())} == {WHOLE, DAY_REPLAYED}
+    with pytest.raises(WrongUse, match="at 12:00, first 100' has no jobs"):
+        plan(after_noon, "eurora_330", Asked(at=43200, first=100))
+    later = plan(after_noon, "eurora_330", Asked(at=86400, first=50))
+    assert [r.method for r in later] == [m for m, _ in LARGE_DISPATCH[NOON]]
+
+
+def policies(n, limit):
+    return [replace(run, time_limit=limit) for run in plan(load("eurora_99"), "eurora_99", Asked(methods=["easy"]))] * n
+
+
+def test_how_long_runs_take_counts_the_limits_of_solvers_and_says_that_policies_are_quick():
+    assert how_long([RUN], 1) == "1 run, at most 0.3 minutes"
+    assert how_long([RUN] * 10, 1) == "10 runs, at most 3.0 minutes"
+    assert how_long([RUN] * 10, 2) == "10 runs, at most 1.5 minutes"
+    assert how_long(policies(1, 3600), 1) == "1 run (a policy: a few seconds as a rule, stopped after 3600 s)"
+    eight = "8 runs (8 policies: a few seconds each as a rule, stopped after 10 s each)"
+    assert how_long(policies(8, 10), 1) == eight
+    assert how_long([RUN, *policies(2, 3600)], 1) == (
+        "3 runs (1 of them: at most 0.3 minutes in all; "
+        "2 policies: a few seconds each as a rule, stopped after 3600 s each)"
+    )
+
+
+def test_a_dispatcher_that_asks_a_solver_is_no_quick_policy():
+    runs = plan(load("eurora_99"), "eurora_99", Asked(methods=["hcp3@cpsat"], time_limit=52))
+    assert how_long(runs, 1) == "1 run, at most 1.0 minutes"

@@ -288,6 +288,22 @@ def test_a_window_without_jobs_or_without_dates(file: Writer) -> None:
         open_trace(file("log", swf(0)), window="9999-07-15:99999d")
 
 
+def test_of_a_window_without_jobs_the_dates_of_the_log_are_told_as_a_window_takes_them(file: Writer) -> None:
+    log = file("log", swf(3600, 7 * 86400 + 119))
+    with pytest.raises(WorkloadError) as caught:
+        open_trace(log, window="2013-01-01:1d")
+    said = str(caught.value)
+    assert "by its clock from 2012-07-13T01:00 to 2012-07-20T00:01" in said
+    assert "window 2012-07-13:8d" in said
+    assert ids(log, window="2012-07-13:8d") == ("1", "2")
+    assert ids(log, window="2012-07-20T00:01:1h") == ("2",)
+
+
+def test_a_log_that_lies_beyond_the_calendar_has_no_dates_to_tell(file: Writer) -> None:
+    with pytest.raises(WorkloadError, match=r"submissions run from 0 s to 60 s$"):
+        open_trace(file("log", swf(0, 60).replace("1342130400", "999999999999")), window="2013-01-01:1d")
+
+
 def test_repairs_are_counted_over_the_jobs_that_are_used(file: Writer) -> None:
     lines = swf(0, 10, 20, 30).replace(" 3600 -1 ", " 0 -1 ")
     w, _ = open_trace(file("log", lines), first=2)
