@@ -135,7 +135,7 @@ def solver_calls(line: Line) -> str:
     p99 = line.metric("decisions_solver_seconds_p99")
     parts += [f"p99 {seconds(p99)} s"] if p99 is not None else []
     urgent = line.metric("decisions_urgent")
-    put = f"; max stretch put jobs first {compact(urgent)} times" if urgent else ""
+    put = f"; against starvation jobs went first {compact(urgent)} times" if urgent else ""
     return f"{line.name}: of {compact(asked)} calls that reached the solver " + ", ".join(parts) + put
 
 

@@ -39,7 +39,9 @@ def simulate(
     ] = False,
     max_stretch: Annotated[
         str | None,
-        typer.Option(help="by a solver: a slowdown beyond which a job goes first, or off; by default 50 in version 3"),
+        typer.Option(
+            help="by a solver, against starvation: a slowdown beyond which a job goes first (as does one that waits longer than is fair), or off; by default 50 in version 3"
+        ),
     ] = None,
     allocator: Annotated[str, typer.Option(help="best-fit or first-fit")] = "best-fit",
     kill: Annotated[
