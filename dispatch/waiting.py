@@ -47,7 +47,7 @@ class Waiting(NamedTuple):
     def __add__(self, other: Waiting) -> Waiting:  # type: ignore[override]
         """Two lists, one after the other, of jobs noted in the same register."""
         columns = (np.concatenate([a, b]) for a, b in zip(self[1:-1], other[1:-1], strict=True))
-        return Waiting([*self.jobs, *other.jobs], *columns, self.requests)  # type: ignore[call-arg,arg-type]
+        return Waiting([*self.jobs, *other.jobs], *columns, self.requests)  # type: ignore[call-arg]
 
     @property
     def demand(self) -> Floats:

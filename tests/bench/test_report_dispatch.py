@@ -111,7 +111,8 @@ def test_below_the_table_stand_the_clairvoyant_the_solver_and_what_the_trace_lac
     assert "best true bound: 12.000 by highs:pool@1800s..100000s-energy" in text
     assert (
         "hcp3-d@cpsat: of 200 calls that reached the solver 50% proven optimal, 30% cut by the limit, 20% ended without "
-        "gain, 60% with the warm start itself, mean gain 1.23%, p99 0.22 s; against starvation jobs went first 7 times" in text
+        "gain, 60% with the warm start itself, mean gain 1.23%, p99 0.22 s; against starvation jobs went first 7 times"
+        in text
     )
     assert "easy-d, hcp3-d@cpsat: the log has no names" in text
     assert "the whole instance" not in text  # the offline runs of the same jobs have no table of their own
