@@ -55,7 +55,7 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
     instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
     problem = View(**spec["view"]).of(instance.problem)
     method = parse_method(spec["method"], problem)
-    heuristics.warm_up()
+    heuristics.warm_up_for(problem)
     if method.backend:
         backend(method.backend).availability()  # imports the solver, which is no part of any time
     tell({"event": "begin", "sense": problem.sense})
