@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from .eviction_jobs import BatchJob, Candidate, exact, job_faults, possible, whole_steps
 from .eviction_trace import Checkpointing, Log, running_jobs
 from .language import Violation
 from .platform import ProblemError
@@ -23,79 +22,6 @@ from .problem import Encoding, Schedule
 
 Strategy = Literal["keep", "kill", "app", "sys"]
 STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
-Seconds = float | Fraction  # whole numbers as well
-
-
-@dataclass(frozen=True)
-class BatchJob:
-    """A running job as the machine knows it. Times in seconds, on one clock.
-
-    ``last_checkpoint``: of the application, None if it has taken none yet (its loss then counts from ``start``);
-    ``next_checkpoint``: None if it takes none; ``memory``: MB in use on each of its nodes, which a system-level checkpoint
-    writes; ``application_share``: the share of that, 0 to 1, which an application-level one writes.
-    """
-
-    id: str
-    nodes: int
-    start: int
-    last_checkpoint: int | None
-    next_checkpoint: int | None
-    memory: int
-    application_share: float
-
-    def candidate(self, now: int, file_system_mb_s: float, node_mb_s: float) -> Candidate:
-        """What the job loses and how long its checkpoints take, by equation 1 of the paper.
-
-        >>> BatchJob("a", 4, start=0, last_checkpoint=600, next_checkpoint=1800, memory=7000, application_share=0.5
-        ...         ).candidate(now=1000, file_system_mb_s=1000, node_mb_s=700)
-        Candidate(id='a', nodes=4, loss=1600, system_s=28, application_s=814, wait_s=800, mb_s=1000)
-        """
-        since = self.start if self.last_checkpoint is None else self.last_checkpoint
-        wait = None if self.next_checkpoint is None else self.next_checkpoint - now
-        small = self.memory * _exact(self.application_share)
-        system = checkpoint_seconds(self.nodes, self.memory, file_system_mb_s, node_mb_s)
-        application = None if wait is None else wait + checkpoint_seconds(self.nodes, small, file_system_mb_s, node_mb_s)
-        draw = min(_exact(file_system_mb_s), self.nodes * _exact(node_mb_s))
-        return Candidate(
-            self.id, self.nodes, self.nodes * (now - since), _plain(system), _plain(application), wait or 0, _plain(draw)
-        )
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A running job as the problem needs it; without the last two, these are the numbers of the paper.
-
-    ``loss``: node-seconds lost if it is killed; ``system_s``, ``application_s``: seconds from now to the end of a checkpoint,
-    None if that kind is not possible; ``wait_s``: how much of ``application_s`` passes before the application writes;
-    ``mb_s``: what its nodes draw of the file system's bandwidth while they write (only ``shared_bandwidth`` asks for it).
-    """
-
-    id: str
-    nodes: int
-    loss: int
-    system_s: Seconds | None
-    application_s: Seconds | None
-    wait_s: Seconds = 0
-    mb_s: Seconds | None = None
-
-
-def checkpoint_seconds(nodes: int, mb: Seconds, file_system_mb_s: float, node_mb_s: float) -> Fraction:
-    """Equation 1: ``nodes`` nodes write ``mb`` MB each, at the bandwidth of the file system or of a node, whichever binds.
-
-    >>> checkpoint_seconds(500, 70_000, 250_000, 700), checkpoint_seconds(100, 70_000, 250_000, 700)
-    (Fraction(140, 1), Fraction(100, 1))
-    """
-    size = _exact(mb)
-    return max(nodes * size / _exact(file_system_mb_s), size / _exact(node_mb_s))
-
-
-def _exact(value: Seconds) -> Fraction:
-    """The number as it is written: 0.1 is a tenth, so that no rounding up is off by a step."""
-    return value if isinstance(value, Fraction) else Fraction(str(value))
-
-
-def _plain(value: Fraction | None) -> Seconds | None:
-    return value if value is None or value.denominator != 1 else int(value)
 
 
 @dataclass(init=False)
@@ -108,7 +34,7 @@ class EvictionPlan(Schedule):
     {'a': 'kill', 'b': 'keep'}
     """
 
-    strategy: dict[str, str]
+    strategy: dict[str, str] = field(default_factory=dict)
 
     def __init__(self, strategy: Mapping[str, str], start: Mapping[str, int] | None = None) -> None:
         super().__init__(dict(start or {}))
@@ -207,9 +133,9 @@ class Eviction:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        _raise(_settings_faults(self))
+        _raise([*_settings_faults(self), *(wrong.of(j.id) for j in self.jobs for wrong in job_faults(j, now))])
         object.__setattr__(self, "candidates", tuple(self._candidate(j) for j in self.jobs))
-        _raise([*_candidate_faults(self), *_too_few(self)])
+        _raise([*_too_few(self), *(_bandwidth_faults(self) if shared_bandwidth else ())])
 
     def _candidate(self, job: BatchJob | Candidate) -> Candidate:
         if isinstance(job, Candidate):
@@ -259,13 +185,15 @@ class Eviction:
     @cached_property
     def checkpoint_steps(self) -> dict[str, dict[str, int]]:
         """{job: {"app": steps, "sys": steps}}: whole steps from now to the end of each checkpoint that is possible."""
-        return {c.id: {w: _up(s, self.step_s) for w, s in _possible(c)} for c in self.candidates}
+        return {c.id: {w: whole_steps(s, self.step_s) for w, s in possible(c)} for c in self.candidates}
 
     @cached_property
     def writing_steps(self) -> dict[str, dict[str, int]]:
         """The same without the waiting: how long a checkpoint takes of the file system's bandwidth."""
         return {
-            c.id: {w: _up(_exact(s) - (_exact(c.wait_s) if w == "app" else 0), self.step_s) for w, s in _possible(c)}
+            c.id: {
+                w: whole_steps(exact(s) - (exact(c.wait_s) if w == "app" else 0), self.step_s) for w, s in possible(c)
+            }
             for c in self.candidates
         }
 
@@ -299,19 +227,6 @@ class Eviction:
         return EvictionPlan.from_json(data)
 
 
-def _possible(c: Candidate) -> Iterator[tuple[str, Seconds]]:
-    """The checkpoints that a job can take, the application's first."""
-    if c.application_s is not None:
-        yield "app", c.application_s
-    if c.system_s is not None:
-        yield "sys", c.system_s
-
-
-def _up(seconds: Seconds, step: int) -> int:
-    """Whole steps that are not less."""
-    return -int(-_exact(seconds) // step)
-
-
 def _raise(faults: Iterable[str]) -> None:
     found = list(faults)
     if found:
@@ -320,7 +235,7 @@ def _raise(faults: Iterable[str]) -> None:
 
 
 def _settings_faults(p: Eviction) -> Iterator[str]:
-    """What is wrong with the numbers of the problem, and with its jobs as the machine knows them."""
+    """What is wrong with the numbers of the problem, and jobs that are listed twice."""
     for name, value, least in (
         ("nodes_needed", p.nodes_needed, 0),
         ("deadline_s", p.deadline_s, 0),
@@ -335,65 +250,28 @@ def _settings_faults(p: Eviction) -> Iterator[str]:
     for name, bandwidth in (("file_system_mb_s", p.file_system_mb_s), ("node_mb_s", p.node_mb_s)):
         if bandwidth is None and physical:
             yield f"{name} is missing: job {physical[0].id!r} has memory to write, but at which MB/s?"
-        elif bandwidth is not None and not bandwidth > 0:
+        elif bandwidth is not None and not 0 < bandwidth < float("inf"):
             yield f"{name} is {bandwidth!r}; more than 0 MB/s is expected"
-    for job in physical:
-        yield from _physical_faults(job, p.now)
 
 
-def _physical_faults(j: BatchJob, now: int) -> Iterator[str]:
-    where = f"job {j.id!r}"
-    if j.memory < 0:
-        yield f"{where}: its memory is {j.memory} MB per node; at least 0 is expected"
-    if not 0 <= j.application_share <= 1:
-        yield f"{where}: the application's share of the memory is {j.application_share}; 0 to 1 is expected"
-    if j.start > now:
-        yield f"{where}: it starts at {j.start}, after now, {now}: it does not run yet"
-    last = j.start if j.last_checkpoint is None else j.last_checkpoint
-    if last < j.start:
-        yield f"{where}: its last checkpoint at {last} is before its start at {j.start}"
-    if j.last_checkpoint is not None and last > now:
-        yield f"{where}: its last checkpoint at {last} is in the future; now is {now}"
-    if j.next_checkpoint is not None and j.next_checkpoint < max(last, now):
-        yield f"{where}: its next checkpoint at {j.next_checkpoint} is before {'now' if now > last else 'the last one'}, {max(last, now)}"
-
-
-def _candidate_faults(p: Eviction) -> Iterator[str]:
+def _bandwidth_faults(p: Eviction) -> Iterator[str]:
+    """What checkpoints side by side need beyond the rest."""
+    if p.file_system_mb_s is None:
+        yield "shared_bandwidth needs file_system_mb_s, the bandwidth of the file system in MB/s, and it is not given"
+        return
     for c in p.candidates:
-        where = f"job {c.id!r}"
-        if not isinstance(c.nodes, int) or c.nodes < 1:
-            yield f"{where}: it has {c.nodes!r} nodes; a whole number of at least 1 is expected"
-        if not isinstance(c.loss, int) or c.loss < 0:
-            yield f"{where}: its loss is {c.loss!r}; whole node-seconds of at least 0 are expected"
-        for what, seconds in (("system_s", c.system_s), ("application_s", c.application_s), ("wait_s", c.wait_s)):
-            if seconds is not None and (not isinstance(seconds, Real) or not 0 <= seconds < float("inf")):
-                yield f"{where}: {what} is {seconds!r}; seconds of at least 0 are expected"
-            elif what == "wait_s" and c.application_s is not None and seconds is not None and seconds > c.application_s:
-                yield f"{where}: it waits {seconds} s for a checkpoint that ends after {c.application_s} s"
-        if c.mb_s is not None and not 0 <= c.mb_s < float("inf"):
-            yield f"{where}: mb_s is {c.mb_s!r}; at least 0 MB/s is expected"
-        if p.shared_bandwidth and (c.mb_s is None or p.file_system_mb_s is None):
-            missing = "mb_s, what its nodes draw" if c.mb_s is None else "file_system_mb_s of the problem"
-            yield f"{where}: shared bandwidth needs {missing}, and it is not given"
-        elif p.shared_bandwidth and c.mb_s is not None and c.mb_s > (p.file_system_mb_s or 0):
-            yield f"{where}: it draws {c.mb_s} MB/s, more than the file system's {p.file_system_mb_s}"
+        if c.mb_s is None and p.checkpoint_steps[c.id]:
+            yield f"job {c.id!r}: shared_bandwidth needs mb_s, what its nodes draw, and it is not given"
+        elif (c.mb_s or 0) > p.file_system_mb_s:
+            yield f"job {c.id!r}: mb_s is {c.mb_s}; expected is at most the file system's {p.file_system_mb_s}"
 
 
 def _too_few(p: Eviction) -> Iterator[str]:
-    if all(isinstance(c.nodes, int) for c in p.candidates) and p.nodes_needed > p.nodes_in_use:
+    if p.nodes_needed > p.nodes_in_use:
         yield (
             f"{p.nodes_needed} nodes are needed, but the {len(p.candidates)} running jobs have only {p.nodes_in_use}: "
             f"at most {p.nodes_in_use} can be freed"
         )
 
 
-__all__ = [
-    "STRATEGIES",
-    "BatchJob",
-    "Candidate",
-    "Checkpointing",
-    "Eviction",
-    "EvictionPlan",
-    "Strategy",
-    "checkpoint_seconds",
-]
+__all__ = ["STRATEGIES", "BatchJob", "Candidate", "Checkpointing", "Eviction", "EvictionPlan", "Strategy"]

@@ -18,7 +18,9 @@ def verify(problem: Eviction, schedule: Schedule) -> list[Violation]:
     end by the deadline: one after another, or side by side within the file system's bandwidth and none before its moment.
     """
     if not isinstance(schedule, EvictionPlan):
-        return [Violation("plan", 1, f"an eviction problem is answered by an EvictionPlan, not a {type(schedule).__name__}")]
+        return [
+            Violation("plan", 1, f"an eviction problem is answered by an EvictionPlan, not a {type(schedule).__name__}")
+        ]
     known = problem.by_id
     found = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.strategy if j not in known]
     for c in problem.candidates:
@@ -37,7 +39,11 @@ def verify(problem: Eviction, schedule: Schedule) -> list[Violation]:
         late = _checkpoint_steps(problem, schedule) - problem.steps
         if late > 0:
             took, limit = (problem.steps + late) * problem.step_s, problem.deadline_s
-            found.append(Violation("deadline", late * problem.step_s, f"the checkpoints take {took} s, the deadline is {limit} s"))
+            found.append(
+                Violation(
+                    "deadline", late * problem.step_s, f"the checkpoints take {took} s, the deadline is {limit} s"
+                )
+            )
     return found
 
 

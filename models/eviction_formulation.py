@@ -116,7 +116,9 @@ def shared(problem: Eviction) -> Encoding:
     intervals = [(job, v) for job, _, v in made.checkpoints if isinstance(v, Interval)]
     demands, capacity = _whole_units(problem)
     if sum(demands[job] for job in {job for job, _ in intervals}) > capacity:
-        made.model.add(sl.cumulative([v for _, v in intervals], [demands[j] for j, _ in intervals], capacity), "bandwidth")
+        made.model.add(
+            sl.cumulative([v for _, v in intervals], [demands[j] for j, _ in intervals], capacity), "bandwidth"
+        )
     last = sl.max([v.end for _, v in intervals]) if intervals else sl.sum([])
     loss, last, application = _aims(made, last.linear())
     made.model.minimize([loss, problem.step_s * last, application])
