@@ -18,8 +18,8 @@ from typing import Any
 
 from .backends import Exactness, Incumbent, Limits, Outcome, Result, UnknownName, WarmStart, backend, names, run
 from .models import Encoding, Problem, Schedule
-from .models.problem import Value
 from .models.language import Assignment, Model
+from .models.problem import Value
 
 OnIncumbent = Callable[[Incumbent], Any]
 REPAIR_SHARE = 0.1  # of the time limit, for making a schedule of what a relaxation answers
@@ -205,7 +205,7 @@ class Reader:
         self.objective: Any = None
         self.allocator = heuristics.allocator(problem) if encoding.relaxation else None
 
-    def __call__(self, assignment: Assignment) -> float | None:
+    def __call__(self, assignment: Assignment) -> Any:
         schedule = self.encoding.read(assignment)
         if self.start is not None and schedule.start == self.start.start:
             return self._keep(self.start)
@@ -215,7 +215,7 @@ class Reader:
         # on a grid that relaxes, an answer need not be a schedule
         return None if self.problem.verify(schedule) else self._keep(schedule)
 
-    def repair(self, seconds: float | None, seed: int) -> float | None:
+    def repair(self, seconds: float | None, seed: int) -> Any:
         """The best of what more time makes of the answers so far; the objective if it is better."""
         before = self.objective
         found = None if self.allocator is None else self.allocator.repair(seconds, seed)
@@ -223,7 +223,7 @@ class Reader:
             self._keep(found)
         return None if self.objective == before else self.objective
 
-    def _keep(self, schedule: Schedule) -> float:
+    def _keep(self, schedule: Schedule) -> Any:
         value: Any = self.problem.objective(schedule)
         if self.objective is None or self.sign * (value - self.objective) < 0:
             self.best, self.objective = schedule, value

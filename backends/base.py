@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Model, Violation
-from ..models.problem import Value
 
 if TYPE_CHECKING:
     import pandas

@@ -175,15 +175,20 @@ def run(
     if not here.ok:
         return _timed(blank, began)
     warm, start = _accept(model, warm_start)
-    result, values, bounds = blank, [], []
+    result, fate = blank, warm
+    values: list[Any] = []
+    bounds: list[Any] = []
     extra: list[NamedConstraint] = []
     for k in range(max(1, len(model.objectives))):
         stage = _stage(model, k, extra)
         first = k == 0
         recorded = start if warm.fate == "accepted" or not first else None
-        result = _solve_stage(stage, model, result, began, limits, (start, recorded), on_incumbent, judge, values, options)
+        result = _solve_stage(
+            stage, model, result, began, limits, (start, recorded), on_incumbent, judge, values, options
+        )
         if first:
-            result.warm_start = _fate(warm, result)
+            fate = _fate(warm, result)
+        result.warm_start = fate
         values.append(result.objective)
         bounds.append(result.bound)
         if result.assignment is None or result.status != "optimal" or k + 1 >= len(model.objectives):

@@ -1,7 +1,7 @@
 """Methods without a solver: first solution, multi-search, allocation of starts, moves in an order, evictions; compiled kernels."""
 
 from .allocation import Allocator, allocate
-from .evictions import TradeOff, backtracking, dp, greedy
+from .evictions import TradeOff, backtracking, greedy, trade_off
 from .first_solution import ListScheduler, NoSchedule, NothingFound, first_solution, warm_up
 from .moves import Moved, move_jobs
 from .multi_search import Improvement, MultiSearch, multi_search
@@ -28,11 +28,11 @@ __all__ = [
     "allocate",
     "allocator",
     "backtracking",
-    "dp",
     "first_solution",
     "greedy",
     "move_jobs",
     "multi_search",
+    "trade_off",
     "usual_start",
     "warm_up",
     "warm_up_for",

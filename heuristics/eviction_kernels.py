@@ -149,7 +149,20 @@ def sparse(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) -
             low, high = row[source], row[source + 1]
             kept, kept_end = (row[k], row[k + 1]) if k <= reach else (0, 0)
             n = _merge(
-                time, key, kept, kept_end, low, high, kill[j], checkpoint[j], takes[j], steps, new_time, new_key, links, n
+                time,
+                key,
+                kept,
+                kept_end,
+                low,
+                high,
+                kill[j],
+                checkpoint[j],
+                takes[j],
+                steps,
+                new_time,
+                new_key,
+                links,
+                n,
             )
             new_row[k + 1] = n
         first[j + 1] = first[j] + n

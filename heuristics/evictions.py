@@ -37,7 +37,7 @@ class TradeOff:
 
     >>> from schedlab.models import Candidate, Eviction
     >>> jobs = [Candidate("a", 64, 7200, 90, None), Candidate("b", 64, 3600, 300, 200)]
-    >>> known = dp(Eviction(jobs, nodes_needed=100, deadline_s=180))
+    >>> known = trade_off(Eviction(jobs, nodes_needed=100, deadline_s=180))
     >>> known.deadlines()
     [Deadline(deadline_s=0, loss=10800, checkpoint_s=0), ..., Deadline(deadline_s=180, loss=3600, checkpoint_s=120)]
     >>> known.plan(nodes=64, deadline_s=120).strategy
@@ -180,7 +180,7 @@ def with_starts(p: Eviction, strategy: dict[str, str]) -> EvictionPlan:
     return EvictionPlan(strategy, start)
 
 
-def dp(problem: Eviction) -> TradeOff:
+def trade_off(problem: Eviction) -> TradeOff:
     """The exact trade-off for all numbers of nodes and all deadlines in one pass, checkpoints one after another.
 
     Compiled; the first call of a process compiles or loads the kernels. Among equal plans it is always the same one.
@@ -265,15 +265,17 @@ def _ways(p: Eviction) -> tuple[Ways, Search]:
     left[:n] = nodes[::-1, 1].cumsum()[::-1]
     bonus = np.zeros(n + 1, np.int64)
     bonus[:n] = (steps[::-1, 2] == 0).cumsum()[::-1]
-    zeros = [np.zeros(n + 1, np.int64) for _ in range(4)]
+    following, sums, taken, freed = np.zeros((4, n + 1), np.int64)
     least = np.array([0 if p.nodes_needed == 0 else kernels.NEVER])
-    return Ways(key, steps, nodes, left, bonus), Search(*zeros, np.zeros(1, np.int64), least, np.zeros(n, np.uint8))
+    return Ways(key, steps, nodes, left, bonus), Search(
+        following, sums, taken, freed, np.zeros(1, np.int64), least, np.zeros(n, np.uint8)
+    )
 
 
 def warm_up() -> None:
     """Compile the kernels, or load them from numba's cache."""
     jobs = [Candidate("a", 2, 10, 1, 2), Candidate("b", 3, 5, 2, None)]
     for deadline in (2, MOST_DENSE + 2):
-        known = dp(Eviction(jobs, nodes_needed=3, deadline_s=deadline, step_s=1))
+        known = trade_off(Eviction(jobs, nodes_needed=3, deadline_s=deadline, step_s=1))
         known.plan()
     backtracking(known.problem)

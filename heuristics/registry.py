@@ -87,7 +87,7 @@ def _eviction(problem: Problem, name: str) -> Eviction:
 
 def _dp(problem: Problem, argument: str, time_limit: float | None, told: Told | None) -> Found:
     p = _eviction(problem, "dp")
-    plan = evictions.dp(p).plan()
+    plan = evictions.trade_off(p).plan()
     if told is not None:
         told(p.objective(plan))
     return Found(plan, _one_after_another(p), optimal=not p.shared_bandwidth)
