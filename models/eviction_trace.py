@@ -34,7 +34,7 @@ class Checkpointing:
 
     An application-level checkpoint every ``interval`` seconds from a job's start; memory in use a share of ``memory`` MB per
     node, uniform in ``memory_share`` per job; of that the application writes a share uniform in ``application_share``.
-    Shares are in thousandths. ``node_mb_s``: what one node can write, here that of Theta's SSDs; ``file_system_mb_s``: all
+    ``node_mb_s``: what one node can write, here that of Theta's SSDs; ``file_system_mb_s``: all
     nodes together. The draws come from ``random.Random(seed).random()`` alone, two per job in the order of the log.
     """
 
