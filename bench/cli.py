@@ -47,6 +47,7 @@ At = Annotated[str | None, typer.Option(help="snapshot: the jobs submitted by 12
 First = Annotated[int | None, typer.Option(min=1, help="only so many jobs, the first by submit time")]
 DurationsOption = Annotated[str, typer.Option(help="a job takes its walltime or its runtime")]
 ObjectiveOption = Annotated[str | None, typer.Option(help=f"another objective: {', '.join(OBJECTIVES)}")]
+Nodes = Annotated[int | None, typer.Option(min=0, help="of an eviction instance: so many nodes are to be freed")]
 Drop = Annotated[bool, typer.Option("--drop-impossible", help="go on without the jobs that can never fit")]
 
 
@@ -73,9 +74,9 @@ def opened(path: str, drop_impossible: bool) -> Instance:
     return instance
 
 
-def view_of(at: str | None, first: int | None, durations: str = "walltime", objective: str | None = None) -> View:
+def view_of(at: str | None, first: int | None, durations: str, objective: str | None, nodes: int | None) -> View:
     """The view that the options ask for."""
-    return View(None if at is None else parse_clock(at), first, _durations(durations), objective)
+    return View(None if at is None else parse_clock(at), first, _durations(durations), objective, nodes)
 
 
 def _durations(text: str) -> Durations:
@@ -136,6 +137,7 @@ def run(
     first: First = None,
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
     memory: Annotated[
         float | None, typer.Option(min=0.01, help="GB per run; by default 0.9 of the machine / jobs")
     ] = None,
@@ -168,6 +170,7 @@ def run(
         first=first,
         durations=_durations(durations),
         objective=objective,
+        nodes_needed=nodes_needed,
         drop_impossible=drop_impossible,
     )
     found = [(path, opened(path, drop_impossible)) for path in dict.fromkeys(instances)]
@@ -256,6 +259,7 @@ def verify(
     first: First = None,
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
     drop_impossible: Drop = False,
 ) -> None:
     """Checks records, or a schedule that somebody else made, against the instance. Exit code 1 if something is wrong.
@@ -270,7 +274,7 @@ def verify(
     from . import verify as checks
 
     if results.is_file() and instance is not None:
-        problem = view_of(at, first, durations, objective).of(opened(instance, drop_impossible).problem)
+        problem = view_of(at, first, durations, objective, nodes_needed).of(opened(instance, drop_impossible).problem)
         try:
             value, faults = checks.check(problem, checks.read_schedule(results))
         except ValueError as e:
@@ -301,6 +305,7 @@ def export(
     first: First = None,
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
     drop_impossible: Drop = False,
 ) -> None:
     """Writes a formulation of an instance in a solver's file format.
@@ -312,7 +317,7 @@ def export(
 
     if form not in FORMATS:
         raise UnknownName("format", form, list(FORMATS))
-    problem = view_of(at, first, durations, objective).of(opened(instance, drop_impossible).problem)
+    problem = view_of(at, first, durations, objective, nodes_needed).of(opened(instance, drop_impossible).problem)
     size = write_model(problem, formulation, form, out)
     print(f"{out}: " + ", ".join(f"{n:,} {what}" for what, n in size.items()))
 

@@ -7,7 +7,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -53,13 +53,8 @@ class TradeOff:
 
         Raises ProblemError if the jobs have fewer nodes.
         """
-        p, k = self.problem, self._row(nodes)
-        if isinstance(self.table, Dense):
-            keys = self.table.best[:, k]
-        else:
-            time, key = self._points(k)
-            keys = key[np.searchsorted(time, np.arange(p.steps + 1), side="right") - 1]
-        loss, steps = self.rows.decode(keys)
+        p = self.problem
+        loss, steps = self.rows.decode(self._keys(self._row(nodes)))
         pairs = zip(loss.tolist(), steps.tolist(), strict=True)
         return [Deadline(t * p.step_s, one, taken * p.step_s) for t, (one, taken) in enumerate(pairs)]
 
@@ -78,6 +73,15 @@ class TradeOff:
             kernels.trace_sparse(self.table, int(self.table.row[k]) + point, done)
         return rows.plan(p, done)
 
+    def plans(self, nodes: int | None = None) -> list[EvictionPlan]:
+        """The best plan for each of the deadlines of ``deadlines``; one that stays the best is the same object."""
+        found: list[EvictionPlan] = []
+        keys = self._keys(self._row(nodes)).tolist()
+        for t, key in enumerate(keys):
+            same = t > 0 and key == keys[t - 1]
+            found.append(found[-1] if same else self.plan(nodes, t * self.problem.step_s))
+        return found
+
     @cached_property
     def losses(self) -> NDArray[np.int64]:
         """Least loss in node-seconds, by nodes (0 to all in use) and by deadline in steps."""
@@ -90,6 +94,13 @@ class TradeOff:
         if not 0 <= wanted <= p.nodes_in_use:
             raise ProblemError(f"{wanted} nodes are asked for; the running jobs have 0 to {p.nodes_in_use} to free")
         return -(-wanted // self.rows.unit)
+
+    def _keys(self, k: int) -> Ints:
+        """The least key of a row for every deadline."""
+        if isinstance(self.table, Dense):
+            return self.table.best[:, k]
+        time, key = self._points(k)
+        return key[np.searchsorted(time, np.arange(self.problem.steps + 1), side="right") - 1]
 
     def _points(self, k: int) -> tuple[NDArray[np.int32], Ints]:
         assert isinstance(self.table, Sparse)
@@ -228,6 +239,7 @@ class Backtracked(NamedTuple):
 def backtracking(problem: Eviction, time_limit: float | None = None, told: Told | None = None) -> Backtracked:
     """The paper's exhaustive search: every strategy of every job, combinations abandoned that cannot become better.
 
+    Beyond the paper, a combination is abandoned, too, where the jobs that are left have too few nodes.
     ``time_limit`` in seconds; ``told``: called with each better (loss, checkpoint time), False stops.
     """
     began = time.perf_counter()
@@ -272,6 +284,7 @@ def _ways(p: Eviction) -> tuple[Ways, Search]:
     )
 
 
+@cache
 def warm_up() -> None:
     """Compile the kernels, or load them from numba's cache."""
     jobs = [Candidate("a", 2, 10, 1, 2), Candidate("b", 3, 5, 2, None)]
