@@ -348,18 +348,20 @@ def generate(
 
 @app.command()
 def plot(
-    results: Annotated[Path, typer.Argument(help="a folder of records with replays")],
+    results: Annotated[Path, typer.Argument(help="a folder of records with replays or evictions")],
     out: Annotated[Path | None, typer.Option(help="the page to write; by default plot.html in the folder")] = None,
     colour: Annotated[str | None, typer.Option(help="what the colour of a job tells: queue, user or length")] = None,
 ) -> None:
     """Draws replays side by side on one HTML page: Gantt charts, what is in use, how many jobs wait. Needs matplotlib.
+
+    Of an eviction problem: loss against deadline, the extra loss of greedy, response times.
 
     Example: bench plot results/eurora_700 --out eurora.html
     """
     from .plot import plot as draw
 
     path, count = draw(results, out, colour)
-    print(f"{path}: {count} replays")
+    print(f"{path}: {count} runs")
 
 
 @app.command()

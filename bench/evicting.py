@@ -56,6 +56,7 @@ class Answers:
         return {
             "deadlines": sorted(self.deadlines),
             "response_s": sorted(self.response),
+            "one_pass": self.one_pass,
             "all_deadlines_s": total if len(self.response) == len(self.deadlines) else None,
         }
 
@@ -84,7 +85,7 @@ def run_in_worker(problem: Eviction, method: Method, limits: dict[str, Any], tol
                 answers.add(_at(problem, step), results)
     if answers.wrong:
         return {**found, "status": "error", "verified": False, "message": answers.wrong}
-    return {**found, **answers.record()}
+    return {**found, "nodes_needed": problem.nodes_needed, **answers.record()}
 
 
 def _asked(

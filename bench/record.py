@@ -15,7 +15,7 @@ from .store import Record
 
 OF_SOME = (  # the fields that records of some kinds alone have: of replays, of evictions
     "metrics", "simulation", "jobs_csv",
-    "deadlines", "response_s", "all_deadlines_s",
+    "nodes_needed", "deadlines", "response_s", "one_pass", "all_deadlines_s",
 )  # fmt: skip
 AGREE = 1e-6  # relative, between two values of one objective
 

@@ -55,7 +55,10 @@ class Choices:
         return [(job, what, v) for job, ways in self.ways.items() for what, v in ways.items() if what != "kill"]
 
     def read(self, assignment: Assignment) -> EvictionPlan:
-        """The plan of an assignment."""
+        """The plan of an assignment; nobody goes in vain: where enough nodes are free without it, a job is kept.
+
+        Only application-level checkpoints stay, which are wanted as such.
+        """
         strategy = dict.fromkeys(self.ways, "keep")
         start = {}
         for job, ways in self.ways.items():
@@ -64,6 +67,13 @@ class Choices:
                     strategy[job], start[job] = what, assignment.start[v.index] * self.problem.step_s
                 elif isinstance(v, Integer) and assignment.integer[v.index]:
                     strategy[job] = what
+        nodes = {c.id: c.nodes for c in self.problem.candidates}
+        spare = sum(nodes[job] for job, what in strategy.items() if what != "keep") - self.problem.nodes_needed
+        for job, what in strategy.items():
+            if what in ("kill", "sys") and nodes[job] <= spare:
+                strategy[job] = "keep"
+                start.pop(job, None)
+                spare -= nodes[job]
         return EvictionPlan(strategy, start)
 
     def write(self, schedule: Schedule) -> Assignment:
