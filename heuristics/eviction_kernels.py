@@ -58,18 +58,18 @@ def dense(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) ->
     for j in range(jobs):
         first[j + 1] = first[j] + (steps + 1) * (reach[j] + 1)
     choice = np.empty(first[jobs], np.uint8)
-    best, other = np.full((steps + 1, total + 1), NEVER), np.full((steps + 1, total + 1), NEVER)
+    best, row = np.full((steps + 1, total + 1), NEVER), np.empty(total + 1, np.int64)
     best[:, 0] = 0
     for j in range(jobs):
         width = reach[j] + 1
-        for t in range(steps + 1):
+        for t in range(steps, -1, -1):  # earlier deadlines are still those before this job
             begin = first[j] + t * width
             known, done = best[t, :width], choice[begin : begin + width]
             if t >= takes[j]:
-                _both(known, best[t - takes[j]], kill[j], checkpoint[j], units[j], other[t, :width], done)
+                _both(known, best[t - takes[j]], kill[j], checkpoint[j], units[j], row[:width], done)
             else:
-                _killed(known, kill[j], units[j], other[t, :width], done)
-        best, other = other, best
+                _killed(known, kill[j], units[j], row[:width], done)
+            known[:] = row[:width]
     return Dense(best, choice, first, reach)
 
 

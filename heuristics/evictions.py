@@ -17,7 +17,7 @@ from ..models import Candidate, Eviction, EvictionPlan, ProblemError
 from . import eviction_kernels as kernels
 from .eviction_kernels import Bytes, Dense, Ints, Search, Sparse, Ways
 
-MOST_DENSE = 200  # steps up to which the table of all deadlines is faster than lists of where something changes
+MOST_DENSE = 128  # steps up to which the table of all deadlines is faster than lists of where something changes
 BUDGET = 500_000  # combinations between two looks at the clock
 LARGEST_KEY = 2**61
 Told = Callable[[tuple[int, int]], bool]

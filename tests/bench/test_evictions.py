@@ -139,7 +139,8 @@ class TestRuns:
         for method in METHODS.split(","):
             r = records[method]
             assert (r["objective"], r["verified"]) == ([3600, 120], True)
-            assert r["schedule"] == {"a": "sys", "b": "kill", "c": "keep"}
+            in_vain = "kill" if method == "greedy" else "keep"  # it begins to kill where least is lost
+            assert r["schedule"] == {"a": "sys", "b": "kill", "c": in_vain}
             assert r["deadlines"] == exact
             assert [row[0] for row in r["response_s"]] == [0, 60, 120, 180]
             assert r["all_deadlines_s"] > 0 and r["nodes_needed"] == 100
