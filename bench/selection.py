@@ -67,11 +67,11 @@ class View:
             return problem
         if self.nodes_needed is not None:
             if not isinstance(problem, Eviction) or self != View(nodes_needed=self.nodes_needed):
-                raise WrongUse(f"--nodes-needed alone is for eviction problems; this one is a {problem.kind} problem")
+                raise WrongUse(f"--nodes-needed alone is for eviction problems, not for {problem.kind} problems")
             return problem.replace(nodes_needed=self.nodes_needed)
         if not isinstance(problem, Dispatch):
             raise WrongUse(
-                f"--at, --first, --durations and --objective are for dispatch problems; this one is a {problem.kind} problem"
+                f"--at, --first, --durations and --objective are for dispatch problems, not for {problem.kind} problems"
             )
         aim = problem.aim if self.objective is None else self.objective
         if aim not in OBJECTIVES:
@@ -268,6 +268,8 @@ def plan(instance: Instance, path: str, asked: Asked) -> list[Run]:
         for text, limit in chosen:
             here = replace(pattern, view=view, time_limit=limit)
             if is_dispatcher(text):
+                if not isinstance(problem, Dispatch):
+                    raise WrongUse(f"{text} is a dispatcher: for dispatch problems, not for {problem.kind} problems")
                 found += replays(here, text, asked, Replay())
                 continue
             method = _method(text, problem)

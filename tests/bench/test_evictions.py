@@ -195,7 +195,8 @@ class TestRuns:
 
     def test_a_dispatcher_has_no_business_here(self, bench, small: Path) -> None:
         assert bench("run", small, "--methods", "multi-search")[0] == 2
-        assert bench("run", small, "--methods", "easy", "--dry-run")[0] in (0, 2)
+        code, _, err = bench("run", small, "--methods", "easy")
+        assert code == 2 and "easy is a dispatcher" in err
 
     def test_what_is_run_by_default(self) -> None:
         known = defaults(load("theta_24"))
