@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models import Candidate, Eviction, EvictionPlan, ProblemError
+from ..models.eviction import STRATEGIES
 from . import eviction_kernels as kernels
 from .eviction_kernels import Bytes, Dense, Ints, Search, Sparse, Ways
 
@@ -248,7 +249,7 @@ def backtracking(problem: Eviction, time_limit: float | None = None, told: Told 
     while (end := kernels.backtrack(ways, search, problem.nodes_needed, problem.steps, BUDGET)) != kernels.DONE:
         if end == kernels.BETTER:
             names = dict(zip((c.id for c in problem.candidates), search.plan.tolist(), strict=True))
-            plan = with_starts(problem, {job: WAYS[what] for job, what in names.items()})
+            plan = with_starts(problem, {job: STRATEGIES[what] for job, what in names.items()})
             if told is not None and not told(problem.objective(plan)):
                 return Backtracked(plan, False)
         if time_limit is not None and time.perf_counter() - began > time_limit:
@@ -258,15 +259,15 @@ def backtracking(problem: Eviction, time_limit: float | None = None, told: Told 
     return Backtracked(plan, True)
 
 
-WAYS = ("keep", "kill", "app", "sys")
-
-
 def _ways(p: Eviction) -> tuple[Ways, Search]:
     """What the four strategies of each job add, and a search at its beginning."""
     n = len(p.candidates)
     base, loss_unit, late = n + 1, _loss_unit(p), p.steps + 1
     steps = np.array(
-        [[0, 0, *(min(late, p.checkpoint_steps[c.id].get(what, late)) for what in WAYS[2:])] for c in p.candidates],
+        [
+            [0, 0, *(min(late, p.checkpoint_steps[c.id].get(what, late)) for what in STRATEGIES[2:])]
+            for c in p.candidates
+        ],
         np.int64,
     ).reshape(n, 4)
     key = steps * base

@@ -148,7 +148,7 @@ class Eviction:
         cls,
         trace: Log | str | Path,
         at: int,
-        nodes_needed: int,
+        nodes_needed: int = 0,
         deadline_s: int = 900,
         step_s: int = 60,
         checkpointing: Checkpointing | None = None,
