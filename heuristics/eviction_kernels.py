@@ -27,7 +27,10 @@ NEVER = 2**62
 
 
 class Dense(NamedTuple):
-    """``best[t, k]`` after all jobs; ``choice[first[j] + t * (reach[j] + 1) + k]`` of job j."""
+    """``best[t, k]`` after all jobs; what is done with job j are two bits of ``choice[first[j] + t // 4 * (reach[j] + 1) + k]``.
+
+    Four deadlines share a byte: memory that was never touched costs more than the sums.
+    """
 
     best: Ints
     choice: Bytes
@@ -56,25 +59,27 @@ def dense(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) ->
     total = reach[-1] if jobs else 0
     first = np.zeros(jobs + 1, np.int64)
     for j in range(jobs):
-        first[j + 1] = first[j] + (steps + 1) * (reach[j] + 1)
-    choice = np.empty(first[jobs], np.uint8)
+        first[j + 1] = first[j] + (steps // 4 + 1) * (reach[j] + 1)
+    choice = np.zeros(first[jobs], np.uint8)
     best, row = np.full((steps + 1, total + 1), NEVER), np.empty(total + 1, np.int64)
     best[:, 0] = 0
     for j in range(jobs):
         width = reach[j] + 1
         for t in range(steps, -1, -1):  # earlier deadlines are still those before this job
-            begin = first[j] + t * width
+            begin, shift = first[j] + t // 4 * width, 2 * (t % 4)
             known, done = best[t, :width], choice[begin : begin + width]
             if t >= takes[j]:
-                _both(known, best[t - takes[j]], kill[j], checkpoint[j], units[j], row[:width], done)
+                _both(known, best[t - takes[j]], kill[j], checkpoint[j], units[j], row[:width], done, shift)
             else:
-                _killed(known, kill[j], units[j], row[:width], done)
+                _killed(known, kill[j], units[j], row[:width], done, shift)
             known[:] = row[:width]
     return Dense(best, choice, first, reach)
 
 
 @compiled
-def _both(known: Ints, earlier: Ints, kill: int, checkpoint: int, units: int, out: Ints, done: Bytes) -> None:
+def _both(
+    known: Ints, earlier: Ints, kill: int, checkpoint: int, units: int, out: Ints, done: Bytes, shift: int
+) -> None:
     """One job at one deadline: kept, killed, or checkpointed with ``earlier`` before it. Ties: kept, checkpoint, kill."""
     a, b = known[0] + kill, earlier[0] + checkpoint
     for k in range(min(units, known.size)):
@@ -84,32 +89,36 @@ def _both(known: Ints, earlier: Ints, kill: int, checkpoint: int, units: int, ou
             value, what = b, CHECKPOINT
         if a < value:
             value, what = a, KILL
-        out[k], done[k] = value, what
+        out[k] = value
+        done[k] |= np.uint8(what << shift)
     n = known.size - units
     kept, out, done = known[units:], out[units:], done[units:]
+    killed, checkpointed = np.uint8(KILL << shift), np.uint8(CHECKPOINT << shift)
     for k in range(n):
         value = kept[k]
         b = earlier[k] + checkpoint
         a = known[k] + kill
-        what = CHECKPOINT if b < value else KEEP
+        what = checkpointed if b < value else np.uint8(KEEP)
         value = min(value, b)
-        what = KILL if a < value else what
+        what = killed if a < value else what
         out[k] = min(value, a)
-        done[k] = what
+        done[k] |= what
 
 
 @compiled
-def _killed(known: Ints, kill: int, units: int, out: Ints, done: Bytes) -> None:
+def _killed(known: Ints, kill: int, units: int, out: Ints, done: Bytes, shift: int) -> None:
     """The same where no checkpoint ends in time."""
+    killed = np.uint8(KILL << shift)
     a = known[0] + kill
     for k in range(min(units, known.size)):
-        out[k], done[k] = min(known[k], a), KILL if a < known[k] else KEEP
+        out[k] = min(known[k], a)
+        done[k] |= killed if a < known[k] else np.uint8(KEEP)
     n = known.size - units
     kept, out, done = known[units:], out[units:], done[units:]
     for k in range(n):
         value = kept[k]
         a = known[k] + kill
-        done[k] = KILL if a < value else KEEP
+        done[k] |= killed if a < value else np.uint8(KEEP)
         out[k] = min(value, a)
 
 
@@ -117,7 +126,7 @@ def _killed(known: Ints, kill: int, units: int, out: Ints, done: Bytes) -> None:
 def trace_dense(table: Dense, units: Ints, takes: Ints, k: int, t: int, done: Bytes) -> None:
     """Fills what is done with each job to free ``k`` units within ``t`` steps."""
     for j in range(units.size - 1, -1, -1):
-        done[j] = table.choice[table.first[j] + t * (table.reach[j] + 1) + k]
+        done[j] = (table.choice[table.first[j] + t // 4 * (table.reach[j] + 1) + k] >> (2 * (t % 4))) & 3
         if done[j] != KEEP:
             k = max(0, k - units[j])
             t -= takes[j] if done[j] == CHECKPOINT else 0
