@@ -98,11 +98,11 @@ def _both(
         value = kept[k]
         b = earlier[k] + checkpoint
         a = known[k] + kill
-        what = checkpointed if b < value else np.uint8(KEEP)
+        mark = checkpointed if b < value else np.uint8(KEEP)
         value = min(value, b)
-        what = killed if a < value else what
+        mark = killed if a < value else mark
         out[k] = min(value, a)
-        done[k] |= what
+        done[k] |= mark
 
 
 @compiled
