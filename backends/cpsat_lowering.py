@@ -17,6 +17,7 @@ from ..models.language import (
     Assignment,
     Comparison,
     Cumulative,
+    Integer,
     Interval,
     Linear,
     Model,
@@ -222,13 +223,13 @@ class Lowering:
         intervals: list[Any] = []
         demands: list[Any] = []
         for v, demand in zip(c.intervals, c.demands, strict=True):
-            w = self._demand(demand) if isinstance(demand, Linear) else WholeForm({}, demand)  # its ranges hold anyway
-            if not w.terms and not w.constant:
+            also, height = self._demand(demand) if isinstance(demand, Linear) else ((), demand)
+            if type(height) is int and not height:
                 continue
-            found = self._occupying_interval(v, self._demanding(w))
+            found = self._occupying_interval(v, also)
             if found is not None:
                 intervals.append(found)
-                demands.append(self.native.expression(w) if w.terms else w.constant)
+                demands.append(height)
         self.native.nonzeros += len(intervals)
         most = max(capacity for _, capacity in c.steps)
         if len(c.steps) > 1:
@@ -238,14 +239,28 @@ class Lowering:
                     demands.append(most - capacity)
         self.native.model.add_cumulative(intervals, demands, most)
 
-    def _demand(self, demand: Linear) -> WholeForm:
-        """The demand as CP-SAT takes it: a constant, or one variable with a coefficient and a constant."""
+    def _demand(self, demand: Linear) -> tuple[tuple[int, ...], Any]:
+        """(literals under which it takes part, the demand): an integer, or one variable with a coefficient and a constant."""
+        if len(demand.terms) == 1 and not demand.constant:
+            ((atom, factor),) = demand.terms.items()
+            if type(atom) is Integer and type(factor) is int and factor > 0:  # the common case, kept short
+                x = self.expressions.integer[atom.index]
+                return self._above(x), self.native.multiple(x, factor)
         w = self.native.whole(self.expressions.form(demand), 1)
         if len(w.terms) > 1:
             total = self.native.variable((self.native.bounds(w),), "", w.value)
             self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
-            return WholeForm({total: 1}, 0)
-        return w
+            w = WholeForm({total: 1}, 0)
+        return self._demanding(w), self.native.expression(w) if w.terms else w.constant
+
+    def _above(self, x: int) -> tuple[int, ...]:
+        """``_demanding`` of a multiple of the variable."""
+        if self.native.lo[x] > 0 or self.native.hi[x] <= 1:
+            return ()
+        key = (x, 1, True)
+        if key not in self._above_zero:
+            self._above_zero[key] = self.native.positive(x)
+        return (self._above_zero[key],)
 
     def _demanding(self, w: WholeForm) -> tuple[int, ...]:
         """The literal of a demand that can be 0: it is above; none for a constant, or a Boolean times a number.

@@ -49,6 +49,11 @@ class Form:
     constant: Rational = 0
     error: Rational = 0
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all its numbers are integers."""
+        return type(self.constant) is int and all(type(c) is int for c in self.terms.values())
+
     def times(self, k: Rational) -> Form:
         """This form with every number multiplied by k."""
         return Form({i: c * k for i, c in self.terms.items()}, self.constant * k, self.error * magnitude(k))
@@ -115,6 +120,15 @@ class NativeModel:
         self.vars.append(self.model.new_int_var_from_domain(self.domain(windows), name))
         return self._made(windows[0][0], windows[-1][1], recipe)
 
+    def positive(self, i: int) -> int:
+        """A new literal: variable i, which is never negative, is above 0. Never guarded."""
+        literal = self.boolean("", lambda values: int(values[i] > 0))
+        held, x = self.vars[literal], self.vars[i]
+        self.model.add(x >= 1).only_enforce_if(held)
+        self.model.add(x <= 0).only_enforce_if(~held)
+        self.nonzeros += 2
+        return literal
+
     def boolean(self, name: str, recipe: Recipe | None = None) -> int:
         """A new 0-1 variable."""
         self.vars.append(self.model.new_int_var_from_domain(self._truth, name))
@@ -147,6 +161,8 @@ class NativeModel:
         """The common denominator; if that would lead beyond ``room``, a power of two that leads to ``rounding``."""
         common = 1
         size: Rational = 1
+        if all(f.is_whole for f in forms):
+            return common
         for f in forms:
             common = math.lcm(common, f.constant.denominator, *(c.denominator for c in f.terms.values()))
             own = magnitude(f.constant) + sum(magnitude(c) * self._reach(i) for i, c in f.terms.items())
@@ -168,16 +184,28 @@ class NativeModel:
 
     def whole(self, f: Form, scale: int) -> WholeForm:
         """The form times ``scale``, rounded where that is not integral."""
+        if scale == 1 and f.is_whole:
+            return self._checked(WholeForm({i: int(c) for i, c in f.terms.items() if c}, int(f.constant), 1, f.error))
         terms = {i: round(c * scale) for i, c in f.terms.items() if c}
         constant = round(f.constant * scale)
-        if sum((abs(c) * self._reach(i) for i, c in terms.items()), abs(constant)) > LARGEST:
-            raise NumberRangeError("a sum can exceed 2^61")
         error = f.error + abs(f.constant - Fraction(constant, scale))
         for i, c in terms.items():
             exact = f.terms[i]
             if exact * scale != c:
                 error += abs(exact - Fraction(c, scale)) * self._reach(i)
-        return WholeForm(terms, constant, scale, error)
+        return self._checked(WholeForm(terms, constant, scale, error))
+
+    def _checked(self, w: WholeForm) -> WholeForm:
+        if sum((abs(c) * self._reach(i) for i, c in w.terms.items()), abs(w.constant)) > LARGEST:
+            raise NumberRangeError("a sum can exceed 2^61")
+        return w
+
+    def multiple(self, i: int, factor: int) -> Any:
+        """The native expression ``factor * variable i``."""
+        if factor * self._reach(i) > LARGEST:
+            raise NumberRangeError("a product can exceed 2^61")
+        self.nonzeros += 1
+        return self.vars[i] if factor == 1 else self.vars[i] * factor
 
     def expression(self, w: WholeForm) -> Any:
         """The native linear expression."""

@@ -12,6 +12,10 @@ from ortools.sat.python import cp_model
 
 from .base import Limits, WarmStart
 
+SHORT = 0.5
+"""Seconds (or units of the deterministic clock). Of 38 node models of 2 to 20 jobs, 28 were still in presolve after 0.2 s,
+and 3 proven; with a single light round of presolve 1 and 10. From 1 s on the full presolve pays."""
+
 Solved = Callable[[Sequence[int], float], bool]
 """Told of each solution: values of all native variables and the bound known then; answers whether to go on."""
 
@@ -39,6 +43,9 @@ class Search:
         if limits.deterministic is not None:
             p.max_deterministic_time = limits.deterministic
             p.interleave_search = limits.threads != 1
+        if min(limits.time or SHORT, limits.deterministic or SHORT) < SHORT:
+            p.cp_model_probing_level = p.symmetry_level = 0
+            p.max_presolve_iterations = 1
         # its handler knows only the thread it was set in, and Ctrl-C goes to the main one: anywhere else it would crash
         p.catch_sigint_signal = threading.current_thread() is threading.main_thread()
         p.log_search_progress = True

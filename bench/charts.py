@@ -18,9 +18,10 @@ from .gantt import HOUR, Rectangle, rectangles, shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ..dispatch.outputs import Jobs
-    from ..models.platform import Platform
+    from ..models.platform import NodeGroup, Platform
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,6 +33,9 @@ SHADES = (0.0, 0.22, 0.42)  # of white in a colour, so that neighbouring jobs ca
 CELLS = 480  # columns of a Gantt chart that is drawn as cells
 STEPS = 600  # of a curve; one with more is drawn as means
 WIDTH, GANTT, CURVE = 5.8, 3.1, 0.62  # inches
+ABOVE, BELOW, RIGHT = 0.29, 0.42, 0.08  # inches: over each axes for its title, under the last one, beside all
+LETTER, LONGEST = 0.068, 20  # inches of a letter of a label at most, and how many of them there may be
+APART = 0.05  # of the height of a Gantt chart, between the names of two groups of nodes
 INK, GREY = "#333333", "#888888"
 STYLE: Any = {
     "svg.fonttype": "none",
@@ -43,6 +47,7 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
+    "axes.titley": 1.0,
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
@@ -93,28 +98,60 @@ def chart(frame: Frame, jobs: Jobs, category: Ints, colours: Sequence[str], titl
     ``category``: of each job, the index of its colour. The same input gives the same bytes.
     """
     from matplotlib import style
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
 
     asked = requested(jobs, frame.platform.resources)
     curves = [r for r in frame.platform.resources if asked[r].any()]
     with style.context(["default", {**STYLE, "svg.hashsalt": title}]):  # whatever the user has set
-        heights = [GANTT] + [CURVE] * (len(curves) + 1)
-        figure = Figure(figsize=(WIDTH, sum(heights) + 0.34 * len(heights) + 0.3), layout="constrained")
-        FigureCanvasSVG(figure)
-        axes = list(figure.subplots(len(heights), 1, sharex=True, height_ratios=heights))
+        figure, axes = _stacked([GANTT, *[CURVE] * (len(curves) + 1)], _labels_width(frame))
         notes = _gantt(axes[0], frame, jobs, asked, category, colours)
         for ax, resource in zip(axes[1:], curves, strict=False):
             notes += _use(ax, frame, jobs, asked[resource], resource)
         notes += _queue(axes[-1], frame, jobs)
         axes[-1].set_xlim(0, max(float(frame.places(frame.end)), 1e-9))
         axes[-1].set_xlabel(f"{frame.unit[0]} since the first submission")
-        figure.align_ylabels(axes)
         text = StringIO()
         figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     if not curves:
         notes.append("the file of the jobs does not say what they asked for: no curves of use")
     return Chart(inline(text.getvalue(), title), list(dict.fromkeys(notes)))
+
+
+def _stacked(heights: Sequence[float], left: float) -> tuple[Figure, list[Axes]]:
+    """A figure of axes one below the other, of these heights, on one time axis; ``left``: room for labels. Inches.
+
+    The places are told and not found: matplotlib's layout draws everything once more to find them.
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    whole = sum(heights) + ABOVE * len(heights) + BELOW
+    figure = Figure(figsize=(WIDTH, whole))
+    FigureCanvasSVG(figure)
+    top = whole
+    axes: list[Axes] = []
+    for height in heights:
+        top -= ABOVE + height
+        place = (left / WIDTH, top / whole, (WIDTH - left - RIGHT) / WIDTH, height / whole)
+        axes.append(figure.add_axes(place, sharex=axes[0] if axes else None))
+    for ax in axes[:-1]:
+        ax.tick_params(axis="x", labelbottom=False)
+    return figure, axes
+
+
+def _labels_width(frame: Frame) -> float:
+    """Inches for the longest label at the left of the axes."""
+    nodes = f"{len(frame.platform.nodes):,}"
+    names = [_group_label(g) for g in frame.platform.groups] if _by_group(frame) else [f"node {nodes}"]
+    return 0.12 + LETTER * max(map(len, [*names, f"{int(1.08 * frame.queue):,}", "100 %"]))
+
+
+def _by_group(frame: Frame) -> bool:
+    return 1 < len(frame.platform.groups) <= 12
+
+
+def _group_label(group: NodeGroup) -> str:
+    name = group.name if len(group.name) <= LONGEST else f"{group.name[: LONGEST - 1]}…"
+    return f"{name} ({group.count:,})"
 
 
 def requested(jobs: Jobs, resources: Sequence[str]) -> dict[str, Ints]:
@@ -127,6 +164,8 @@ def _gantt(
     ax: Axes, frame: Frame, jobs: Jobs, asked: dict[str, Ints], category: Ints, colours: Sequence[str]
 ) -> list[str]:
     """Rectangles where there are few, else cells that mix the colours."""
+    from matplotlib.ticker import MaxNLocator
+
     nodes = len(frame.platform.nodes)
     if nodes > MOST_NODES or len(jobs) > MOST_JOBS or jobs.units.sum() > MOST_UNITS:
         notes = _cells(ax, frame, jobs, asked, category, colours)
@@ -138,14 +177,19 @@ def _gantt(
         ]
     ax.set_ylim(nodes, 0)
     ax.set_title("jobs on nodes", loc="left", fontsize=8)
-    groups = frame.platform.groups
-    edges = np.cumsum([0, *(g.count for g in groups)])
-    if 1 < len(groups) <= 12:
-        ax.set_yticks((edges[:-1] + edges[1:]) / 2, [f"{g.name} ({g.count:,})" for g in groups])
+    if _by_group(frame):
+        edges = np.cumsum([0, *(g.count for g in frame.platform.groups)])
+        middle, last = [], -np.inf
+        for group, place in zip(frame.platform.groups, (edges[:-1] + edges[1:]) / 2, strict=True):
+            if place - last >= APART * nodes:  # else its name would be written over the one before
+                middle.append((float(place), _group_label(group)))
+                last = place
+        ax.set_yticks([place for place, _ in middle], [name for _, name in middle])
         ax.tick_params(axis="y", length=0)
         for edge in edges[1:-1]:
             ax.axhline(edge, color=INK, linewidth=0.5)
     else:
+        ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
         ax.yaxis.set_major_formatter("{x:,.0f}")
         ax.set_ylabel("node")
     return notes
@@ -168,7 +212,7 @@ def _rectangles(ax: Axes, frame: Frame, found: Sequence[Rectangle], category: In
             y = np.stack([top, top, bottom, bottom, top], axis=1).ravel()
             mixed = tuple(c + shade * (1 - c) for c in to_rgb(colour))
             path = Path(np.stack([x, y], axis=1), np.tile(ring, len(mine)))
-            ax.add_patch(PathPatch(path, facecolor=mixed, edgecolor="none"))
+            ax.add_artist(PathPatch(path, facecolor=mixed, edgecolor="none"))
 
 
 def _cells(

@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from .. import __version__
 from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
 from ..instances import Instance, InstanceError, UnknownInstance, generators, load, names, write
 from ..instances.workload import WorkloadError
 from ..models import ProblemError
-from ..models.dispatch import OBJECTIVES
 from .faults import WrongUse
 from .importing import import_
-from .replay import parse_stretch
+from .options import PLAIN_WIDTH, At, Drop, DurationsOption, First, InstanceName, Nodes, ObjectiveOption, console_for
 from .selection import Asked, Durations, View, parse_clock, parse_methods, parse_seeds
+from .simulating import simulate
 
 WRONG_USE = (
     WrongUse,
@@ -31,24 +30,15 @@ WRONG_USE = (
     LoweringTooLarge,
     SolverUnavailable,
 )
-PLAIN_WIDTH = 120  # of tables that do not go to a terminal
 
 app = typer.Typer(
     name="bench",
-    help="Runs scheduling problems by methods x seeds, checks every schedule, keeps the records, prints tables.",
     no_args_is_help=True,
+    context_settings={"max_content_width": PLAIN_WIDTH, "help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode=None,
 )
-
-InstanceName = Annotated[str, typer.Argument(help="a folder with an instance.toml, or the name of a shipped instance")]
-At = Annotated[str | None, typer.Option(help="snapshot: the jobs submitted by 12:00 (or second 43200), none started")]
-First = Annotated[int | None, typer.Option(min=1, help="only so many jobs, the first by submit time")]
-DurationsOption = Annotated[str, typer.Option(help="a job takes its walltime or its runtime")]
-ObjectiveOption = Annotated[str | None, typer.Option(help=f"another objective: {', '.join(OBJECTIVES)}")]
-Nodes = Annotated[int | None, typer.Option(min=0, help="of an eviction instance: so many nodes are to be freed")]
-Drop = Annotated[bool, typer.Option("--drop-impossible", help="go on without the jobs that can never fit")]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,12 +48,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except WRONG_USE as e:
         print(f"error: {e}", file=sys.stderr)
         sys.exit(2)
-
-
-def console_for(stderr: bool = False) -> Console:
-    """A console; what does not go to a terminal is 120 columns wide."""
-    made = Console(stderr=stderr)
-    return made if made.is_terminal else Console(stderr=stderr, width=PLAIN_WIDTH)
 
 
 def opened(path: str, drop_impossible: bool) -> Instance:
@@ -98,7 +82,16 @@ def bench(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="print the version and exit")
     ] = False,
 ) -> None:
-    """Runs scheduling problems by methods x seeds, checks every schedule, keeps the records, prints tables."""
+    """Runs scheduling problems, replays logs of machines, checks every schedule, keeps the records, prints tables.
+
+    \b
+    bench doctor                                      what works here
+    bench run eurora_700                              a shipped day, solved
+    bench simulate log.swf --dispatchers fcfs,easy    a log, replayed
+    bench plot results/log                            replays side by side
+
+    Every command explains itself: bench simulate --help.
+    """
 
 
 @app.command("list")
@@ -114,7 +107,7 @@ def list_() -> None:
 
 @app.command()
 def show(instance: InstanceName, drop_impossible: Drop = False) -> None:
-    """Shows an instance: platform, queues, jobs, objective, repairs, formulations.
+    """Shows an instance: platform, queues, jobs, objective.
 
     Example: bench show eurora_700
     """
@@ -148,10 +141,11 @@ def run(
     again: Annotated[bool, typer.Option("--again", help="run everything again, whatever is there")] = False,
     drop_impossible: Drop = False,
 ) -> None:
-    """Runs an instance's methods x seeds, each in a process of its own, and prints the tables.
+    """Runs instances by methods x seeds, and prints tables.
 
-    Without options: the methods, views and limits that suit the instance. --at or --first: that view alone. --methods
-    alone: the whole instance. Records that are there are kept: run again, it resumes.
+    Each run has a process of its own. Without options: the methods, views and limits that suit the instance. --at or --first: that view alone. --methods
+    alone: the whole instance. Records that are there are kept: run again, it resumes. The records as a table of pandas:
+    schedlab.read_results("results/eurora_700").
 
     Exit code 1 if a run failed: an error, a crash, or a schedule that does not hold.
 
@@ -178,83 +172,16 @@ def run(
     raise typer.Exit(carry_out(task, console_for(stderr=as_json), console_for(stderr=True)))
 
 
-@app.command()
-def simulate(
-    workload: Annotated[str, typer.Argument(help="a trace (SWF, ...), a folder with an instance.toml, or its name")],
-    dispatchers: Annotated[
-        list[str] | None, typer.Option(help="comma list, repeatable: fcfs,easy-d,hcp3-d@cpsat; by default fcfs,easy")
-    ] = None,
-    form: Annotated[
-        str | None, typer.Option("--format", help="of a trace: swf, sacct, pbs, eurora, batsim; by default by its look")
-    ] = None,
-    nodes: Annotated[int | None, typer.Option(min=1, help="of a trace: how many nodes the machine has")] = None,
-    cores: Annotated[int | None, typer.Option(min=1, help="of a trace: per node")] = None,
-    memory: Annotated[int | None, typer.Option(min=1, help="of a trace: MB per node")] = None,
-    first: First = None,
-    window: Annotated[str | None, typer.Option(help="of a trace: the jobs of 2012-07-13:23d")] = None,
-    load_: Annotated[float | None, typer.Option("--load", help="arrivals rescaled to this offered load")] = None,
-    decision_time: Annotated[float, typer.Option(min=0.001, help="seconds of a decision that asks a solver")] = 0.2,
-    deterministic: Annotated[
-        bool, typer.Option("--deterministic", help="decisions limited by the solver's own measure, not by the clock")
-    ] = False,
-    max_stretch: Annotated[str | None, typer.Option(help="a slowdown beyond which a job goes first, or off")] = None,
-    allocator: Annotated[str, typer.Option(help="best-fit or first-fit")] = "best-fit",
-    kill: Annotated[bool, typer.Option("--kill", help="jobs end at their walltime")] = False,
-    charge: Annotated[
-        bool, typer.Option("--charge", help="the time of a decision passes on the simulated clock")
-    ] = False,
-    period: Annotated[int | None, typer.Option(min=1, help="decide also every so many seconds")] = None,
-    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds of a whole replay")] = 3600.0,
-    threads: Annotated[int, typer.Option(min=1, help="of the solver of a decision")] = 1,
-    seeds: Annotated[str, typer.Option(help="a list such as 1,2,3 or a range such as 1-5")] = "1",
-    jobs: Annotated[int, typer.Option(min=1, help="replays side by side")] = 1,
-    out: Annotated[Path | None, typer.Option(help="folder of the records; by default results/<name>")] = None,
-    starts: Annotated[Path | None, typer.Option(help="a CSV of the starts to write: job_id,fcfs,easy,...")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would run, and the worst case")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="records as JSON lines on the standard output")] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="also run again what crashed or ran out of memory")] = False,
-    again: Annotated[bool, typer.Option("--again", help="run everything again, whatever is there")] = False,
-    drop_impossible: Drop = False,
-) -> None:
-    """Replays a trace or an instance under dispatchers, checks every start, and prints the table.
-
-    A dispatcher is NAME[-w|-d|-r|-l][@BACKEND]: durations by walltime, by the user's earlier jobs, the real ones, the
-    user's last two. Records that are there are kept: run again, it resumes. Exit code 1 if a replay failed.
-
-    Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256 --cores 1 --starts starts.csv
-
-    Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
-    """
-    from . import simulate as work
-    from .run import Task
-
-    asked = work.asked(
-        workload,
-        dispatchers or ["fcfs,easy"],
-        View(first=first, durations="runtime"),
-        starts,
-        {
-            "format": form,
-            "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
-            "decision_time": decision_time, "deterministic": deterministic,
-            "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
-            "kill": kill, "charge": charge, "period": period,
-        },
-    )  # fmt: skip
-    limits = Asked(
-        time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
-    )
-    task = Task((), limits, out, dry_run, as_json, retry, again)
-    raise typer.Exit(work.carry_out(asked, task, console_for(stderr=as_json), console_for(stderr=True)))
-
-
+app.command("simulate")(simulate)
 app.command("import")(import_)
 
 
 @app.command()
 def verify(
     results: Annotated[Path, typer.Argument(help="a folder of records, or a JSON file with a schedule")],
-    instance: Annotated[str | None, typer.Option(help="the instance of a schedule (or of all the records)")] = None,
+    instance: Annotated[
+        str | None, typer.Option(help="the instance of a schedule; of records: where their instance or log is now")
+    ] = None,
     at: At = None,
     first: First = None,
     durations: DurationsOption = "walltime",
@@ -262,10 +189,10 @@ def verify(
     nodes_needed: Nodes = None,
     drop_impossible: Drop = False,
 ) -> None:
-    """Checks records, or a schedule that somebody else made, against the instance. Exit code 1 if something is wrong.
+    """Checks records, or a schedule made elsewhere.
 
-    A schedule is {job: {"start": seconds, "nodes": {node: units}}}. Of a folder, each record is checked: its schedule,
-    objective, key and bound.
+    A schedule is {job: {"start": seconds, "nodes": {node: units}}}. Of a folder, each record is checked against its
+    instance or log: schedule or replay, objective, key and bound. Exit code 1 if something is wrong.
 
     Example: bench verify results/eurora_700
 
@@ -285,7 +212,9 @@ def verify(
         raise typer.Exit(1 if faults else 0)
     if results.is_file():
         raise WrongUse(f"{results} is a file: say with --instance which instance its schedule is for")
-    count, wrong = checks.verify_records(results, lambda path, drop: load(instance or path, drop_impossible=drop))
+    count, wrong = checks.verify_records(
+        results, lambda path, drop: load(instance or path, drop_impossible=drop), instance
+    )
     for name, fault in wrong:
         print(f"{name}: {fault}")
     bad = len({name for name, _ in wrong})
@@ -308,7 +237,7 @@ def export(
     nodes_needed: Nodes = None,
     drop_impossible: Drop = False,
 ) -> None:
-    """Writes a formulation of an instance in a solver's file format.
+    """Writes a formulation in a solver's file format.
 
     Example: bench export eurora_99 --formulation pool@900s --format mps --out pool.mps
     """
@@ -330,7 +259,7 @@ def generate(
     seed: Annotated[int, typer.Option(help="the same seed gives the same bytes")] = 7,
     nodes: Annotated[int | None, typer.Option(min=1, help="how many nodes; by default the generator's own")] = None,
 ) -> None:
-    """Makes an instance.
+    """Makes an instance of the statistics of a machine.
 
     Example: bench generate eurora --jobs 700 --seed 7 --out my_day
     """
@@ -352,7 +281,9 @@ def plot(
     out: Annotated[Path | None, typer.Option(help="the page to write; by default plot.html in the folder")] = None,
     colour: Annotated[str | None, typer.Option(help="what the colour of a job tells: queue, user or length")] = None,
 ) -> None:
-    """Draws replays side by side on one HTML page: Gantt charts, what is in use, how many jobs wait. Needs matplotlib.
+    """Draws replays side by side on one HTML page.
+
+    Gantt charts, what is in use and how many jobs wait over time, and tables of all figures. Needs matplotlib.
 
     Of an eviction problem: loss against deadline, the extra loss of greedy, response times.
 
@@ -366,9 +297,9 @@ def plot(
 
 @app.command()
 def doctor() -> None:
-    """Says which solvers work in which version, cores, memory, and every known trap that it finds.
+    """Says which solvers work here, in which version.
 
-    Exit code 1 if a solver that is installed does not work.
+    Cores, memory and every known trap that it finds, too. Exit code 1 if a solver that is installed does not work.
 
     Example: bench doctor
     """

@@ -31,7 +31,8 @@ def import_(
     memory: Annotated[int | None, typer.Option(min=1, help="MB per node; without it memory plays no part")] = None,
     per_node: Annotated[str, typer.Option(help="what else a node has: gpus=2,mics=1")] = "",
     window: Annotated[
-        str | None, typer.Option(help="only the jobs submitted then, by the log's clock: 2012-07-13:23d, or 6h")
+        str | None,
+        typer.Option(help="only the jobs submitted then, by the log's clock: 2012-07-13:23d or 2012-07-13T12:00:6h"),
     ] = None,
     first: Annotated[int | None, typer.Option(min=1, help="only so many jobs, the first by submit time")] = None,
     load: Annotated[float | None, typer.Option(help="arrivals rescaled to this offered load, such as 1.2")] = None,
@@ -41,9 +42,13 @@ def import_(
     ] = None,
     objective: Annotated[str, typer.Option(help=", ".join(OBJECTIVES))] = "waiting",
 ) -> None:
-    """Makes an instance of the log of a machine, and says everything that was repaired.
+    """Makes an instance of the log of a machine.
+
+    Says everything that was repaired, left out or could not be read. The instance is for bench show, run and simulate.
 
     Example: bench import swf log.swf.gz --nodes 300 --cores 32 --memory 131072 --window 2012-07-13:23d --out my_days
+
+    Example: bench import sacct jobs.txt --nodes 64 --cores 48 --per-node gpus=4 --zone Europe/Rome --out my_days
     """
     if format not in FORMATS:
         raise UnknownName("format", format, list(FORMATS))

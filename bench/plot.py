@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files as package_files
@@ -16,10 +17,13 @@ from numpy.typing import NDArray
 
 from . import plot_eviction
 from .charts import Chart, Frame, chart, require_matplotlib
+from .dispatch_board import RECORDED, DispatchBoard, sorted_out
+from .dispatch_columns import best_of, columns_of, key_of
+from .dispatch_figures import Grid, all_figures, predictions
 from .dispatching import platform_of
 from .faults import WrongUse
 from .gantt import HOUR
-from .report_dispatch import RECORDED, DispatchBoard, best_of, columns_of, sorted_out, summary
+from .report_dispatch import summary
 from .store import Record, files, read, write_whole
 
 if TYPE_CHECKING:
@@ -60,6 +64,9 @@ def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tu
     require_matplotlib()
     if colour is not None and colour not in COLOURS:
         raise WrongUse(f"--colour {colour}: expected is {', '.join(COLOURS[:-1])} or {COLOURS[-1]}")
+    path = out or folder / "plot.html"
+    if out is not None and not out.parent.is_dir():
+        raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
     found, others = _boards(folder)
     boards = [(title, board, drawn) for title, board in found if (drawn := _to_draw(board))]
     sections = [_section(folder, title, board, drawn, colour) for title, board, drawn in boards]
@@ -73,7 +80,6 @@ def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tu
     what = "dispatchers side by side" if boards else "which jobs go"
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
     page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
-    path = out or folder / "plot.html"
     try:
         write_whole(path, page)
     except OSError as e:
@@ -84,7 +90,7 @@ def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tu
 def _boards(folder: Path) -> tuple[list[tuple[str, DispatchBoard]], list[Record]]:
     """The boards of the replays, and the other records."""
     try:
-        return sorted_out(read(path) for path in files(folder))
+        return sorted_out(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
     except ValueError as e:
         raise WrongUse(str(e)) from e
     except (KeyError, TypeError) as e:
@@ -125,7 +131,9 @@ def _section(folder: Path, title: str, board: DispatchBoard, drawn: Sequence[Rec
         [
             f"<section><h2>{escape(title)}</h2><p>{escape(lead)}</p>",
             _table(board),
-            _list(line.plain for line in summary(board)),
+            _list([key_of(columns_of(board)), *(line.plain for line in summary(board))]),
+            _grid(predictions(board)),
+            f"<details><summary>All figures</summary>{''.join(map(_grid, all_figures(board)))}</details>",
             _swatches(legend),
             f'<div class="cards">{"".join(cards)}</div>',
             _list(f"{note[0].upper()}{note[1:]}." for note in notes),
@@ -191,8 +199,8 @@ def _table(board: DispatchBoard) -> str:
     """The figures of the table that the bench prints, as HTML; the best of a column is bold."""
     columns = columns_of(board)
     best = [best_of(column, board.lines) for column in columns]
-    heads = (c.head.replace("slow-\ndown", "slowdown").replace("-\n", "-").replace("\n", " ") for c in columns)
-    rows = ["<tr><th>dispatcher</th>" + "".join(f"<th>{escape(h)}</th>" for h in heads) + "<th>verified</th></tr>"]
+    heads = (_head(c.name, c.meaning) for c in columns)
+    rows = [f"<tr><th>dispatcher</th>{''.join(heads)}<th>verified</th></tr>"]
     for line in board.lines:
         cells = []
         for column, value in zip(columns, best, strict=True):
@@ -201,6 +209,23 @@ def _table(board: DispatchBoard) -> str:
             cells.append(f"<td{BEST if won else ''}>{escape(column.cell(line))}</td>")
         rows.append(f"<tr><th>{escape(line.name)}</th>{''.join(cells)}<td>{escape(line.verdict.plain)}</td></tr>")
     return f"<table>{''.join(rows)}</table>"
+
+
+def _grid(grid: Grid) -> str:
+    """A grid with its title and what its columns mean; nothing if it is empty."""
+    if not grid.rows:
+        return ""
+    heads = "".join(_head(head.replace("\n", " ")) for head in grid.heads)
+    rows = (
+        f"<tr><th>{escape(first)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+        for first, *cells in grid.rows
+    )
+    return f"<h3>{escape(grid.title)}</h3><table><tr>{heads}</tr>{''.join(rows)}</table>{_list([grid.meaning])}"
+
+
+def _head(name: str, meaning: str = "") -> str:
+    told = f' title="{escape(meaning, quote=True)}"' if meaning else ""
+    return f"<th{told}>{re.sub(' (?=m?s$)', '&nbsp;', escape(name))}</th>"  # a unit stays with its name
 
 
 def _swatches(legend: Legend) -> str:
@@ -212,6 +237,6 @@ def _swatches(legend: Legend) -> str:
     return f'<ul class="legend"><li>Colour of a job: {escape(what)}</li>{items}</ul>'
 
 
-def _list(lines: Any) -> str:
+def _list(lines: Iterable[str]) -> str:
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return f'<ul class="notes">{items}</ul>' if items else ""

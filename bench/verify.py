@@ -21,20 +21,29 @@ from .store import files, read
 Load = Callable[[str, bool], Instance]
 
 
-def faults_of_replay(record: Mapping[str, Any], folder: Path, instance: Instance | None) -> list[str]:
+def faults_of_replay(
+    record: Mapping[str, Any], folder: Path, instance: Instance | None, trace: str | None = None
+) -> list[str]:
     """What is wrong with the record of a replay: its key, its data, the jobs beside it, its objective, its mean wait.
 
-    ``instance``: None for a trace, which is read again. A replay that failed or was cut claims nothing but its key.
+    ``instance``: None for a trace, which is read again, from where ``trace`` says or else the record. Of a replay that failed or was cut, what it did until then is
+    checked, and it is not held to the jobs that it did not start.
     """
     from ..dispatch.outputs import read_jobs
     from ..dispatch.verification import violations
 
-    found = _identity(record, Path(record["path"]) if instance is None else instance.path)
-    if record["objective"] is None and record["verified"] is None:
+    path = trace or str(record["path"])
+    if instance is None and not Path(path).is_file():
+        raise WrongUse(f"its trace {path} is not there; say with --instance where it is now")
+    found = _identity(record, Path(path) if instance is None else instance.path)
+    broke_off = record["objective"] is None and record["verified"] is None
+    if broke_off and record.get("jobs_csv") is None:
         return found
-    scene = scene_of(record["path"], View(**record["view"]), Replay(**record["replay"]), instance=instance)
+    scene = scene_of(path, View(**record["view"]), Replay(**record["replay"]), instance=instance)
     replayed = read_jobs(folder / record["jobs_csv"]).replay(scene.workload, scene.platform)
-    faults = [f"{v.constraint}: {v.message}" for v in violations(replayed)]
+    faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
+    if broke_off:
+        return found + faults
     value = None if faults else scene.weighted_wait(replayed.start)
     if record["schedule"] is not None:
         problem, schedule = scene.problem(), Schedule.from_json(record["schedule"])
@@ -97,16 +106,21 @@ def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
     return (None if broken else problem.objective(schedule)), broken
 
 
-def verify_records(folder: Path, load: Load) -> tuple[int, list[tuple[str, str]]]:
-    """How many records a folder has, and each fault with its file. Instances are loaded once."""
+def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[int, list[tuple[str, str]]]:
+    """How many records a folder has, and each fault with its file. Instances are loaded once.
+
+    ``trace``: where the trace of replays is, if it is not where it was. Raises WrongUse: no folder, no records.
+    """
     known: dict[tuple[str, bool], Instance] = {}
     found: list[tuple[str, str]] = []
     paths = files(folder)
+    if not paths:
+        raise WrongUse(f"{folder}: no records there; bench run and bench simulate write some")
     for path in paths:
         try:
             record = read(path)
             if (record.get("replay") or {}).get("trace"):
-                found += [(path.name, fault) for fault in faults_of_replay(record, folder, None)]
+                found += [(path.name, fault) for fault in faults_of_replay(record, folder, None, trace)]
                 continue
             place = (str(record["path"]), bool(record["drop_impossible"]))
             if place not in known:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..heuristics.profile import Floats, Ints
-from ..models.compiled import compiled
+from ..models.compiled import borrowing, compiled
 
 ALLOCATORS = ("first-fit", "best-fit")
 """first-fit: places in their order; best-fit: in increasing sum of free amounts, each as a share of the place's
 capacity, ties by their order (Galleguillos 2.2). Either fills a place with as many units as it holds."""
 
 
-@compiled
+@borrowing
 def units_that_fit(free: Ints, request: Ints, most: int) -> int:
     """How many units with this request fit the free amounts of one place, ``most`` at most."""
     count = most
@@ -22,7 +22,7 @@ def units_that_fit(free: Ints, request: Ints, most: int) -> int:
     return count
 
 
-@compiled
+@borrowing
 def count_fits(free: Ints, request: Ints, units: int, fit: Ints) -> int:
     """Fill ``fit`` with how many units each place holds now; their sum."""
     total = 0

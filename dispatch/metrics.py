@@ -305,7 +305,7 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
         allocate_seconds=Timing.of(parts["allocate"]),
         gain_mean=float(gains.mean()) if gains.size else None,
         gain_none=int((gains <= 0).sum()) if gains.size else None,
-        urgent=d.urgent,
+        urgent=d.urgent if told else None,
     )
 
 

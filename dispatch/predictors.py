@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 
 class Predictor(Protocol):
-    """Expected durations of the jobs of one workload, by row; at least 1 s and at most the walltime (``real``: the runtime).
+    """Expected durations of the jobs of one workload, by row; at least 1 s and at most the walltime (``real``: what it will take).
 
     ``fixed``: the expectations of all jobs never change during a replay (None: they do, ask ``predict``).
     """
@@ -64,18 +64,25 @@ class Walltime:
 
 
 class Real:
-    """The clairvoyant: every job takes its runtime, at least 1 s, also beyond its walltime."""
+    """The clairvoyant: every job takes its runtime, at least 1 s, also beyond its walltime.
+
+    ``kill_at_walltime``: jobs are ended at their walltime, so none takes longer than that.
+    """
 
     name = "real"
     notes: tuple[str, ...] = ()
 
+    def __init__(self, kill_at_walltime: bool = False) -> None:
+        self._kill = kill_at_walltime
+
     def begin(self, workload: Workload) -> Ints:
-        """The runtimes, at least 1 s."""
-        self._expected = np.maximum(workload.runtime, 1)
+        """What the jobs will take, at least 1 s."""
+        took = np.minimum(workload.runtime, workload.walltime) if self._kill else workload.runtime
+        self._expected = np.maximum(took, 1)
         return self._expected
 
     def predict(self, job: int) -> int:
-        """The job's runtime, at least 1 s."""
+        """What the job will take, at least 1 s."""
         return int(self._expected[job])
 
     def learn(self, job: int, took: int) -> tuple[int, ...]:
@@ -295,13 +302,14 @@ PREDICTORS: dict[str, Callable[[], Predictor]] = {
 }
 
 
-def predictor(name: str) -> Predictor:
-    """A new predictor by its name. Raises UnknownName with the near names.
+def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
+    """A new predictor by its name; ``kill_at_walltime``: jobs are ended at their walltime, which ``real`` foresees.
+
+    The others never expect more than the walltime. Raises UnknownName with the near names.
 
     >>> predictor("last-two").name
     'last-two'
     """
-    try:
-        return PREDICTORS[name]()
-    except KeyError:
-        raise UnknownName("predictor", name, list(PREDICTORS)) from None
+    if name not in PREDICTORS:
+        raise UnknownName("predictor", name, list(PREDICTORS))
+    return Real(kill_at_walltime) if name == Real.name else PREDICTORS[name]()

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..heuristics.profile import NEVER
-from ..models.compiled import compiled
+from ..models.compiled import borrowing, compiled
 from .backfilling import backfill
 from .rules import Rules, by_rule, easy
 from .state import DECISIONS, NOW, WAITING, State, Trace, advance, next_event
 
 
-@compiled
+@borrowing
 def step(trace: Trace, state: State, period: int) -> bool:
     """Go to the next event, or to the next multiple of ``period`` (0: none); False if nothing happens any more."""
     t = next_event(trace, state)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ..heuristics.profile import NEVER, Floats, Ints
-from ..models.compiled import compiled
+from ..models.compiled import borrowing, compiled
 from .allocators import count_fits, spread, units_that_fit
 from .state import NOW, RUNNING, WAITING, Small, State, Trace, begin, compact, keep_places, may_start, rank, take
 
@@ -26,7 +24,7 @@ class Rules(NamedTuple):
     best: bool
 
 
-@compiled
+@borrowing
 def try_start(trace: Trace, state: State, free: Ints, j: int, best: bool) -> bool:
     """Start job j now if ``free`` has room for it; True if it has started."""
     units = trace.units[j]
@@ -38,8 +36,17 @@ def try_start(trace: Trace, state: State, free: Ints, j: int, best: bool) -> boo
     return True
 
 
+@borrowing
+def _sum_up(free: Ints, spare: Ints) -> None:
+    """``spare`` becomes what all places have free together."""
+    spare[:] = 0
+    for p in range(free.shape[0]):
+        for r in range(spare.size):
+            spare[r] += free[p, r]
+
+
 # The loops over a whole queue call functions of a few arrays: a call with a whole Trace costs as much as fifty of them.
-@compiled
+@borrowing
 def _lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
     """Whether job j needs more than all places together have; asked first, as most of a long queue does."""
     for r in range(spare.size):
@@ -48,14 +55,14 @@ def _lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
     return False
 
 
-@compiled
+@borrowing
 def _spend(units: Ints, request: Ints, spare: Ints, j: int) -> None:
     """Job j has started."""
     for r in range(spare.size):
         spare[r] -= units[j] * request[j, r]
 
 
-@compiled
+@borrowing
 def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, request: Ints) -> None:
     """What a job has on its places is free again."""
     for k in range(first, first + count):
@@ -63,13 +70,14 @@ def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, r
             free[place[k], r] += share[k] * request[r]
 
 
-@compiled
+@borrowing
 def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool) -> int:
     """Start waiting jobs in their order; if ``blocking``, up to the first that does not fit: its place in ``waiting``.
 
     Jobs that their calendar keeps out are passed over. The number of waiting jobs where nothing blocks.
     """
-    spare, units, request, waiting = state.free.sum(axis=0), trace.units, trace.request, state.waiting
+    spare, units, request, waiting = state.spare, trace.units, trace.request, state.waiting
+    _sum_up(state.free, spare)
     for i in range(min(state.clock[WAITING], rules.candidates)):
         j = waiting[i]
         lacking = _lacks(units, request, spare, j)
@@ -90,15 +98,18 @@ def by_rule(trace: Trace, state: State, rules: Rules) -> None:
     compact(state)
 
 
-@compiled
-def shadow_of(trace: Trace, state: State, head: int, then: Ints) -> int:
-    """When the head can start if all running jobs end as expected; ``then`` becomes what is free at that time.
+@borrowing
+def shadow_of(trace: Trace, state: State, head: int) -> int:
+    """When the head can start if all running jobs end as expected; ``extra`` becomes what is free at that time.
 
     A running job past its expected end is taken to end at now + 1.
     """
-    units, request, now = trace.units[head], trace.request[head], state.clock[NOW]
+    units, request, now, then = trace.units[head], trace.request[head], state.clock[NOW], state.extra
     fit, place, share, ends, running = state.fit, state.place, state.share, state.running_end, state.running
     requests, firsts, counts = trace.request, trace.first, state.pieces
+    for p in range(then.shape[0]):
+        for r in range(then.shape[1]):
+            then[p, r] = state.free[p, r]
     total = count_fits(then, request, units, fit)
     i, n = 0, state.clock[RUNNING]
     while i < n:
@@ -117,6 +128,39 @@ def shadow_of(trace: Trace, state: State, head: int, then: Ints) -> int:
     return NEVER
 
 
+@borrowing
+def _reserve(trace: Trace, state: State, head: int, best: bool) -> int:
+    """The head's shadow time; ``extra`` becomes what it leaves of the places then, ``both`` what of that is free now."""
+    shadow, extra, request = shadow_of(trace, state, head), state.extra, trace.request
+    if shadow < NEVER:
+        entries = spread(extra, trace.capacity, state.fit, trace.units[head], best, state.chosen, state.put)
+        for k in range(entries):
+            for r in range(extra.shape[1]):
+                extra[state.chosen[k], r] -= state.put[k] * request[head, r]
+    for p in range(extra.shape[0]):
+        _least(state.both, extra, state.free, p)
+    return shadow
+
+
+@borrowing
+def _least(both: Ints, extra: Ints, free: Ints, p: int) -> None:
+    """Of a place, what is both extra and free."""
+    for r in range(both.shape[1]):
+        both[p, r] = min(extra[p, r], free[p, r])
+
+
+@borrowing
+def _candidate(trace: Trace, state: State, i: int, n: int) -> int:
+    """The next of the waiting jobs ``i .. n - 1`` that may start now and needs no more than is free in all; n: none."""
+    units, request, spare, waiting = trace.units, trace.request, state.spare, state.waiting
+    while i < n:
+        j = waiting[i]
+        if not _lacks(units, request, spare, j) and may_start(trace, j, state.clock[NOW]):
+            return i
+        i += 1
+    return n
+
+
 @compiled
 def easy(trace: Trace, state: State, rules: Rules) -> None:
     """EASY: the first job that does not fit holds a reservation; later ones start if they do not delay it.
@@ -125,27 +169,18 @@ def easy(trace: Trace, state: State, rules: Rules) -> None:
     """
     rank(state, rules.base, rules.slope, rules.dynamic)
     at = start_in_order(trace, state, rules, True)
-    n = state.clock[WAITING]
-    if at + 1 < min(n, rules.candidates):
-        head, now = state.waiting[at], state.clock[NOW]
-        extra = state.free.copy()
-        shadow = shadow_of(trace, state, head, extra)
-        if shadow < NEVER:  # the head's units leave what is extra at the shadow time
-            entries = spread(extra, trace.capacity, state.fit, trace.units[head], rules.best, state.chosen, state.put)
-            for k in range(entries):
-                extra[state.chosen[k]] -= state.put[k] * trace.request[head]
-        both = np.minimum(extra, state.free)
-        spare, units, request, waiting = state.free.sum(axis=0), trace.units, trace.request, state.waiting
-        for i in range(at + 1, min(n, rules.candidates)):
-            j = waiting[i]
-            if _lacks(units, request, spare, j) or not may_start(trace, j, now):
-                continue
-            short = now + state.expected[j] <= shadow
-            if try_start(trace, state, state.free if short else both, j, rules.best):
-                _spend(units, request, spare, j)
+    n = min(state.clock[WAITING], rules.candidates)
+    i = _candidate(trace, state, at + 1, n)
+    if i < n:
+        shadow = _reserve(trace, state, state.waiting[at], rules.best)
+        while i < n:
+            j = state.waiting[i]
+            short = state.clock[NOW] + state.expected[j] <= shadow
+            if try_start(trace, state, state.free if short else state.both, j, rules.best):
+                _spend(trace.units, trace.request, state.spare, j)
                 if not short:
-                    take(trace, extra, state, j, 1)
+                    take(trace, state.extra, state, j, 1)
                 for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
-                    p = state.place[k]
-                    both[p] = np.minimum(extra[p], state.free[p])
+                    _least(state.both, state.extra, state.free, state.place[k])
+            i = _candidate(trace, state, i + 1, n)
     compact(state)

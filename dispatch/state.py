@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..heuristics.profile import NEVER, Floats, Ints
-from ..models.compiled import compiled
+from ..models.compiled import borrowing, compiled
 
 Small = NDArray[np.int32]
 
@@ -70,6 +70,9 @@ class State(NamedTuple):
     fit: Ints  # scratch over places: how many units fit
     chosen: Ints  # scratch over places: where units go, and how many
     put: Ints
+    spare: Ints  # scratch over resources: what all places have free together
+    extra: Ints  # scratch, places x resources: what a reservation leaves
+    both: Ints  # scratch, places x resources: what is free now and left by a reservation
 
 
 def new_state(trace: Trace, expected: Ints) -> State:
@@ -98,10 +101,13 @@ def new_state(trace: Trace, expected: Ints) -> State:
         fit=np.zeros(places, np.int64),
         chosen=np.empty(places, np.int64),
         put=np.empty(places, np.int64),
+        spare=np.empty(trace.capacity.shape[1], np.int64),
+        extra=np.empty_like(trace.capacity),
+        both=np.empty_like(trace.capacity),
     )
 
 
-@compiled
+@borrowing
 def is_open(trace: Trace, c: int, t: int) -> bool:
     """Whether calendar c lets jobs start at t; -1 is no calendar."""
     if c < 0:
@@ -114,7 +120,7 @@ def is_open(trace: Trace, c: int, t: int) -> bool:
     return False
 
 
-@compiled
+@borrowing
 def next_opening(trace: Trace, c: int, t: int) -> int:
     """The first moment after t at which a window of calendar c begins."""
     found, period = NEVER, trace.period[c]
@@ -127,7 +133,7 @@ def next_opening(trace: Trace, c: int, t: int) -> int:
     return found
 
 
-@compiled
+@borrowing
 def may_start(trace: Trace, j: int, t: int) -> bool:
     """Whether the calendars let job j start at t."""
     if trace.own[j] < 0 and trace.daily[j] < 0:
@@ -135,7 +141,7 @@ def may_start(trace: Trace, j: int, t: int) -> bool:
     return is_open(trace, trace.own[j], t) and is_open(trace, trace.daily[j], t)
 
 
-@compiled
+@borrowing
 def next_event(trace: Trace, state: State) -> int:
     """When something happens next: a completion, an arrival, the opening of a calendar, a reservation; NEVER: nothing."""
     clock = state.clock
@@ -150,7 +156,7 @@ def next_event(trace: Trace, state: State) -> int:
     return int(t)
 
 
-@compiled
+@borrowing
 def advance(trace: Trace, state: State, t: int) -> None:
     """Go to time t, at or before the next event: completions, then arrivals. ``ended[:clock[ENDED]]`` have just ended."""
     clock = state.clock
@@ -172,7 +178,7 @@ def advance(trace: Trace, state: State, t: int) -> None:
                 state.opened[c] += 1
 
 
-@compiled
+@borrowing
 def _push(state: State, size: int, key: int, j: int) -> None:
     i = size
     while i > 0 and state.ends[(i - 1) // 2] > key:
@@ -181,7 +187,7 @@ def _push(state: State, size: int, key: int, j: int) -> None:
     state.ends[i], state.end_of[i] = key, j
 
 
-@compiled
+@borrowing
 def _pop(state: State) -> int:
     """The job that ends first; it leaves the heap."""
     first = state.end_of[0]
@@ -199,7 +205,7 @@ def _pop(state: State) -> int:
     return int(first)
 
 
-@compiled
+@borrowing
 def _rank_of(state: State, end: int) -> int:
     """How many running jobs are expected to end before ``end``."""
     lo, hi = 0, state.clock[RUNNING]
@@ -212,7 +218,7 @@ def _rank_of(state: State, end: int) -> int:
     return lo
 
 
-@compiled
+@borrowing
 def _finish(trace: Trace, state: State, j: int) -> None:
     """Job j gives back what it had."""
     take(trace, state.free, state, j, -1)
@@ -228,7 +234,7 @@ def _finish(trace: Trace, state: State, j: int) -> None:
         state.clock[EARLY] += 1
 
 
-@compiled
+@borrowing
 def take(trace: Trace, free: Ints, state: State, j: int, sign: int) -> None:
     """Take (sign 1) the units of job j from the amounts of its places, or give them back (-1)."""
     first = trace.first[j]
@@ -237,7 +243,7 @@ def take(trace: Trace, free: Ints, state: State, j: int, sign: int) -> None:
             free[state.place[k], r] -= sign * state.share[k] * trace.request[j, r]
 
 
-@compiled
+@borrowing
 def keep_places(trace: Trace, state: State, j: int, entries: int) -> None:
     """Note that the units of job j are on the first ``entries`` chosen places."""
     first = trace.first[j]
@@ -246,7 +252,7 @@ def keep_places(trace: Trace, state: State, j: int, entries: int) -> None:
     state.pieces[j] = entries
 
 
-@compiled
+@borrowing
 def begin(trace: Trace, state: State, j: int) -> None:
     """Job j, whose places are noted, starts now. It leaves ``waiting`` only by ``compact``."""
     clock = state.clock
@@ -266,7 +272,7 @@ def begin(trace: Trace, state: State, j: int) -> None:
             state.opened[c] -= 1
 
 
-@compiled
+@borrowing
 def compact(state: State) -> None:
     """Take the started jobs out of ``waiting``; the others keep their order."""
     clock, waiting, start, kept = state.clock, state.waiting, state.start, 0
@@ -296,7 +302,7 @@ def rank(state: State, base: Floats, slope: Floats, dynamic: bool) -> None:
     clock[SORTED] = n
 
 
-@compiled
+@borrowing
 def _insert(waiting: Ints, n: int, base: Floats) -> None:
     """Move the job at place n to where it belongs among the sorted ones before it."""
     j = waiting[n]

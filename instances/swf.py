@@ -121,7 +121,7 @@ class Header:
         pairs: dict[str, str] = {}
         made = cls()
         for line in lines:
-            found = re.match(r"\s*;\s*(\w+)\s*:\s*(.*?)\s*$", line) if line.lstrip()[:1] == ";" else None
+            found = re.match(r"\s*;\s*(\w+)\s*:\s*(.*?)\s*$", line) if ";" in line else None
             if found is None:
                 continue
             pairs.setdefault(found[1].lower(), found[2])
@@ -173,8 +173,10 @@ def _table(lines: Sequence[str], file: str, width: int) -> tuple[Floats, list[Ba
     """The jobs, 18 columns, and the lines that are damaged."""
     parts, bad = [np.zeros((0, len(FIELDS)))], []
     for begin in range(0, len(lines), CHUNK):
-        rows = [(n, line) for n, line in enumerate(lines[begin : begin + CHUNK], begin + 1) if _is_job(line)]
-        values = _at_once([line for _, line in rows], width)
+        values = _at_once(lines[begin : begin + CHUNK], width)
+        if values is None:  # a comment, an empty line, or damage
+            rows = [(n, line) for n, line in enumerate(lines[begin : begin + CHUNK], begin + 1) if _is_job(line)]
+            values = _at_once([line for _, line in rows], width)
         if values is None:
             values, told = _one_by_one([line for _, line in rows], width)
             bad += [BadLine(file, rows[k][0], fault) for k, fault in told]
@@ -183,10 +185,10 @@ def _table(lines: Sequence[str], file: str, width: int) -> tuple[Floats, list[Ba
 
 
 def _at_once(lines: Sequence[str], width: int) -> Floats | None:
-    """The numbers of lines without a fault; None if one has a fault."""
-    if not all(len(line.split()) == width for line in lines):
-        return None
+    """The numbers of lines without a fault; None if one has a fault, or is no job's."""
     text = "\n".join(lines)
+    if not _all_have(text, len(lines), width):
+        return None
     for kind in (np.int64, np.float64):  # whole numbers are read five times as fast
         try:
             with warnings.catch_warnings():
@@ -199,6 +201,27 @@ def _at_once(lines: Sequence[str], width: int) -> Floats | None:
             values = values.reshape(-1, width)[:, : len(FIELDS)]
             return None if _wrong(values).any() else values
     return None
+
+
+def _all_have(text: str, lines: int, width: int) -> bool:
+    """Whether the text is so many lines, each of so many words; False also where only Python's split() could tell.
+
+    >>> _all_have("1 2\\n 3\\t4 ", 2, 2), _all_have("1 2 3\\n4", 2, 2), _all_have("", 0, 18)
+    (True, False, True)
+    """
+    if not lines:
+        return True
+    if not text.isascii():
+        return False
+    data = np.frombuffer(text.encode("ascii"), np.uint8)
+    gap = data <= ord(" ")
+    ends = np.append(np.flatnonzero(data == ord("\n")), len(data))
+    usual = (data == ord(" ")) | (data == ord("\t"))
+    if len(ends) != lines or np.count_nonzero(gap) != np.count_nonzero(usual) + lines - 1:
+        return False
+    begins = np.concatenate([[True], gap])[:-1] & ~gap  # of words
+    words = np.add.reduceat(np.append(begins, False), np.concatenate([[0], ends[:-1]]), dtype=np.int64)
+    return bool((words == width).all())
 
 
 def _one_by_one(lines: Sequence[str], width: int) -> tuple[Floats, list[tuple[int, str]]]:
@@ -258,8 +281,21 @@ def _geometry(table: Floats, cores: int, memory: int | None) -> tuple[Ints, Ints
 
 def _named(codes: Floats, name: Callable[[int], str]) -> Column:
     """The texts of numbers, each number's text made once."""
-    found, index = np.unique(np.maximum(codes, -1).astype(np.int64), return_inverse=True)
-    return Column(index.reshape(-1).astype(np.int64), tuple(name(code) for code in found.tolist()))
+    found, index = _distinct(np.maximum(codes, -1).astype(np.int64))
+    return Column(index, tuple(name(code) for code in found.tolist()))
+
+
+def _distinct(codes: Ints) -> tuple[Ints, Ints]:
+    """The distinct numbers, all at least -1, in order, and of each place which one it has.
+
+    >>> _distinct(np.array([7, -1, 7]))
+    (array([-1,  7]), array([1, 0, 1]))
+    """
+    if len(codes) and codes.max() > 4 * len(codes) + 1000:
+        found, index = np.unique(codes, return_inverse=True)
+        return found, index.reshape(-1).astype(np.int64)
+    there = np.bincount(codes + 1) > 0  # numbers of users are small: no need to sort
+    return np.flatnonzero(there) - 1, (np.cumsum(there) - 1)[codes + 1]
 
 
 def _programs(table: Floats) -> tuple[Column, list[str]]:
@@ -270,10 +306,10 @@ def _programs(table: Floats) -> tuple[Column, list[str]]:
 
     if (table[:, PROGRAM] > 0).any():
         return _named(table[:, PROGRAM], text), ["the log has no program names: the application number stands in"]
-    by_user = np.argsort(table[:, USER], kind="stable")
-    changes = np.diff(table[by_user][:, [USER, GROUP]], axis=0) != 0
-    groups = (changes[:, 1] & ~changes[:, 0]).any()  # else a group says no more than the user
-    if groups:
+    users, user = _distinct(np.maximum(table[:, USER], -1).astype(np.int64))
+    of_user = np.zeros(len(users))
+    of_user[user] = table[:, GROUP]
+    if (table[:, GROUP] != of_user[user]).any():  # else a group says no more than the user
         note = "the log has no program names and no application numbers: the group or project number stands in"
         return _named(table[:, GROUP], text), [note]
     none = Column(np.zeros(len(table), np.int64), ("",) if len(table) else ())

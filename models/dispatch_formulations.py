@@ -11,30 +11,45 @@ All share one interval per job, within its start windows, and the objective. The
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from . import language as sl
-from .dispatch import Dispatch, Job, Running
-from .language import Assignment, Interval, Model
+from .dispatch import Dispatch, Job
+from .language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from .problem import Encoding, Schedule
 
 SHARES = (2, 3, 4)
+Need = Callable[[Job], int]
+"""What one unit of a job takes of what a cumulative counts."""
+
+
+class Row(NamedTuple):
+    """One demand of a cumulative: ``amount``, multiplied by ``times`` if there is one."""
+
+    interval: Interval
+    amount: int
+    times: Integer | None = None
+
+    @property
+    def most(self) -> int:
+        """The greatest demand."""
+        return self.amount if self.times is None else self.amount * self.times.hi
 
 
 @dataclass(frozen=True)
 class Base:
-    """What all formulations share: the problem's model with an interval per job and per running job."""
+    """What all formulations share: the problem's model with an interval per job; ``until``: one per end of running jobs.
+
+    All that runs has begun, so that jobs with the same expected end are one interval; what has ended takes nothing.
+    """
 
     problem: Dispatch
     model: Model
     jobs: tuple[Interval, ...]
-    running: tuple[Interval, ...]
-
-    def requests(self, resource: str) -> list[int]:
-        """Of each job and then of each running one, per unit."""
-        p = self.problem
-        return [j.request.get(resource, 0) for j in (*p.jobs, *(r.job for r in p.running))]
+    until: Mapping[int, Interval]
 
     def read_starts(self, assignment: Assignment) -> dict[str, int]:
         """Job id -> start, from an assignment."""
@@ -45,15 +60,38 @@ class Base:
         a = Assignment(self.model)
         for job, v in zip(self.problem.jobs, self.jobs, strict=True):
             a.set(v, schedule.start[job.id], schedule.start[job.id] + v.size_lo)
-        for r, v in zip(self.problem.running, self.running, strict=True):
-            a.set(v, self.problem.now, max(r.end, self.problem.now))
+        for end, v in self.until.items():
+            a.set(v, self.problem.now, end)
         return a
 
-    def add_cumulative(self, rows: Sequence[tuple[Interval, int | sl.Expression]], capacity: int, name: str) -> None:
-        """A cumulative of those rows whose demand is not 0, if there is one that could matter."""
-        used = [(v, d) for v, d in rows if not (isinstance(d, int) and d == 0)]
-        if used:
-            self.model.add(sl.cumulative([v for v, _ in used], [d for _, d in used], capacity), name)
+    def running(self, places: Mapping[str, str]) -> dict[str, list[tuple[int, Job, int]]]:
+        """By place: (end, job, units there) of what runs; ``places``: node -> place."""
+        found: dict[str, list[tuple[int, Job, int]]] = {place: [] for place in places.values()}
+        for r in self.problem.running:
+            if r.end > self.problem.now:
+                for node, n in r.nodes.items():
+                    found[places[node]].append((r.end, r.job, n))
+        return found
+
+    def held(self, here: Iterable[tuple[int, Job, int]], need: Need) -> list[Row]:
+        """The rows of what runs on one place, as ``running`` lists it."""
+        amounts: Counter[int] = Counter()
+        for end, job, n in here:
+            amounts[end] += n * need(job)
+        return [Row(self.until[end], amount) for end, amount in amounts.items() if amount]
+
+    def add_cumulative(self, rows: Sequence[Row], capacity: int, name: str) -> None:
+        """A cumulative of the rows, unless all of them fit at once."""
+        if sum(row.most for row in rows) <= capacity:
+            return
+        # made directly: a big moment has tens of thousands of demands, and the checks of sl.cumulative would take longest
+        demands = tuple(amount if times is None else Linear({times: amount}) for _, amount, times in rows)
+        self.model.add(Cumulative(tuple(row.interval for row in rows), demands, ((0, capacity),)), name)
+
+
+def asks(resource: str) -> Need:
+    """How much of the resource one unit takes."""
+    return lambda job: job.request.get(resource, 0)
 
 
 def base(problem: Dispatch, name: str) -> Base:
@@ -66,11 +104,9 @@ def base(problem: Dispatch, name: str) -> Base:
         if not windows:
             model.add(v.start <= problem.earliest(j) - 1, f"job {j.id} can start nowhere in its windows")
         jobs.append(v)
-    running = []
-    for r in problem.running:
-        left = max(r.end, problem.now) - problem.now
-        running.append(model.interval(f"running {r.job.id}", size=left, start=problem.now))
-    found = Base(problem, model, tuple(jobs), tuple(running))
+    ends = sorted({r.end for r in problem.running if r.end > problem.now})
+    until = {end: model.interval(f"running until {end}", size=end - problem.now, start=problem.now) for end in ends}
+    found = Base(problem, model, tuple(jobs), until)
     model.minimize(_objective(found))
     return found
 
@@ -99,34 +135,38 @@ def _objective(b: Base) -> sl.Expression:
     return sl.sum([w + d for w, d in zip(waits, lengths, strict=True)], weights=[1 / d for d in lengths])
 
 
-def _most(problem: Dispatch, job: Job, vector: Sequence[int]) -> int:
-    """How many units of the job fit one empty node, never more than it has."""
-    request = [job.request.get(r, 0) for r in problem.platform.resources]
-    return min(job.units, problem.platform.units_on(vector, request))
+Vector = tuple[int, ...]
+
+
+def _most(problem: Dispatch, job: Job) -> dict[Vector, int]:
+    """How many units of the job fit one empty node of each capacity vector, never more than it has."""
+    platform = problem.platform
+    request = [job.request.get(r, 0) for r in platform.resources]
+    return {vector: min(job.units, platform.units_on(vector, request)) for vector in platform.classes}
 
 
 def units(problem: Dispatch) -> Encoding:
     """An optional interval per node and per unit that fits it, ``alternative`` with count; thesis 4.3, 6.2 (exact)."""
     b = base(problem, "units")
     capacity = problem.platform.capacity
-    rows: dict[str, list[tuple[Interval, Job | Running]]] = {n: [] for n in capacity}
+    rows: dict[str, list[tuple[Interval, Job]]] = {n: [] for n in capacity}
     options: list[list[tuple[str, Interval]]] = []
     for j, v in zip(problem.jobs, b.jobs, strict=True):
+        most = _most(problem, j)
         made: list[tuple[str, Interval]] = []
         for node, vector in capacity.items():
-            for k in range(_most(problem, j, vector)):
+            for k in range(most[vector]):
                 o = b.model.interval(f"{j.id}.{k + 1} on {node}", v.size_lo, v.windows, optional=True)
                 made.append((node, o))
                 rows[node].append((o, j))
         b.model.add(sl.alternative(v, [o for _, o in made], count=j.units), f"units of {j.id}")
         options.append(made)
-    for r, v in zip(problem.running, b.running, strict=True):
-        for node in r.nodes:
-            rows[node].append((v, r))
+    running = b.running({n: n for n in capacity})
     for node, vector in capacity.items():
         for resource, limit in zip(problem.platform.resources, vector, strict=True):
-            demands = [(v, _need(who, node, resource)) for v, who in rows[node]]
-            b.add_cumulative(demands, limit, f"{resource} of {node}")
+            need = asks(resource)
+            demands = [Row(v, need(j)) for v, j in rows[node] if need(j)]
+            b.add_cumulative([*demands, *b.held(running[node], need)], limit, f"{resource} of {node}")
 
     def read(a: Assignment) -> Schedule:
         nodes: dict[str, dict[str, int]] = {}
@@ -150,36 +190,35 @@ def units(problem: Dispatch) -> Encoding:
     return Encoding(b.model, read, write)
 
 
-def _need(who: Job | Running, node: str, resource: str) -> int:
-    if isinstance(who, Running):
-        return who.nodes[node] * who.job.request.get(resource, 0)
-    return who.request.get(resource, 0)
+Places = dict[str, Integer]
 
 
-Places = dict[str, sl.Integer]
-
-
-def _count_variables(b: Base, places: dict[str, tuple[Sequence[int], int]]) -> list[Places]:
+def _count_variables(b: Base, places: Mapping[str, tuple[Vector, int]]) -> list[Places]:
     """Per job, place -> how many units it has there; the places are nodes or classes (capacity vector, number of nodes)."""
     found = []
     for j in b.problem.jobs:
-        most = {place: n * _most(b.problem, j, vector) for place, (vector, n) in places.items()}
-        made = {p: b.model.integer(f"{j.id} on {p}", 0, min(j.units, m)) for p, m in most.items() if m > 0}
+        most = _most(b.problem, j)
+        made = {
+            place: b.model.integer(f"{j.id} on {place}", 0, min(j.units, n * most[vector]))
+            for place, (vector, n) in places.items()
+            if most[vector]
+        }
         b.model.add(sl.sum(made.values()) == j.units, f"units of {j.id}")
         found.append(made)
     return found
 
 
-def _counted(
-    b: Base, counts: list[Places], place: str, need: Callable[[Job], int]
-) -> list[tuple[Interval, sl.Expression | int]]:
-    """Rows (interval, demand) of the jobs on one place, ``need`` per unit."""
-    rows: list[tuple[Interval, sl.Expression | int]] = []
+def _counted(b: Base, counts: list[Places]) -> dict[str, list[tuple[Job, Interval, Integer]]]:
+    """By place: the jobs that may run there, each with its interval and the number of its units there."""
+    found: dict[str, list[tuple[Job, Interval, Integer]]] = {}
     for j, v, made in zip(b.problem.jobs, b.jobs, counts, strict=True):
-        amount = need(j)
-        if amount and place in made:
-            rows.append((v, made[place] if amount == 1 else amount * made[place]))
-    return rows
+        for place, x in made.items():
+            found.setdefault(place, []).append((j, v, x))
+    return found
+
+
+def _rows(here: Iterable[tuple[Job, Interval, Integer]], need: Need) -> list[Row]:
+    return [Row(v, amount, x) for j, v, x in here if (amount := need(j))]
 
 
 def counts(problem: Dispatch) -> Encoding:
@@ -187,12 +226,11 @@ def counts(problem: Dispatch) -> Encoding:
     b = base(problem, "counts")
     capacity = problem.platform.capacity
     numbers = _count_variables(b, {n: (vector, 1) for n, vector in capacity.items()})
-    for node, vector in capacity.items():
-        here = [(v, r) for r, v in zip(problem.running, b.running, strict=True) if node in r.nodes]
-        for resource, limit in zip(problem.platform.resources, vector, strict=True):
-            rows = _counted(b, numbers, node, lambda j, r=resource: j.request.get(r, 0))  # type: ignore[misc]
-            rows += [(v, _need(r, node, resource)) for v, r in here]
-            b.add_cumulative(rows, limit, f"{resource} of {node}")
+    running, jobs = b.running({n: n for n in capacity}), _counted(b, numbers)
+    for node, here in jobs.items():
+        for resource, limit in zip(problem.platform.resources, capacity[node], strict=True):
+            need = asks(resource)
+            b.add_cumulative(_rows(here, need) + b.held(running[node], need), limit, f"{resource} of {node}")
 
     def read(a: Assignment) -> Schedule:
         nodes = {
@@ -222,25 +260,19 @@ def classes(problem: Dispatch) -> Encoding:
     platform = problem.platform
     members = {f"class {i + 1}": (vector, nodes) for i, (vector, nodes) in enumerate(platform.classes.items())}
     numbers = _count_variables(b, {name: (vector, len(nodes)) for name, (vector, nodes) in members.items()})
-    for name, (vector, nodes) in members.items():
-        inside = set(nodes)
-        here = [
-            (v, r.job, sum(n for node, n in r.nodes.items() if node in inside))
-            for r, v in zip(problem.running, b.running, strict=True)
-        ]
+    running = b.running({node: name for name, (_, nodes) in members.items() for node in nodes})
+    for name, here in _counted(b, numbers).items():
+        vector, nodes = members[name]
+
+        def add(need: Need, limit: int, what: str) -> None:
+            b.add_cumulative(_rows(here, need) + b.held(running[name], need), limit, what)  # noqa: B023
+
         for resource, limit in zip(platform.resources, vector, strict=True):
-            rows = _counted(b, numbers, name, lambda j, r=resource: j.request.get(r, 0))  # type: ignore[misc]
-            rows += [(v, n * job.request.get(resource, 0)) for v, job, n in here]
-            b.add_cumulative(rows, len(nodes) * limit, f"{resource} of {name}")
+            add(asks(resource), len(nodes) * limit, f"{resource} of {name}")
         for resource, limit in zip(platform.resources, vector, strict=True):
             for k in SHARES:
-
-                def large(job: Job, r: str = resource, above: float = limit / k) -> int:
-                    return int(job.request.get(r, 0) > above)
-
-                rows = _counted(b, numbers, name, large)
-                rows += [(v, n * large(job)) for v, job, n in here]
-                b.add_cumulative(rows, len(nodes) * (k - 1), f"units above 1/{k} of a node's {resource} in {name}")
+                large = _above(resource, limit / k)
+                add(large, len(nodes) * (k - 1), f"units above 1/{k} of a node's {resource} in {name}")
 
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
@@ -254,14 +286,18 @@ def classes(problem: Dispatch) -> Encoding:
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), write, relaxation=True)
 
 
+def _above(resource: str, share: float) -> Need:
+    return lambda job: int(job.request.get(resource, 0) > share)
+
+
 def pool(problem: Dispatch) -> Encoding:
     """One ``cumulative`` per resource over the whole machine (Galleguillos 2.2): a relaxation whose bound is true."""
     b = base(problem, "pool")
-    sizes = [j.units for j in problem.jobs] + [sum(r.nodes.values()) for r in problem.running]
+    running = b.running(dict.fromkeys(problem.platform.nodes, "the machine"))["the machine"]
     for resource in problem.platform.resources:
-        demands = [n * q for n, q in zip(sizes, b.requests(resource), strict=True)]
-        rows = list(zip((*b.jobs, *b.running), demands, strict=True))
-        b.add_cumulative(rows, problem.platform.total(resource), resource)
+        need = asks(resource)
+        rows = [Row(v, j.units * need(j)) for j, v in zip(problem.jobs, b.jobs, strict=True) if need(j)]
+        b.add_cumulative(rows + b.held(running, need), problem.platform.total(resource), resource)
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), b.write_starts, relaxation=True)
 
 

@@ -11,6 +11,7 @@ import schedlab as sl
 from notebook import Notebook
 from ortools.sat.python import cp_model
 from schedlab.backends import Limits
+from schedlab.backends.cpsat_search import Search
 
 THREADS = 1
 
@@ -109,6 +110,15 @@ def test_a_gap_limit_ends_the_search_early() -> None:
     r = solve(hard(), gap_limit=0.9, time_limit=30)
     assert r.status == "feasible"
     assert r.gap <= 0.9
+
+
+def test_a_short_limit_is_not_spent_in_presolve() -> None:
+    for limits in (Limits(0.2), Limits(None, deterministic=0.2)):
+        light = Search(limits).solver().parameters
+        assert (light.cp_model_probing_level, light.symmetry_level, light.max_presolve_iterations) == (0, 0, 1)
+    full = Search(Limits(10.0)).solver().parameters
+    assert full.cp_model_probing_level > 0
+    assert full.max_presolve_iterations > 1
 
 
 # Infeasible models

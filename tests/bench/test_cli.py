@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from rich.console import Console
 from schedlab.bench import doctor
 from schedlab.bench.cli import main
 from schedlab.bench.store import read
+from schedlab.dispatch.registry import dispatchers
 from schedlab.instances import load
 
 SNAPSHOT = ["eurora_99", "--at", "12:00", "--first", "12"]
@@ -163,6 +165,7 @@ def test_what_would_run_is_told_without_running_it(bench, folder):
         (["show", "eurora"], ["eurora_99"]),
         (["verify", "nowhere"], ["nowhere", "no such folder"]),
         (["verify", "file"], ["--instance"]),
+        (["verify", "empty"], ["no records there", "bench simulate"]),
         (["export", "eurora_99", "--format", "mp", "--out", "x.mps"], ["mps"]),
         (["export", "eurora_99", "--formulation", "pool", "--format", "cpo", "--out", "file/x"], ["--out"]),
         (["generate", "eurorra", "--out", "day"], ["eurora"]),
@@ -171,6 +174,7 @@ def test_what_would_run_is_told_without_running_it(bench, folder):
 )
 def test_wrong_use_is_a_sentence_and_exit_code_2(bench, folder, arguments, words):
     (folder / "file").write_text("")
+    (folder / "empty").mkdir()
     code, out, err = bench(*arguments)
     assert code == 2 and "Traceback" not in err
     assert all(word in err.lower() for word in words), err
@@ -220,10 +224,31 @@ def test_the_pages_of_list_and_show(bench):
     assert bench("--version")[:2] == (0, f"bench {sl.__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["list", "show", "run", "verify", "export", "generate", "doctor"])
-def test_every_command_has_an_example(bench, command):
+COMMANDS = ["list", "show", "run", "simulate", "import", "verify", "export", "generate", "plot", "doctor"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example_and_fits_80_columns(bench, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = bench(command, "--help")
     assert code == 0 and f"Example: bench {command}" in out
+    assert max(map(len, out.splitlines())) <= 80 and "\b" not in out
+
+
+def test_the_overview_says_of_every_command_what_it_does(bench, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = bench("--help")
+    told = dict(line.split(maxsplit=1) for line in out.partition("Commands:")[2].strip().splitlines())
+    assert code == 0 and list(told) == COMMANDS
+    assert all(text.endswith(".") and not text.endswith("...") for text in told.values())
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_help_of_simulate_names_every_dispatcher_and_backend(bench):
+    out = bench("simulate", "--help")[1]
+    for name in dispatchers():
+        assert re.search(rf"\b{name.removesuffix('-strict')}\b", out), name
+    assert all(name in out for name in ("cpsat", "highs", "cpo", "-w", "-d", "-l", "-r", "strict"))
 
 
 @pytest.mark.parametrize(

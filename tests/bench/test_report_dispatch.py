@@ -4,16 +4,30 @@ import io
 
 import pytest
 from rich.console import Console
+from schedlab.bench.dispatch_columns import columns_of
+from schedlab.bench.dispatch_figures import all_figures
 from schedlab.bench.progress import Lines, Live
 from schedlab.bench.record import record
 from schedlab.bench.replay import Replay
 from schedlab.bench.report import show
 from schedlab.bench.report_dispatch import sorted_out
 from schedlab.bench.selection import Run, View
+from schedlab.dispatch.registry import PREDICTED_BY
+from schedlab.dispatch.simulator import simulate
 
 DAY = View(durations="runtime")
 USUAL = Replay()
 ENDED = dict.fromkeys(("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing"), 0)
+
+
+RATIOS = {f"accuracy_ratio_{p}": r for p, r in (("p5", 0.1), ("p25", 0.5), ("p50", 0.9), ("p75", 1.0), ("p95", 25.0))}
+GUESSED = {
+    "accuracy_mae": 1800.4,
+    "accuracy_under": 0.25,
+    "accuracy_over": 0.6,
+    "accuracy_within_quarter": 0.4,
+    **RATIOS,
+}
 
 
 def metrics(wait, slowdown, used=0.5, **more):
@@ -25,7 +39,7 @@ def metrics(wait, slowdown, used=0.5, **more):
         "wait_mean": wait, "wait_max": 10 * wait, "slowdown_mean": slowdown, "bounded_slowdown_mean": slowdown - 0.5,
         "WQT": wait / 4, "NL": 3, "utilisation_cores": used, "decisions_made": 500, "decisions_solver": solver,
         "decisions_seconds_mean": 0.0125, "decisions_seconds_p99": None if solver is None else 0.21,
-        "decisions_seconds_max": None if solver is None else 0.25, **calls, **more,
+        "decisions_seconds_max": None if solver is None else 0.25, **calls, **GUESSED, **more,
     }  # fmt: skip
 
 
@@ -36,7 +50,7 @@ def made(method, objective, wait, slowdown, seed=1, replay=USUAL, recorded=None,
         "status": "feasible", "objective": objective, "verified": True, "sense": "minimize", "schedule": None,
         "seconds": {"build": None, "lower": None, "solve": None, "total": 1.0},
         "metrics": metrics(wait, slowdown, **more), "jobs_csv": "x.jobs.csv",
-        "simulation": {"recorded": recorded, "notes": list(notes), "offline": offline, "objective": "weighted-wait"},
+        "simulation": {"predictor": PREDICTED_BY.get(method.partition("@")[0].rpartition("-")[2], "walltime"), "recorded": recorded, "notes": list(notes), "offline": offline, "objective": "weighted-wait"},
     }  # fmt: skip
     run = Run("eurora_700", "eurora_700", "c", method, seed, view=DAY, replay=replay)
     return record(run, found, "2026-01-01T00:00:00+00:00")
@@ -108,6 +122,57 @@ def test_no_line_is_wider_than_the_terminal(width):
     text, _ = printed(RECORDS, width)
     assert max(map(len, text.splitlines())) <= width and "…" not in text
     assert "2,000*" in text and "25.0%" in text and ("500/200" in text) is (width >= 110)
+    told = " ".join(text.split())
+    assert ("Not shown for lack of room: calls: made/solver/opt/cut" in told) is (width < 110)
+    assert "late: waited longer" in told if width > 100 else "the records have them" in told
+
+
+def test_every_column_has_a_meaning_below_and_only_those_that_are_shown():
+    board = sorted_out(RECORDS)[0][0][1]
+    columns = columns_of(board)
+    assert [c.name for c in columns] == [
+        "mean wait s", "max wait s", "mean slowdown", "bounded slowdown", "WQT", "late jobs", "cores used",
+        "calls: made/solver/opt/cut", "ms a call: mean/p99/max", "regret", "gap to bound",
+    ]  # fmt: skip
+    assert [c.name for c in columns if not c.meaning] == ["max wait s"]  # it stands beside the mean
+    text = " ".join(printed(RECORDS, 120)[0].split())
+    assert all(c.meaning in text for c in columns)
+    narrow = " ".join(printed(RECORDS, 80)[0].split())
+    assert "calls: decisions made" not in narrow and "wait: from submission to start" in narrow
+
+
+def test_how_well_durations_were_predicted_stands_below_by_predictor():
+    better = made("easy-d", 25.0, 2500.0, 30.0, accuracy_mae=600.0, accuracy_over=0.55)
+    text = " ".join(printed([RECORDS[0], made("sjf", 41.0, 1.0, 2.0), better, RECORDS[2]])[0].split())
+    assert "walltime 1,800 25.0% 60.0% 40.0% 0.10/0.50/0.90/1.00/25 fcfs, sjf" in text
+    assert "data-driven 600 25.0% 55.0% 40.0% 0.10/0.50/0.90/1.00/25 easy-d" in text
+    assert "data-driven 1,800 25.0% 60.0% 40.0% 0.10/0.50/0.90/1.00/25 hcp3-d@cpsat" in text
+    assert "too short: share of the jobs that took longer than predicted" in text
+
+
+def test_a_replay_that_failed_predicts_nothing():
+    broken = {**RECORDS[0], "status": "error", "cause": "dispatcher", "verified": None, "objective": None}
+    assert "predicted" not in printed([broken])[0]
+
+
+def test_all_figures_of_a_replay_are_in_the_grids():
+    """Whatever a replay is measured by is printed somewhere: each figure is given a value that nothing else has."""
+    jobs = simulate("eurora_99", dispatcher="easy").metrics.as_dict()
+    twice_told = {n for n in jobs if n.startswith(("accuracy", "not_started")) or n == "jobs"}
+    parts = {
+        n for n in jobs if n[:5] in ("short", "mediu", "long_") and n.split("_")[-1] in ("std", "median", "p95", "p99")
+    }
+    parts |= {n for n in jobs if n.endswith("seconds_total")} - {"decisions_seconds_total"}
+    marked = {name: 1000.0 + k for k, name in enumerate(jobs)}
+    found = made("easy", 1.0, 1.0, 1.0)
+    found["metrics"] = marked
+    board = sorted_out([found])[0][0][1]
+    cells = {c for grid in all_figures(board) for line in grid.rows for cell in line for c in cell.split("/")}
+    for name in jobs.keys() - twice_told - parts:
+        v = marked[name]
+        hours = {f"{v / 3600:,.1f}"} if name == "makespan" else set()
+        forms = {f"{v:,.0f}", f"{v:.0f}", f"{1000 * v:,.0f}", f"{100 * v:.1f}%", f"{100 * v:.2f}%"} | hours
+        assert forms & cells, name
 
 
 def test_seeds_are_means_and_a_run_that_failed_says_why_and_never_wins():

@@ -14,9 +14,9 @@ from schedlab.bench.dispatching import replay_in_worker
 from schedlab.bench.faults import WrongUse
 from schedlab.bench.record import failed, plain, record
 from schedlab.bench.replay import Replay, parse_stretch
-from schedlab.bench.selection import Asked, Run, View, is_dispatcher, key_of, plan
+from schedlab.bench.selection import Asked, Run, View, content_of, is_dispatcher, key_of, plan
 from schedlab.bench.simulate import trace_name
-from schedlab.bench.store import read, read_results
+from schedlab.bench.store import Store, read, read_results
 from schedlab.dispatch.moment import Decision, Start
 from schedlab.dispatch.registry import Named
 from schedlab.dispatch.simulator import simulate
@@ -111,6 +111,21 @@ def test_a_log_is_replayed_with_table_records_and_starts(results, log, here):
         assert kept["simulation"]["recorded"]["wait_mean"] > 0
 
 
+def test_with_kill_the_clairvoyant_expects_what_jobs_will_take(bench, here):
+    """The first job is killed at 100 s: the third, of 99 s, would be in the way of the second if it started at 2 s."""
+    lines = ["; MaxProcs: 4", *(f"{k} {q} 0 {took} {size} -1 -1 {size} {asked} -1 1 1 1 1 1 1 -1 -1"
+             for k, q, took, size, asked in [(1, 0, 900, 3, 100), (2, 1, 50, 4, 50), (3, 2, 99, 1, 99)])]  # fmt: skip
+    (here / "over.swf").write_text("\n".join(lines) + "\n")
+    starts = []
+    for kill in ([], ["--kill"]):
+        code, *_ = bench("simulate", "over.swf", "--dispatchers", "easy-r", *kill, "--out", "over", "--starts", "o.csv")
+        assert code == 0
+        starts.append([int(row[1]) for row in rows(here / "o.csv")[1:]])
+    assert starts == [[0, 900, 2], [0, 100, 150]]
+    killed = [read(p) for p in (here / "over").glob("*.json") if read(p)["replay"]["kill"]]
+    assert [r["metrics"]["accuracy_mae"] for r in killed] == [0.0] and killed[0]["metrics"]["killed"] == 1
+
+
 def test_run_again_it_keeps_what_is_there_and_writes_the_starts_all_the_same(results, bench, command, here):
     folder = results[0]
     again = here / "again.csv"
@@ -179,6 +194,23 @@ def test_a_record_of_a_replay_that_was_tampered_with_is_found(results, bench, tm
     change(out)
     code, text, err = bench("verify", out)
     assert code == 1 and word in text and "1 hold, 1 do not" in text and not err
+
+
+def test_records_of_a_log_that_was_moved_are_checked_where_it_is_now(results, bench, log, here, tmp_path, monkeypatch):
+    out = copied(results[0], tmp_path / "copy")
+    moved = tmp_path / log.name
+    for path in out.glob("*.json"):
+        kept = json.loads(path.read_text())
+        path.write_text(json.dumps({**kept, "path": "elsewhere/log.swf"}))
+    code, text, _ = bench("verify", out)
+    assert (
+        code == 1 and text.count("its trace elsewhere/log.swf is not there; say with --instance where it is now") == 2
+    )
+    moved.write_bytes(log.read_bytes())
+    assert bench("verify", out, "--instance", moved)[:2] == (0, f"{out}: 2 records, 2 hold, 0 do not\n")
+    moved.write_text(moved.read_text().replace(" 8 ", " 7 "))
+    code, text, _ = bench("verify", out, "--instance", moved)
+    assert code == 1 and "not the one that was run" in text
 
 
 def test_an_instance_is_replayed_beside_the_offline_methods_that_it_is_measured_against(bench, here):
@@ -308,6 +340,26 @@ def test_a_replay_is_stopped_at_its_limit_with_what_is_done(log, tmp_path, monke
     kept = record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00")
     assert (kept["status"], kept["cause"], kept["verified"]) == ("unknown", "timeout", None) and not failed(kept)
     assert "stopped at its limit" in kept["message"] and kept["metrics"]["started"] < JOBS
+
+
+@pytest.mark.parametrize(("fault", "limit"), [("raises", 60.0), ("", 1e-9)])
+def test_what_a_replay_did_before_it_broke_off_is_checked_without_the_jobs_that_it_did_not_start(
+    bench, log, tmp_path, monkeypatch, fault, limit
+):
+    monkeypatch.setattr(Named, "make", lambda self, **options: Planted(fault))
+    monkeypatch.setattr("schedlab.dispatch.live.TELL_EVERY", 0.0)
+    run, spec = spec_of(log, tmp_path, time_limit=limit, content=content_of(log))
+    kept = record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00")
+    Store(tmp_path).write(kept)
+    assert 0 < kept["metrics"]["started"] < JOBS
+    assert bench("verify", tmp_path)[:2] == (0, f"{tmp_path}: 1 records, 1 hold, 0 do not\n")
+    path = tmp_path / kept["jobs_csv"]
+    header, *lines = rows(path)
+    lines[0][header.index("allocated_resources")] = "99"
+    with path.open("w", newline="") as f:
+        csv.writer(f).writerows([header, *lines])
+    code, text, _ = bench("verify", tmp_path)
+    assert code == 1 and "the platform has nodes 0 to 7" in text and "never started" not in text
 
 
 def test_the_worker_tells_how_far_it_is(log, tmp_path, monkeypatch):

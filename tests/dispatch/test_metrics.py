@@ -147,7 +147,7 @@ def test_nothing_started_is_unknown_throughout():
     known = {k: v for k, v in found.items() if v is not None}
     counts = {"jobs": 4, "started": 0, "not_started": 4, "killed": 0}
     classes = {f"{name}_jobs": 0 for name in ("short", "medium", "long")}
-    calls = {"decisions_made": 0, "decisions_skipped": 0, "decisions_urgent": 0, "decisions_seconds_total": 0.0}
+    calls = {"decisions_made": 0, "decisions_skipped": 0, "decisions_seconds_total": 0.0}
     assert known == {**counts, **classes, **calls}
 
 

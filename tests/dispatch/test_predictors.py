@@ -39,6 +39,26 @@ def begun(work, name="data-driven"):
     return p
 
 
+def test_the_clairvoyant_knows_that_jobs_are_killed_at_their_walltime():
+    work = table({"walltime": 50, "runtime": 200}, {"walltime": 90, "runtime": 80}, {"walltime": 90, "runtime": 0})
+    assert predictor("real").begin(work).tolist() == [200, 80, 1]
+    told = predictor("real", kill_at_walltime=True)
+    assert told.begin(work).tolist() == [50, 80, 1]
+    assert [told.predict(k) for k in range(3)] == [50, 80, 1]
+
+
+@pytest.mark.parametrize("name", ["walltime", "data-driven", "last-two"])
+def test_to_the_other_predictors_a_kill_makes_no_difference(name):
+    work = table({"walltime": 50, "runtime": 200}, {"walltime": 90, "runtime": 80})
+    expected = []
+    for kill in (False, True):
+        p = predictor(name, kill_at_walltime=kill)
+        p.begin(work)
+        p.learn(1, 80)
+        expected.append([p.predict(0), p.predict(1)])
+    assert expected[0] == expected[1]
+
+
 def test_the_prefix_is_the_name_without_its_trailing_digits():
     assert [prefix(n) for n in ("run12", "run", "r2d2", "a1b", "2024", "")] == ["run", "run", "r2d", "a1b", "2024", ""]
 

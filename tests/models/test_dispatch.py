@@ -239,6 +239,24 @@ def test_a_schedule_written_as_an_assignment_keeps_its_objective(name):
             assert encoding.read(assignment).nodes == TABLE_4_4.nodes
 
 
+def test_jobs_running_until_the_same_end_are_one_interval():
+    running = [Running(job(f"r{n}", cores=8), -5, {f"gpu-{n}": 1}, end) for n, end in ((1, 30), (2, 30), (1, 0))]
+    running = [Running(job(f"r{k}", cores=8), r.start, r.nodes, r.end) for k, r in enumerate(running)]
+    problem = Dispatch(EURORA_4, [job("a"), job("b", units=2)], [PARALLEL], "waiting", running=running)
+    for name in problem.formulations:
+        names = [v.name for v in problem.formulations[name]().model.intervals if v.name.startswith("running")]
+        assert names == ["running until 30"], name
+
+
+@pytest.mark.parametrize("name", ["units", "counts", "classes", "pool"])
+def test_only_what_can_bind_is_constrained(name):
+    """One GPU is asked for where each node has two, 16 cores twice where a node has 16; nobody asks for MICs."""
+    problem = Dispatch(EURORA_4, [job("a", cores=16, gpus=1), job("b", cores=16)], [PARALLEL], "waiting")
+    named = [n for n, _ in problem.formulations[name]().model.constraints if " of " in n and "units of" not in n]
+    assert all(n.startswith(("cores of", "units above")) for n in named), named
+    assert sl.solve(problem, method=f"cpsat:{name}", threads=1).objective == 0
+
+
 def test_the_classes_bound_lies_between_the_pool_bound_and_the_optimum():
     """Three units of 9 cores on three nodes of 16: two fit the pool's cores at once per 18, but never one node."""
     platform = Platform([NodeGroup("n", 2, {"cores": 16})])
