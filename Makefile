@@ -1,4 +1,5 @@
-# make bench: a first benchmark; make test: the test suite; make known: the literature; make speed: the ratios.
+# make bench: a first benchmark; make test: the test suite; make known: the literature; make speed: the ratios,
+# and replays beside AccaSim, which is installed once into .cache (without a network the rest still prints).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

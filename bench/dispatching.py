@@ -141,7 +141,6 @@ def _simulate(
     spec: Mapping[str, Any], replay: Replay, scene: Scene, told: Callable[[Progress], bool | None]
 ) -> Simulation:
     from ..backends import backend
-    from ..dispatch.predictors import predictor
     from ..dispatch.registry import parse_dispatcher
     from ..dispatch.simulator import simulate
 
@@ -154,7 +153,7 @@ def _simulate(
         scene.workload,
         scene.platform,
         named.make(**options),
-        predictor=predictor(named.predictor, replay.kill),
+        predictor=named.predictor,
         allocator=replay.allocator,
         seed=spec["seed"],
         kill_at_walltime=replay.kill,

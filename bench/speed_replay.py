@@ -144,11 +144,16 @@ def accasim(
 
 def beside_accasim(console: Console, log: Path) -> None:
     """Table both on machines of 256 processors: nodes of one core, as asked, and one node of them all."""
-    table = Table(
-        "dispatcher", "nodes x cores", "AccaSim jobs/s", "ours jobs/s", "ratio", "same starts", "AccaSim mean wait s",
-        "ours mean wait s", box=box.SIMPLE, title=f"{JOBS:,} jobs (asked: a ratio of {ASKED} on nodes of one core)",
-    )  # fmt: skip
     submit = dict(zip((w := read_swf(log)).ids, w.submit.tolist(), strict=True))
+    table = Table(
+        box=box.SIMPLE,
+        collapse_padding=True,
+        pad_edge=False,
+        title=f"{len(submit):,} jobs on {PROCESSORS} processors (asked: a ratio of {ASKED} on {PROCESSORS} nodes)",
+    )
+    for head in ("dispatcher", "nodes", "AccaSim\njobs/s", "ours\njobs/s", "ratio", "same\nstarts",
+                 "AccaSim\nwait s", "ours\nwait s"):  # fmt: skip
+        table.add_column(head, no_wrap=True, justify="left" if head == "dispatcher" else "right")
     python, spent = None, 0.0
     with console.status("AccaSim's environment") as status:
         try:
@@ -161,14 +166,14 @@ def beside_accasim(console: Console, log: Path) -> None:
                 what, theirs = f"AccaSim, {name}, {nodes} x {cores}", None
 
                 def told(done: int, what: str = what) -> None:
-                    status.update(f"{what}: {done:,} of {JOBS:,} jobs")
+                    status.update(f"{what}: {done:,} of {len(submit):,} jobs")
 
                 try:
                     theirs = accasim(python, log, nodes, cores, name, told) if python else None
                 except Unavailable as e:
                     console.print(f"{what}: {e}", highlight=False, markup=False)
                 spent += theirs.seconds if theirs else 0.0
-                table.add_row(name, f"{nodes} x {cores}", *_compared(theirs, paces[name.split(",")[0]], submit))
+                table.add_row(name, str(nodes), *_compared(theirs, paces[name.split(",")[0]], submit))
     console.print(table)
     if python is not None:
         console.print(
@@ -177,7 +182,7 @@ def beside_accasim(console: Console, log: Path) -> None:
 
 
 def _compared(theirs: Pace | None, mine: Pace, submit: Mapping[str, int]) -> list[str]:
-    """The cells of a row: speeds, their ratio, equal starts, mean waits."""
+    """The cells of a row: speeds, their ratio, equal starts, mean waits in s."""
 
     def wait(pace: Pace) -> str:
         return f"{np.mean([pace.starts[job] - at for job, at in submit.items()]):,.0f}"

@@ -16,45 +16,44 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..backends import Compiled
 from ..backends import backend as find_backend
-from ..heuristics.profile import Floats, Ints
+from ..heuristics.profile import Floats
 from ..models import Platform, Queue, Schedule
 from ..models.dispatch import Window
-from .cp_allocation import Board, Placed, asked_for
-from .cp_model import Machinery, end_of_horizon, latest_start, problem_of, what_runs, windows_of
+from ..models.language import Assignment
+from ..models.problem import Encoding
+from .cp_allocation import Asked, Board, Placed, asked_for
+from .cp_model import Machinery, end_of_horizon, latest_start, problem_of, uncollected, what_runs, windows_of
 from .moment import Decision, Moment, Start
 from .priority import by_queue, by_slowdown, ordered
 from .search_control import Control, search
+from .urgency import STRETCH, Guard, Held, by_walltime
 from .waiting import Register, Waiting, can_start_now
 
 Family = Literal["pcp", "hcp"]
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
-STRETCH = 50.0
-RESERVED = 3  # urgent jobs that may hold a reservation at a time
 
 
-@dataclass(frozen=True)
-class Urgent:
-    """What ``max_stretch`` decides before the solver is asked: starts, reserved jobs and their starts, who is left."""
+class Modelled(NamedTuple):
+    """The model of a moment as a solver takes it, and its warm start (None: what is reserved found no place in it)."""
 
-    starts: list[Start]
-    kept: Waiting
-    windows: list[tuple[Window, ...]]
-    left: NDArray[np.bool_]
-    count: int
+    encoding: Encoding
+    compiled: Compiled
+    warm: Assignment | None
 
 
 class CPDispatcher:
     """One dispatcher; ``limit`` and ``first_limit`` are seconds per decision (of the solver's own unit if ``deterministic``).
 
     ``m``: most jobs in a model; ``k``: steps without improvement that end a decision; ``max_stretch``: a job whose
-    slowdown would pass it goes first and, if it cannot start, holds a reservation (None: off; by default 50 in version 3).
+    slowdown would pass it, and a job that has waited longer than is fair, goes first and, if it cannot start, holds a
+    reservation (see ``urgency``; None: off; by default 50 in version 3).
 
     >>> CPDispatcher("hcp", 3).name
     'hcp3@cpsat'
@@ -81,7 +80,8 @@ class CPDispatcher:
         self.name = f"{family}{version or ''}@{backend}"
         self.formulation = formulation or FORMULATIONS[family]
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
-        self.control = Control(first_limit or limit / 16, limit, k, deterministic, threads)
+        # a step begins with a presolve, which is long for the model of the nodes
+        self.control = Control(first_limit or limit / (16 if family == "hcp" else 1), limit, k, deterministic, threads)
         self.naive = version <= 1
         if version >= 3:
             self.aim = "slowdown"
@@ -94,146 +94,130 @@ class CPDispatcher:
         self._register = Register(platform, queues)
         self._capacity = np.array(list(platform.capacity.values()), np.int64)
         self._nodes = platform.nodes
+        self._guard = (
+            None if self.max_stretch is None else Guard(self.max_stretch, platform.resources, self._register.totals)
+        )
 
     def decide(self, moment: Moment) -> Decision:
         """What starts now."""
         began = time.perf_counter()
         everyone = self._register.look(moment)
+        if self._guard is not None:
+            self._guard.look(moment, everyone)
         able = can_start_now(moment.free, everyone)
         if not able.any():
             return Decision(())
         runs = what_runs(moment, self.naive)
-        board = Board(self._capacity, moment.now, runs.real)
-        urgent = self._urgent(moment, everyone, runs, board)
-        able &= urgent.left
-        if urgent.count:
-            able = self._still_able(moment, everyone, able, board)
+        board, held = self._board(moment, everyone, runs)
+        able &= held.rest
+        if held.jobs.jobs:
+            able = self._still_able(moment.now, everyone, able, board)
         if not able.any():
-            return Decision(urgent.starts, urgent=urgent.count)
-        chosen = self._chosen(moment.now, everyone, able, urgent.left)
-        return self._solved(moment, chosen, runs, board, urgent, began)
+            return Decision(held.starts(self._nodes), urgent=len(held.placed))
+        chosen = self._chosen(moment.now, everyone, able, held.rest)
+        return self._decided(moment, chosen, runs, board, held, began)
+
+    def _board(self, moment: Moment, everyone: Waiting, runs: Machinery) -> tuple[Board, Held]:
+        """The nodes, and what goes first on them; if anything does, all that runs ends by its walltime."""
+        if self._guard is not None:
+            board = Board(self._capacity, moment.now, runs.bound)
+            held = self._guard.hold(moment, everyone, board)
+            if held.placed:
+                return board, held
+        nobody = everyone.some(np.array([], np.int64))
+        return Board(self._capacity, moment.now, runs.real), Held(
+            nobody, [], np.ones(len(everyone.jobs), np.bool_), moment.now
+        )
 
     def _priority(self, now: int, jobs: Waiting) -> Floats:
         return by_slowdown(now, jobs) if self.version >= 3 else by_queue(now, jobs)
 
-    def _chosen(self, now: int, everyone: Waiting, able: NDArray[np.bool_], left: NDArray[np.bool_]) -> Waiting:
+    def _chosen(self, now: int, everyone: Waiting, able: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Waiting:
         """The jobs of the model, by priority: from version 1 on the first m that can start now, before it all."""
-        jobs = everyone.some(left if self.version == 0 else able)
+        jobs = everyone.some(rest if self.version == 0 else able)
         order = ordered(self._priority(now, jobs), jobs)
         return jobs.some(order if self.version == 0 else order[: self.m])
 
-    def _urgent(self, moment: Moment, everyone: Waiting, runs: Machinery, board: Board) -> Urgent:
-        """Jobs that would pass the stretch, the worst first: they start, or hold a reservation on the board."""
-        now, none = moment.now, np.array([], np.int64)
-        left = np.ones(len(everyone.jobs), np.bool_)
-        stretch = by_slowdown(now, everyone)
-        late = none if self.max_stretch is None else np.flatnonzero(stretch > self.max_stretch)
-        starts: list[Start] = []
-        kept: list[int] = []
-        windows: list[tuple[Window, ...]] = []
-        for j in late[np.argsort(-stretch[late], kind="stable")].tolist():
-            if len(windows) - len(starts) == RESERVED:
-                break
-            one = everyone.some(np.array([j]))
-            asked = asked_for(one, windows_of(moment, one, latest_start(moment, everyone, runs.real)), len(self._nodes))
-            placed = board.place(asked, np.arange(1))
-            at = int(placed.start[0])
-            if at < 0:
-                continue
-            left[j] = False
-            kept.append(j)
-            windows.append(((at, at),))
-            if at == now:
-                starts.append(Start(one.jobs[0].id, placed.nodes(asked, 0, self._nodes)))
-        return Urgent(starts, everyone.some(np.array(kept, np.int64)), windows, left, len(kept))
+    def _now(self, jobs: Waiting, now: int, held: bool) -> Asked:
+        """The jobs as they would start now; beside reservations each for its walltime."""
+        return asked_for(by_walltime(jobs) if held else jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
 
-    def _now(self, jobs: Waiting, now: int) -> Any:
-        return asked_for(jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
-
-    def _still_able(
-        self, moment: Moment, everyone: Waiting, able: NDArray[np.bool_], board: Board
-    ) -> NDArray[np.bool_]:
+    def _still_able(self, now: int, everyone: Waiting, able: NDArray[np.bool_], board: Board) -> NDArray[np.bool_]:
         """Who can start now beside the reservations."""
         index = np.flatnonzero(able)
         found = np.zeros_like(able)
-        found[index] = board.fits_now(self._now(everyone.some(index), moment.now)) > 0
+        found[index] = board.fits_now(self._now(everyone.some(index), now, True)) > 0
         return found
 
-    def _solved(
-        self, moment: Moment, chosen: Waiting, runs: Machinery, board: Board, urgent: Urgent, began: float
+    def _decided(
+        self, moment: Moment, chosen: Waiting, runs: Machinery, board: Board, held: Held, began: float
     ) -> Decision:
         """The decision about the chosen jobs; without the solver if all of them can start now."""
-        now, order = moment.now, np.arange(len(chosen.jobs))
-        asked = self._now(chosen, now)
-        placed = board.copy().place(asked, order)
+        first, urgent = held.starts(self._nodes), len(held.placed)
+        asked = self._now(chosen, moment.now, urgent > 0)
+        placed = board.copy().place(asked, np.arange(len(chosen.jobs)))
         if (placed.start >= 0).all():
-            return Decision([*urgent.starts, *self._starts(chosen, asked, placed)], urgent=urgent.count)
-        windows = self._windows(moment, chosen, runs)
+            return Decision([*first, *self._starts(chosen, asked, placed)], urgent=urgent)
+        windows = self._windows(moment, chosen, runs, held)
         if windows is None:
-            return Decision(urgent.starts, "infeasible", urgent=urgent.count)
-        placing = time.perf_counter()
-        wanted = asked_for(chosen, windows, len(self._nodes))
-        warm = self._seen(runs, board, urgent, now).place(wanted, order)
+            return Decision(first, "infeasible", urgent=urgent)
         modelling = time.perf_counter()
-        jobs = _both(chosen, urgent.kept)
-        problem = problem_of(moment, jobs, [*windows, *urgent.windows], runs.seen, self.aim, self.formulation == "pool")
-        encoding = problem.formulations[self.formulation]()
-        compiled = find_backend(self.backend).compile(encoding.model)
-        start = None
-        if (warm.start >= 0).all():
-            fixed = {s.job: dict(s.nodes) for s in urgent.starts}
-            begins = [*warm.start.tolist(), *(w[0][0] for w in urgent.windows)]
-            nodes = {j.id: dict(warm.nodes(wanted, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
-            ids = [j.id for j in jobs.jobs]
-            if self.formulation == "pool" or len(fixed) == len(urgent.kept.jobs):
-                start = encoding.write(Schedule(dict(zip(ids, begins, strict=True)), nodes | fixed))
+        with uncollected():
+            made = self._model(moment, chosen, windows, runs, held)
         solving = time.perf_counter()
-        answer = search(compiled, encoding.model, start, self.control, self.seed, began + self.control.total)
+        answer = search(
+            made.compiled, made.encoding.model, made.warm, self.control, self.seed, began + self.control.total
+        )
         allocating = time.perf_counter()
         seconds = {"model": solving - modelling, "solve": allocating - solving}
         if answer.best is None:
-            return Decision(urgent.starts, answer.ended, None, seconds, len(order), urgent.count)
-        begin = encoding.read(answer.best).start
-        here = np.array([i for i, j in enumerate(chosen.jobs) if begin[j.id] == now], np.int64)
-        starts = [*urgent.starts, *self._starts(chosen, asked, board.copy().place(asked, here))]
-        seconds["allocate"] = time.perf_counter() - allocating + modelling - placing
-        return Decision(starts, answer.ended, answer.gain, seconds, len(order), urgent.count)
+            return Decision(first, answer.ended, None, seconds, len(chosen.jobs), urgent)
+        starts = self._read(made.encoding.read(answer.best), chosen, asked, board, held)
+        seconds["allocate"] = time.perf_counter() - allocating
+        return Decision([*first, *starts], answer.ended, answer.gain, seconds, len(chosen.jobs), urgent)
 
-    def _windows(self, moment: Moment, chosen: Waiting, runs: Machinery) -> list[tuple[Window, ...]] | None:
+    def _model(
+        self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: Machinery, held: Held
+    ) -> Modelled:
+        """The model of the chosen jobs beside those held, and the first solution in the order of priority."""
+        wanted = asked_for(chosen, windows, len(self._nodes))
+        seen = held.on(Board(self._capacity, moment.now, runs.seen))
+        placed = seen.place(wanted, np.arange(len(chosen.jobs)))
+        jobs = chosen + held.jobs
+        problem = problem_of(moment, jobs, [*windows, *held.windows], runs.seen, self.aim, self.formulation == "pool")
+        encoding = problem.formulations[self.formulation]()
+        compiled = find_backend(self.backend).compile(encoding.model)
+        if (placed.start < 0).any():
+            return Modelled(encoding, compiled, None)
+        begins = [*placed.start.tolist(), *(w[0][0] for w in held.windows)]
+        nodes = {j.id: dict(placed.nodes(wanted, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
+        start = Schedule(dict(zip([j.id for j in jobs.jobs], begins, strict=True)), nodes | held.nodes(self._nodes))
+        return Modelled(encoding, compiled, encoding.write(start))
+
+    def _read(self, schedule: Schedule, chosen: Waiting, asked: Asked, board: Board, held: Held) -> list[Start]:
+        """What starts now: of a model of nodes where it says; of a pool, or beside reservations, placed by priority."""
+        here = np.array([i for i, j in enumerate(chosen.jobs) if schedule.start[j.id] == board.now], np.int64)
+        if self.formulation != "pool" and not self.naive and not held.placed:
+            ids = [chosen.jobs[i].id for i in here.tolist()]
+            return [Start(i, schedule.nodes[i]) for i in ids]
+        return self._starts(chosen, asked, board.copy().place(asked, here))
+
+    def _windows(self, moment: Moment, chosen: Waiting, runs: Machinery, held: Held) -> list[tuple[Window, ...]] | None:
         """When each job may start; None if none is left before the end of the naive makespan."""
         if not self.naive:
-            return windows_of(moment, chosen, latest_start(moment, chosen, runs.real))
+            return windows_of(moment, chosen, latest_start(moment, chosen, runs.real, held.end()))
         last = end_of_horizon(moment, chosen)
         if last < moment.now:
             return None
         found = windows_of(moment, chosen, last)
-        if (
-            self.version == 0 and moment.running
-        ):  # beyond the first m, at the very end; on an idle machine, when they fit
+        if self.version == 0 and moment.running:  # those beyond the first m, at the very end
             late = chosen.duration[self.m :].tolist()
             found[self.m :] = [((max(moment.now, last - d), max(moment.now, last - d)),) for d in late]
         return found
 
-    def _seen(self, runs: Machinery, board: Board, urgent: Urgent, now: int) -> Board:
-        """The nodes as the model sees them, with what is reserved."""
-        if not self.naive:
-            return board.copy()
-        seen = Board(self._capacity, now, runs.seen)
-        if urgent.count:
-            seen.place(asked_for(urgent.kept, urgent.windows, len(self._nodes)), np.arange(urgent.count))
-        return seen
-
-    def _starts(self, jobs: Waiting, asked: Any, placed: Placed) -> list[Start]:
+    def _starts(self, jobs: Waiting, asked: Asked, placed: Placed) -> list[Start]:
         found = np.flatnonzero(placed.start >= 0).tolist()
         return [Start(jobs.jobs[i].id, placed.nodes(asked, i, self._nodes)) for i in found]
-
-
-def _both(one: Waiting, other: Waiting) -> Waiting:
-    """Two lists of waiting jobs, one after the other."""
-    if not other.jobs:
-        return one
-    columns: list[Ints] = [np.concatenate([a, b]) for a, b in zip(one[1:-1], other[1:-1], strict=True)]
-    return Waiting([*one.jobs, *other.jobs], *columns, one.requests)  # type: ignore[arg-type,call-arg]
 
 
 def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:

@@ -74,6 +74,15 @@ class Board:
         self._profile = new_profile(self.machine, ROOM)
         self._scratch = new_scratch(capacity.shape[0])
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return int(self.machine.capacity.shape[0])
+
+    def end(self) -> int:
+        """The last moment at which something is taken, ``now`` on an idle machine."""
+        return int(max([self.now, *(self._profile.time[n, k - 1] for n, k in enumerate(self._profile.length))]))
+
     def copy(self) -> Board:
         """The same nodes, to try something on."""
         made = object.__new__(Board)
@@ -89,6 +98,10 @@ class Board:
         )
         self._profile = _place_all(self._profile, self.machine, self._scratch, asked, order, placed)
         return placed
+
+    def hold(self, asked: Asked, placed: Placed) -> None:
+        """Take the nodes of jobs that were placed on another board, at the same starts."""
+        self._profile = _hold_all(self._profile, asked, placed)
 
     def fits_now(self, asked: Asked) -> Ints:
         """1 for each job that could start now and run for its duration, were it alone; else 0."""
@@ -117,6 +130,19 @@ def _place_all(profile: Profile, machine: Machine, s: Scratch, asked: Asked, ord
             if profile.length[n] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
             occupy(profile, n, start, start + asked.duration[j], asked.request[j], put[e])
+    return profile
+
+
+@compiled
+def _hold_all(profile: Profile, asked: Asked, placed: Placed) -> Profile:
+    for j in range(asked.units.size):
+        if placed.start[j] < 0:
+            continue
+        for e in range(asked.slot[j], asked.slot[j] + placed.pieces[j]):
+            n, end = placed.node[e], placed.start[j] + asked.duration[j]
+            if profile.length[n] + 2 > profile.time.shape[1]:
+                profile = grown(profile)
+            occupy(profile, n, placed.start[j], end, asked.request[j], placed.put[e])
     return profile
 
 

@@ -48,30 +48,33 @@ def uncollected() -> Iterator[None]:
 
 
 class Machinery(NamedTuple):
-    """What runs, as (node, until, amounts) rows: as it is, and as the model sees it."""
+    """What runs, as (node, until, amounts) rows: as it is, as the model sees it, and until its walltime at the latest."""
 
     real: Taken
     seen: Taken
+    bound: Taken
 
 
 def what_runs(moment: Moment, naive: bool) -> Machinery:
     """The running jobs on their nodes. A job past its expected end lasts until now + 1; ``naive`` models do without it."""
     resources = moment.platform.resources
     index = {name: n for n, name in enumerate(moment.platform.nodes)}
-    node, until, amounts = [], [], []
+    node, until, latest, amounts = [], [], [], []
     for r in moment.running:
         request = [r.job.request.get(name, 0) for name in resources]
         for name, units in r.nodes.items():
             node.append(index[name])
             until.append(r.end)
+            latest.append(max(r.end, r.start + r.job.walltime))
             amounts.append([units * q for q in request])
     at, end = np.array(node, np.int64), np.array(until, np.int64)
     taken = np.array(amounts, np.int64).reshape(len(node), len(resources))
     real = (at, np.maximum(end, moment.now + 1), taken)
+    bound = (at, np.maximum(np.array(latest, np.int64), moment.now + 1), taken)
     if not naive:
-        return Machinery(real, real)
+        return Machinery(real, real, bound)
     on_time = end > moment.now
-    return Machinery(real, (at[on_time], end[on_time], taken[on_time]))
+    return Machinery(real, (at[on_time], end[on_time], taken[on_time]), bound)
 
 
 def end_of_horizon(moment: Moment, jobs: Waiting) -> int:
@@ -79,9 +82,12 @@ def end_of_horizon(moment: Moment, jobs: Waiting) -> int:
     return moment.now + int(jobs.duration.sum()) + sum(r.end - moment.now for r in moment.running)
 
 
-def latest_start(moment: Moment, jobs: Waiting, taken: Taken) -> int:
-    """A moment by which any of these jobs can have started: after what runs and the calendars, one after another."""
-    return int(max([moment.now + FOLLOWED, *taken[1].tolist()]) + jobs.duration.sum())
+def latest_start(moment: Moment, jobs: Waiting, taken: Taken, held: int) -> int:
+    """A moment by which any of these jobs can have started: after what runs, what is held and the calendars, in a row.
+
+    ``held``: when the last of the reserved jobs ends.
+    """
+    return int(max([held, moment.now + FOLLOWED, *taken[1].tolist()]) + jobs.duration.sum())
 
 
 def windows_of(moment: Moment, jobs: Waiting, last: int) -> list[tuple[Window, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -16,10 +17,12 @@ from ..models import Job, Running
 from ..models.compiled import compiled
 from . import replay as kernels
 from .allocators import count_fits
+from .answer import fault_of
 from .moment import Decision, Dispatcher, Moment, Start
 from .policies import Policy
 from .rules import Rules
 from .simulation import Decisions, Simulation, SimulationError
+from .standstill import Standstill
 from .state import (
     ENDED,
     NOW,
@@ -90,20 +93,33 @@ class Live:
 
         plan, state = self.plan, self.state
         if not isinstance(plan.dispatcher, Policy):
-            plan.dispatcher.begin(plan.platform, plan.workload.queues, plan.seed)
+            self._begin(plan.dispatcher)
         notes: tuple[str, ...] = ()
+        standstill = Standstill(plan.trace, state)
         going = kernels.step(plan.trace, state, plan.period)
         while going:
             self._learn()
+            last_call, started = standstill.reached(), state.clock[STARTED]
             moved = self._decide() if state.clock[WAITING] > 0 else False
             if self._stopped():
                 notes = ("stopped before its end",)
+                break
+            if last_call and state.clock[STARTED] == started:
                 break
             going = moved or kernels.step(plan.trace, state, plan.period)
         found = self.result(notes)
         if not notes:
             check_all_started(plan, state, found)
         return found
+
+    def _begin(self, dispatcher: Dispatcher) -> None:
+        plan = self.plan
+        try:
+            dispatcher.begin(plan.platform, plan.workload.queues, plan.seed)
+        except Exception as e:
+            raise SimulationError(
+                f"dispatcher {plan.name} raised as the replay began: {type(e).__name__}: {e}", partial=self.result()
+            ) from e
 
     def result(self, notes: tuple[str, ...] = ()) -> Simulation:
         """What has been replayed so far."""
@@ -227,7 +243,9 @@ class Live:
             free=state.free.copy(),
         )
         try:
-            return dispatcher.decide(moment)
+            answer = dispatcher.decide(moment)
+            if isinstance(answer, Decision) and isinstance(answer.starts, Iterator):
+                answer.starts = list(answer.starts)  # what makes them may raise, too
         except SimulationError:
             raise
         except Exception as e:
@@ -236,6 +254,10 @@ class Live:
                 time=now,
                 partial=self.result(),
             ) from e
+        fault = fault_of(answer)
+        if fault is not None:
+            self._refuse(fault.job, None, fault.why)
+        return answer
 
     def _note(self, decision: Decision, took: float) -> None:
         self.made += 1
@@ -264,28 +286,28 @@ class Live:
     def _waiting_row(self, start: Start) -> int:
         j = self.row.get(start.job)
         if j is None:
-            self._refuse(start, None, f"there is no job {start.job!r} in the queue")
+            self._refuse(start.job, None, f"there is no job {start.job!r} in the queue")
         if j not in self.waiting:
-            self._refuse(start, None, f"job {start.job!r} has started already, at {int(self.state.start[j])}")
+            self._refuse(start.job, None, f"job {start.job!r} has started already, at {int(self.state.start[j])}")
         return j
 
     def _checked(self, start: Start, j: int) -> int:
         """Whether the job may start so; the number of places, which are noted in the scratch."""
         trace, state = self.plan.trace, self.state
         if not may_start(trace, j, state.clock[NOW]):
-            self._refuse(start, None, f"the calendar of job {start.job!r} does not let it start")
+            self._refuse(start.job, None, f"the calendar of job {start.job!r} does not let it start")
         placed = sum(start.nodes.values())
         if placed != trace.units[j] or any(u < 1 for u in start.nodes.values()):
-            self._refuse(start, None, f"job {start.job!r} has {int(trace.units[j])} units, not {dict(start.nodes)}")
+            self._refuse(start.job, None, f"job {start.job!r} has {int(trace.units[j])} units, not {dict(start.nodes)}")
         for k, (node, units) in enumerate(start.nodes.items()):
             n = self.nodes.get(node)
             if n is None:
-                self._refuse(start, node, f"there is no node {node!r}")
+                self._refuse(start.job, node, f"there is no node {node!r}")
             need = units * trace.request[j]
             for r in np.flatnonzero(need > state.free[n]).tolist():
                 resource = self.plan.platform.resources[r]
                 self._refuse(
-                    start,
+                    start.job,
                     node,
                     f"job {start.job!r} needs {int(need[r])} {resource} on node {node!r}, "
                     f"where {int(state.free[n, r])} are free",
@@ -293,6 +315,6 @@ class Live:
             state.chosen[k], state.put[k] = n, units
         return len(start.nodes)
 
-    def _refuse(self, start: Start, node: str | None, why: str) -> NoReturn:
+    def _refuse(self, job: str | None, node: str | None, why: str) -> NoReturn:
         now = int(self.state.clock[NOW])
-        raise SimulationError(f"dispatcher {self.plan.name} at {now}: {why}", start.job, node, now, self.result())
+        raise SimulationError(f"dispatcher {self.plan.name} at {now}: {why}", job, node, now, self.result())

@@ -23,6 +23,7 @@ from .predictors import predictor as predictor_named
 from .registry import parse_dispatcher
 from .rules import ALL, Rules
 from .simulation import Decisions, Simulation, SimulationError
+from .standstill import Standstill
 from .state import DECISIONS, NOW, STARTED, WAITING, State, Trace, new_state
 
 STOPPED = "stopped before its end"
@@ -121,7 +122,7 @@ def simulate(
     if period is not None and period < 1:
         raise ValueError(f"period is {period} s; at least 1 is expected")
     asked = predictor if predictor is not None else named_predictor
-    model = predictor_named(asked) if isinstance(asked, str) else asked
+    model = predictor_named(asked, kill_at_walltime) if isinstance(asked, str) else asked
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     by_count = isinstance(chosen, Policy) and counted(jobs, machine)
     plan = Replay(
@@ -182,6 +183,7 @@ def _compiled(plan: Replay, policy: Policy, expected: Ints, told: OnProgress | N
     began = time.perf_counter()
     notes: tuple[str, ...] = ()
     replay = kernels.kernel(rules).replay
+    standstill = Standstill(plan.trace, state)
     while replay(plan.trace, state, rules, plan.period, BATCH):
         if told is not None:
             news = Progress(
@@ -190,6 +192,8 @@ def _compiled(plan: Replay, policy: Policy, expected: Ints, told: OnProgress | N
             if told(news) is False:
                 notes = (STOPPED,)
                 break
+        if standstill.reached():
+            break
     seconds = time.perf_counter() - began
     made = Decisions(int(state.clock[DECISIONS]), total_seconds=seconds)
     found = plan.result(state, made, seconds, notes)
@@ -203,11 +207,11 @@ def check_all_started(plan: Replay, state: State, found: Simulation) -> None:
     waiting = int(state.clock[WAITING])
     if waiting:
         job = plan.workload.ids[int(state.waiting[0])]
-        now = int(state.clock[NOW])
+        last = int(max(found.end.max(), plan.trace.release.max()))
         raise SimulationError(
-            f"job {job!r} waits for ever: at {now} nothing runs and nothing arrives any more, and {plan.name} has not "
-            f"started {waiting} waiting jobs",
+            f"job {job!r} waits for ever: at {last} nothing runs and nothing arrives any more, and {plan.name} has not "
+            f"started {waiting} waiting job{'s' * (waiting > 1)}",
             job=job,
-            time=now,
+            time=last,
             partial=found,
         )

@@ -29,6 +29,7 @@ class Waiting(NamedTuple):
     share: Floats
     weight: Floats
     ewt: Ints
+    walltime: Ints
     requests: Ints
 
     def some(self, which: NDArray[np.bool_] | Ints) -> Waiting:
@@ -42,6 +43,11 @@ class Waiting(NamedTuple):
         """Of each job, per unit (jobs x resources)."""
         found: Ints = self.requests[self.kind]
         return found
+
+    def __add__(self, other: Waiting) -> Waiting:  # type: ignore[override]
+        """Two lists, one after the other, of jobs noted in the same register."""
+        columns = (np.concatenate([a, b]) for a, b in zip(self[1:-1], other[1:-1], strict=True))
+        return Waiting([*self.jobs, *other.jobs], *columns, self.requests)  # type: ignore[call-arg,arg-type]
 
     @property
     def demand(self) -> Floats:
@@ -59,33 +65,44 @@ class Register:
         self.ewt = {q.name: q.ewt for q in queues}
         self.greatest = max(self.ewt.values(), default=1)
         self._number: dict[str, int] = {}
-        self._rows: list[tuple[int, int, int, int]] = []
         self._kinds: dict[tuple[int, ...], int] = {}
-        self._columns: Ints = np.empty((4, 0), np.int64)
+        self._columns: Ints = np.empty((5, 0), np.int64)
         self._requests: Ints = np.empty((0, len(self.resources)), np.int64)
 
     def look(self, moment: Moment) -> Waiting:
         """The jobs that the calendars allow to start now."""
         jobs = [j for j, allowed in zip(moment.waiting, moment.may_start.tolist(), strict=True) if allowed]
-        for job in jobs:
-            if job.id not in self._number:
-                self._note(job)
-        if len(self._rows) > self._columns.shape[1]:
-            self._columns = np.array(self._rows, np.int64).T
-            self._requests = np.array(list(self._kinds), np.int64).reshape(len(self._kinds), -1)
+        new = [job for job in jobs if job.id not in self._number]
+        if new:
+            self._note(new)
         index = np.array([self._number[j.id] for j in jobs], np.int64)
-        submit, units, kind, ewt = self._columns[:, index]
+        submit, units, kind, ewt, walltime = self._columns[:, index]
         duration = np.array([moment.expected[j.id] for j in jobs], np.int64)
         share = units * (self._requests / self.totals).sum(axis=1)[kind]
         return Waiting(
-            jobs, submit, units, np.maximum(duration, 1), kind, share, self.greatest / ewt, ewt, self._requests
+            jobs,
+            submit,
+            units,
+            np.maximum(duration, 1),
+            kind,
+            share,
+            self.greatest / ewt,
+            ewt,
+            walltime,
+            self._requests,
         )
 
-    def _note(self, job: Job) -> None:
-        request = tuple(job.request.get(r, 0) for r in self.resources)
-        kind = self._kinds.setdefault(request, len(self._kinds))
-        self._number[job.id] = len(self._rows)
-        self._rows.append((job.submit, job.units, kind, self.ewt[job.queue]))
+    def _note(self, new: Sequence[Job]) -> None:
+        known, until = len(self._number), len(self._number) + len(new)
+        if until > self._columns.shape[1]:
+            self._columns = np.concatenate([self._columns, np.zeros((5, until), np.int64)], axis=1)
+        for n, job in enumerate(new, known):
+            request = tuple(job.request.get(r, 0) for r in self.resources)
+            kind = self._kinds.setdefault(request, len(self._kinds))
+            self._number[job.id] = n
+            self._columns[:, n] = job.submit, job.units, kind, self.ewt[job.queue], job.walltime
+        if len(self._kinds) > len(self._requests):
+            self._requests = np.array(list(self._kinds), np.int64).reshape(len(self._kinds), -1)
 
 
 def can_start_now(free: Ints, jobs: Waiting) -> NDArray[np.bool_]:
