@@ -18,7 +18,12 @@ from .bench import read_results
 from .instances import Instance, InstanceError, Workload, WorkloadError, load, read_swf, read_trace
 from .instances.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from .models import (
+    BatchJob,
+    Candidate,
+    Checkpointing,
     Dispatch,
+    Eviction,
+    EvictionPlan,
     Job,
     Mode,
     NodeGroup,
@@ -60,7 +65,7 @@ if TYPE_CHECKING:
     from .dispatch.policies import Policy
     from .dispatch.simulation import Simulation, SimulationError
     from .dispatch.simulator import simulate
-    from .heuristics import first_solution, multi_search
+    from .heuristics import first_solution, multi_search, trade_off
 
 __version__ = "0.1.0"
 
@@ -72,6 +77,7 @@ LATER = {
     "Simulation": "dispatch.simulation",
     "SimulationError": "dispatch.simulation",
     "simulate": "dispatch.simulator",
+    "trade_off": "heuristics",
 }
 
 
@@ -84,8 +90,13 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Assignment",
+    "BatchJob",
+    "Candidate",
+    "Checkpointing",
     "Conflict",
     "Dispatch",
+    "Eviction",
+    "EvictionPlan",
     "Incumbent",
     "Instance",
     "InstanceError",
@@ -144,4 +155,5 @@ __all__ = [
     "start_before_start",
     "sum",
     "synchronize",
+    "trade_off",
 ]

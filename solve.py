@@ -19,6 +19,7 @@ from typing import Any
 from .backends import Exactness, Incumbent, Limits, Outcome, Result, UnknownName, WarmStart, backend, names, run
 from .models import Encoding, Problem, Schedule
 from .models.language import Assignment, Model
+from .models.problem import Value
 
 OnIncumbent = Callable[[Incumbent], Any]
 REPAIR_SHARE = 0.1  # of the time limit, for making a schedule of what a relaxation answers
@@ -53,6 +54,9 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
 
     head, _, argument = text.partition(":")
     if head in heuristics.HEURISTICS:
+        if problem is not None and heuristics.HEURISTICS[head].kind != problem.kind:
+            fitting = [name for name, h in heuristics.HEURISTICS.items() if h.kind == problem.kind]
+            raise UnknownName(f"method of {problem.kind} problems", head, [*fitting, *names()])
         try:
             heuristics.HEURISTICS[head].check(argument)
         except heuristics.UnknownOrder as e:
@@ -137,7 +141,7 @@ def solve(
     from . import heuristics
 
     chosen = parse_method(method or f"{backend}:", what)
-    heuristics.warm_up()
+    heuristics.warm_up_for(what)
     began = time.perf_counter()
     if chosen.heuristic is not None:
         return _by_heuristic(what, chosen, limits, on_incumbent, began)
@@ -149,20 +153,25 @@ def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncu
 
     trace: list[Incumbent] = []
 
-    def told(objective: float) -> bool:
+    def told(objective: Value) -> bool:
         trace.append(Incumbent(time.perf_counter() - began, objective, None))
         return call is None or call(trace[-1]) is not False
 
     result = Result("unknown", method.text, __version__, problem=problem, incumbents=trace)
+    took = 0.0
     try:
         found = heuristics.HEURISTICS[str(method.heuristic)].run(problem, method.argument, limits.time, told)
-    except heuristics.NoSchedule as e:
+        took = time.perf_counter() - began
+    except heuristics.NothingFound as e:
         result.message = str(e)
     else:
         result.message = found.message
+        result.status = "optimal" if found.optimal else "unknown"
         _conclude(result, problem, found.schedule)
-    took = time.perf_counter() - began
-    result.seconds = {"build": 0.0, "lower": 0.0, "solve": took, "total": took}
+        if found.optimal:
+            result.bound = result.objective
+    total = time.perf_counter() - began  # with the check of the schedule
+    result.seconds = {"build": 0.0, "lower": 0.0, "solve": took or total, "total": total}
     return result
 
 
@@ -175,6 +184,8 @@ def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
         result.message = f"the schedule violates the problem: {result.violations[0].message}"
         return
     result.objective = problem.objective(schedule)
+    if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):  # a model may break ties beyond them
+        result.bound = result.bound[: len(result.objective)]
     if result.status == "unknown":
         result.status = "feasible"
 
@@ -193,10 +204,10 @@ class Reader:
         self.start = start
         self.sign = 1 if problem.sense == "minimize" else -1
         self.best: Schedule | None = None
-        self.objective: float | None = None
+        self.objective: Any = None
         self.allocator = heuristics.allocator(problem) if encoding.relaxation else None
 
-    def __call__(self, assignment: Assignment) -> float | None:
+    def __call__(self, assignment: Assignment) -> Any:
         schedule = self.encoding.read(assignment)
         if self.start is not None and schedule.start == self.start.start:
             return self._keep(self.start)
@@ -206,7 +217,7 @@ class Reader:
         # on a grid that relaxes, an answer need not be a schedule
         return None if self.problem.verify(schedule) else self._keep(schedule)
 
-    def repair(self, seconds: float | None, seed: int) -> float | None:
+    def repair(self, seconds: float | None, seed: int) -> Any:
         """The best of what more time makes of the answers so far; the objective if it is better."""
         before = self.objective
         found = None if self.allocator is None else self.allocator.repair(seconds, seed)
@@ -214,8 +225,8 @@ class Reader:
             self._keep(found)
         return None if self.objective == before else self.objective
 
-    def _keep(self, schedule: Schedule) -> float:
-        value = self.problem.objective(schedule)
+    def _keep(self, schedule: Schedule) -> Any:
+        value: Any = self.problem.objective(schedule)
         if self.objective is None or self.sign * (value - self.objective) < 0:
             self.best, self.objective = schedule, value
         return value
@@ -234,6 +245,7 @@ def _by_backend(
     built = time.perf_counter()
     start, why = _start(problem, method, warm_start, limits)
     reader = Reader(problem, encoding, start)
+    several = len(encoding.model.objectives) > 1  # the model's own values, stage by stage; read back at the end
     result = run(
         encoding.model,
         method.backend,
@@ -241,7 +253,7 @@ def _by_backend(
         warm_start=None if start is None else encoding.write(start),
         on_incumbent=call,
         began=began,
-        judge=reader,
+        judge=None if several else reader,
         **{**method.options, **options},
     )
     result.problem = problem
@@ -251,6 +263,10 @@ def _by_backend(
     if encoding.relaxation and result.exactness.kind == "exact":
         result.exactness = Exactness("relaxation", (f"formulation {method.formulation}", *result.exactness.notes))
     if result.status == "unavailable":
+        return result
+    if several:
+        if result.assignment is not None and result.status != "error":
+            _conclude(result, problem, encoding.read(result.assignment))
         return result
     _repair(result, reader, limits, began)
     if reader.best is not None:
@@ -285,14 +301,14 @@ def _start(
     from . import heuristics
 
     if given is None and method.warm:
-        given = "multi-search"
+        given = heuristics.usual_start(problem)
     if isinstance(given, str):
         head, _, argument = given.partition(":")
         if head not in heuristics.HEURISTICS:
             raise UnknownName("heuristic", head, list(heuristics.HEURISTICS))
         try:
             given = heuristics.HEURISTICS[head].run(problem, argument, limits.time, None).schedule
-        except heuristics.NoSchedule as e:
+        except heuristics.NothingFound as e:
             return None, str(e)
     if given is not None and (broken := problem.verify(given)):
         return None, f"the start violates the problem: {broken[0].message}"

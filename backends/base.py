@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     import pandas
 
 Status = Literal["optimal", "feasible", "infeasible", "unbounded", "unknown", "unavailable", "error"]
-Value = float | tuple[float, ...]
 OPTIMALITY_GAP = 1e-6
 
 
 class Incumbent(NamedTuple):
-    """A better solution, or a better bound: seconds since the call began, and what is known then (None: nothing)."""
+    """A better solution, or a better bound: seconds since the call began, and what is known then (None: nothing).
+
+    With several objectives both are tuples, of the bound as far as it is known.
+    """
 
     seconds: float
-    objective: float | None
-    bound: float | None
+    objective: Any
+    bound: Any
 
 
 @dataclass(frozen=True)
@@ -209,8 +211,8 @@ class Result:
         import pandas
 
         if self.schedule is not None:
-            jobs = [{"job": j, "start": s, "nodes": self.schedule.nodes.get(j)} for j, s in self.schedule.start.items()]
-            return pandas.DataFrame(jobs, columns=["job", "start", "nodes"])
+            jobs = self.schedule.rows()
+            return pandas.DataFrame(jobs, columns=list(jobs[0]) if jobs else ["job", "start", "nodes"])
         rows = []
         for v in self.assignment.model.intervals if self.assignment is not None else []:
             value: IntervalValue = self[v]

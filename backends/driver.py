@@ -6,7 +6,7 @@ import copy
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,7 +62,9 @@ class Recorder:
         began: float,
         call: OnIncumbent | None,
         judge: Judge | None,
+        settled: Sequence[float] = (),
     ) -> None:
+        self.settled = tuple(settled)  # optima of the objectives before this one
         self.model = model
         self.origin = origin
         self.judge = judge or self._value
@@ -125,7 +127,7 @@ class Recorder:
         return False
 
     def _tell(self, *, force: bool) -> bool:
-        news = Incumbent(time.perf_counter() - self.began, self.objective, self.known_bound)
+        news = Incumbent(time.perf_counter() - self.began, *self._known())
         if not self.trace or force or self.trace[-1][1:] != news[1:]:
             self.trace.append(news)
             if self.call is not None and not self.stopped:
@@ -134,6 +136,15 @@ class Recorder:
                 except Exception as e:  # raised again by run(): a solver's thread would swallow it
                     self.failure, self.stopped = e, True
         return not self.stopped
+
+    def _known(self) -> tuple[Any, Any]:
+        """Objective and bound of what is known; of a model with several objectives all values of the best answer."""
+        origin = self.origin
+        if len(origin.objectives) <= 1:
+            return self.objective, self.known_bound
+        bound = (*self.settled, self.known_bound, *(None,) * len(origin.objectives))[: len(origin.objectives)]
+        value = None if self.best is None else tuple(origin.value(e, self.best) for e in origin.objectives)
+        return value, bound if any(b is not None for b in bound) else None
 
 
 def _known(value: float | None) -> float:
@@ -164,15 +175,20 @@ def run(
     if not here.ok:
         return _timed(blank, began)
     warm, start = _accept(model, warm_start)
-    result, values, bounds = blank, [], []
+    result, fate = blank, warm
+    values: list[Any] = []
+    bounds: list[Any] = []
     extra: list[NamedConstraint] = []
     for k in range(max(1, len(model.objectives))):
         stage = _stage(model, k, extra)
         first = k == 0
         recorded = start if warm.fate == "accepted" or not first else None
-        result = _solve_stage(stage, model, result, began, limits, (start, recorded), on_incumbent, judge, options)
+        result = _solve_stage(
+            stage, model, result, began, limits, (start, recorded), on_incumbent, judge, values, options
+        )
         if first:
-            result.warm_start = _fate(warm, result)
+            fate = _fate(warm, result)
+        result.warm_start = fate
         values.append(result.objective)
         bounds.append(result.bound)
         if result.assignment is None or result.status != "optimal" or k + 1 >= len(model.objectives):
@@ -204,6 +220,7 @@ def _solve_stage(
     start: tuple[Assignment | None, Assignment | None],
     on_incumbent: OnIncumbent | None,
     judge: Judge | None,
+    settled: Sequence[float],
     options: dict[str, Any],
 ) -> Result:
     """One objective. ``start``: what is hinted, and what is an incumbent already (None: the hint is not a solution)."""
@@ -214,7 +231,7 @@ def _solve_stage(
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e))
     solving = time.perf_counter()
-    recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge)
+    recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge, settled)
     recorder.trace.extend(before.incumbents)
     if incumbent is not None:
         recorder.solution(copy.copy(incumbent))

@@ -113,7 +113,7 @@ def chart(frame: Frame, jobs: Jobs, category: Ints, colours: Sequence[str], titl
         figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     if not curves:
         notes.append("the file of the jobs does not say what they asked for: no curves of use")
-    return Chart(_inline(text.getvalue(), title), list(dict.fromkeys(notes)))
+    return Chart(inline(text.getvalue(), title), list(dict.fromkeys(notes)))
 
 
 def _stacked(heights: Sequence[float], left: float) -> tuple[Figure, list[Axes]]:
@@ -296,7 +296,7 @@ def _span(seconds: float) -> str:
     return f"{seconds / 60:.2g} min" if seconds < HOUR else f"{seconds / HOUR:.2g} h"
 
 
-def _inline(svg: str, title: str) -> str:
+def inline(svg: str, title: str) -> str:
     """The SVG element alone, as wide as its place, with its title; ids stay only where something refers to them."""
     element = svg[svg.index("<svg ") :]
     element = re.sub(r"<metadata>.*?</metadata>\s*", "", element, flags=re.DOTALL)

@@ -16,7 +16,7 @@ from ..instances.workload import WorkloadError
 from ..models import ProblemError
 from .faults import WrongUse
 from .importing import import_
-from .options import PLAIN_WIDTH, At, Drop, DurationsOption, First, InstanceName, ObjectiveOption, console_for
+from .options import PLAIN_WIDTH, At, Drop, DurationsOption, First, InstanceName, Nodes, ObjectiveOption, console_for
 from .selection import Asked, Durations, View, parse_clock, parse_methods, parse_seeds
 from .simulating import simulate
 
@@ -58,9 +58,9 @@ def opened(path: str, drop_impossible: bool) -> Instance:
     return instance
 
 
-def view_of(at: str | None, first: int | None, durations: str = "walltime", objective: str | None = None) -> View:
+def view_of(at: str | None, first: int | None, durations: str, objective: str | None, nodes: int | None) -> View:
     """The view that the options ask for."""
-    return View(None if at is None else parse_clock(at), first, _durations(durations), objective)
+    return View(None if at is None else parse_clock(at), first, _durations(durations), objective, nodes)
 
 
 def _durations(text: str) -> Durations:
@@ -130,6 +130,7 @@ def run(
     first: First = None,
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
     memory: Annotated[
         float | None, typer.Option(min=0.01, help="GB per run; by default 0.9 of the machine / jobs")
     ] = None,
@@ -163,6 +164,7 @@ def run(
         first=first,
         durations=_durations(durations),
         objective=objective,
+        nodes_needed=nodes_needed,
         drop_impossible=drop_impossible,
     )
     found = [(path, opened(path, drop_impossible)) for path in dict.fromkeys(instances)]
@@ -184,6 +186,7 @@ def verify(
     first: First = None,
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
     drop_impossible: Drop = False,
 ) -> None:
     """Checks records, or a schedule made elsewhere.
@@ -198,7 +201,7 @@ def verify(
     from . import verify as checks
 
     if results.is_file() and instance is not None:
-        problem = view_of(at, first, durations, objective).of(opened(instance, drop_impossible).problem)
+        problem = view_of(at, first, durations, objective, nodes_needed).of(opened(instance, drop_impossible).problem)
         try:
             value, faults = checks.check(problem, checks.read_schedule(results))
         except ValueError as e:
@@ -231,6 +234,7 @@ def export(
     first: First = None,
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
     drop_impossible: Drop = False,
 ) -> None:
     """Writes a formulation in a solver's file format.
@@ -242,7 +246,7 @@ def export(
 
     if form not in FORMATS:
         raise UnknownName("format", form, list(FORMATS))
-    problem = view_of(at, first, durations, objective).of(opened(instance, drop_impossible).problem)
+    problem = view_of(at, first, durations, objective, nodes_needed).of(opened(instance, drop_impossible).problem)
     size = write_model(problem, formulation, form, out)
     print(f"{out}: " + ", ".join(f"{n:,} {what}" for what, n in size.items()))
 
@@ -273,7 +277,7 @@ def generate(
 
 @app.command()
 def plot(
-    results: Annotated[Path, typer.Argument(help="a folder of records with replays")],
+    results: Annotated[Path, typer.Argument(help="a folder of records with replays or evictions")],
     out: Annotated[Path | None, typer.Option(help="the page to write; by default plot.html in the folder")] = None,
     colour: Annotated[str | None, typer.Option(help="what the colour of a job tells: queue, user or length")] = None,
 ) -> None:
@@ -281,12 +285,14 @@ def plot(
 
     Gantt charts, what is in use and how many jobs wait over time, and tables of all figures. Needs matplotlib.
 
+    Of an eviction problem: loss against deadline, the extra loss of greedy, response times.
+
     Example: bench plot results/eurora_700 --out eurora.html
     """
     from .plot import plot as draw
 
     path, count = draw(results, out, colour)
-    print(f"{path}: {count} replays")
+    print(f"{path}: {count} runs")
 
 
 @app.command()

@@ -16,6 +16,7 @@ At = Annotated[str | None, typer.Option(help="snapshot: the jobs submitted by 12
 First = Annotated[int | None, typer.Option(min=1, help="only so many jobs, the first by submit time")]
 DurationsOption = Annotated[str, typer.Option(help="a job takes its walltime or its runtime")]
 ObjectiveOption = Annotated[str | None, typer.Option(help=f"another objective: {', '.join(OBJECTIVES)}")]
+Nodes = Annotated[int | None, typer.Option(min=0, help="of an eviction instance: so many nodes are to be freed")]
 Drop = Annotated[bool, typer.Option("--drop-impossible", help="go on without the jobs that can never fit")]
 
 

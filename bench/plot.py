@@ -1,4 +1,4 @@
-"""``bench plot``: the replays of a folder on one page, side by side. No network, no scripts; the same records, the same bytes."""
+"""``bench plot``: the replays and evictions of a folder on one page. No network, no scripts; the same records, the same bytes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import plot_eviction
 from .charts import Chart, Frame, chart, require_matplotlib
 from .dispatch_board import RECORDED, DispatchBoard, sorted_out
 from .dispatch_columns import best_of, columns_of, key_of
@@ -55,7 +56,7 @@ class Legend:
 
 
 def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tuple[Path, int]:
-    """Draw the replays among the records of a folder on one HTML page; returns its path and how many were drawn.
+    """Draw the replays and evictions among the records of a folder on one HTML page; returns its path and how many were drawn.
 
     ``out``: by default plot.html in the folder; ``colour``: queue, user or length (how long a job ran) - by default the
     queue if there are several. Raises WrongUse: no matplotlib, no replays, files that cannot be read or written.
@@ -66,24 +67,30 @@ def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tu
     path = out or folder / "plot.html"
     if out is not None and not out.parent.is_dir():
         raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
-    boards = [(title, board, drawn) for title, board in _boards(folder) if (drawn := _to_draw(board))]
-    if not boards:
-        raise WrongUse(
-            f"{folder}: no replays among its records; bench simulate writes some, as bench run does of a day"
-        )
+    found, others = _boards(folder)
+    boards = [(title, board, drawn) for title, board in found if (drawn := _to_draw(board))]
     sections = [_section(folder, title, board, drawn, colour) for title, board, drawn in boards]
+    evictions, runs = plot_eviction.sections(others)
+    sections += evictions
+    if not sections:
+        raise WrongUse(
+            f"{folder}: no replays among its records; bench simulate writes some, as bench run does of a day; "
+            "nor are there runs of an eviction problem"
+        )
+    what = "dispatchers side by side" if boards else "which jobs go"
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
-    page = template.substitute(title=escape(folder.resolve().name), sections="\n".join(sections))
+    page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
     try:
         write_whole(path, page)
     except OSError as e:
         raise WrongUse(f"--out {path}: cannot be written ({e.strerror})") from e
-    return path, sum(len(drawn) for *_, drawn in boards)
+    return path, sum(len(drawn) for *_, drawn in boards) + runs
 
 
-def _boards(folder: Path) -> list[tuple[str, DispatchBoard]]:
+def _boards(folder: Path) -> tuple[list[tuple[str, DispatchBoard]], list[Record]]:
+    """The boards of the replays, and the other records."""
     try:
-        return sorted_out(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))[0]
+        return sorted_out(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
     except ValueError as e:
         raise WrongUse(str(e)) from e
     except (KeyError, TypeError) as e:

@@ -13,7 +13,10 @@ from ..models.problem import Problem
 from .selection import Run
 from .store import Record
 
-OF_REPLAYS = ("metrics", "simulation", "jobs_csv")  # the fields that records of replays alone have
+OF_SOME = (  # the fields that records of some kinds alone have: of replays, of evictions
+    "metrics", "simulation", "jobs_csv",
+    "nodes_needed", "deadlines", "response_s", "one_pass", "all_deadlines_s",
+)  # fmt: skip
 AGREE = 1e-6  # relative, between two values of one objective
 
 
@@ -48,8 +51,32 @@ def outcome(problem: Problem, result: Result) -> Record:
     return found
 
 
-def agree(one: float | None, other: Any) -> bool:
-    """Whether two values of an objective are the same, within 1e-6 relative."""
+def gap_of(objective: Any, bound: Any) -> Any:
+    """The relative gap, None if unknown; of ordered objectives one per objective."""
+    if isinstance(objective, (list, tuple)) and isinstance(bound, (list, tuple)):
+        return [relative_gap(o, b) for o, b in zip(objective, bound, strict=True)]
+    return None if isinstance(objective, (list, tuple)) else relative_gap(objective, bound)
+
+
+def refutes(value: Any, bound: Any, sense: str | None) -> bool:
+    """Whether a value is better than a bound on it allows, beyond 1e-6; ordered objectives one after another."""
+    if isinstance(value, (list, tuple)):
+        for v, b in zip(value, bound, strict=False):
+            if b is None or refutes(b, v, sense):  # unknown, or worse than the bound: later ones do not count
+                return False
+            if refutes(v, b, sense):
+                return True
+        return False
+    sign = -1 if sense == "maximize" else 1
+    return bool(sign * (bound - value) > AGREE * max(1.0, abs(value)))
+
+
+def agree(one: Any, other: Any) -> bool:
+    """Whether two values of an objective are the same, within 1e-6 relative; of ordered objectives all of them."""
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(agree, one, other))
+    if isinstance(one, (list, tuple)):
+        return False
     gap = relative_gap(one, other) if isinstance(other, (int, float)) else None
     return gap is not None and gap <= AGREE
 
@@ -68,7 +95,7 @@ def record(run: Run, found: Mapping[str, Any], started: str) -> Record:
         "status": found["status"],
         "objective": objective,
         "bound": found.get("bound"),
-        "gap": relative_gap(objective, found.get("bound")),
+        "gap": gap_of(objective, found.get("bound")),
         "verified": found.get("verified"),
         "violations": found.get("violations", []),
         "sense": found.get("sense"),
@@ -84,7 +111,7 @@ def record(run: Run, found: Mapping[str, Any], started: str) -> Record:
         "started": started,
         "incumbents": trace,
         "schedule": found.get("schedule"),
-        **{name: found[name] for name in OF_REPLAYS if name in found},
+        **{name: found[name] for name in OF_SOME if name in found},
     }
     clean: Record = plain(whole)
     return clean

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..backends.base import relative_gap
-from .record import AGREE
+from .record import refutes
 from .selection import View
 from .store import Record
 
@@ -91,11 +91,11 @@ class Board:
         if self.bound is None or self.schedule is None:
             return None
         bound, value = self.bound["bound"], self.schedule["objective"]
-        if self.sign * (bound - value) <= AGREE * max(1.0, abs(value)):
+        if not refutes(value, bound, "maximize" if self.sign < 0 else "minimize"):
             return None
         return (
-            f"the bound {bound:.6g} of {self.bound['method']} is refuted by the verified schedule of "
-            f"{self.schedule['method']} with {value:.6g}: please report this"
+            f"the bound {number(bound)} of {self.bound['method']} is refuted by the verified schedule of "
+            f"{self.schedule['method']} with {number(value)}: please report this"
         )
 
 
@@ -110,10 +110,14 @@ def boards(records: Iterable[Record]) -> list[tuple[str, Board]]:
 
 def show(console: Console, records: Iterable[Record]) -> list[str]:
     """Print the tables; returns the contradictions found."""
+    from . import report_eviction
     from .report_dispatch import show_dispatch, sorted_out
 
     wrong = []
     replayed, others = sorted_out(records)
+    evictions, others = report_eviction.sorted_out(others)
+    for title, kept in evictions:
+        wrong += report_eviction.show(console, title, kept)
     for title, board in boards(others):
         console.print(table(title, board, console.width))
         for line in summary(board):
@@ -234,7 +238,7 @@ def _best_bound(row: Row, sign: int) -> float | None:
     return max(known, key=lambda b: sign * b, default=None)
 
 
-def number(value: float | None) -> str:
+def number(value: Any) -> str:
     """An objective or bound to five digits, whole numbers whole; "-" where unknown.
 
     >>> number(19.5), number(2750.25), number(33), number(None)
@@ -242,6 +246,8 @@ def number(value: float | None) -> str:
     """
     if value is None:
         return "-"
+    if isinstance(value, (list, tuple)):
+        return " / ".join(map(number, value))
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:#.5g}" if abs(value) < 1000 else f"{value:,.1f}" if abs(value) < 1e5 else f"{value:,.0f}"

@@ -15,6 +15,7 @@ from .. import __version__
 from ..backends import UnknownName, backend, names
 from ..instances import Instance
 from ..models.dispatch import DAY, OBJECTIVES, Dispatch
+from ..models.eviction import Eviction
 from ..models.problem import Problem
 from ..solve import Method, parse_method
 from .faults import WrongUse
@@ -31,6 +32,8 @@ MOST_THREADS = 8
 class View:
     """What of an instance's problem is run. ``at``: the snapshot of that second; ``first``: that many jobs by submit time.
 
+    ``nodes_needed``: of an eviction problem.
+
     >>> View(at=43200, first=100).label
     'at 12:00, first 100'
     """
@@ -39,10 +42,13 @@ class View:
     first: int | None = None
     durations: Durations = "walltime"
     objective: str | None = None
+    nodes_needed: int | None = None
 
     @property
     def label(self) -> str:
         """For people: what is shown above a table."""
+        if self.nodes_needed is not None:
+            return f"{self.nodes_needed} nodes needed"
         parts = ["the whole instance"] if self.at is None and self.first is None else []
         if self.at is not None:
             parts.append(f"at {clock(self.at)}")
@@ -63,9 +69,13 @@ class View:
         """The problem that is meant. Raises WrongUse if the problem's kind has no such view."""
         if self == View():
             return problem
+        if self.nodes_needed is not None:
+            if not isinstance(problem, Eviction) or self != View(nodes_needed=self.nodes_needed):
+                raise WrongUse(f"--nodes-needed alone is for eviction problems, not for {problem.kind} problems")
+            return problem.replace(nodes_needed=self.nodes_needed)
         if not isinstance(problem, Dispatch):
             raise WrongUse(
-                f"--at, --first, --durations and --objective are for dispatch problems; this one is a {problem.kind} problem"
+                f"--at, --first, --durations and --objective are for dispatch problems, not for {problem.kind} problems"
             )
         aim = problem.aim if self.objective is None else self.objective
         if aim not in OBJECTIVES:
@@ -145,6 +155,11 @@ SMALL_DISPATCH: Defaults = {
 }
 
 
+BY_HEURISTIC = (Default("dp"), Default("greedy"), Default("backtracking", 30))
+SERIAL_EVICTION = (*BY_HEURISTIC, *(Default(f"{name}:serial", 30) for name in ("cpsat", "highs", "cpo")))
+SHARED_EVICTION = (*BY_HEURISTIC[:2], *(Default(f"{name}:shared+warm", 60) for name in ("cpsat", "cpo")))
+
+
 def defaults(instance: Instance) -> Defaults:
     """The views of an instance that are run if nothing is asked for, each with its methods; none without jobs."""
     return {v: methods for v, methods in _known(instance).items() if not v.is_empty(instance.problem)}
@@ -157,6 +172,10 @@ def _known(instance: Instance) -> Defaults:
         known = SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH
         replayed = all(j.runtime is not None for j in problem.jobs)
         return {view: methods for view, methods in known.items() if view != DAY_REPLAYED or replayed}
+    if isinstance(problem, Eviction):
+        others = [View(nodes_needed=n) for n in instance.nodes_compared if not problem.shared_bandwidth]
+        methods = SHARED_EVICTION if problem.shared_bandwidth else SERIAL_EVICTION
+        return dict.fromkeys((WHOLE, *others), methods)
     first = next(iter(problem.formulations))
     return {WHOLE: [Default(f"{name}:{first}", 60) for name in names()]}
 
@@ -175,6 +194,7 @@ class Asked:
     first: int | None = None
     durations: Durations = "walltime"
     objective: str | None = None
+    nodes_needed: int | None = None
     drop_impossible: bool = False
 
 
@@ -203,7 +223,10 @@ class Run:
     @property
     def head(self) -> dict[str, Any]:
         """The fields of the record that are known before the run; ``key`` is computed from them."""
-        return asdict(self)
+        values = asdict(self)
+        if self.view.nodes_needed is None:  # known to eviction problems alone
+            del values["view"]["nodes_needed"]
+        return values
 
     @property
     def key(self) -> str:
@@ -254,6 +277,8 @@ def plan(instance: Instance, path: str, asked: Asked) -> list[Run]:
         for text, limit in chosen:
             here = replace(pattern, view=view, time_limit=limit)
             if is_dispatcher(text):
+                if not isinstance(problem, Dispatch):
+                    raise WrongUse(f"{text} is a dispatcher: for dispatch problems, not for {problem.kind} problems")
                 found += replays(here, text, asked, Replay())
                 continue
             method = _method(text, problem)
@@ -312,6 +337,8 @@ def _views(instance: Instance, asked: Asked) -> Iterator[tuple[View, list[Defaul
     views: Iterable[View] = defaults(instance)
     if asked.at is not None or asked.first is not None:
         views = [View(asked.at, asked.first)]
+    elif asked.nodes_needed is not None:
+        views = [View(nodes_needed=asked.nodes_needed)]
     elif asked.methods is not None:
         views = [WHOLE]
     for view in views:

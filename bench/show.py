@@ -12,6 +12,7 @@ from rich.table import Table
 
 from ..instances import Instance
 from ..models.dispatch import DAY, Dispatch
+from ..models.eviction import Eviction
 from .how_long import how_long
 from .selection import Asked, clock, cores, defaults, plan
 
@@ -24,6 +25,8 @@ def list_instances(console: Console, instances: Iterable[Instance]) -> None:
         sizes = ("-", "-")
         if isinstance(problem, Dispatch):
             sizes = (str(len(problem.jobs)), str(len(problem.platform.nodes)))
+        elif isinstance(problem, Eviction):
+            sizes = (str(len(problem.jobs)), str(problem.nodes_in_use))
         table.add_row(instance.name, instance.kind, *sizes, instance.description)
     console.print(table)
 
@@ -41,6 +44,8 @@ def show_instance(console: Console, instance: Instance, path: str) -> None:
         console.print(f"dropped: job {job.id} {why}", highlight=False)
     if isinstance(instance.problem, Dispatch):
         _show_dispatch(console, instance.problem)
+    elif isinstance(instance.problem, Eviction):
+        _show_eviction(console, instance.problem)
     console.print(f"formulations: {', '.join(instance.problem.formulations)}", highlight=False)
     views = "; ".join(view.label for view in defaults(instance))
     console.print(f"bench run does: {views}", highlight=False)
@@ -66,6 +71,20 @@ def _show_dispatch(console: Console, problem: Dispatch) -> None:
     table = _table("demand", *resources)
     for name, shares in _demand(problem):
         table.add_row(name, *shares)
+    console.print(table)
+
+
+def _show_eviction(console: Console, problem: Eviction) -> None:
+    how = "side by side" if problem.shared_bandwidth else "one after another"
+    console.print(
+        f"to free: {problem.nodes_needed:,} of {problem.nodes_in_use:,} nodes within {problem.deadline_s} s, steps of "
+        f"{problem.step_s} s, checkpoints {how}",
+        highlight=False,
+    )
+    table = _table("job", "nodes", "loss if killed node-h", "application checkpoint s", "system checkpoint s")
+    for c in problem.candidates:
+        times = ("-" if s is None else f"{float(s):,.0f}" for s in (c.application_s, c.system_s))
+        table.add_row(c.id, str(c.nodes), f"{c.loss / 3600:,.1f}", *times)
     console.print(table)
 
 

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from . import speed_cpsat, speed_heuristics, speed_highs, speed_replay
+from . import speed_cpsat, speed_evictions, speed_heuristics, speed_highs, speed_replay
 
 REPEATS = 7
 
@@ -35,6 +35,7 @@ def main() -> None:
     console.print(table)
     speed_heuristics.main()
     speed_replay.main()
+    speed_evictions.main()
 
 
 if __name__ == "__main__":

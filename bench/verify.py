@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ..instances import Instance
-from ..models.problem import Problem, Schedule
+from ..models.eviction import Eviction
+from ..models.problem import Problem, Schedule, Value
 from .dispatching import scene_of
+from .evicting import faults_of_deadlines
 from .faults import WrongUse
-from .record import agree
+from .record import agree, refutes
 from .replay import Replay
 from .selection import View, content_of, key_of
 from .store import files, read
@@ -86,19 +88,20 @@ def faults_of(record: Mapping[str, Any], instance: Instance) -> list[str]:
         found.append(f"it has objective {record['objective']}, but no schedule that holds")
     elif value is not None and not agree(value, record["objective"]):
         found.append(f"it says objective {record['objective']}, its schedule has {value}")
+    if isinstance(problem, Eviction):
+        found += faults_of_deadlines(problem, record)
     bound = record["bound"]
-    sign = -1 if problem.sense == "maximize" else 1
-    if value is not None and bound is not None and sign * (bound - value) > 1e-6 * max(1.0, abs(value)):
+    if value is not None and bound is not None and refutes(value, bound, problem.sense):
         found.append(f"its bound {bound} is refuted by its own schedule, which has {value}")
     return found
 
 
-def check(problem: Problem, data: object) -> tuple[float | None, list[str]]:
+def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
     """The objective of a schedule in JSON's form (None if it does not hold) and everything that it breaks.
 
     Raises ValueError where the form is broken.
     """
-    schedule = Schedule.from_json(data)
+    schedule = problem.read(data)
     broken = [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
     return (None if broken else problem.objective(schedule)), broken
 

@@ -43,6 +43,7 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
     from .. import heuristics
     from ..backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
     from ..instances import load
+    from ..models import Eviction
     from ..solve import parse_method, solve
     from .record import outcome, plain
     from .selection import View
@@ -55,7 +56,7 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
     instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
     problem = View(**spec["view"]).of(instance.problem)
     method = parse_method(spec["method"], problem)
-    heuristics.warm_up()
+    heuristics.warm_up_for(problem)
     if method.backend:
         backend(method.backend).availability()  # imports the solver, which is no part of any time
     tell({"event": "begin", "sense": problem.sense})
@@ -65,6 +66,11 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
 
     limits = {name: spec[name] for name in ("time_limit", "threads", "seed")}
     try:
+        if isinstance(problem, Eviction):
+            from .evicting import run_in_worker
+
+            swept: dict[str, Any] = plain(run_in_worker(problem, method, limits, told))
+            return swept
         result = solve(problem, method=method.text, on_incumbent=told, **limits)
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}

@@ -14,7 +14,11 @@ from .orders import order_by
 from .profile import NEVER, Ints
 
 
-class NoSchedule(Exception):
+class NothingFound(Exception):
+    """A heuristic ended without a schedule; the message says why."""
+
+
+class NoSchedule(NothingFound):
     """Placed in this order, some job finds no start in its windows and before its deadline; ``job`` is its id."""
 
     def __init__(self, problem: Dispatch, job: Job) -> None:

@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Callable
 from pathlib import Path
 
-from . import dispatching, eurora
+from . import dispatching, eurora, evicting, theta
 from .folder import SETTINGS, Folder
 from .instance import Instance
 
 SHIPPED = Path(__file__).parent
-KINDS: dict[str, Callable[[Folder, bool], Instance]] = {"dispatch": dispatching.read}
-generators: dict[str, Callable[..., Instance]] = {"eurora": eurora.generate}
+KINDS: dict[str, Callable[[Folder, bool], Instance]] = {"dispatch": dispatching.read, "eviction": evicting.read}
+generators: dict[str, Callable[..., Instance]] = {"eurora": eurora.generate, "theta": theta.generate}
 
 
 class UnknownInstance(LookupError):
@@ -31,7 +31,9 @@ def names() -> list[str]:
     >>> "eurora_700" in names()
     True
     """
-    return sorted((p.parent.name for p in SHIPPED.glob(f"*/{SETTINGS}")), key=lambda n: (len(n), n))
+    return sorted(
+        (p.parent.name for p in SHIPPED.glob(f"*/{SETTINGS}")), key=lambda n: (n.rstrip("0123456789"), len(n), n)
+    )
 
 
 def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
@@ -62,5 +64,5 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
 
 
 def write(instance: Instance, folder: str | Path) -> None:
-    """Write a dispatching instance as a folder: byte for byte the same for the same instance, never half a file."""
-    dispatching.write(instance, folder)
+    """Write an instance as a folder: byte for byte the same for the same instance, never half a file."""
+    (evicting if instance.kind == "eviction" else dispatching).write(instance, folder)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from .language import Violation
 from .platform import Platform, ProblemError
@@ -228,6 +228,10 @@ class Dispatch:
         from .dispatch_check import objective
 
         return objective(self, schedule)
+
+    def read(self, data: Any) -> Schedule:
+        """A schedule from JSON's form. Raises ValueError that names the job where the form is broken."""
+        return Schedule.from_json(data)
 
 
 def _intersect(some: Sequence[Window], others: Sequence[Window]) -> list[Window]:

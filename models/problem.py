@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol
 
 from .language import Assignment, Model, Violation
 
+Value = float | tuple[float, ...]
+
 
 @dataclass
 class Schedule:
@@ -22,9 +24,13 @@ class Schedule:
     start: dict[str, int]
     nodes: dict[str, dict[str, int]] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, dict[str, Any]]:
+    def as_json(self) -> dict[str, Any]:
         """``{job: {"start": s, "nodes": {node: units}}}``, as records hold it."""
         return {j: {"start": s, "nodes": self.nodes.get(j, {})} for j, s in self.start.items()}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per job, for tables: job, start, nodes."""
+        return [{"job": j, "start": s, "nodes": self.nodes.get(j)} for j, s in self.start.items()]
 
     @classmethod
     def from_json(cls, data: Any) -> Schedule:
@@ -84,5 +90,8 @@ class Problem(Protocol):
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Everything the schedule breaks, from the data alone."""
 
-    def objective(self, schedule: Schedule) -> float:
-        """The objective's value, from the data alone."""
+    def objective(self, schedule: Schedule) -> Value:
+        """The objective's value, from the data alone; a tuple where objectives are ordered (the first counts most)."""
+
+    def read(self, data: Any) -> Schedule:
+        """A schedule from JSON's form, as ``as_json`` of this problem's schedules gives it. Raises ValueError."""

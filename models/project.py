@@ -170,6 +170,10 @@ class Project:
 
         return makespan(self, schedule)
 
+    def read(self, data: Any) -> Schedule:
+        """A schedule from JSON's form. Raises ValueError that names the job where the form is broken."""
+        return Schedule.from_json(data)
+
 
 def _longest(project: Project, forward: bool) -> dict[str, int]:
     """Longest paths over the precedences: to the start of each task, or from its end; never below 0."""

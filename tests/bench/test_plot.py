@@ -128,7 +128,7 @@ def test_the_table_has_the_figures_of_the_records(results, page):
 
 def test_the_command_writes_the_same_bytes_again(results, page, tmp_path, bench):
     code, out, _ = bench("plot", results, "--out", tmp_path / "page.html")
-    assert (code, out) == (0, f"{tmp_path / 'page.html'}: 2 replays\n")
+    assert (code, out) == (0, f"{tmp_path / 'page.html'}: 2 runs\n")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
 
 
