@@ -116,6 +116,8 @@ def _stairs(ax: Axes, deadlines: Sequence[int], values: Sequence[float], colour:
 
 def _times(ax: Axes, board: EvictionBoard, colours: Mapping[str, str]) -> None:
     """Milliseconds until the deadlines up to there were answered, on a log scale."""
+    from matplotlib.ticker import NullFormatter
+
     for line, colour in zip(board.lines, PALETTE, strict=False):
         pairs = response(line)
         if pairs:
@@ -123,7 +125,9 @@ def _times(ax: Axes, board: EvictionBoard, colours: Mapping[str, str]) -> None:
                 [d / 60 for d, _ in pairs], [1000 * s for _, s in pairs], color=colour, label=line.method, marker="."
             )
     ax.set_yscale("log")
-    _finish(ax, "response time, ms", columns=3)
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    _finish(ax, "all deadlines so far, ms", columns=3)
     ax.set_ylim(top=30 * ax.get_ylim()[1])  # the place of the legend
 
 

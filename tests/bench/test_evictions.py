@@ -253,6 +253,7 @@ class TestPage:
         assert page.count("<svg ") == 3
         for said in ("Least loss", "Extra loss of greedy", "Response time, 100 nodes", "loss, node-hours", "greedy"):
             assert said in page
+        assert "mathdefault" not in page  # the powers of ten of the log scale are plain numbers
         bench("plot", results, "--out", tmp_path / "b.html")
         assert (tmp_path / "b.html").read_text(encoding="utf-8") == page
 
