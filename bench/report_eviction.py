@@ -108,6 +108,13 @@ class EvictionBoard:
         return None
 
 
+COLUMNS = (
+    "loss, checkpoints: lost work and the checkpoint time at the deadline of the instance; worse by: loss beyond the best of all "
+    "methods, summed over the deadlines; answered (proven): of the deadlines; all deadlines: response time for all of them; "
+    "ratio: to that of dp"
+)
+
+
 def sorted_out(records: Iterable[Record]) -> tuple[list[tuple[str, EvictionBoard]], list[Record]]:
     """The boards of the eviction runs among some records, each with its title, and the records that belong to none."""
     all_of_them = list(records)
@@ -127,7 +134,7 @@ def sorted_out(records: Iterable[Record]) -> tuple[list[tuple[str, EvictionBoard
 def show(console: Console, title: str, board: EvictionBoard) -> list[str]:
     """Print a board's table and notes; returns the contradictions found."""
     console.print(table(title, board, console.width))
-    for line in summary(board):
+    for line in [*summary(board), Text(COLUMNS, style="dim")]:
         console.print(line)
     console.print()
     return [board.contradiction] if board.contradiction else []
