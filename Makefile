@@ -30,4 +30,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) build *.egg-info results
+	rm -rf $(VENV) .cache build *.egg-info results
