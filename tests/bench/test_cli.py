@@ -14,7 +14,6 @@ import pytest
 import schedlab as sl
 from rich.console import Console
 from schedlab.bench import doctor
-from schedlab.bench.cli import main
 from schedlab.bench.store import read
 from schedlab.dispatch.registry import dispatchers
 from schedlab.instances import load
@@ -28,20 +27,6 @@ ENVIRONMENT = {**os.environ, "PYTHONDEVMODE": ""}
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def bench(capsys):
-    """Runs a command in this process: (exit code, standard output, standard error)."""
-
-    def run(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
 
 
 @pytest.fixture(scope="module")

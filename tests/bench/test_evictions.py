@@ -16,20 +16,6 @@ JOBS = "id,nodes,loss,system_s,application_s\na,64,7200,90,\nb,64,3600,300,200.5
 METHODS = "dp,greedy,backtracking,cpsat:serial,highs:serial"
 
 
-@pytest.fixture
-def bench(capsys):
-    """Runs a command in this process: (exit code, standard output, standard error)."""
-
-    def run(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
-
-
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("instances") / "small"

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.bench.charts import Frame, chart, means
-from schedlab.bench.cli import main
 from schedlab.bench.dispatching import replay_in_worker
 from schedlab.bench.gantt import rectangles, shares
 from schedlab.bench.plot import OTHERS, legend_of, plot
@@ -29,20 +28,6 @@ from schedlab.models import NodeGroup, Platform
 VOID = {"meta", "br", "img", "link", "input"}
 ONE_CORE = (Kind(request={"cores": 1}),)
 TWO = Platform([NodeGroup("a", 2, {"cores": 4, "memory": 8}), NodeGroup("b", 1, {"cores": 2})])
-
-
-@pytest.fixture
-def bench(capsys):
-    """Runs a command in this process: (exit code, standard output, standard error)."""
-
-    def run(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
 
 
 @pytest.fixture(scope="module")

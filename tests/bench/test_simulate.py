@@ -57,18 +57,10 @@ def log(here):
 
 
 @pytest.fixture
-def bench(capsys, here, monkeypatch):
-    """Runs a command in this process: (exit code, standard output, standard error)."""
+def bench(bench, here, monkeypatch):
+    """The command, in the folder of the log."""
     monkeypatch.chdir(here)
-
-    def run(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return run
+    return bench
 
 
 @pytest.fixture(scope="module")

@@ -12,18 +12,6 @@ from schedlab.instances.workload import Workload, WorkloadError
 Writer = Callable[[str, str], Path]
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Writer:
-    """Writes a file: (name, text) -> path."""
-
-    def of(name: str, text: str) -> Path:
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return of
-
-
 def bad_lines(workload: Workload) -> list[int]:
     return [b.line for b in workload.report.bad_lines]
 

@@ -18,18 +18,6 @@ DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 Writer = Callable[[str, str], Path]
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Writer:
-    """Writes a file: (name, text) -> path."""
-
-    def of(name: str, text: str) -> Path:
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return of
-
-
 def bad_lines(workload: Workload) -> list[int]:
     return [b.line for b in workload.report.bad_lines]
 
