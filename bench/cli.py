@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from .. import __version__
 from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
@@ -15,7 +16,7 @@ from ..instances import Instance, InstanceError, UnknownInstance, generators, lo
 from ..instances.workload import WorkloadError
 from ..models import ProblemError
 from .faults import WrongUse
-from .importing import import_
+from .importing import import_app
 from .options import PLAIN_WIDTH, At, Drop, DurationsOption, First, InstanceName, Nodes, ObjectiveOption, console_for
 from .selection import Asked, Durations, View, parse_clock, parse_methods, parse_seeds
 from .simulating import simulate
@@ -31,8 +32,19 @@ WRONG_USE = (
     SolverUnavailable,
 )
 
+
+class Commands(TyperGroup):
+    """The commands in the order of their use; Typer puts one that has commands of its own last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names in the order of the overview."""
+        names = [name for name in super().list_commands(ctx) if name != "import"]
+        return [*names[: names.index("verify")], "import", *names[names.index("verify") :]]
+
+
 app = typer.Typer(
     name="bench",
+    cls=Commands,
     no_args_is_help=True,
     context_settings={"max_content_width": PLAIN_WIDTH, "help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -173,7 +185,7 @@ def run(
 
 
 app.command("simulate")(simulate)
-app.command("import")(import_)
+app.add_typer(import_app, name="import")
 
 
 @app.command()
