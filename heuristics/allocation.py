@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models import Dispatch, Schedule
+from ..models import Dispatch, Profit, Schedule
 from .arrays import Arrays, arrays
 from .first_solution import ListScheduler, NoSchedule
 from .moves import move_jobs
@@ -44,9 +44,11 @@ class Allocator:
     {'a': 10, 'b': 0}
     """
 
-    def __init__(self, problem: Dispatch) -> None:
+    def __init__(self, problem: Dispatch | Profit) -> None:
         self.problem = problem
-        self._schedulers = _choosers(arrays(problem))
+        prepared = arrays(problem)
+        self._sign = prepared.sign
+        self._schedulers = _choosers(prepared)
         self._best: list[tuple[float, Ints]] = []
         self.failure: NoSchedule | None = None
 
@@ -82,7 +84,7 @@ class Allocator:
             ids = [self.problem.jobs[j].id for j in free.order.tolist()]
             count, left = (rounds, None) if seconds is None else (MANY_ROUNDS, until - time.perf_counter())
             moved = move_jobs(free.scheduler, ids, count, seed, left).schedule
-            found = min(found, moved, key=self.problem.objective)
+            found = min(found, moved, key=lambda s: self._sign * self.problem.objective(s))
         return found
 
     def _tries(self, scheduler: ListScheduler, order: Ints, given: Ints) -> Iterator[Try]:
@@ -106,7 +108,7 @@ class Allocator:
         return min(tries, key=lambda t: t.value, default=None)
 
 
-def allocate(problem: Dispatch, starts: Mapping[str, int], rounds: int = ROUNDS, seed: int = 0) -> Schedule:
+def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int = ROUNDS, seed: int = 0) -> Schedule:
     """A schedule near the given starts (job id -> seconds), the best by the problem's objective of several tries.
 
     Jobs are placed in the order of their starts (with several ways to order those that start together), of their middles

@@ -1,4 +1,4 @@
-"""A dispatching problem as flat arrays, as the kernels take it."""
+"""A dispatching or profit problem as flat arrays, as the kernels take it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..models import Dispatch, Job, Schedule
-from .kernels import EXCESS, LAST_END, LATE, Costs, Jobs
+from ..models import Dispatch, Job, Profit, Schedule
+from .earnings import ledger
+from .kernels import EARNINGS, EXCESS, LAST_END, LATE, Costs, Jobs
 from .profile import NEVER, Floats, Ints, Machine
 
 ALWAYS = (-NEVER, NEVER)
@@ -18,16 +19,26 @@ ALWAYS = (-NEVER, NEVER)
 class Arrays:
     """The arrays of a problem; job j is ``problem.jobs[j]``, node n is ``problem.platform.nodes[n]``.
 
-    ``power`` (watts) and ``profit`` (euro) of the jobs, if known, are there for the criteria that order by them.
+    ``power`` (watts) and ``profit`` (euro per hour) of the jobs, if known, are there for the criteria that order by them.
     """
 
-    problem: Dispatch
+    problem: Dispatch | Profit
     jobs: Jobs
     machine: Machine
     costs: Costs
     shares: Floats  # what a unit requests, as the sum of shares of the platform's capacity
     power: Floats | None = None
     profit: Floats | None = None
+
+    @property
+    def dispatch(self) -> Dispatch:
+        """The jobs on their platform, whatever they are scheduled for."""
+        return dispatch_of(self.problem)
+
+    @property
+    def sign(self) -> int:
+        """What makes the problem's objective of the kernels' one, which is minimized."""
+        return 1 if self.problem.sense == "minimize" else -1
 
     def schedule(self, starts: Ints, nodes: Ints) -> Schedule:
         """A schedule of the starts of the jobs and the nodes of their units."""
@@ -43,23 +54,46 @@ class Arrays:
         return Schedule(dict(zip(ids, starts.tolist(), strict=True)), placed)
 
 
+def dispatch_of(problem: Dispatch | Profit) -> Dispatch:
+    """The dispatching problem of a problem."""
+    return problem.dispatch if isinstance(problem, Profit) else problem
+
+
 def arrays(
-    problem: Dispatch, power: Mapping[str, float] | None = None, profit: Mapping[str, float] | None = None
+    problem: Dispatch | Profit, power: Mapping[str, float] | None = None, profit: Mapping[str, float] | None = None
 ) -> Arrays:
-    """The arrays of a problem; ``power`` and ``profit`` by job id. Raises KeyError for a job that they lack."""
+    """The arrays of a problem. Raises KeyError for a job that ``power`` or ``profit`` lack.
+
+    ``power`` (watts) and ``profit`` (euro per hour) by job id; by default what the problem knows of them.
+    """
+    dispatch = dispatch_of(problem)
     requests = _amounts(problem.jobs, problem.platform.resources)
     capacity = np.array(list(problem.platform.capacity.values()), np.int64)
     total = np.maximum(1, capacity.sum(axis=0))
-    jobs = _jobs(problem, requests)
+    jobs = _jobs(dispatch, requests)
     area = (jobs.duration * jobs.units) @ (requests / total)
     return Arrays(
         problem,
         jobs,
-        _machine(problem, capacity, area / total),
-        _costs(problem, jobs),
+        _machine(dispatch, capacity, area / total),
+        _earnings(problem, jobs) if isinstance(problem, Profit) else _costs(problem, jobs),
         (requests / total).sum(axis=1),
-        *(None if of is None else np.array([of[j.id] for j in problem.jobs], float) for of in (power, profit)),
+        _power(problem) if power is None else np.array([power[j.id] for j in problem.jobs], float),
+        _profit(problem) if profit is None else np.array([profit[j.id] for j in problem.jobs], float),
     )
+
+
+def _power(problem: Dispatch | Profit) -> Floats | None:
+    """The watts of the jobs, if all are known."""
+    if isinstance(problem, Profit):
+        return problem.watts
+    known = [j.power for j in problem.jobs if j.power is not None]
+    return np.array(known, float) if len(known) == len(problem.jobs) else None
+
+
+def _profit(problem: Dispatch | Profit) -> Floats | None:
+    """What the jobs pay per hour."""
+    return problem.price * problem.cores if isinstance(problem, Profit) else None
 
 
 def _amounts(jobs: Sequence[Job], resources: tuple[str, ...]) -> Ints:
@@ -147,4 +181,9 @@ def _costs(problem: Dispatch, jobs: Jobs) -> Costs:
     elif aim == "slowdown":
         weight, constant = 1 / np.maximum(1, jobs.duration), float(len(ewt))
     submit = np.array([j.submit for j in problem.jobs], np.int64)
-    return Costs(mode, submit, weight, grace, constant)
+    return Costs(mode, submit, weight, grace, constant, ledger())
+
+
+def _earnings(problem: Profit, jobs: Jobs) -> Costs:
+    submit = np.array([j.submit for j in problem.jobs], np.int64)
+    return Costs(EARNINGS, submit, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0, ledger(problem))

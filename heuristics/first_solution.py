@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from ..models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
+from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from . import kernels
 from .arrays import Arrays, arrays
 from .orders import order_by
@@ -43,7 +43,7 @@ class ListScheduler:
     >>> objective, starts = scheduler.evaluate(scheduler.order("est"))  # doctest: +SKIP
     """
 
-    def __init__(self, problem: Dispatch | Arrays) -> None:
+    def __init__(self, problem: Dispatch | Profit | Arrays) -> None:
         self.arrays = problem if isinstance(problem, Arrays) else arrays(problem)
         self._anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
 
@@ -61,11 +61,11 @@ class ListScheduler:
         bound = self._anytime if not_before is None else not_before
         placed = kernels.build(a.machine, a.jobs, order, bound, starts, nodes)
         if placed < order.size:
-            raise NoSchedule(a.problem, a.problem.jobs[int(order[placed])])
+            raise NoSchedule(a.dispatch, a.problem.jobs[int(order[placed])])
         return starts, nodes
 
     def objective(self, starts: Ints) -> float:
-        """The objective of these starts, by the kernel; ``Dispatch.objective`` has the last word."""
+        """The objective of these starts, by the kernel, for minimizing; the problem's own has the last word."""
         return float(kernels.objective(self.arrays.costs, self.arrays.jobs, starts))
 
     def evaluate(self, order: Ints, not_before: Ints | None = None) -> tuple[float, Ints]:
@@ -78,7 +78,7 @@ class ListScheduler:
         return self.arrays.schedule(*self.place(order, not_before))
 
 
-def first_solution(problem: Dispatch, order: str | Sequence[str] = "est") -> Schedule:
+def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est") -> Schedule:
     """Each job at its earliest feasible start, in the order of a criterion, ``-criterion``, or a list of job ids.
 
     A job's units go where the least worth lies free at its start (an amount is worth its share of the platform, times

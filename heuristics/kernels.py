@@ -8,10 +8,11 @@ import numpy as np
 
 from ..models.compiled import compiled
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
+from .earnings import Ledger, profit
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
 KINDS = 4096  # so that asking what is hopeless costs no more than a search
-EXCESS, LATE, LAST_END = 0, 1, 2
+EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3
 
 
 class Jobs(NamedTuple):
@@ -38,7 +39,7 @@ class Costs(NamedTuple):
     """An objective of starts: over jobs, by ``mode``, of wait = start - submit.
 
     EXCESS: sum of weight * max(0, wait - grace) + constant; LATE: how many have wait > grace; LAST_END: the last end,
-    at least ``constant``.
+    at least ``constant``; EARNINGS: less the profit by the ``ledger``, which is not a sum over jobs.
     """
 
     mode: int
@@ -46,6 +47,7 @@ class Costs(NamedTuple):
     weight: Floats
     grace: Ints
     constant: float
+    ledger: Ledger
 
 
 class Hopeless(NamedTuple):
@@ -206,7 +208,9 @@ def cost(costs: Costs, jobs: Jobs, j: int, start: int) -> float:
 
 @compiled
 def objective(costs: Costs, jobs: Jobs, starts: Ints) -> float:
-    """The objective of all starts."""
+    """The objective of all starts, which is minimized."""
+    if costs.mode == EARNINGS:
+        return -profit(costs.ledger, jobs.duration, starts, np.empty(costs.ledger.euro_per_joule.size))
     total = costs.constant
     for j in range(starts.size):
         one = cost(costs, jobs, j, starts[j])

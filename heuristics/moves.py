@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..models import Dispatch, Schedule
+from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
 from .earliest import Scratch, new_scratch
 from .first_solution import ListScheduler
-from .kernels import KINDS, LAST_END, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
+from .kernels import EARNINGS, KINDS, LAST_END, Costs, Hopeless, Jobs, cost, new_hopeless, objective, place, put
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
 BATCH = 200
@@ -40,7 +40,7 @@ class Moved:
 
 
 def move_jobs(
-    problem: Dispatch | ListScheduler,
+    problem: Dispatch | Profit | ListScheduler,
     order: str | Sequence[str],
     rounds: int = 1000,
     seed: int = 0,
@@ -57,12 +57,12 @@ def move_jobs(
     a, best = scheduler.arrays, scheduler.order(order).astype(np.int64)
     answer = Answer(best, *scheduler.place(best))
     value = scheduler.objective(answer.starts)
-    trace = [(time.perf_counter() - began, value)]
+    trace = [(time.perf_counter() - began, a.sign * value)]
     for moves in _batches(best.size, rounds, seed, None if time_limit is None else began + time_limit):
         found = _improve(a.machine, a.jobs, a.costs, answer, moves, value)
         if found < value:
             value = float(found)
-            trace.append((time.perf_counter() - began, value))
+            trace.append((time.perf_counter() - began, a.sign * value))
             if on_incumbent is not None and on_incumbent(*trace[-1]) is False:
                 break
     schedule = a.schedule(answer.starts, answer.nodes)
@@ -137,7 +137,7 @@ def _place_from(
     """Place the jobs from place ``low`` on; the profile, the objective and how many places are filled.
 
     It stops as soon as what is placed, and the rest at its very earliest, cost more than ``value``: the objective is
-    then infinite.
+    then infinite. Profits are no sum over jobs: they are seen at the end.
     """
     spent = costs.constant
     for k in range(low):
@@ -149,8 +149,11 @@ def _place_from(
         if trial.starts[j] < 0:
             return profile, np.inf, k
         spent = _add(costs, spent, cost(costs, jobs, j, trial.starts[j]))
-        if _add(costs, spent, rest[k + 1]) > value + 1e-12 * abs(value):
+        if costs.mode != EARNINGS and _add(costs, spent, rest[k + 1]) > value + 1e-12 * abs(value):
             return profile, np.inf, k + 1
+    if costs.mode == EARNINGS:
+        spent = objective(costs, jobs, trial.starts)
+        spent = np.inf if spent > value + 1e-12 * abs(value) else spent
     return profile, spent, trial.order.size
 
 

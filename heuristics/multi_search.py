@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..models import Dispatch, Schedule
+from ..models import Dispatch, Profit, Schedule
 from .arrays import arrays
 from .first_solution import ListScheduler, NoSchedule
 from .orders import ORDERINGS, CriterionUnusable
@@ -41,7 +41,7 @@ class MultiSearch(Schedule):
 
 
 def multi_search(
-    problem: Dispatch,
+    problem: Dispatch | Profit,
     time_limit: float | None = None,
     on_incumbent: Callable[[Improvement], Any] | None = None,
     power: Mapping[str, float] | None = None,
@@ -49,13 +49,14 @@ def multi_search(
 ) -> MultiSearch:
     """The best first solution of the eleven criteria in both directions, by the problem's objective.
 
-    ``power`` (watts) and ``profit`` (euro) by job id serve the criteria that need them; without them these are skipped, and
-    so are orderings in which a job finds no place. ``time_limit`` in seconds (at least one ordering is tried);
+    ``power`` (watts) and ``profit`` (euro per hour) by job id serve the criteria that need them, by default as far as the
+    problem knows them; without them these are skipped, and so are orderings in which a job finds no place. ``time_limit`` in seconds (at least one ordering is tried);
     ``on_incumbent`` returning False stops. Raises NoSchedule if no ordering leads to a schedule.
     Source: thesis 6.7.1, algorithm 6.
     """
     began = time.perf_counter()
     scheduler = ListScheduler(arrays(problem, power, profit))
+    least = math.inf
     trace: list[Improvement] = []
     skipped: dict[str, str] = {}
     failure: NoSchedule | None = None
@@ -71,8 +72,9 @@ def multi_search(
         except NoSchedule as why:
             skipped[name], failure = str(why), why
             continue
-        if not trace or value < trace[-1].objective:
-            trace.append(Improvement(time.perf_counter() - began, value, name))
+        if value < least:
+            least = value
+            trace.append(Improvement(time.perf_counter() - began, scheduler.arrays.sign * value, name))
             if on_incumbent is not None and on_incumbent(trace[-1]) is False:
                 break
     if not trace:

@@ -31,7 +31,7 @@ def _earliest(a: Arrays) -> Floats:
 
 def _latest(a: Arrays) -> Floats:
     """Deadline - duration; without a deadline, horizon - duration."""
-    last = a.problem.horizon - a.jobs.duration
+    last = a.dispatch.horizon - a.jobs.duration
     return np.minimum(last, a.jobs.latest).astype(float)
 
 

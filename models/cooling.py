@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import isfinite
 
 from .platform import ProblemError
@@ -40,9 +41,13 @@ class Cooling:
         self._check_axis("temperatures", "degrees", self.temperatures)
         self._check_axis("IT powers", "W", self.powers)
         if self.powers[0] != 0 or len(self.powers) < 2:
-            raise ProblemError(f"cooling {self.name!r}: its IT powers begin at {self.powers[0]:g} W; 0 is expected, and more")
+            raise ProblemError(
+                f"cooling {self.name!r}: its IT powers begin at {self.powers[0]:g} W; 0 is expected, and more"
+            )
         if len(self.watts) != len(self.temperatures) or any(len(row) != len(self.powers) for row in self.watts):
-            raise ProblemError(f"cooling {self.name!r}: the table has gaps; a value per temperature and IT power is expected")
+            raise ProblemError(
+                f"cooling {self.name!r}: the table has gaps; a value per temperature and IT power is expected"
+            )
         for t, row in zip(self.temperatures, self.watts, strict=True):
             for p, w in zip(self.powers, row, strict=True):
                 if not isfinite(w) or w < 0:
@@ -53,9 +58,11 @@ class Cooling:
     def _check_axis(self, what: str, unit: str, values: Sequence[float]) -> None:
         if not values or not all(map(isfinite, values)):
             raise ProblemError(f"cooling {self.name!r}: its {what} are {values}; numbers are expected")
-        for a, b in zip(values, values[1:], strict=False):
+        for a, b in pairwise(values):
             if b <= a:
-                raise ProblemError(f"cooling {self.name!r}: its {what} must increase, but {b:g} {unit} follow {a:g} {unit}")
+                raise ProblemError(
+                    f"cooling {self.name!r}: its {what} must increase, but {b:g} {unit} follow {a:g} {unit}"
+                )
 
     @property
     def most(self) -> float:
@@ -77,7 +84,9 @@ class Cooling:
     def power(self, it_watts: float, temperature: float) -> float:
         """The cooling power in watts. Raises ProblemError outside of the table."""
         if not 0 <= it_watts <= self.most:
-            raise ProblemError(f"cooling {self.name!r} is known up to {self.most:g} W of IT power, not for {it_watts:g} W")
+            raise ProblemError(
+                f"cooling {self.name!r} is known up to {self.most:g} W of IT power, not for {it_watts:g} W"
+            )
         points = self.curve(temperature)
         k = min(bisect_right(self.powers, it_watts), len(points) - 1)
         (x, y), (u, v) = points[k - 1], points[k]

@@ -215,7 +215,7 @@ class Dispatch:
         """``units``, ``counts``, ``classes``, ``pool``; the last two are relaxations."""
         from . import dispatch_formulations as f
 
-        return {name: lambda make=make: make(self) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
+        return {name: lambda make=make: make(self, None) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Everything the schedule breaks: a sweep over its events, on the data alone."""

@@ -89,13 +89,20 @@ class Base:
         self.model.add(Cumulative(tuple(row.interval for row in rows), demands, ((0, capacity),)), name)
 
 
+Aim = Callable[[Base], None]
+"""Gives the model of the intervals its objective."""
+
+
 def asks(resource: str) -> Need:
     """How much of the resource one unit takes."""
     return lambda job: job.request.get(resource, 0)
 
 
-def base(problem: Dispatch, name: str) -> Base:
-    """The intervals and the objective that every formulation has. A job that can start nowhere makes it infeasible."""
+def base(problem: Dispatch, name: str, aim: Aim | None = None) -> Base:
+    """The intervals and the objective that every formulation has. A job that can start nowhere makes it infeasible.
+
+    ``aim``: what gives the model its objective; None: the problem's own.
+    """
     model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=problem.horizon)
     jobs = []
     for j in problem.jobs:
@@ -107,7 +114,10 @@ def base(problem: Dispatch, name: str) -> Base:
     ends = sorted({r.end for r in problem.running if r.end > problem.now})
     until = {end: model.interval(f"running until {end}", size=end - problem.now, start=problem.now) for end in ends}
     found = Base(problem, model, tuple(jobs), until)
-    model.minimize(_objective(found))
+    if aim is None:
+        model.minimize(_objective(found))
+    else:
+        aim(found)
     return found
 
 
@@ -145,9 +155,9 @@ def _most(problem: Dispatch, job: Job) -> dict[Vector, int]:
     return {vector: min(job.units, platform.units_on(vector, request)) for vector in platform.classes}
 
 
-def units(problem: Dispatch) -> Encoding:
+def units(problem: Dispatch, aim: Aim | None = None) -> Encoding:
     """An optional interval per node and per unit that fits it, ``alternative`` with count; thesis 4.3, 6.2 (exact)."""
-    b = base(problem, "units")
+    b = base(problem, "units", aim)
     capacity = problem.platform.capacity
     rows: dict[str, list[tuple[Interval, Job]]] = {n: [] for n in capacity}
     options: list[list[tuple[str, Interval]]] = []
@@ -221,9 +231,9 @@ def _rows(here: Iterable[tuple[Job, Interval, Integer]], need: Need) -> list[Row
     return [Row(v, amount, x) for j, v, x in here if (amount := need(j))]
 
 
-def counts(problem: Dispatch) -> Encoding:
+def counts(problem: Dispatch, aim: Aim | None = None) -> Encoding:
     """An integer number of units per job and node, ``cumulative`` with variable demands (exact)."""
-    b = base(problem, "counts")
+    b = base(problem, "counts", aim)
     capacity = problem.platform.capacity
     numbers = _count_variables(b, {n: (vector, 1) for n, vector in capacity.items()})
     running, jobs = b.running({n: n for n in capacity}), _counted(b, numbers)
@@ -250,13 +260,13 @@ def counts(problem: Dispatch) -> Encoding:
     return Encoding(b.model, read, write)
 
 
-def classes(problem: Dispatch) -> Encoding:
+def classes(problem: Dispatch, aim: Aim | None = None) -> Encoding:
     """Units per job and class of equal nodes: a relaxation whose bound is true.
 
     Why: a schedule of the nodes, summed over a class, stays within the class's capacity; and of units that each need
     more than 1/k of a node's amount of the same resource, at most k - 1 run on a node at a time.
     """
-    b = base(problem, "classes")
+    b = base(problem, "classes", aim)
     platform = problem.platform
     members = {f"class {i + 1}": (vector, nodes) for i, (vector, nodes) in enumerate(platform.classes.items())}
     numbers = _count_variables(b, {name: (vector, len(nodes)) for name, (vector, nodes) in members.items()})
@@ -290,9 +300,9 @@ def _above(resource: str, share: float) -> Need:
     return lambda job: int(job.request.get(resource, 0) > share)
 
 
-def pool(problem: Dispatch) -> Encoding:
+def pool(problem: Dispatch, aim: Aim | None = None) -> Encoding:
     """One ``cumulative`` per resource over the whole machine (Galleguillos 2.2): a relaxation whose bound is true."""
-    b = base(problem, "pool")
+    b = base(problem, "pool", aim)
     running = b.running(dict.fromkeys(problem.platform.nodes, "the machine"))["the machine"]
     for resource in problem.platform.resources:
         need = asks(resource)
@@ -301,7 +311,7 @@ def pool(problem: Dispatch) -> Encoding:
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), b.write_starts, relaxation=True)
 
 
-FORMULATIONS: dict[str, Callable[[Dispatch], Encoding]] = {
+FORMULATIONS: dict[str, Callable[[Dispatch, Aim | None], Encoding]] = {
     "counts": counts,
     "units": units,
     "classes": classes,

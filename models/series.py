@@ -32,7 +32,9 @@ class Series:
         object.__setattr__(self, "times", tuple(self.times))
         object.__setattr__(self, "values", tuple(self.values))
         if not self.times or len(self.times) != len(self.values):
-            raise ProblemError(f"a series of {len(self.times)} times and {len(self.values)} values; as many are expected")
+            raise ProblemError(
+                f"a series of {len(self.times)} times and {len(self.values)} values; as many are expected"
+            )
         for a, b in zip(self.times, (*self.times[1:], self.end), strict=True):
             if b <= a:
                 raise ProblemError(f"the times of a series must increase, but {b} s follows {a} s")
@@ -64,9 +66,7 @@ class Series:
     def pieces(self, begin: int, end: int) -> Iterator[tuple[int, int, float]]:
         """(from, to, value) in [begin, end). Raises ProblemError if the series does not cover it."""
         if begin < self.begin or end > self.end:
-            raise ProblemError(
-                f"it goes from {self.begin} s to {self.end} s, but {begin} s to {end} s are needed"
-            )
+            raise ProblemError(f"it goes from {self.begin} s to {self.end} s, but {begin} s to {end} s are needed")
         k = bisect_right(self.times, begin) - 1
         while begin < end:
             until = min(end, self.times[k + 1] if k + 1 < len(self.times) else self.end)
