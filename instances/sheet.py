@@ -1,0 +1,108 @@
+"""A single table file (CSV): its columns by several names, its rows with their lines, and all faults in one message."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+
+from .folder import Fault, InstanceError
+from .lines import read_lines
+
+COMMENT = "#"
+SHOWN = 10  # faults of one file that are told
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a sheet: its cells by column, and its line in the file, counted from 1."""
+
+    sheet: Sheet
+    number: int
+    cells: Mapping[str, str]
+
+    def tell(self, column: str, expected: str, found: object) -> None:
+        """Note a fault of this row."""
+        self.sheet.tell(self.number, column, expected, found)
+
+    def maybe(self, column: str, expected: str = "a number") -> float | None:
+        """The number in a column; None where the cell is empty or there is no such column, or what is there is none."""
+        text = self.cells.get(column, "")
+        if not text:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not isfinite(value):
+            self.tell(column, expected, text)
+            return None
+        return value
+
+    def number_in(self, column: str, expected: str = "a number") -> float | None:
+        """The same of a cell that must not be empty; None after a fault."""
+        if not self.cells.get(column, ""):
+            self.tell(column, expected, None)
+        return self.maybe(column, expected)
+
+
+@dataclass
+class Sheet:
+    """A CSV file that is being read, .gz too; lines that begin with # are comments. ``done()`` raises InstanceError.
+
+    Raises WorkloadError if there is no such file.
+    """
+
+    path: Path
+    faults: list[Fault] = field(default_factory=list)
+    lines: list[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.path = Path(self.path)
+        self.lines = read_lines(self.path)
+
+    def tell(self, line: int | None, where: str, expected: str, found: object) -> None:
+        """Note a fault and go on."""
+        self.faults.append(Fault(self.path.name, line, where, expected, found))
+
+    def done(self) -> None:
+        """Raise InstanceError with the faults told so far, if there are any: the first ten, and how many more."""
+        if len(self.faults) > SHOWN:
+            more = len(self.faults) - SHOWN
+            self.faults[SHOWN:] = [Fault(self.path.name, None, "and more", "none", f"{more} more faults")]
+        if self.faults:
+            raise InstanceError(self.path, self.faults)
+
+    def header(self, skip: int = 0) -> list[str]:
+        """The names in the first line that is no comment, in small letters; ``skip``: so many lines are passed over."""
+        return [h.strip().lower() for h in next(self._cells(skip), (0, []))[1]]
+
+    def rows(self, skip: int = 0) -> Iterator[Line]:
+        """The rows below the header; one of another length is told. Ends at an empty line, as PVGIS ends its tables."""
+        cells = self._cells(skip)
+        _, names = next(cells, (0, []))
+        header = [h.strip().lower() for h in names]
+        for number, row in cells:
+            if not row:
+                return
+            if len(row) == len(header):
+                yield Line(self, number, dict(zip(header, (c.strip() for c in row), strict=True)))
+            else:
+                self.tell(number, "row", f"{len(header)} fields, as in the header", len(row))
+
+    def _cells(self, skip: int) -> Iterator[tuple[int, Sequence[str]]]:
+        """(line, cells) of all but comments; empty lines at the ends of the file are none."""
+        last = max((k for k, text in enumerate(self.lines, 1) if text.strip()), default=0)
+        begun = False
+        for number, text in enumerate(self.lines[:last], 1):
+            if number <= skip or text.lstrip().startswith(COMMENT) or not (begun or text.strip()):
+                continue
+            begun = True
+            yield number, next(csv.reader([text])) if text.strip() else []
+
+
+def one_of(header: Sequence[str], names: Sequence[str]) -> str | None:
+    """The first of these names that is a column."""
+    return next((name for name in names if name in header), None)
