@@ -18,8 +18,9 @@ from ..models import ProblemError
 from .faults import WrongUse
 from .importing import import_app
 from .options import PLAIN_WIDTH, At, Drop, DurationsOption, First, InstanceName, Nodes, ObjectiveOption, console_for
-from .selection import Asked, Durations, View, parse_clock, parse_methods, parse_seeds
+from .selection import Asked, parse_methods, parse_seeds
 from .simulating import simulate
+from .view import Durations, View, parse_clock
 
 WRONG_USE = (
     WrongUse,

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from .replay import Replay
 from .report import Board
-from .selection import View, replay_label
 from .store import Record
+from .view import View, replay_label
 
 RECORDED = "as recorded"
 VERDICTS = {

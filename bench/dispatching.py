@@ -16,7 +16,7 @@ from ..instances.workload import Report, Workload
 from ..models.dispatch import Dispatch
 from ..models.platform import NodeGroup, Platform
 from .replay import OFF, Replay
-from .selection import View
+from .view import View
 
 if TYPE_CHECKING:
     from ..dispatch.simulation import Simulation

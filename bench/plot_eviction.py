@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from .charts import STYLE, inline
 from .report_eviction import HOUR, EvictionBoard, Line, hours, milliseconds, sorted_out, trade_off
-from .selection import View
 from .store import Record
+from .view import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,8 +14,9 @@ from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeEla
 from rich.progress_bar import ProgressBar
 
 from .report import number, seconds
-from .selection import Run, replay_label
+from .selection import Run
 from .store import Record
+from .view import replay_label
 
 LINE_EVERY = 10.0  # seconds between two plain lines of one replay
 

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from ..backends.base import relative_gap
 from .record import refutes
-from .selection import View
 from .store import Record
+from .view import View
 
 NARROW = 110  # columns of a terminal below which the table leaves columns out
 Cell = Callable[["Row"], RenderableType]

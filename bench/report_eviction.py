@@ -16,8 +16,8 @@ from rich.text import Text
 
 from .record import refutes
 from .report import NARROW, number, percent, trouble
-from .selection import View
 from .store import Record
+from .view import View
 
 HOUR = 3600  # node-seconds of a node-hour
 Answer = tuple[int, int]

@@ -1,4 +1,4 @@
-"""What is run: the views of an instance's problem, the methods, limits and seeds; the defaults are data."""
+"""What is run: the views of an instance's problem, the methods, limits and seeds; and the key of each run."""
 
 from __future__ import annotations
 
@@ -9,175 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from .. import __version__
 from ..backends import UnknownName, backend, names
 from ..instances import Instance
-from ..models.dispatch import DAY, OBJECTIVES, Dispatch
-from ..models.eviction import Eviction
+from ..models.dispatch import Dispatch
 from ..models.problem import Problem
 from ..solve import Method, parse_method
+from .defaults import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, defaults, views_known
 from .faults import WrongUse
 from .replay import Replay
+from .view import Durations, View
 
-Durations = Literal["walltime", "runtime"]
-SMALL = 8  # nodes up to which an instance gets the defaults of a small one
-USUAL_LIMIT = 10.0  # seconds of a method that the defaults do not know
 KILL_AFTER = 5.0  # seconds beyond its limit that a run may take before it is killed
 MOST_THREADS = 8
-
-
-@dataclass(frozen=True)
-class View:
-    """What of an instance's problem is run. ``at``: the snapshot of that second; ``first``: that many jobs by submit time.
-
-    ``nodes_needed``: of an eviction problem.
-
-    >>> View(at=43200, first=100).label
-    'at 12:00, first 100'
-    """
-
-    at: int | None = None
-    first: int | None = None
-    durations: Durations = "walltime"
-    objective: str | None = None
-    nodes_needed: int | None = None
-
-    @property
-    def label(self) -> str:
-        """For people: what is shown above a table."""
-        if self.nodes_needed is not None:
-            return f"{self.nodes_needed} nodes needed"
-        parts = ["the whole instance"] if self.at is None and self.first is None else []
-        if self.at is not None:
-            parts.append(f"at {clock(self.at)}")
-        if self.first is not None:
-            parts.append(f"first {self.first}")
-        if self.durations != "walltime":
-            parts.append("durations are the runtimes")
-        if self.objective is not None:
-            parts.append(f"objective {self.objective}")
-        return ", ".join(parts)
-
-    def is_empty(self, problem: Problem) -> bool:
-        """Whether no job was submitted by the moment that is shown."""
-        at = self.at
-        return at is not None and isinstance(problem, Dispatch) and all(j.submit > at for j in problem.jobs)
-
-    def of(self, problem: Problem) -> Problem:
-        """The problem that is meant. Raises WrongUse if the problem's kind has no such view."""
-        if self == View():
-            return problem
-        if self.nodes_needed is not None:
-            if not isinstance(problem, Eviction) or self != View(nodes_needed=self.nodes_needed):
-                raise WrongUse(f"--nodes-needed alone is for eviction problems, not for {problem.kind} problems")
-            return problem.replace(nodes_needed=self.nodes_needed)
-        if not isinstance(problem, Dispatch):
-            raise WrongUse(
-                f"--at, --first, --durations and --objective are for dispatch problems, not for {problem.kind} problems"
-            )
-        aim = problem.aim if self.objective is None else self.objective
-        if aim not in OBJECTIVES:
-            raise UnknownName("objective", aim, list(OBJECTIVES))
-        chosen = problem.replace(durations=self.durations, objective=aim)
-        if self.at is not None:
-            chosen = chosen.at(self.at, self.first)
-        elif self.first is not None:
-            chosen = chosen.replace(jobs=sorted(chosen.jobs, key=lambda j: j.submit)[: self.first])
-        if not chosen.jobs:
-            raise WrongUse(f"the view {self.label!r} has no jobs: none was submitted by then")
-        return chosen
-
-
-def replay_label(view: View, replay: Replay) -> str:
-    """For people: what a dispatcher replays, and how."""
-    whole = "replay" if replay.trace else "replay of the day"
-    first = f"first {view.first}" if view.first is not None else ""
-    aim = f"objective {view.objective}" if view.objective is not None else ""
-    return ", ".join(part for part in (whole, first, aim, replay.label) if part)
-
-
-class Default(NamedTuple):
-    """A method and its time limit in seconds."""
-
-    method: str
-    time_limit: float = USUAL_LIMIT
-
-
-NOON = View(at=DAY // 2, first=100)
-WHOLE = View()
-DAY_REPLAYED = View(durations="runtime")  # dispatchers, and the clairvoyant methods that they are measured against
-Defaults = Mapping[View, Sequence[Default]]
-
-DISPATCHERS = (
-    *(Default(name) for name in ("fcfs", "sjf", "rule:wt", "easy", "easy-r", "conservative")),
-    *(Default(name) for name in ("pbs-fifo", "pbs-walltime")),
-    *(Default(name, 120) for name in ("hcp3@cpsat", "hcp3-d@cpsat", "hcp3-r@cpsat", "pcp3@cpsat")),
-)
-CLAIRVOYANT = (Default("multi-search"), Default("highs:pool@1800s..100000s-energy", 50))
-
-LARGE_DISPATCH: Defaults = {
-    NOON: (
-        Default("multi-search"),
-        Default("cpsat:counts"),
-        Default("cpsat:counts+warm"),
-        Default("cpsat:classes+warm"),
-        Default("cpsat:pool+warm"),
-        Default("highs:pool@3600s"),
-        Default("highs:pool@3600s+warm"),
-        Default("cpo:pool"),
-        Default("cpo:pool+warm"),
-        Default("highs:pool@600s..36000s-energy", 20),
-        Default("highs:classes@600s..36000s-energy", 40),
-    ),
-    WHOLE: (
-        Default("multi-search"),
-        Default("cpsat:pool"),
-        Default("cpsat:pool+warm"),
-        Default("highs:pool@1800s..100000s-energy", 50),
-    ),
-    DAY_REPLAYED: (*DISPATCHERS, *CLAIRVOYANT),
-}
-SMALL_DISPATCH: Defaults = {
-    WHOLE: (
-        Default("multi-search"),
-        Default("cpsat:counts"),
-        Default("cpsat:counts+warm"),
-        Default("cpsat:classes+warm"),
-        Default("highs:pool@3600s"),
-        Default("highs:pool@3600s+warm"),
-        Default("cpo:pool"),
-        Default("cpo:pool+warm"),
-        Default("highs:classes@600s..36000s-energy", 30),
-    ),
-    DAY_REPLAYED: (*DISPATCHERS, *CLAIRVOYANT),
-}
-
-
-BY_HEURISTIC = (Default("dp"), Default("greedy"), Default("backtracking", 30))
-SERIAL_EVICTION = (*BY_HEURISTIC, *(Default(f"{name}:serial", 30) for name in ("cpsat", "highs", "cpo")))
-SHARED_EVICTION = (*BY_HEURISTIC[:2], *(Default(f"{name}:shared+warm", 60) for name in ("cpsat", "cpo")))
-
-
-def defaults(instance: Instance) -> Defaults:
-    """The views of an instance that are run if nothing is asked for, each with its methods; none without jobs."""
-    return {v: methods for v, methods in _known(instance).items() if not v.is_empty(instance.problem)}
-
-
-def _known(instance: Instance) -> Defaults:
-    """The views of such an instance that have methods and limits of their own."""
-    problem = instance.problem
-    if isinstance(problem, Dispatch):
-        known = SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH
-        replayed = all(j.runtime is not None for j in problem.jobs)
-        return {view: methods for view, methods in known.items() if view != DAY_REPLAYED or replayed}
-    if isinstance(problem, Eviction):
-        others = [View(nodes_needed=n) for n in instance.nodes_compared if not problem.shared_bandwidth]
-        methods = SHARED_EVICTION if problem.shared_bandwidth else SERIAL_EVICTION
-        return dict.fromkeys((WHOLE, *others), methods)
-    first = next(iter(problem.formulations))
-    return {WHOLE: [Default(f"{name}:{first}", 60) for name in names()]}
 
 
 @dataclass(frozen=True)
@@ -333,7 +179,7 @@ def _threads(asked: Asked) -> int:
 
 def _views(instance: Instance, asked: Asked) -> Iterator[tuple[View, list[Default]]]:
     """The views to run, each with its methods and limits: what is asked for alone, else the defaults."""
-    known = _known(instance)
+    known = views_known(instance)
     views: Iterable[View] = defaults(instance)
     if asked.at is not None or asked.first is not None:
         views = [View(asked.at, asked.first)]
@@ -356,31 +202,6 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
         return os.cpu_count() or 1
-
-
-def clock(seconds: int) -> str:
-    """Seconds since midnight for people: 43200 is 12:00; a later day is told before it.
-
-    >>> clock(43200), clock(86400 + 61)
-    ('12:00', 'day 2 00:01:01')
-    """
-    day, left = divmod(seconds, DAY)
-    text = f"{left // 3600:02d}:{left // 60 % 60:02d}" + (f":{left % 60:02d}" if left % 60 else "")
-    return f"day {day + 1} {text}" if day else text
-
-
-def parse_clock(text: str) -> int:
-    """Seconds from "12:00", "12:00:30" or "43200". Raises WrongUse.
-
-    >>> parse_clock("12:00")
-    43200
-    """
-    parts = text.split(":")
-    if not all(p.isdigit() for p in parts) or len(parts) > 3 or any(int(p) > 59 for p in parts[1:]):
-        raise WrongUse(f"--at {text}: expected a time of day such as 12:00, or seconds such as 43200")
-    if len(parts) == 1:
-        return int(parts[0])
-    return sum(int(p) * unit for p, unit in zip(parts, (3600, 60, 1), strict=False))
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

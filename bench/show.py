@@ -13,8 +13,10 @@ from rich.table import Table
 from ..instances import Instance
 from ..models.dispatch import DAY, Dispatch
 from ..models.eviction import Eviction
+from .defaults import defaults
 from .how_long import how_long
-from .selection import Asked, clock, cores, defaults, plan
+from .selection import Asked, cores, plan
+from .view import clock
 
 
 def list_instances(console: Console, instances: Iterable[Instance]) -> None:

@@ -17,8 +17,9 @@ from .dispatching import SHOWN, Scene, scene_of
 from .faults import WrongUse
 from .replay import Replay
 from .run import Task, conclude, perform
-from .selection import Run, View, content_of, replays
+from .selection import Run, content_of, replays
 from .store import Record
+from .view import View
 
 TIME_LIMIT = 3600.0  # seconds of a whole replay
 SETTINGS = "instance.toml"

@@ -9,7 +9,8 @@ import typer
 
 from .options import Drop, First, console_for
 from .replay import parse_stretch
-from .selection import Asked, View, parse_seeds
+from .selection import Asked, parse_seeds
+from .view import View
 
 
 def simulate(

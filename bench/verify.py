@@ -15,8 +15,9 @@ from .evicting import faults_of_deadlines
 from .faults import WrongUse
 from .record import agree, refutes
 from .replay import Replay
-from .selection import View, content_of, key_of
+from .selection import content_of, key_of
 from .store import files, read
+from .view import View
 
 Load = Callable[[str, bool], Instance]
 

@@ -46,7 +46,7 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
     from ..models import Eviction
     from ..solve import parse_method, solve
     from .record import outcome, plain
-    from .selection import View
+    from .view import View
 
     if spec["replay"] is not None:
         from .dispatching import replay_in_worker

@@ -18,8 +18,9 @@ from schedlab.bench.gantt import rectangles, shares
 from schedlab.bench.plot import OTHERS, legend_of, plot
 from schedlab.bench.record import plain, record
 from schedlab.bench.replay import Replay
-from schedlab.bench.selection import Run, View, content_of
+from schedlab.bench.selection import Run, content_of
 from schedlab.bench.store import Store, stem_of
+from schedlab.bench.view import View
 from schedlab.dispatch.outputs import Jobs, Kind, read_jobs
 from schedlab.dispatch.simulation import Placement
 from schedlab.instances import load

@@ -11,7 +11,8 @@ from schedlab.bench.record import record
 from schedlab.bench.replay import Replay
 from schedlab.bench.report import show
 from schedlab.bench.report_dispatch import sorted_out
-from schedlab.bench.selection import Run, View
+from schedlab.bench.selection import Run
+from schedlab.bench.view import View
 from schedlab.dispatch.registry import PREDICTED_BY
 from schedlab.dispatch.simulator import simulate
 

@@ -5,25 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 import schedlab as sl
+from schedlab.bench.defaults import DAY_REPLAYED, LARGE_DISPATCH, NOON, SMALL_DISPATCH, WHOLE, defaults
 from schedlab.bench.faults import WrongUse
 from schedlab.bench.how_long import how_long, worst_case
-from schedlab.bench.selection import (
-    DAY_REPLAYED,
-    LARGE_DISPATCH,
-    NOON,
-    SMALL_DISPATCH,
-    WHOLE,
-    Asked,
-    Run,
-    View,
-    content_of,
-    defaults,
-    key_of,
-    parse_clock,
-    parse_methods,
-    parse_seeds,
-    plan,
-)
+from schedlab.bench.selection import Asked, Run, content_of, key_of, parse_methods, parse_seeds, plan
+from schedlab.bench.view import View, parse_clock
 from schedlab.instances import load
 
 RUN = Run("day", "instances/day", "c0ffee", "cpsat:pool", solver="cpsat", version="9.15")

@@ -14,9 +14,10 @@ from schedlab.bench.dispatching import replay_in_worker
 from schedlab.bench.faults import WrongUse
 from schedlab.bench.record import failed, plain, record
 from schedlab.bench.replay import Replay, parse_stretch
-from schedlab.bench.selection import Asked, Run, View, content_of, is_dispatcher, key_of, plan
+from schedlab.bench.selection import Asked, Run, content_of, is_dispatcher, key_of, plan
 from schedlab.bench.simulate import trace_name
 from schedlab.bench.store import Store, read, read_results
+from schedlab.bench.view import View
 from schedlab.dispatch.moment import Decision, Start
 from schedlab.dispatch.registry import Named
 from schedlab.dispatch.simulator import simulate
