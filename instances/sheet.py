@@ -79,28 +79,26 @@ class Sheet:
         """The names in the first line that is no comment, in small letters; ``skip``: so many lines are passed over."""
         return [h.strip().lower() for h in next(self._cells(skip), (0, []))[1]]
 
-    def rows(self, skip: int = 0) -> Iterator[Line]:
-        """The rows below the header; one of another length is told. Ends at an empty line, as PVGIS ends its tables."""
+    def rows(self, skip: int = 0, until_empty: bool = False) -> Iterator[Line]:
+        """The rows below the header; one of another length is told. Empty lines are none, or end the table."""
         cells = self._cells(skip)
         _, names = next(cells, (0, []))
         header = [h.strip().lower() for h in names]
         for number, row in cells:
-            if not row:
+            if not row and until_empty:
                 return
             if len(row) == len(header):
                 yield Line(self, number, dict(zip(header, (c.strip() for c in row), strict=True)))
-            else:
+            elif row:
                 self.tell(number, "row", f"{len(header)} fields, as in the header", len(row))
 
     def _cells(self, skip: int) -> Iterator[tuple[int, Sequence[str]]]:
-        """(line, cells) of all but comments; empty lines at the ends of the file are none."""
-        last = max((k for k, text in enumerate(self.lines, 1) if text.strip()), default=0)
+        """(line, cells) of all but comments and what stands empty above the header; an empty line has no cells."""
         begun = False
-        for number, text in enumerate(self.lines[:last], 1):
-            if number <= skip or text.lstrip().startswith(COMMENT) or not (begun or text.strip()):
-                continue
-            begun = True
-            yield number, next(csv.reader([text])) if text.strip() else []
+        for number, text in enumerate(self.lines[skip:], skip + 1):
+            begun = begun or bool(text.strip() and not text.lstrip().startswith(COMMENT))
+            if begun and not text.lstrip().startswith(COMMENT):
+                yield number, next(csv.reader([text])) if text.strip() else []
 
 
 def one_of(header: Sequence[str], names: Sequence[str]) -> str | None:
