@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..models.dispatch import DAY, OBJECTIVES, Dispatch, Job, Queue, Window, impossible
 from ..models.platform import NodeGroup, Platform, ProblemError
-from .folder import Folder, Row, Table, to_csv, to_toml, write_files
+from .folder import SETTINGS, Folder, Row, Table, to_csv, to_toml, write_files
 from .instance import Instance
 
 JOBS = "jobs.csv"
@@ -32,8 +33,29 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
         s.tell("objective", f"one of {', '.join(OBJECTIVES)}", objective)
     description, source = s.text("description", ""), s.text("source", "")
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
-    queues = _queues(s)
-    platform = _platform(s.table("platform"))
+    batch = read_batch(folder, drop_impossible)
+    problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective)
+    name = folder.path.resolve().name
+    return Instance(
+        name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(batch.dropped)
+    )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Platform, queues and jobs of a folder: the jobs that fit, their rows, and the others with the reason."""
+
+    platform: Platform
+    queues: Sequence[Queue]
+    jobs: Sequence[Job]
+    rows: Mapping[str, Row]
+    dropped: Sequence[tuple[Job, str]]
+
+
+def read_batch(folder: Folder, drop_impossible: bool = False) -> Batch:
+    """The jobs of a folder and their machine. Raises InstanceError with all faults told so far."""
+    queues = _queues(folder.settings)
+    platform = _platform(folder.settings.table("platform"))
     if platform is None:
         folder.done()
         raise AssertionError("a platform that is missing is a fault")
@@ -46,11 +68,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
             rows[job.id].tell("units", "a job that the empty platform can hold", f"job {job.id} {why}")
         folder.done()
     gone = {job.id for job, _ in dropped}
-    problem = Dispatch(platform, [j for j, _ in jobs if j.id not in gone], queues, objective)
-    name = folder.path.resolve().name
-    return Instance(
-        name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(dropped)
-    )
+    return Batch(platform, queues, [j for j, _ in jobs if j.id not in gone], rows, dropped)
 
 
 def _platform(table: Table) -> Platform | None:
@@ -146,9 +164,14 @@ def write(instance: Instance, folder: str | Path) -> None:
 
     Raises ValueError for what the files cannot hold: running jobs, start windows of single jobs.
     """
-    problem = instance.dispatch
+    text = jobs_csv(instance.name, instance.dispatch)
+    write_files(Path(folder), {JOBS: text, SETTINGS: to_toml(_settings(instance), HEADING)})
+
+
+def jobs_csv(name: str, problem: Dispatch) -> str:
+    """The text of ``jobs.csv``. Raises ValueError for what it cannot hold: running jobs, start windows of single jobs."""
     if problem.running or any(j.windows for j in problem.jobs):
-        raise ValueError(f"instance {instance.name!r} has running jobs or start windows, which a folder cannot hold")
+        raise ValueError(f"instance {name!r} has running jobs or start windows, which a folder cannot hold")
     resources = problem.platform.resources
     extra = [c for c in OPTIONAL if any(getattr(j, c) not in (None, "") for j in problem.jobs)]
     rows = [
@@ -158,8 +181,7 @@ def write(instance: Instance, folder: str | Path) -> None:
         ]
         for j in problem.jobs
     ]
-    table = to_csv([*BEFORE, *resources, *AFTER, *extra], rows)
-    write_files(Path(folder), {JOBS: table, "instance.toml": to_toml(_settings(instance), HEADING)})
+    return to_csv([*BEFORE, *resources, *AFTER, *extra], rows)
 
 
 def _settings(instance: Instance) -> dict[str, Any]:
@@ -170,13 +192,19 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "source": instance.source,
         "objective": problem.aim,
     }
+    return {k: v for k, v in head.items() if v} | machine_tables(problem) | origin_tables(instance)
+
+
+def machine_tables(problem: Dispatch) -> dict[str, Any]:
+    """Platform and queues as tables of ``instance.toml``."""
     groups = [{"name": g.name, "count": g.count, "capacity": dict(g.capacity)} for g in problem.platform.groups]
-    tables: dict[str, Any] = {"platform": {"groups": groups}, "queues": [_queue_table(q) for q in problem.queues]}
-    if instance.generator:
-        tables["generator"] = dict(instance.generator)
-    if instance.repairs:
-        tables["repairs"] = dict(instance.repairs)
-    return {k: v for k, v in head.items() if v} | tables
+    return {"platform": {"groups": groups}, "queues": [_queue_table(q) for q in problem.queues]}
+
+
+def origin_tables(instance: Instance) -> dict[str, Any]:
+    """How an instance was made, as tables of ``instance.toml``."""
+    tables = {"generator": dict(instance.generator), "repairs": dict(instance.repairs)}
+    return {name: table for name, table in tables.items() if table}
 
 
 def _queue_table(queue: Queue) -> dict[str, Any]:

@@ -284,7 +284,7 @@ def _toml_table(values: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[st
                 yield from ("", f"[[{name}]]")
                 yield from (f"{k} = {_toml_value(v)}" for k, v in table.items())
         else:
-            if not all(_is_tables(v) for v in value.values()):
+            if not all(isinstance(v, Mapping) or _is_tables(v) for v in value.values()):
                 yield from ("", f"[{name}]")
             yield from _toml_table(value, (*path, key))
 

@@ -11,6 +11,8 @@ from ..models.dispatch import Dispatch, Job, Queue
 from ..models.eviction import Eviction
 from ..models.platform import Platform
 from ..models.problem import Problem
+from ..models.profit import Profit
+from .scenarios import Scenarios, UnknownScenario
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,9 @@ class Instance:
     """A problem under a name.
 
     ``path``: the folder it was read from, None if it was made in memory; ``generator``: name, version, seed and sizes;
-    ``nodes_compared``: of an eviction instance, other numbers of nodes to ask for; ``repairs``: how many jobs were changed so that they can run, by kind; ``dropped``: the jobs that can never fit and
-    were left out, with the reason.
+    ``nodes_compared``: of an eviction instance, other numbers of nodes to ask for; ``centre``: of a profit
+    instance, its scenarios, of which ``problem`` is the default one; ``repairs``: how many jobs were changed so that they
+    can run, by kind; ``dropped``: the jobs that can never fit and were left out, with the reason.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Instance:
     repairs: Mapping[str, int] = field(default_factory=dict)
     dropped: tuple[tuple[Job, str], ...] = ()
     nodes_compared: tuple[int, ...] = ()
+    centre: Scenarios | None = None
 
     @property
     def dispatch(self) -> Dispatch:
@@ -48,16 +52,40 @@ class Instance:
         return self.problem
 
     @property
+    def profit(self) -> Profit:
+        """The problem as a profit problem, in the default scenario. Raises TypeError if it is of another kind."""
+        if not isinstance(self.problem, Profit):
+            raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not a profit problem")
+        return self.problem
+
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """Names of the scenarios of a profit instance, such as "air,summer,cheap"; none of another kind."""
+        return () if self.centre is None else self.centre.names
+
+    def scenario(self, name: str) -> Problem:
+        """The problem of a scenario. Raises UnknownScenario with the near names."""
+        if self.centre is None:
+            raise UnknownScenario(
+                f"there is no scenario {name!r}: instance {self.name!r} of kind {self.kind!r} has no scenarios"
+            )
+        return self.centre.problem(name)
+
+    @property
+    def _dispatching(self) -> Dispatch:
+        return self.problem.dispatch if isinstance(self.problem, Profit) else self.dispatch
+
+    @property
     def platform(self) -> Platform:
-        """The machine of a dispatching instance."""
-        return self.dispatch.platform
+        """The machine of a dispatching or profit instance."""
+        return self._dispatching.platform
 
     @property
     def jobs(self) -> Sequence[Job]:
-        """The jobs of a dispatching instance."""
-        return self.dispatch.jobs
+        """The jobs of a dispatching or profit instance."""
+        return self._dispatching.jobs
 
     @property
     def queues(self) -> Sequence[Queue]:
-        """The queues of a dispatching instance."""
-        return self.dispatch.queues
+        """The queues of a dispatching or profit instance."""
+        return self._dispatching.queues

@@ -6,12 +6,21 @@ import difflib
 from collections.abc import Callable
 from pathlib import Path
 
-from . import dispatching, eurora, evicting, theta
+from . import dispatching, eurora, evicting, profiting, theta
 from .folder import SETTINGS, Folder
 from .instance import Instance
 
 SHIPPED = Path(__file__).parent
-KINDS: dict[str, Callable[[Folder, bool], Instance]] = {"dispatch": dispatching.read, "eviction": evicting.read}
+KINDS: dict[str, Callable[[Folder, bool], Instance]] = {
+    "dispatch": dispatching.read,
+    "eviction": evicting.read,
+    "profit": profiting.read,
+}
+WRITERS: dict[str, Callable[[Instance, str | Path], None]] = {
+    "dispatch": dispatching.write,
+    "eviction": evicting.write,
+    "profit": profiting.write,
+}
 generators: dict[str, Callable[..., Instance]] = {"eurora": eurora.generate, "theta": theta.generate}
 
 
@@ -64,5 +73,10 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
 
 
 def write(instance: Instance, folder: str | Path) -> None:
-    """Write an instance as a folder: byte for byte the same for the same instance, never half a file."""
-    (evicting if instance.kind == "eviction" else dispatching).write(instance, folder)
+    """Write an instance as a folder: byte for byte the same for the same instance, never half a file.
+
+    Raises ValueError for what the files cannot hold.
+    """
+    if instance.kind not in WRITERS:
+        raise ValueError(f"instances of kind {instance.kind!r} cannot be written; expected one of {', '.join(WRITERS)}")
+    WRITERS[instance.kind](instance, folder)

@@ -1,0 +1,97 @@
+"""Scenarios of a computing centre: its cooling, the season and its price, in all combinations."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from ..models.cooling import Cooling
+from ..models.dispatch import Dispatch
+from ..models.profit import Profit
+from ..models.series import Series
+from .weather import Weather
+
+
+class UnknownScenario(LookupError):
+    """A scenario that an instance has not; the message gives the near ones."""
+
+
+@dataclass(frozen=True)
+class Plant:
+    """The cooling of a machine: a table (a shipped name, or a file), ``scale`` times as large."""
+
+    table: str
+    cooling: Cooling
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Season:
+    """The weather, and the file of the folder that it stands in."""
+
+    file: str
+    weather: Weather
+
+
+@dataclass(frozen=True)
+class Scenarios:
+    """Jobs, and what changes from scenario to scenario: cooling, season, price of a core-hour, each under a word.
+
+    The name of a scenario has its three words, as "air,summer,cheap". ``prices``: euro per core-hour; ``energy_price``:
+    euro per kWh, one for all scenarios; ``until``: up to when profit counts, None for the last submission;
+    ``watts_per_core``: of jobs without a power of their own. A problem is made when it is asked for, once.
+    """
+
+    jobs: Dispatch
+    cooling: Mapping[str, Plant]
+    season: Mapping[str, Season]
+    price: Mapping[str, float]
+    energy_price: Series | float
+    default: str
+    until: int | None = None
+    watts_per_core: float | None = None
+    made: dict[str, Profit] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All scenarios, by cooling, then season, then price."""
+        return tuple(map(",".join, product(self.cooling, self.season, self.price)))
+
+    def problem(self, name: str) -> Profit:
+        """The problem of a scenario. Raises UnknownScenario, and ProblemError for one that contradicts itself."""
+        words = known(name, {"cooling": self.cooling, "season": self.season, "price": self.price})
+        name = ",".join(words)
+        if name not in self.made:
+            plant = self.cooling[words[0]]
+            self.made[name] = Profit(
+                self.jobs,
+                self.season[words[1]].weather.series,
+                plant.cooling if plant.scale == 1 else plant.cooling.scaled(plant.scale),
+                self.price[words[2]],
+                self.energy_price,
+                -1 if self.until is None else self.until,
+                self.watts_per_core,
+            )
+        return self.made[name]
+
+
+def known(name: str, axes: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """The words of a scenario, one per axis. Raises UnknownScenario with the near ones.
+
+    >>> known("air, summer", {"cooling": ["air", "hybrid"], "season": ["summer", "winter"]})
+    ('air', 'summer')
+    """
+    words = tuple(w.strip() for w in name.split(","))
+    choices = {axis: list(values) for axis, values in axes.items()}
+    form = ",".join(axes)
+    if len(words) != len(choices):
+        example = ",".join(values[0] for values in choices.values() if values)
+        raise UnknownScenario(f"there is no scenario {name!r}; expected {form}, such as {example}")
+    for word, (axis, values) in zip(words, choices.items(), strict=True):
+        if word not in values:
+            near = difflib.get_close_matches(word, values, n=3, cutoff=0.4)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(values)}"
+            raise UnknownScenario(f"there is no scenario {name!r} ({form}): no {axis} {word!r}; {hint}")
+    return words
