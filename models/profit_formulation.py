@@ -6,7 +6,10 @@ overlaps times power over its length, and its cooling power is a ``piecewise``-l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from . import language as sl
 from .dispatch_formulations import FORMULATIONS as OF_DISPATCH
@@ -15,27 +18,49 @@ from .problem import Encoding
 from .profit import JOULES, Profit, Segment
 
 
-def aim(problem: Profit) -> Aim:
-    """What gives a model of the jobs' intervals the profit as its objective."""
+@dataclass(frozen=True)
+class Fixed:
+    """What does not move beside the jobs of a model, as a neighbourhood has it.
+
+    ``moving``: the model's jobs, as indices of the problem's; ``euro``: what the others earn, their own energy paid,
+    cooling not; ``watts``: their mean IT power in each of the problem's segments.
+    """
+
+    moving: Sequence[int]
+    euro: float
+    watts: Sequence[float]
+
+
+def aim(problem: Profit, fixed: Fixed | None = None) -> Aim:
+    """What gives a model of the jobs' intervals the profit as its objective; with what is ``fixed`` that of all together."""
 
     def maximize(b: Base) -> None:
-        terms: list[sl.Expression] = []
-        weights: list[float] = []
-        for segment in problem.segments:
-            some = [k for k, v in enumerate(b.jobs) if v.windows[0][0] < segment.end]
-            ran = [sl.overlap(b.jobs[k], segment.begin, segment.end) for k in some]
-            if not ran:
-                continue
-            euro = segment.energy_price / JOULES
-            terms += ran
-            weights += [problem.price * float(problem.cores[k]) / 3600 - euro * float(problem.watts[k]) for k in some]
-            length = segment.end - segment.begin
-            mean = sl.sum(ran, weights=[float(problem.watts[k]) / length for k in some])
-            terms.append(sl.piecewise(mean, points_to(problem, segment)))
+        here = Fixed(range(len(b.jobs)), 0.0, [0.0] * len(problem.segments)) if fixed is None else fixed
+        moving = np.array(here.moving, np.int64)
+        watts = problem.watts[moving].tolist()
+        per_second = (problem.price * problem.cores[moving] / 3600).tolist()
+        terms: list[sl.Expression | float] = [here.euro]
+        weights: list[float] = [1.0]
+        for segment, there in zip(problem.segments, here.watts, strict=True):
+            euro, length = segment.energy_price / JOULES, segment.end - segment.begin
+            some = [k for k, v in enumerate(b.jobs) if _reaches(v, segment)]
+            if some:
+                ran = [sl.overlap(b.jobs[k], segment.begin, segment.end) for k in some]
+                terms += ran
+                weights += [per_second[k] - euro * watts[k] for k in some]
+                mean = sl.sum([*ran, there], weights=[*(watts[k] / length for k in some), 1.0])
+                terms.append(sl.piecewise(mean, points_to(problem, segment)))
+            else:
+                terms.append(float(np.interp(there, *zip(*segment.curve, strict=True))))
             weights.append(-euro * length)
         b.model.maximize(sl.sum(terms, weights=weights))
 
     return maximize
+
+
+def _reaches(v: sl.Interval, segment: Segment) -> bool:
+    """Whether the interval can run in the segment."""
+    return v.windows[0][0] < segment.end and v.windows[-1][1] + v.size_hi > segment.begin
 
 
 def points_to(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
