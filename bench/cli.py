@@ -13,19 +13,32 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
 from ..instances import Instance, InstanceError, UnknownInstance, generators, load, names, write
+from ..instances.cooling_tables import UnknownCooling
 from ..instances.workload import WorkloadError
 from ..models import ProblemError
 from .faults import WrongUse
 from .importing import import_app
-from .options import PLAIN_WIDTH, At, Drop, DurationsOption, First, InstanceName, Nodes, ObjectiveOption, console_for
+from .options import (
+    PLAIN_WIDTH,
+    At,
+    Drop,
+    DurationsOption,
+    First,
+    InstanceName,
+    Nodes,
+    ObjectiveOption,
+    Scenario,
+    console_for,
+)
 from .selection import Asked, parse_methods, parse_seeds
 from .simulating import simulate
-from .view import Durations, View, parse_clock
+from .view import Durations, View, one_scenario, parse_clock
 
 WRONG_USE = (
     WrongUse,
     UnknownName,
     UnknownInstance,
+    UnknownCooling,
     InstanceError,
     WorkloadError,
     ProblemError,
@@ -72,7 +85,7 @@ def opened(path: str, drop_impossible: bool) -> Instance:
 
 
 def view_of(at: str | None, first: int | None, durations: str, objective: str | None, nodes: int | None) -> View:
-    """The view that the options ask for."""
+    """The view that the options ask for, but for the scenario."""
     return View(None if at is None else parse_clock(at), first, _durations(durations), objective, nodes)
 
 
@@ -119,14 +132,34 @@ def list_() -> None:
 
 
 @app.command()
-def show(instance: InstanceName, drop_impossible: Drop = False) -> None:
+def show(
+    instance: InstanceName,
+    drop_impossible: Drop = False,
+    plot: Annotated[Path | None, typer.Option(help="of a cooling table: draw it to this file, such as air.svg")] = None,
+) -> None:
     """Shows an instance: platform, queues, jobs, objective.
 
+    Or a cooling table, shipped (air, hybrid) or of a CSV file: PUE and cooling power over temperature and IT power.
+
     Example: bench show eurora_700
+
+    Example: bench show air --plot air.svg
     """
     from .show import show_instance
+    from .show_cooling import is_cooling, meant, show_cooling
 
-    show_instance(console_for(), opened(instance, drop_impossible), instance)
+    if is_cooling(instance):
+        show_cooling(console_for(), instance, plot)
+        return
+    try:
+        found = opened(instance, drop_impossible)
+    except UnknownInstance as e:
+        raise meant(e, instance) from e
+    if plot is not None:
+        raise WrongUse(
+            f"--plot {plot}: of {instance} there is no picture, only of a cooling table; bench plot draws runs"
+        )
+    show_instance(console_for(), found, instance)
 
 
 @app.command()
@@ -144,6 +177,9 @@ def run(
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
     nodes_needed: Nodes = None,
+    scenario: Annotated[
+        list[str] | None, typer.Option(help="of a profit instance: air,summer,cheap; repeatable; all for all of them")
+    ] = None,
     memory: Annotated[
         float | None, typer.Option(min=0.01, help="GB per run; by default 0.9 of the machine / jobs")
     ] = None,
@@ -178,6 +214,7 @@ def run(
         durations=_durations(durations),
         objective=objective,
         nodes_needed=nodes_needed,
+        scenarios=scenario or (),
         drop_impossible=drop_impossible,
     )
     found = [(path, opened(path, drop_impossible)) for path in dict.fromkeys(instances)]
@@ -200,6 +237,7 @@ def verify(
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
     nodes_needed: Nodes = None,
+    scenario: Scenario = None,
     drop_impossible: Drop = False,
 ) -> None:
     """Checks records, or a schedule made elsewhere.
@@ -214,7 +252,9 @@ def verify(
     from . import verify as checks
 
     if results.is_file() and instance is not None:
-        problem = view_of(at, first, durations, objective, nodes_needed).of(opened(instance, drop_impossible).problem)
+        where = opened(instance, drop_impossible)
+        view = one_scenario(view_of(at, first, durations, objective, nodes_needed), where, scenario)
+        problem = view.of(where)
         try:
             value, faults = checks.check(problem, checks.read_schedule(results))
         except ValueError as e:
@@ -248,6 +288,7 @@ def export(
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
     nodes_needed: Nodes = None,
+    scenario: Scenario = None,
     drop_impossible: Drop = False,
 ) -> None:
     """Writes a formulation in a solver's file format.
@@ -259,7 +300,8 @@ def export(
 
     if form not in FORMATS:
         raise UnknownName("format", form, list(FORMATS))
-    problem = view_of(at, first, durations, objective, nodes_needed).of(opened(instance, drop_impossible).problem)
+    where = opened(instance, drop_impossible)
+    problem = one_scenario(view_of(at, first, durations, objective, nodes_needed), where, scenario).of(where)
     size = write_model(problem, formulation, form, out)
     print(f"{out}: " + ", ".join(f"{n:,} {what}" for what, n in size.items()))
 

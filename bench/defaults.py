@@ -9,9 +9,11 @@ from ..backends import names
 from ..instances import Instance
 from ..models.dispatch import DAY, Dispatch
 from ..models.eviction import Eviction
+from ..models.profit import Profit
 from .view import View
 
 SMALL = 8  # nodes up to which an instance gets the defaults of a small one
+LARGE = 5000  # jobs beyond which a profit problem gets the defaults of a large one
 USUAL_LIMIT = 10.0  # seconds of a method that the defaults do not know
 
 
@@ -76,6 +78,20 @@ BY_HEURISTIC = (Default("dp"), Default("greedy"), Default("backtracking", 30))
 SERIAL_EVICTION = (*BY_HEURISTIC, *(Default(f"{name}:serial", 30) for name in ("cpsat", "highs", "cpo")))
 SHARED_EVICTION = (*BY_HEURISTIC[:2], *(Default(f"{name}:shared+warm", 60) for name in ("cpsat", "cpo")))
 
+RULES = tuple(f"rule:{key}{strict}" for key in ("est", "wt", "profit") for strict in ("", "-strict"))
+SEARCHES = ("multi-search", "delay-search", "relaxation-search@cpsat", "lns", "lns@cpsat")
+COLD = ("cpsat:counts", "cpsat:pool", "cpo:pool", "highs:fluid-lp")  # the last one for its bound
+MEDIUM_PROFIT = (
+    *(Default(name, 5) for name in RULES),
+    *(Default(name, 20) for name in SEARCHES),
+    *(Default(name) for name in COLD),
+)
+SMALL_PROFIT = (*MEDIUM_PROFIT, Default("highs:counts@pairwise", 20), Default("cpo:counts"))
+LARGE_PROFIT = (
+    *(Default(name, 60) for name in RULES),
+    *(Default(name, 180) for name in ("multi-search", "delay-search", "lns", COLD[-1])),
+)
+
 
 def defaults(instance: Instance) -> Defaults:
     """The views of an instance that are run if nothing is asked for, each with its methods; none without jobs."""
@@ -93,5 +109,9 @@ def views_known(instance: Instance) -> Defaults:
         others = [View(nodes_needed=n) for n in instance.nodes_compared if not problem.shared_bandwidth]
         methods = SHARED_EVICTION if problem.shared_bandwidth else SERIAL_EVICTION
         return dict.fromkeys((WHOLE, *others), methods)
+    if isinstance(problem, Profit):
+        small, large = len(problem.platform.nodes) <= SMALL, len(problem.jobs) > LARGE
+        own = None if instance.centre is None else instance.centre.default
+        return {View(scenario=own): LARGE_PROFIT if large else SMALL_PROFIT if small else MEDIUM_PROFIT}
     first = next(iter(problem.formulations))
     return {WHOLE: [Default(f"{name}:{first}", 60) for name in names()]}

@@ -76,7 +76,7 @@ def scene_of(
         )
         return Scene(workload, platform, TRACE_OBJECTIVE, replay.kill)
     instance = instance or load(path, drop_impossible=drop_impossible)
-    whole = View(durations="runtime", objective=view.objective).of(instance.problem)
+    whole = View(durations="runtime", objective=view.objective).of(instance)
     assert isinstance(whole, Dispatch)
     workload = Workload.of(whole, instance.name, Report(dict(instance.repairs)))
     if view.first is not None:

@@ -17,6 +17,7 @@ First = Annotated[int | None, typer.Option(min=1, help="only so many jobs, the f
 DurationsOption = Annotated[str, typer.Option(help="a job takes its walltime or its runtime")]
 ObjectiveOption = Annotated[str | None, typer.Option(help=f"another objective: {', '.join(OBJECTIVES)}")]
 Nodes = Annotated[int | None, typer.Option(min=0, help="of an eviction instance: so many nodes are to be freed")]
+Scenario = Annotated[str | None, typer.Option(help="of a profit instance: air,summer,cheap; by default its own")]
 Drop = Annotated[bool, typer.Option("--drop-impossible", help="go on without the jobs that can never fit")]
 
 

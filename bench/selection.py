@@ -16,11 +16,12 @@ from ..backends import UnknownName, backend, names
 from ..instances import Instance
 from ..models.dispatch import Dispatch
 from ..models.problem import Problem
+from ..models.profit import Profit
 from ..solve import Method, parse_method
 from .defaults import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, defaults, views_known
 from .faults import WrongUse
 from .replay import Replay
-from .view import Durations, View
+from .view import Durations, View, scenarios_of
 
 KILL_AFTER = 5.0  # seconds beyond its limit that a run may take before it is killed
 MOST_THREADS = 8
@@ -41,6 +42,7 @@ class Asked:
     durations: Durations = "walltime"
     objective: str | None = None
     nodes_needed: int | None = None
+    scenarios: Sequence[str] = ()
     drop_impossible: bool = False
 
 
@@ -69,10 +71,7 @@ class Run:
     @property
     def head(self) -> dict[str, Any]:
         """The fields of the record that are known before the run; ``key`` is computed from them."""
-        values = asdict(self)
-        if self.view.nodes_needed is None:  # known to eviction problems alone
-            del values["view"]["nodes_needed"]
-        return values
+        return asdict(self) | {"view": self.view.fields}
 
     @property
     def key(self) -> str:
@@ -119,16 +118,16 @@ def plan(instance: Instance, path: str, asked: Asked) -> list[Run]:
     pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "")
     pattern = replace(pattern, memory_gb=asked.memory_gb, drop_impossible=asked.drop_impossible)
     for view, chosen in _views(instance, asked):
-        problem = view.of(instance.problem)
+        problem = view.of(instance)
         for text, limit in chosen:
             here = replace(pattern, view=view, time_limit=limit)
-            if is_dispatcher(text):
+            if is_dispatcher(text) and not _is_heuristic(text, problem):
                 if not isinstance(problem, Dispatch):
                     raise WrongUse(f"{text} is a dispatcher: for dispatch problems, not for {problem.kind} problems")
                 found += replays(here, text, asked, Replay())
                 continue
             method = _method(text, problem)
-            for seed in asked.seeds if method.heuristic is None else asked.seeds[:1]:  # heuristics are deterministic
+            for seed in asked.seeds if _by_chance(method) else asked.seeds[:1]:
                 found.append(_by(replace(here, method=method.text, seed=seed, threads=_threads(asked)), method.solver))
     return found
 
@@ -156,6 +155,20 @@ def is_dispatcher(text: str) -> bool:
     return head in dispatchers() or head.rpartition("-")[0] in dispatchers()
 
 
+def _is_heuristic(text: str, problem: Problem) -> bool:
+    """Whether a rule is meant as a heuristic: profit problems are not replayed."""
+    from ..heuristics import HEURISTICS
+
+    return isinstance(problem, Profit) and text.partition(":")[0] in HEURISTICS
+
+
+def _by_chance(method: Method) -> bool:
+    """Whether the seed matters."""
+    from ..heuristics import HEURISTICS
+
+    return method.heuristic is None or getattr(HEURISTICS[method.heuristic], "seeded", False)
+
+
 def _method(text: str, problem: Problem) -> Method:
     """A method; where the name is none, the near names of dispatchers count too."""
     from ..dispatch.registry import dispatchers
@@ -181,14 +194,18 @@ def _views(instance: Instance, asked: Asked) -> Iterator[tuple[View, list[Defaul
     """The views to run, each with its methods and limits: what is asked for alone, else the defaults."""
     known = views_known(instance)
     views: Iterable[View] = defaults(instance)
+    begin = next(iter(known))  # of a profit instance: its own scenario
     if asked.at is not None or asked.first is not None:
-        views = [View(asked.at, asked.first)]
+        views = [replace(begin, at=asked.at, first=asked.first)]
     elif asked.nodes_needed is not None:
         views = [View(nodes_needed=asked.nodes_needed)]
     elif asked.methods is not None:
-        views = [WHOLE]
+        views = [WHOLE if WHOLE in known else begin]
+    if asked.scenarios:
+        views = [replace(v, scenario=name) for name in scenarios_of(instance, asked.scenarios) for v in views]
     for view in views:
-        usual = known.get(view) or known[NOON if view.at is not None and NOON in known else WHOLE]
+        stand_in = NOON if view.at is not None and NOON in known else WHOLE
+        usual = known.get(view) or known.get(stand_in) or known[begin]
         limits = {**dict(known.get(DAY_REPLAYED, ())), **dict(usual)}
         texts = asked.methods if asked.methods is not None else [text for text, _ in usual]
         chosen = [Default(t, asked.time_limit or limits.get(t, USUAL_LIMIT)) for t in texts]

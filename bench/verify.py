@@ -78,7 +78,7 @@ def _identity(record: Mapping[str, Any], path: Path | None) -> list[str]:
 def faults_of(record: Mapping[str, Any], instance: Instance) -> list[str]:
     """What is wrong with a record: its key, its instance, its schedule, its objective, its bound."""
     found = _identity(record, instance.path)
-    problem = View(**record["view"]).of(instance.problem)
+    problem = View(**record["view"]).of(instance)
     value = None
     if record["schedule"] is not None:
         value, faults = check(problem, record["schedule"])

@@ -1,25 +1,30 @@
-"""What of an instance's problem is looked at: a snapshot, the first jobs, another objective."""
+"""What of an instance is looked at: a snapshot, the first jobs, another objective, a scenario."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from ..backends import UnknownName
-from ..models.dispatch import DAY, OBJECTIVES, Dispatch
+from ..instances import Instance
+from ..models.dispatch import DAY, OBJECTIVES, Dispatch, Job
 from ..models.eviction import Eviction
 from ..models.problem import Problem
+from ..models.profit import Profit
 from .faults import WrongUse
 from .replay import Replay
 
 Durations = Literal["walltime", "runtime"]
+OF_SOME = ("nodes_needed", "scenario")  # known to some kinds of problems alone
+ALL = "all"
 
 
 @dataclass(frozen=True)
 class View:
     """What of an instance's problem is run. ``at``: the snapshot of that second; ``first``: that many jobs by submit time.
 
-    ``nodes_needed``: of an eviction problem.
+    ``nodes_needed``: of an eviction problem; ``scenario``: of a profit problem.
 
     >>> View(at=43200, first=100).label
     'at 12:00, first 100'
@@ -30,13 +35,21 @@ class View:
     durations: Durations = "walltime"
     objective: str | None = None
     nodes_needed: int | None = None
+    scenario: str | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As records and keys have it: without what the kind of problem does not know."""
+        return {name: v for name, v in asdict(self).items() if v is not None or name not in OF_SOME}
 
     @property
     def label(self) -> str:
         """For people: what is shown above a table."""
         if self.nodes_needed is not None:
             return f"{self.nodes_needed} nodes needed"
-        parts = ["the whole instance"] if self.at is None and self.first is None else []
+        parts = [] if self.scenario is None else [self.scenario]
+        if self.at is None and self.first is None and self.scenario is None:
+            parts.append("the whole instance")
         if self.at is not None:
             parts.append(f"at {clock(self.at)}")
         if self.first is not None:
@@ -52,10 +65,13 @@ class View:
         at = self.at
         return at is not None and isinstance(problem, Dispatch) and all(j.submit > at for j in problem.jobs)
 
-    def of(self, problem: Problem) -> Problem:
-        """The problem that is meant. Raises WrongUse if the problem's kind has no such view."""
+    def of(self, instance: Instance) -> Problem:
+        """The problem that is meant. Raises WrongUse if the problem's kind has no such view, UnknownName."""
+        problem = instance.problem
         if self == View():
             return problem
+        if self.scenario is not None or isinstance(problem, Profit):
+            return self._scenario(instance)
         if self.nodes_needed is not None:
             if not isinstance(problem, Eviction) or self != View(nodes_needed=self.nodes_needed):
                 raise WrongUse(f"--nodes-needed alone is for eviction problems, not for {problem.kind} problems")
@@ -71,10 +87,62 @@ class View:
         if self.at is not None:
             chosen = chosen.at(self.at, self.first)
         elif self.first is not None:
-            chosen = chosen.replace(jobs=sorted(chosen.jobs, key=lambda j: j.submit)[: self.first])
+            chosen = chosen.replace(jobs=_first(chosen, self.first))
         if not chosen.jobs:
             raise WrongUse(f"the view {self.label!r} has no jobs: none was submitted by then")
         return chosen
+
+    def _scenario(self, instance: Instance) -> Profit:
+        """A profit problem in its scenario, or in the instance's own; of its first jobs: what counts ends when it did."""
+        problem = instance.problem
+        if not isinstance(problem, Profit):
+            raise WrongUse(f"--scenario is for profit problems, not for {problem.kind} problems")
+        if self != View(first=self.first, scenario=self.scenario):
+            raise WrongUse("of profit problems --first and --scenario can be chosen, and nothing else")
+        if self.scenario is not None:
+            chosen = instance.scenario(self.scenario)
+            assert isinstance(chosen, Profit)
+            problem = chosen
+        if self.first is None:
+            return problem
+        return problem.replace(dispatch=problem.dispatch.replace(jobs=_first(problem.dispatch, self.first)))
+
+
+def _first(problem: Dispatch, n: int) -> list[Job]:
+    return sorted(problem.jobs, key=lambda j: j.submit)[:n]
+
+
+def scenarios_of(instance: Instance, asked: Sequence[str]) -> list[str]:
+    """The scenarios that are asked for: by all their words, by some of them ("winter,cheap"), or "all". In their order.
+
+    Raises WrongUse for an instance without scenarios, or words of which none has all; UnknownName for a word.
+    """
+    if not instance.scenarios:
+        raise WrongUse(f"--scenario: {instance.name} of kind {instance.kind} has no scenarios")
+    known = dict.fromkeys(word for name in instance.scenarios for word in name.split(","))
+    found: dict[str, None] = {}
+    for text in asked:
+        words = {w for part in text.split(",") if (w := part.strip()) != ALL}
+        for word in words:
+            if word not in known:
+                raise UnknownName("scenario", word, [*known, ALL])
+        fitting = [name for name in instance.scenarios if words <= set(name.split(","))]
+        if not fitting:
+            raise WrongUse(
+                f"--scenario {text}: no scenario has all of these; known are {'; '.join(instance.scenarios)}"
+            )
+        found.update(dict.fromkeys(fitting))
+    return list(found)
+
+
+def one_scenario(view: View, instance: Instance, asked: str | None) -> View:
+    """The view in the scenario that is asked for. Raises WrongUse if that is not one, UnknownName."""
+    if asked is None:
+        return view
+    found = scenarios_of(instance, [asked])
+    if len(found) > 1:
+        raise WrongUse(f"--scenario {asked}: one is expected here, such as {found[0]}")
+    return replace(view, scenario=found[0])
 
 
 def replay_label(view: View, replay: Replay) -> str:

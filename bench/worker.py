@@ -54,7 +54,7 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
         answer: dict[str, Any] = plain(replay_in_worker(spec, tell))
         return answer
     instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
-    problem = View(**spec["view"]).of(instance.problem)
+    problem = View(**spec["view"]).of(instance)
     method = parse_method(spec["method"], problem)
     heuristics.warm_up_for(problem)
     if method.backend:

@@ -82,7 +82,7 @@ def test_seeds_are_for_solvers_and_heuristics_run_once():
 
 
 def test_the_view_of_a_day():
-    day = load("eurora_700").problem
+    day = load("eurora_700")
     noon = NOON.of(day)
     assert len(noon.jobs) == 100 and noon.now == 43200 and max(j.submit for j in noon.jobs) <= 43200
     assert View(objective="makespan").of(day).aim == "makespan"
@@ -92,11 +92,11 @@ def test_the_view_of_a_day():
 
 def test_views_that_make_no_sense_are_refused():
     with pytest.raises(sl.UnknownName, match="waiting"):
-        View(objective="waitin").of(load("eurora_99").problem)
+        View(objective="waitin").of(load("eurora_99"))
     with pytest.raises(WrongUse, match="no jobs"):
-        View(at=0).of(load("eurora_99").problem)
+        View(at=0).of(load("eurora_99"))
     with pytest.raises(WrongUse, match="project problem"):
-        View(at=5).of(SimpleNamespace(kind="project"))
+        View(at=5).of(SimpleNamespace(problem=SimpleNamespace(kind="project")))
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("12:00", 43200), ("00:00:30", 30), ("86400", 86400), ("36:00", 129600)])

@@ -212,7 +212,7 @@ def test_an_instance_is_replayed_beside_the_offline_methods_that_it_is_measured_
     assert code == 0 and "replay of the day, first 12" in out and "regret" in out
     assert "best offline schedule, every duration known" in out and "by multi-search, verified" in out
     easy = next(read(p) for p in (here / "day").glob("easy.*.json"))
-    problem = View(first=12, durations="runtime").of(load("eurora_99").problem)
+    problem = View(first=12, durations="runtime").of(load("eurora_99"))
     schedule = sl.Schedule.from_json(easy["schedule"])
     assert problem.verify(schedule) == [] and easy["objective"] == pytest.approx(problem.objective(schedule))
     assert bench("verify", here / "day")[1].endswith("3 records, 3 hold, 0 do not\n")
