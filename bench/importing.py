@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from ..backends import UnknownName
 from ..instances.traces import FORMATS
 from .importing_log import import_log
+from .importing_weather import import_weather
 
 
 class Formats(TyperGroup):
@@ -30,7 +31,7 @@ import_app = typer.Typer(cls=Formats, no_args_is_help=True, subcommand_metavar="
 def import_() -> None:
     """Makes an instance of the log of a machine.
 
-    Or of other files what instances use. Every format explains itself: bench import swf --help.
+    Or, of a file with weather, the temperatures that instances of profit use. Every format explains itself: bench import swf --help.
 
     Example: bench import swf log.swf.gz --nodes 300 --cores 32 --memory 131072 --window 2012-07-13:23d --out my_days
     """
@@ -38,3 +39,4 @@ def import_() -> None:
 
 for _format in FORMATS.values():
     import_app.command(_format.name, short_help=f"log: {_format.about}")(import_log)
+import_app.command("weather", short_help="temperatures: EPW, PVGIS, CSV")(import_weather)

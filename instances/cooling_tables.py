@@ -45,12 +45,26 @@ def cooling(name: str | Path, folder: str | Path = "") -> Cooling:
     >>> round(cooling("air").pue(55_000, 10), 10)
     1.1247272727
     """
+    return read_cooling(_path(name, folder))
+
+
+def about(name: str | Path, folder: str | Path = "") -> list[str]:
+    """What the file of a cooling table says of itself: its comment lines. Raises as ``cooling`` does.
+
+    >>> about("air")[0]
+    'Air cooling.'
+    """
+    lines = (line.strip() for line in Sheet(_path(name, folder)).lines)
+    return [line.removeprefix(COMMENT).strip() for line in lines if line.startswith(COMMENT)]
+
+
+def _path(name: str | Path, folder: str | Path) -> Path:
     if str(name) in cooling_names():
-        return read_cooling(SHIPPED / f"{name}.csv")
+        return SHIPPED / f"{name}.csv"
     path = Path(folder, name)
     if not path.is_file():
         raise UnknownCooling(str(name))
-    return read_cooling(path)
+    return path
 
 
 def read_cooling(path: str | Path) -> Cooling:
