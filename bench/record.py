@@ -13,9 +13,10 @@ from ..models.problem import Problem
 from .selection import Run
 from .store import Record
 
-OF_SOME = (  # the fields that records of some kinds alone have: of replays, of evictions
+OF_SOME = (  # the fields that records of some kinds alone have: of replays, of evictions, of profit problems
     "metrics", "simulation", "jobs_csv",
     "nodes_needed", "deadlines", "response_s", "one_pass", "all_deadlines_s",
+    "account", "makespan", "daily", "operation",
 )  # fmt: skip
 AGREE = 1e-6  # relative, between two values of one objective
 

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 LOCK = ".lock"
-NESTED = ("seconds", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation")
+NESTED = (
+    "seconds", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",
+    "account", "account.horizon", "account.end",
+)  # fmt: skip
 
 
 class Store:
@@ -136,7 +139,7 @@ def files(folder: Path) -> list[Path]:
 def read_results(folder: str | Path) -> pandas.DataFrame:
     """The records of a folder as a table, one row per run; nested fields as ``seconds.solve``, ``metrics.wait_mean``.
 
-    ``incumbents``, ``violations`` and ``schedule`` stay objects. Raises ImportError without pandas, WrongUse without the
+    Of profit problems also ``account.horizon.pue`` and the like. ``incumbents``, ``violations`` and ``schedule`` stay objects. Raises ImportError without pandas, WrongUse without the
     folder, ValueError for a file that is no record.
 
     >>> read_results("results/eurora_700")[["method", "seed", "objective"]]  # doctest: +SKIP
@@ -149,13 +152,14 @@ def read_results(folder: str | Path) -> pandas.DataFrame:
     return pandas.DataFrame(rows)
 
 
-def flat(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def flat(record: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
     """The fields of a record, those of nested objects one by one; the schedule stays whole."""
     for name, value in record.items():
-        if name in NESTED and isinstance(value, dict):
-            yield from ((f"{name}.{inner}", v) for inner, v in value.items())
+        whole = within + name
+        if whole in NESTED and isinstance(value, dict):
+            yield from flat(value, f"{whole}.")
         else:
-            yield name, value
+            yield whole, value
 
 
 __all__ = ["Record", "Store", "files", "name_of", "read", "read_results", "write_whole"]

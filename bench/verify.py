@@ -10,9 +10,11 @@ from typing import Any
 from ..instances import Instance
 from ..models.eviction import Eviction
 from ..models.problem import Problem, Schedule, Value
+from ..models.profit import Profit
 from .dispatching import scene_of
 from .evicting import faults_of_deadlines
 from .faults import WrongUse
+from .profiting import faults_of_account
 from .record import agree, refutes
 from .replay import Replay
 from .selection import content_of, key_of
@@ -91,6 +93,8 @@ def faults_of(record: Mapping[str, Any], instance: Instance) -> list[str]:
         found.append(f"it says objective {record['objective']}, its schedule has {value}")
     if isinstance(problem, Eviction):
         found += faults_of_deadlines(problem, record)
+    if isinstance(problem, Profit) and value is not None:
+        found += faults_of_account(problem, record, problem.read(record["schedule"]))
     bound = record["bound"]
     if value is not None and bound is not None and refutes(value, bound, problem.sense):
         found.append(f"its bound {bound} is refuted by its own schedule, which has {value}")

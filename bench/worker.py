@@ -43,7 +43,7 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
     from .. import heuristics
     from ..backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
     from ..instances import load
-    from ..models import Eviction
+    from ..models import Eviction, Profit
     from ..solve import parse_method, solve
     from .record import outcome, plain
     from .view import View
@@ -74,8 +74,13 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
         result = solve(problem, method=method.text, on_incumbent=told, **limits)
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
-    found: dict[str, Any] = plain(outcome(problem, result))
-    return found
+    found: dict[str, Any] = outcome(problem, result)
+    if isinstance(problem, Profit) and result.schedule is not None and found["objective"] is not None:
+        from .profiting import fields
+
+        found |= fields(problem, result.schedule)
+    told_of: dict[str, Any] = plain(found)
+    return told_of
 
 
 if __name__ == "__main__":
