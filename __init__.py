@@ -66,11 +66,13 @@ if TYPE_CHECKING:
     from .dispatch.simulation import Simulation, SimulationError
     from .dispatch.simulator import simulate
     from .heuristics import first_solution, multi_search, trade_off
+    from .models.guide import Guide
 
 __version__ = "0.1.0"
 
 
 LATER = {
+    "Guide": "models.guide",
     "first_solution": "heuristics",
     "multi_search": "heuristics",
     "Policy": "dispatch.policies",
@@ -97,6 +99,7 @@ __all__ = [
     "Dispatch",
     "Eviction",
     "EvictionPlan",
+    "Guide",
     "Incumbent",
     "Instance",
     "InstanceError",

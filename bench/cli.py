@@ -17,6 +17,7 @@ from ..instances.cooling_tables import UnknownCooling
 from ..instances.workload import WorkloadError
 from ..models import ProblemError
 from .faults import WrongUse
+from .guide import guide
 from .importing import import_app
 from .options import (
     PLAIN_WIDTH,
@@ -348,6 +349,9 @@ def plot(
 
     path, count = draw(results, out, colour)
     print(f"{path}: {count} runs")
+
+
+app.command("guide")(guide)
 
 
 @app.command()

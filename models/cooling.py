@@ -12,6 +12,7 @@ from .platform import ProblemError
 
 Point = tuple[float, float]
 """IT power and the cooling power that it takes, both in watts."""
+ROUNDING = 1e-6  # of the steepest slope: a smaller change of slope is none
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,26 @@ class Cooling:
     def pue(self, it_watts: float, temperature: float) -> float | None:
         """Power usage effectiveness, 1 + cooling / IT; None where nothing runs."""
         return 1 + self.power(it_watts, temperature) / it_watts if it_watts > 0 else None
+
+    def slope_change(self, temperature: float, above: float = 0.5) -> float | None:
+        """The IT power in watts at which the slope of the cooling power rises most, as chillers start (thesis 6.8.3).
+
+        None where it nowhere rises. Rises below ``above`` times the greatest IT power of the table do not count: there
+        it is the cooling itself that starts. Of equal rises the first. Raises ProblemError for a temperature outside of
+        the table.
+
+        >>> c = Cooling("chillers from 800 W", (20,), (0, 100, 800, 1000), ((0, 0, 70, 130),))
+        >>> c.slope_change(20), c.pue(800, 20)
+        (800.0, 1.0875)
+        """
+        points = self.curve(temperature)
+        slopes = [(v - y) / (u - x) for (x, y), (u, v) in pairwise(points)]
+        noise = ROUNDING * max(map(abs, slopes))
+        best, at = noise, None
+        for (power, _), (before, after) in zip(points[1:-1], pairwise(slopes), strict=True):
+            if power >= above * self.most * (1 - ROUNDING) and after - before > best + noise:
+                best, at = after - before, power
+        return at
 
     def scaled(self, factor: float) -> Cooling:
         """The plant of a machine ``factor`` times as large: the same PUE at ``factor`` times the IT power."""
