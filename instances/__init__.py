@@ -9,6 +9,7 @@ from .pbs import read_pbs
 from .registry import KINDS, UnknownInstance, generators, load, names, write
 from .repair import Trace
 from .sacct import read_sacct
+from .scenarios import Scenarios, UnknownScenario
 from .swf import read_swf
 from .traces import open_trace, read_trace
 from .workload import Workload, WorkloadError
@@ -19,8 +20,10 @@ __all__ = [
     "FormatError",
     "Instance",
     "InstanceError",
+    "Scenarios",
     "Trace",
     "UnknownInstance",
+    "UnknownScenario",
     "Workload",
     "WorkloadError",
     "eurora_platform",

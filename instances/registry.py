@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable
 from pathlib import Path
 
-from . import dispatching, eurora, evicting, profiting, theta
+from . import computing_centre, dispatching, eurora, evicting, profiting, theta
 from .folder import SETTINGS, Folder
 from .instance import Instance
 
@@ -21,7 +21,11 @@ WRITERS: dict[str, Callable[[Instance, str | Path], None]] = {
     "eviction": evicting.write,
     "profit": profiting.write,
 }
-generators: dict[str, Callable[..., Instance]] = {"eurora": eurora.generate, "theta": theta.generate}
+generators: dict[str, Callable[..., Instance]] = {
+    "eurora": eurora.generate,
+    "theta": theta.generate,
+    "centre": computing_centre.generate,
+}
 
 
 class UnknownInstance(LookupError):

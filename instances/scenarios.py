@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from ..models.cooling import Cooling
 from ..models.dispatch import Dispatch
 from ..models.profit import Profit
 from ..models.series import Series
+from .cooling_tables import cooling
 from .weather import Weather
+
+TABLE_CORES = 9600  # of the machine that the shipped cooling tables are made for
+PLANTS = ("air", "hybrid")
+PRICES = {"cheap": 0.013, "expensive": 0.10}  # euro per core-hour, K1
+ENERGY_PRICE = 0.13  # euro per kWh, K2
+WATTS_PER_CORE = (7.8, 11.11)  # of jobs, uniform
 
 
 class UnknownScenario(LookupError):
@@ -95,3 +102,22 @@ def known(name: str, axes: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
             hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(values)}"
             raise UnknownScenario(f"there is no scenario {name!r} ({form}): no {axis} {word!r}; {hint}")
     return words
+
+
+def thesis_scenarios(jobs: Dispatch, seasons: Mapping[str, Weather], default: str = "") -> Scenarios:
+    """The scenarios of the thesis (section 6.8) for a machine of any size: cooling x season x price of a core-hour.
+
+    The plants are the shipped tables, made for 9,600 cores, as many times as large as the machine has cores. ``default``:
+    by default the first one. Raises UnknownScenario.
+    """
+    scale = jobs.platform.total("cores") / TABLE_CORES
+    made = Scenarios(
+        jobs=jobs,
+        cooling={name: Plant(name, cooling(name), scale) for name in PLANTS},
+        season={word: Season(f"{word}.csv", weather) for word, weather in seasons.items()},
+        price=PRICES,
+        energy_price=ENERGY_PRICE,
+        default="",
+    )
+    axes = {"cooling": made.cooling, "season": made.season, "price": made.price}
+    return replace(made, default=",".join(known(default, axes)) if default else made.names[0])
