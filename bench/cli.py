@@ -12,11 +12,12 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
-from ..instances import Instance, InstanceError, UnknownInstance, generators, load, names, write
+from ..instances import Instance, InstanceError, UnknownInstance, UnknownScenario, load, names
 from ..instances.cooling_tables import UnknownCooling
 from ..instances.workload import WorkloadError
 from ..models import ProblemError
 from .faults import WrongUse
+from .generate import generate_app
 from .guide import guide
 from .importing import import_app
 from .options import (
@@ -40,6 +41,7 @@ WRONG_USE = (
     UnknownName,
     UnknownInstance,
     UnknownCooling,
+    UnknownScenario,
     InstanceError,
     WorkloadError,
     ProblemError,
@@ -48,13 +50,18 @@ WRONG_USE = (
 )
 
 
+BEFORE = {"import": "verify", "generate": "plot"}  # groups, and the commands before which they stand
+
+
 class Commands(TyperGroup):
-    """The commands in the order of their use; Typer puts one that has commands of its own last."""
+    """The commands in the order of their use; Typer puts those that have commands of their own last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names in the order of the overview."""
-        names = [name for name in super().list_commands(ctx) if name != "import"]
-        return [*names[: names.index("verify")], "import", *names[names.index("verify") :]]
+        names = [name for name in super().list_commands(ctx) if name not in BEFORE]
+        for group, command in BEFORE.items():
+            names.insert(names.index(command), group)
+        return names
 
 
 app = typer.Typer(
@@ -307,35 +314,17 @@ def export(
     print(f"{out}: " + ", ".join(f"{n:,} {what}" for what, n in size.items()))
 
 
-@app.command()
-def generate(
-    generator: Annotated[str, typer.Argument(help=f"one of {', '.join(generators)}")],
-    out: Annotated[Path, typer.Option(help="the folder to write")],
-    jobs: Annotated[int, typer.Option(min=1, help="how many jobs")] = 700,
-    seed: Annotated[int, typer.Option(help="the same seed gives the same bytes")] = 7,
-    nodes: Annotated[int | None, typer.Option(min=1, help="how many nodes; by default the generator's own")] = None,
-) -> None:
-    """Makes an instance of the statistics of a machine.
-
-    Example: bench generate eurora --jobs 700 --seed 7 --out my_day
-    """
-    if generator not in generators:
-        raise UnknownName("generator", generator, list(generators))
-    sizes: dict[str, Any] = {} if nodes is None else {"nodes": nodes}
-    try:
-        write(generators[generator](jobs, seed, **sizes), out)
-    except OSError as e:
-        raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
-    except ValueError as e:
-        raise WrongUse(f"{generator}: {e}") from e
-    print(f"{out}: {jobs} jobs, seed {seed}; bench show {out}")
+app.add_typer(generate_app, name="generate")
 
 
 @app.command()
 def plot(
-    results: Annotated[Path, typer.Argument(help="a folder of records with replays or evictions")],
+    results: Annotated[Path, typer.Argument(help="a folder of records with replays, evictions or profits")],
     out: Annotated[Path | None, typer.Option(help="the page to write; by default plot.html in the folder")] = None,
     colour: Annotated[str | None, typer.Option(help="what the colour of a job tells: queue, user or length")] = None,
+    methods: Annotated[
+        list[str] | None, typer.Option(help="of a profit problem, side by side: lns,rule:est; by default the best two")
+    ] = None,
 ) -> None:
     """Draws replays side by side on one HTML page.
 
@@ -343,11 +332,13 @@ def plot(
 
     Of an eviction problem: loss against deadline, the extra loss of greedy, response times.
 
+    Of a profit problem: power, temperature, PUE and use of the cores over time for the best search beside the best rule, what each method earns, and how soon.
+
     Example: bench plot results/eurora_700 --out eurora.html
     """
     from .plot import plot as draw
 
-    path, count = draw(results, out, colour)
+    path, count = draw(results, out, colour, () if methods is None else parse_methods(methods))
     print(f"{path}: {count} runs")
 
 

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from ..backends import UnknownName
 from ..instances.traces import FORMATS
+from .importing_curie import import_curie
 from .importing_log import import_log
 from .importing_weather import import_weather
 
@@ -16,11 +17,13 @@ from .importing_weather import import_weather
 class Formats(TyperGroup):
     """The formats as commands; for a name that there is not, the near ones are told."""
 
+    what = "format"
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a format. Raises UnknownName."""
         found = super().get_command(ctx, cmd_name)
         if found is None and not cmd_name.startswith("-"):
-            raise UnknownName("format", cmd_name, list(self.commands))
+            raise UnknownName(self.what, cmd_name, list(self.commands))
         return found
 
 
@@ -40,3 +43,4 @@ def import_() -> None:
 for _format in FORMATS.values():
     import_app.command(_format.name, short_help=f"log: {_format.about}")(import_log)
 import_app.command("weather", short_help="temperatures: EPW, PVGIS, CSV")(import_weather)
+import_app.command("curie", short_help="profit scenarios of the thesis, from an SWF log")(import_curie)
