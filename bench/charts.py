@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -97,26 +98,51 @@ def chart(frame: Frame, jobs: Jobs, category: Ints, colours: Sequence[str], titl
 
     ``category``: of each job, the index of its colour. The same input gives the same bytes.
     """
-    from matplotlib import style
-
     asked = requested(jobs, frame.platform.resources)
     curves = [r for r in frame.platform.resources if asked[r].any()]
-    with style.context(["default", {**STYLE, "svg.hashsalt": title}]):  # whatever the user has set
-        figure, axes = _stacked([GANTT, *[CURVE] * (len(curves) + 1)], _labels_width(frame))
+    with styled(title):
+        figure, axes = stacked([GANTT, *[CURVE] * (len(curves) + 1)], _labels_width(frame))
         notes = _gantt(axes[0], frame, jobs, asked, category, colours)
         for ax, resource in zip(axes[1:], curves, strict=False):
             notes += _use(ax, frame, jobs, asked[resource], resource)
         notes += _queue(axes[-1], frame, jobs)
         axes[-1].set_xlim(0, max(float(frame.places(frame.end)), 1e-9))
         axes[-1].set_xlabel(f"{frame.unit[0]} since the first submission")
-        text = StringIO()
-        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+        picture = as_svg(figure, title)
     if not curves:
         notes.append("the file of the jobs does not say what they asked for: no curves of use")
-    return Chart(inline(text.getvalue(), title), list(dict.fromkeys(notes)))
+    return Chart(picture, list(dict.fromkeys(notes)))
 
 
-def _stacked(heights: Sequence[float], left: float) -> tuple[Figure, list[Axes]]:
+@contextmanager
+def styled(title: str) -> Iterator[None]:
+    """The style of all charts, whatever the user has set; the same title and drawing give the same bytes."""
+    from matplotlib import style
+
+    with style.context(["default", {**STYLE, "svg.hashsalt": title}]):
+        yield
+
+
+def as_svg(figure: Figure, title: str) -> str:
+    """A figure as the SVG element alone."""
+    text = StringIO()
+    figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    return inline(text.getvalue(), title)
+
+
+def single(title: str, draw: Callable[[Axes], None], height: float) -> str:
+    """One chart as wide as the others and so many inches high, as SVG."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with styled(title):
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure.subplots())
+        return as_svg(figure, title)
+
+
+def stacked(heights: Sequence[float], left: float) -> tuple[Figure, list[Axes]]:
     """A figure of axes one below the other, of these heights, on one time axis; ``left``: room for labels. Inches.
 
     The places are told and not found: matplotlib's layout draws everything once more to find them.

@@ -1,4 +1,4 @@
-"""``bench plot``: the replays and evictions of a folder on one page. No network, no scripts; the same records, the same bytes."""
+"""``bench plot``: the replays, evictions and profits of a folder on one page. No network, no scripts; the same records, the same bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import plot_eviction
+from . import plot_eviction, plot_profit
 from .charts import Chart, Frame, chart, require_matplotlib
 from .dispatch_board import RECORDED, DispatchBoard, sorted_out
 from .dispatch_columns import best_of, columns_of, key_of
@@ -55,11 +55,14 @@ class Legend:
         return kinds[jobs.kind]
 
 
-def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tuple[Path, int]:
-    """Draw the replays and evictions among the records of a folder on one HTML page; returns its path and how many were drawn.
+def plot(
+    folder: Path, out: Path | None = None, colour: str | None = None, methods: Sequence[str] = ()
+) -> tuple[Path, int]:
+    """Draw the replays, evictions and profits among the records of a folder on one HTML page; returns its path and how many.
 
     ``out``: by default plot.html in the folder; ``colour``: queue, user or length (how long a job ran) - by default the
-    queue if there are several. Raises WrongUse: no matplotlib, no replays, files that cannot be read or written.
+    queue if there are several; ``methods``: of profit problems, those to draw side by side - by default the best search
+    and the best rule. Raises WrongUse: no matplotlib, nothing to draw, files that cannot be read or written; UnknownName.
     """
     require_matplotlib()
     if colour is not None and colour not in COLOURS:
@@ -71,20 +74,21 @@ def plot(folder: Path, out: Path | None = None, colour: str | None = None) -> tu
     boards = [(title, board, drawn) for title, board in found if (drawn := _to_draw(board))]
     sections = [_section(folder, title, board, drawn, colour) for title, board, drawn in boards]
     evictions, runs = plot_eviction.sections(others)
-    sections += evictions
+    profits, more = plot_profit.sections(others, methods)
+    what = "dispatchers side by side" if boards else "which jobs go" if evictions else "what the schedules earn"
+    sections += evictions + profits
     if not sections:
         raise WrongUse(
             f"{folder}: no replays among its records; bench simulate writes some, as bench run does of a day; "
-            "nor are there runs of an eviction problem"
+            "nor are there runs of an eviction or profit problem"
         )
-    what = "dispatchers side by side" if boards else "which jobs go"
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
     page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
     try:
         write_whole(path, page)
     except OSError as e:
         raise WrongUse(f"--out {path}: cannot be written ({e.strerror})") from e
-    return path, sum(len(drawn) for *_, drawn in boards) + runs
+    return path, sum(len(drawn) for *_, drawn in boards) + runs + more
 
 
 def _boards(folder: Path) -> tuple[list[tuple[str, DispatchBoard]], list[Record]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
-from io import StringIO
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from .charts import STYLE, inline
+from .charts import single
 from .report_eviction import HOUR, EvictionBoard, Line, hours, milliseconds, sorted_out, trade_off
 from .store import Record
 from .view import View
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d")
-WIDTH, HEIGHT = 5.8, 3.2  # inches
+HEIGHT = 3.2  # inches
 Needs = Mapping[int, EvictionBoard]  # nodes needed -> runs
 
 
@@ -45,11 +45,11 @@ def _section(name: str, needs: Needs) -> str:
     names = dict.fromkeys(line.method for board in needs.values() for line in board.lines)
     colours = dict(zip(names, PALETTE, strict=False))  # a method has the same one in every chart
     charts = [
-        ("Least loss", _chart(f"{name}: loss", lambda ax: _loss(ax, needs))),
-        ("Extra loss of greedy", _chart(f"{name}: greedy", lambda ax: _greedy(ax, needs))),
+        ("Least loss", single(f"{name}: loss", lambda ax: _loss(ax, needs), HEIGHT)),
+        ("Extra loss of greedy", single(f"{name}: greedy", lambda ax: _greedy(ax, needs), HEIGHT)),
     ]
     for nodes, board in needs.items():
-        svg = _chart(f"{name}: time, {nodes} nodes", lambda ax, board=board: _times(ax, board, colours))
+        svg = single(f"{name}: time, {nodes} nodes", partial(_times, board=board, colours=colours), HEIGHT)
         charts.append((f"Response time, {nodes:,} nodes", svg))
     figures = "".join(f"<figure><figcaption><b>{escape(title)}</b></figcaption>{svg}</figure>" for title, svg in charts)
     notes = [f"{nodes:,} nodes: {trade_off(board.best)}" for nodes, board in needs.items()]
@@ -75,21 +75,6 @@ def _table(needs: Needs) -> str:
             cells = (line.method, hours(line.answer), taken, milliseconds(line.all_deadlines))
             rows.append(f"<tr><th>{nodes:,}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     return f"<table>{''.join(rows)}</table>"
-
-
-def _chart(title: str, draw: Any) -> str:
-    """One chart as SVG; the same input gives the same bytes."""
-    from matplotlib import style
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    with style.context(["default", {**STYLE, "svg.hashsalt": title}]):  # whatever the user has set
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-        FigureCanvasSVG(figure)
-        draw(figure.subplots())
-        text = StringIO()
-        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    return inline(text.getvalue(), title)
 
 
 def _loss(ax: Axes, needs: Needs) -> None:

@@ -110,7 +110,7 @@ def boards(records: Iterable[Record]) -> list[tuple[str, Board]]:
 
 def show(console: Console, records: Iterable[Record]) -> list[str]:
     """Print the tables; returns the contradictions found."""
-    from . import report_eviction
+    from . import report_eviction, report_profit
     from .report_dispatch import show_dispatch, sorted_out
 
     wrong = []
@@ -118,6 +118,8 @@ def show(console: Console, records: Iterable[Record]) -> list[str]:
     evictions, others = report_eviction.sorted_out(others)
     for title, kept in evictions:
         wrong += report_eviction.show(console, title, kept)
+    profits, others = report_profit.sorted_out(others)
+    wrong += report_profit.show(console, profits)
     for title, board in boards(others):
         console.print(table(title, board, console.width))
         for line in summary(board):
