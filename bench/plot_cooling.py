@@ -69,7 +69,6 @@ def _lines(power: Axes, pue: Axes, table: Cooling, temperature: float, colour: o
     power.plot(*zip(*kilowatts, strict=True), color=colour, linewidth=1.2, label=f"{temperature:g} °C")
     low = table.most / 100
     sampled = {low + (table.most - low) * k / SAMPLES for k in range(SAMPLES + 1)}
-    at = sorted(sampled | {p for p, _ in points if p >= low})
-    pue.plot(
-        [p / 1000 for p in at], [table.pue(min(p, table.most), temperature) for p in at], color=colour, linewidth=1.2
-    )
+    at = sorted(sampled | {p for p, _ in points if low <= p < table.most})
+    values = [1 + table.power(min(p, table.most), temperature) / p for p in at]
+    pue.plot([p / 1000 for p in at], values, color=colour, linewidth=1.2)

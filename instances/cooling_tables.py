@@ -23,7 +23,7 @@ class UnknownCooling(LookupError):
 
     def __init__(self, name: str) -> None:
         known = cooling_names()
-        self.near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+        self.near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"shipped are {' and '.join(known)}"
         super().__init__(f"there is no cooling {name!r}: no file, no shipped table; {hint}")
 
