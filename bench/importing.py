@@ -34,7 +34,8 @@ import_app = typer.Typer(cls=Formats, no_args_is_help=True, subcommand_metavar="
 def import_() -> None:
     """Makes an instance of the log of a machine.
 
-    Or, of a file with weather, the temperatures that instances of profit use. Every format explains itself: bench import swf --help.
+    Or, of a file with weather, the temperatures that instances of profit use. Every format explains itself:
+    bench import swf --help.
 
     Example: bench import swf log.swf.gz --nodes 300 --cores 32 --memory 131072 --window 2012-07-13:23d --out my_days
     """
