@@ -13,9 +13,11 @@ from rich.table import Table
 from ..instances import Instance
 from ..models.dispatch import DAY, Dispatch
 from ..models.eviction import Eviction
+from ..models.profit import Profit
 from .defaults import defaults
 from .how_long import how_long
 from .selection import Asked, cores, plan
+from .show_profit import show_profit
 from .view import clock
 
 
@@ -25,7 +27,7 @@ def list_instances(console: Console, instances: Iterable[Instance]) -> None:
     for instance in instances:
         problem = instance.problem
         sizes = ("-", "-")
-        if isinstance(problem, Dispatch):
+        if isinstance(problem, (Dispatch, Profit)):
             sizes = (str(len(problem.jobs)), str(len(problem.platform.nodes)))
         elif isinstance(problem, Eviction):
             sizes = (str(len(problem.jobs)), str(problem.nodes_in_use))
@@ -45,7 +47,11 @@ def show_instance(console: Console, instance: Instance, path: str) -> None:
     for job, why in instance.dropped:
         console.print(f"dropped: job {job.id} {why}", highlight=False)
     if isinstance(instance.problem, Dispatch):
+        console.print(f"objective: {instance.problem.aim} ({instance.problem.sense})", highlight=False)
         _show_dispatch(console, instance.problem)
+    elif isinstance(instance.problem, Profit):
+        _show_dispatch(console, instance.problem.dispatch)
+        show_profit(console, instance)
     elif isinstance(instance.problem, Eviction):
         _show_eviction(console, instance.problem)
     console.print(f"formulations: {', '.join(instance.problem.formulations)}", highlight=False)
@@ -55,7 +61,6 @@ def show_instance(console: Console, instance: Instance, path: str) -> None:
 
 
 def _show_dispatch(console: Console, problem: Dispatch) -> None:
-    console.print(f"objective: {problem.aim} ({problem.sense})", highlight=False)
     resources = problem.platform.resources
     nodes = _table("nodes", "count", *resources)
     for group in problem.platform.groups:
