@@ -1,0 +1,269 @@
+"""Delay search: jobs of the best multi-search schedule are held back, one after another (thesis 6.7.3, algorithm 7).
+
+What the thesis says is done as it says it: the jobs in the order of the best ordering; the one that is delayed may not
+start before its start in the best schedule plus 1, 2, 3, ... times ``delay``, up to the horizon H; jobs that were delayed
+before stay where the best schedule has them; the heuristic places all others; the best schedule is kept. After the last
+job the search goes on from the last job back to the first.
+
+What it leaves open is done so:
+
+- A bound that changes nothing, because the job starts later anyway, is passed over. The last bound tried is H itself.
+- In the passes back, jobs before the delayed one stay, those after it are placed anew, and a job that the best schedule
+  holds back keeps its bound. Passes back are repeated until one finds nothing better; then the search ends by itself.
+- H is the ``until`` of a profit problem, and the end of the multi-search schedule of a dispatching problem.
+- ``delay`` is a fiftieth of the time from the first moment to H (on 1,000 jobs in 5 days, see ``STEPS``).
+
+Every schedule it makes is a list schedule: that of one order, with a bound on the start of each job. So the jobs before
+the delayed one are where they were, and only those after it are placed anew.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..models import Dispatch, Profit, Schedule
+from ..models.compiled import compiled
+from .earliest import Scratch, new_scratch
+from .first_solution import ListScheduler
+from .kernels import EARNINGS, KINDS, LAST_END, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
+from .multi_search import Improvement, multi_search
+from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
+
+STEPS = 50
+CHUNK_SECONDS = 0.05  # the clock is looked at so often
+FIRST_CHUNK = 64
+SAME = 1e-12  # relative: what is no better than that is rounding
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """The best schedule found and its objective; ``trace``: (seconds, objective) of improvements, multi-search's first.
+
+    ``order``: of the jobs, as multi-search found it; ``delay``: seconds; ``trials``: how many schedules were made for
+    delayed jobs; ``complete``: it ended by itself.
+    """
+
+    schedule: Schedule
+    objective: float
+    trace: tuple[tuple[float, float], ...]
+    order: str
+    delay: int
+    trials: int
+    complete: bool
+
+
+def delay_search(
+    problem: Dispatch | Profit,
+    delay: int | None = None,
+    time_limit: float | None = None,
+    on_incumbent: Callable[[float, float], Any] | None = None,
+) -> Delayed:
+    """Hold back jobs of the best multi-search schedule, one after another, where that makes the whole better.
+
+    ``delay`` in seconds, None: a fiftieth of the time up to the horizon; ``time_limit`` in seconds, for all of it (one
+    ordering is placed in any case); ``on_incumbent(seconds, objective)`` returning False stops. But for the clock it is
+    deterministic, and without a limit it ends by itself. Raises NoSchedule if no ordering leads to a schedule,
+    ValueError for a delay below 1. Source: thesis 6.7.3, algorithm 7.
+    """
+    if delay is not None and delay < 1:
+        raise ValueError(f"the delay is {delay} s; at least 1 s is expected")
+    began = time.perf_counter()
+    going = True
+
+    def told(news: Improvement) -> bool:
+        nonlocal going
+        going = on_incumbent is None or on_incumbent(news.seconds, news.objective) is not False
+        return going
+
+    first = multi_search(problem, time_limit, told)
+    trace = [(news.seconds, news.objective) for news in first.trace]
+    scheduler = ListScheduler(problem)
+    search = _Search(scheduler, scheduler.order(first.order), None if time_limit is None else began + time_limit)
+    step = delay or max(1, -(-(search.horizon - scheduler.arrays.machine.now) // STEPS))
+    for value in search.run(step) if going else ():
+        trace.append((time.perf_counter() - began, scheduler.arrays.sign * value))
+        if on_incumbent is not None and on_incumbent(*trace[-1]) is False:
+            break
+    schedule = scheduler.arrays.schedule(search.starts, search.nodes)
+    value = problem.objective(schedule)
+    return Delayed(schedule, value, tuple(trace), first.order, step, search.trials, search.complete)
+
+
+class _OutOfTime(Exception):
+    """The limit on the clock was reached."""
+
+
+class _Search:
+    """The best schedule so far, as a list schedule, and the profile of the jobs before the one that is delayed."""
+
+    def __init__(self, scheduler: ListScheduler, order: Ints, limit: float | None) -> None:
+        a = scheduler.arrays
+        self.scheduler, self.order, self.limit = scheduler, order.astype(np.int64), limit
+        self.bound = np.full(order.size, -NEVER, np.int64)
+        self.starts, self.nodes = scheduler.place(self.order)
+        self.value = scheduler.objective(self.starts)
+        last = int((self.starts + a.jobs.duration).max(initial=a.machine.now))
+        self.horizon = a.problem.until if isinstance(a.problem, Profit) else last
+        self.trials = 0
+        self.complete = False
+        self._trial = (self.starts.copy(), self.nodes.copy())
+        self._before, self._work = (new_profile(a.machine, 64) for _ in range(2))
+        self._hopeless, self._known = (new_hopeless(a.jobs, KINDS) for _ in range(2))
+        self._scratch = new_scratch(a.machine.capacity.shape[0])
+        self._chunk = FIRST_CHUNK
+
+    def run(self, delay: int) -> Iterator[float]:
+        """The objectives of better schedules, as they are found, to the end or to the limit."""
+        n = self.order.size
+        try:
+            for i in range(n):
+                yield from self._delay(i, delay)
+                self._fill_before(i)
+            self._hopeless.end[:] = 0  # from here on jobs are taken out of the profile
+            before = np.inf
+            while self.value < before:
+                before = self.value
+                for i in reversed(range(n)):
+                    self._put(i, i + 1, -1)
+                    yield from self._delay(i, delay)
+                self._put(0, n, 1)
+            self.complete = True
+        except _OutOfTime:
+            return
+
+    def _delay(self, i: int, delay: int) -> Iterator[float]:
+        """Hold back the job at place i of the order further and further."""
+        a, j, n = self.scheduler.arrays, self.order[i], self.order.size
+        began = now = int(self.starts[j])
+        bound, rest = self.bound.copy(), np.empty(n + 1)
+        spent = _limits(a.jobs, a.costs, self.order, self.starts, self.bound, i, rest)
+        while now < self.horizon:
+            bound[j] = min(self.horizon, began + delay * ((now - began) // delay + 1))
+            filled = self._try(i, bound, spent, rest)
+            if filled == i:
+                return  # it has no place, or costs too much by itself: later it has and does so, too
+            now = int(self._trial[0][j])
+            if filled == n:
+                value = self.scheduler.objective(self._trial[0])
+                if value < self.value - SAME * abs(self.value):
+                    self.value = value
+                    self.bound[:], self.starts[:], self.nodes[:] = bound, *self._trial
+                    yield value
+
+    def _try(self, i: int, bound: Ints, spent: float, rest: Floats) -> int:
+        """Place the jobs from place i of the order on; how many places are filled then: all, unless it is of no use."""
+        a, (starts, nodes) = self.scheduler.arrays, self._trial
+        starts[:], nodes[:] = self.starts, self.nodes
+        self._work = _copied(self._before, self._work)
+        self._known.begin[:], self._known.end[:] = self._hopeless.begin, self._hopeless.end
+        self.trials += 1
+        k, n, most = i, self.order.size, self.value
+        while k < n:
+            clock = time.perf_counter()
+            if self.limit is not None and clock >= self.limit:
+                raise _OutOfTime
+            last = n if self.limit is None else min(n, k + self._chunk)
+            self._work, filled, spent = _fill(
+                self._work, a.machine, a.jobs, a.costs, self._scratch, self._known,
+                self.order, bound, starts, nodes, k, last, spent, rest, most,
+            )  # fmt: skip
+            if filled < last:
+                return int(filled)
+            faster = CHUNK_SECONDS / max(1e-6, time.perf_counter() - clock)
+            self._chunk = max(1, min(n, int(self._chunk * min(2.0, faster))))
+            k = last
+        return k
+
+    def _fill_before(self, i: int) -> None:
+        """The job at place i of the order goes into the profile where the best schedule has it; what is hopeless is noted."""
+        a, rest = self.scheduler.arrays, np.zeros(self.order.size + 1)
+        self._before, _, _ = _fill(
+            self._before, a.machine, a.jobs, a.costs, self._scratch, self._hopeless,
+            self.order, self.bound, self.starts, self.nodes, i, i + 1, -np.inf, rest, np.inf,
+        )  # fmt: skip
+
+    def _put(self, first: int, last: int, sign: int) -> None:
+        """The jobs at these places go into the profile where the best schedule has them (sign 1), or out of it (-1)."""
+        jobs = self.scheduler.arrays.jobs
+        self._before = _put_all(self._before, jobs, self.order[first:last], self.starts, self.nodes, sign)
+
+
+@compiled
+def _copied(profile: Profile, room: Profile) -> Profile:
+    """The profile in arrays of its own: those of ``room``, if they are large enough."""
+    if room.time.shape[1] < profile.time.shape[1]:
+        return Profile(profile.length.copy(), profile.time.copy(), profile.free.copy())
+    for n in range(profile.length.size):
+        length = profile.length[n]
+        room.length[n] = length
+        room.time[n, :length] = profile.time[n, :length]
+        room.free[n, :length] = profile.free[n, :length]
+    return room
+
+
+@compiled
+def _put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
+    for k in range(order.size):
+        j = order[k]
+        profile = put(profile, jobs, j, starts[j], nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], sign)
+    return profile
+
+
+@compiled
+def _together(costs: Costs, some: float, one: float) -> float:
+    return max(some, one) if costs.mode == LAST_END else some + one
+
+
+@compiled
+def _limits(jobs: Jobs, costs: Costs, order: Ints, starts: Ints, bound: Ints, i: int, rest: Floats) -> float:
+    """What the jobs before place i cost; ``rest[k]``: what those from place k on cost at least."""
+    n = order.size
+    rest[n] = -np.inf if costs.mode == LAST_END else 0.0
+    for k in range(n - 1, i, -1):
+        j = order[k]
+        rest[k] = _together(costs, rest[k + 1], cost(costs, jobs, j, max(jobs.release[j], bound[j])))
+    spent = costs.constant
+    for k in range(i):
+        spent = _together(costs, spent, cost(costs, jobs, order[k], starts[order[k]]))
+    return spent
+
+
+@compiled
+def _fill(
+    profile: Profile,
+    machine: Machine,
+    jobs: Jobs,
+    costs: Costs,
+    s: Scratch,
+    known: Hopeless,
+    order: Ints,
+    bound: Ints,
+    starts: Ints,
+    nodes: Ints,
+    first: int,
+    last: int,
+    spent: float,
+    rest: Floats,
+    most: float,
+) -> tuple[Profile, int, float]:
+    """Place the jobs at the places ``first .. last - 1``, not before their bounds: the profile, how many places are filled.
+
+    And what all of them cost. It stops before a job that has no place, or with which the whole costs more than ``most``;
+    profits are no sum over jobs and are seen at the end.
+    """
+    for k in range(first, last):
+        j = order[k]
+        chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
+        starts[j], profile = place(profile, machine, jobs, s, known, j, bound[j], chosen)
+        if starts[j] < 0:
+            return profile, k, spent
+        if costs.mode != EARNINGS:
+            spent = _together(costs, spent, cost(costs, jobs, j, starts[j]))
+            if _together(costs, spent, rest[k + 1]) > most + SAME * abs(most):
+                return profile, k, spent
+    return profile, last, spent

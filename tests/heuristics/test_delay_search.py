@@ -1,0 +1,160 @@
+"""Delay search against a literal reading of algorithm 7, and what it promises about time, order and objectives."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from schedlab.heuristics import ListScheduler, NoSchedule, multi_search
+from schedlab.heuristics.delay_search import delay_search
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
+from schedlab.models.cooling import Cooling
+from schedlab.models.series import Series
+
+PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16, "mem": 64})])
+HOT = Cooling("hot noon", (10, 30), (0, 200, 600), ((0, 0, 60), (0, 60, 500)))
+DAY_AND_NIGHT = Series([0, 9000, 18000], [28.0, 12.0, 26.0], 40000)
+
+
+def dispatch(seed, aim="waiting", count=14):
+    rng = random.Random(seed)
+    jobs = []
+    for i in range(count):
+        units, cores = rng.randint(1, 3), rng.randint(2, 16)
+        submit = rng.randrange(0, 15000, 300)
+        jobs.append(
+            Job(f"j{i}", submit, rng.randrange(600, 9000, 60), units, {"cores": cores, "mem": rng.choice([4, 30])}, "q")
+        )
+    return Dispatch(PLATFORM, jobs, [Queue("q", 3600)], aim)
+
+
+def profit(seed, count=14):
+    return Profit(dispatch(seed, count=count), DAY_AND_NIGHT, HOT, 0.01, 0.13, until=24000, watts_per_core=10.0)
+
+
+def literally(problem, delay):
+    """Algorithm 7 with everything placed anew for each bound: starts of the best schedule and its objective."""
+    scheduler = ListScheduler(problem)
+    order = scheduler.order(multi_search(problem).order)
+    free = -(2**62)
+    bound = dict.fromkeys(order.tolist(), free)
+
+    def placed(bound):
+        return scheduler.evaluate(order, np.array([bound[j] for j in range(order.size)]))
+
+    least, best = placed(bound)
+    horizon = problem.until if isinstance(problem, Profit) else int((best + scheduler.arrays.jobs.duration).max())
+
+    def delayed(jobs):
+        nonlocal least, best, bound
+        for j in jobs:
+            first, k, trial = int(best[j]), 0, dict(bound)
+            while True:
+                k += 1
+                trial[j] = min(horizon, first + k * delay)
+                value, starts = placed(trial)
+                if value < least - 1e-12 * abs(least):
+                    least, best, bound = value, starts, dict(trial)
+                if starts[j] >= horizon:
+                    break
+
+    delayed(order.tolist())
+    before = math.inf
+    while least < before:
+        before = least
+        delayed(order.tolist()[::-1])
+    return scheduler.arrays.sign * least, dict(zip((j.id for j in problem.jobs), best.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "make", [profit, dispatch, lambda seed: dispatch(seed, "makespan"), lambda s: dispatch(s, "late-jobs")]
+)
+def test_it_is_algorithm_7(make, seed):
+    problem = make(seed)
+    found = delay_search(problem, delay=1800)
+    objective, starts = literally(problem, 1800)
+    assert found.complete and found.delay == 1800
+    assert found.objective == pytest.approx(objective, rel=1e-9)
+    assert found.schedule.start == starts
+    assert problem.verify(found.schedule) == []
+
+
+def priced(jobs, price):
+    """A profit problem of these jobs and a last one at 24000, until when profit counts."""
+    last = Job("last", 24000, 3600, 1, {"cores": 1}, "q", power=0.0)
+    return Profit(Dispatch(PLATFORM, [*jobs, last], [Queue("q", 60)]), DAY_AND_NIGHT, HOT, price, 0.13)
+
+
+def test_a_job_waits_for_the_cold_of_the_night():
+    """It is as hot as it gets until 9000: the job earns the same later, and its cooling costs less."""
+    problem = priced([Job("j", 0, 3600, 1, {"cores": 16}, "q", power=160.0)], price=0.01)
+    at_once = multi_search(problem)
+    assert at_once.schedule.start["j"] == 0
+    found = delay_search(problem, delay=1000)
+    assert found.schedule.start["j"] == 9000
+    assert found.objective - at_once.objective == pytest.approx(0.16 * (0.27 - 0.03) * 0.13)  # kWh, of cooling per kWh
+
+
+def test_a_job_that_costs_more_than_it_earns_goes_to_the_horizon():
+    jobs = [Job("good", 0, 900, 1, {"cores": 8}, "q", power=8.0), Job("bad", 0, 900, 1, {"cores": 8}, "q", power=500.0)]
+    found = delay_search(priced(jobs, price=0.001))
+    assert found.schedule.start["bad"] == 24000 and found.schedule.start["good"] < 24000 - 900
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_never_worse_than_multi_search_and_tells_every_step(seed):
+    problem = profit(seed, count=30)
+    seen = []
+    found = delay_search(problem, on_incumbent=lambda *step: seen.append(step))
+    values = [v for _, v in found.trace]
+    assert tuple(seen) == found.trace
+    assert values == sorted(values) and values[-1] == pytest.approx(found.objective, rel=1e-9)
+    assert found.objective > multi_search(problem).objective
+    assert found.delay == problem.until / 50
+    assert delay_search(problem).schedule == found.schedule
+
+
+def test_without_time_it_is_the_first_ordering_and_told_to_stop_it_stops():
+    problem = dispatch(5, count=30)
+    hurried = delay_search(problem, time_limit=0)
+    assert hurried.schedule == multi_search(problem, time_limit=0).schedule
+    assert not hurried.complete and hurried.trials <= 1
+    seen = []
+    delay_search(problem, on_incumbent=lambda *step: bool(seen.append(step)))
+    assert len(seen) == 1
+
+
+def test_windows_and_deadlines_hold_for_delayed_jobs():
+    queues = [Queue("q", 3600), Queue("night", 3600, daily=((64800, 86399),))]
+    jobs = [
+        Job(
+            f"j{i}",
+            0,
+            3000 + 600 * i,
+            1 + i % 3,
+            {"cores": 9},
+            "night" if i % 4 == 0 else "q",
+            deadline=200000 - 8000 * i,
+        )
+        for i in range(12)
+    ]
+    problem = Dispatch(PLATFORM, jobs, queues, "weighted-wait")
+    found = delay_search(problem, delay=900)
+    assert found.complete and problem.verify(found.schedule) == []
+    with pytest.raises(NoSchedule):
+        delay_search(
+            problem.replace(
+                jobs=[
+                    *jobs,
+                    Job("late", 0, 60, 3, {"cores": 16}, "q", deadline=60),
+                    Job("too", 0, 60, 3, {"cores": 16}, "q", deadline=60),
+                ]
+            )
+        )
+
+
+def test_a_problem_without_jobs_and_a_delay_of_nothing():
+    assert delay_search(Dispatch(PLATFORM, [], [Queue("q", 1)])).schedule == Schedule({}, {})
+    with pytest.raises(ValueError, match="at least 1 s"):
+        delay_search(dispatch(1), delay=0)
