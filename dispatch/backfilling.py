@@ -3,6 +3,7 @@
 Reservations are kept from event to event. When a job ends early, each is moved to the earliest start that the others
 leave, its own place being free for it, so none moves later. Only a job that runs past its expected end (it is taken to
 end at now + 1) can break one: then all are made anew, in the order of priority.
+The state and its events are those of ``heuristics.event_state``.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..heuristics.earliest import Scratch, earliest, new_scratch
+from ..heuristics.event_fit import spread, units_that_fit
+from ..heuristics.event_rules import Rules
+from ..heuristics.event_state import EARLY, NOW, RUNNING, WAITING, WAKE, State, Trace, begin, compact, may_start, rank
 from ..heuristics.profile import NEVER, Profile, grown, occupy, segment
 from ..models.compiled import compiled
-from .allocators import spread, units_that_fit
-from .rules import Rules
-from .state import EARLY, NOW, RUNNING, WAITING, WAKE, State, Trace, begin, compact, may_start, rank
 
 SPARE = 32  # breakpoints
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..heuristics.earliest import Scratch, earliest, fill_most, new_scratch
+from ..heuristics.event_fit import spread
 from ..heuristics.profile import NEVER, Ints, Machine, Profile, grown, new_profile, occupy, segment
 from ..models.compiled import compiled
-from .allocators import spread
 from .waiting import Waiting
 
 LAST = NEVER - 1  # as late as a start can be

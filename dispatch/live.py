@@ -1,4 +1,7 @@
-"""A replay event by event: dispatchers in Python, predictors that learn, decisions charged to the clock."""
+"""A replay event by event: dispatchers in Python, predictors that learn, decisions charged to the clock.
+
+The state and its events are those of ``heuristics.event_state``.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,10 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ..heuristics.profile import Ints
-from ..models import Job, Running
-from ..models.compiled import compiled
-from . import replay as kernels
-from .allocators import count_fits
-from .answer import fault_of
-from .moment import Decision, Dispatcher, Moment, Start
-from .policies import Policy
-from .rules import Rules
-from .simulation import Decisions, Simulation, SimulationError
-from .standstill import Standstill
-from .state import (
+from ..heuristics.event_fit import count_fits
+from ..heuristics.event_replay import step
+from ..heuristics.event_rules import Rules
+from ..heuristics.event_state import (
     ENDED,
     NOW,
     SORTED,
@@ -38,6 +33,15 @@ from .state import (
     may_start,
     new_state,
 )  # fmt: skip
+from ..heuristics.profile import Ints
+from ..heuristics.standstill import Standstill
+from ..models import Job, Running
+from ..models.compiled import compiled
+from . import replay as kernels
+from .answer import fault_of
+from .moment import Decision, Dispatcher, Moment, Start
+from .policies import Policy
+from .simulation import Decisions, Simulation, SimulationError
 
 if TYPE_CHECKING:
     from .simulator import OnProgress, Replay
@@ -96,7 +100,7 @@ class Live:
             self._begin(plan.dispatcher)
         notes: tuple[str, ...] = ()
         standstill = Standstill(plan.trace, state)
-        going = kernels.step(plan.trace, state, plan.period)
+        going = step(plan.trace, state, plan.period)
         while going:
             self._learn()
             last_call, started = standstill.reached(), state.clock[STARTED]
@@ -106,7 +110,7 @@ class Live:
                 break
             if last_call and state.clock[STARTED] == started:
                 break
-            going = moved or kernels.step(plan.trace, state, plan.period)
+            going = moved or step(plan.trace, state, plan.period)
         found = self.result(notes)
         if not notes:
             check_all_started(plan, state, found)

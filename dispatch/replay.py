@@ -8,34 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..heuristics.profile import NEVER
-from ..models.compiled import borrowing, compiled
+from ..heuristics.event_replay import replay_by_rule, step
+from ..heuristics.event_rules import Rules, by_rule
+from ..heuristics.event_state import DECISIONS, WAITING, State, Trace
+from ..models.compiled import compiled
 from .backfilling import backfill
-from .rules import Rules, by_rule, easy
-from .state import DECISIONS, NOW, WAITING, State, Trace, advance, next_event
-
-
-@borrowing
-def step(trace: Trace, state: State, period: int) -> bool:
-    """Go to the next event, or to the next multiple of ``period`` (0: none); False if nothing happens any more."""
-    t = next_event(trace, state)
-    if t >= NEVER:
-        return False
-    if period > 0 and state.clock[WAITING] > 0:
-        t = min(t, (state.clock[NOW] // period + 1) * period)
-    advance(trace, state, t)
-    return True
-
-
-@compiled
-def _by_rule(trace: Trace, state: State, rules: Rules, period: int, events: int) -> bool:
-    for _ in range(events):
-        if not step(trace, state, period):
-            return False
-        if state.clock[WAITING] > 0:
-            state.clock[DECISIONS] += 1
-            by_rule(trace, state, rules)
-    return True
+from .easy import easy
 
 
 @compiled
@@ -70,5 +48,5 @@ class Kernel(NamedTuple):
 def kernel(rules: Rules) -> Kernel:
     """The kernels of a policy, by how many reservations it holds."""
     if rules.reservations == 0:
-        return Kernel(by_rule, _by_rule)
+        return Kernel(by_rule, replay_by_rule)
     return Kernel(easy, _easy) if rules.reservations == 1 else Kernel(backfill, _backfill)

@@ -83,15 +83,11 @@ class Simulation:
 
     def schedule(self) -> Schedule:
         """Starts and nodes as the offline problems have them."""
-        names, p = self.platform.nodes, self.placement
-        first, low, high, units = (a.tolist() for a in p)
-        nodes: dict[str, dict[str, int]] = {}
+        from ..heuristics.event_nodes import by_name  # reading a result needs no compiler, this does
+
+        ids, nodes = self.workload.ids, by_name(self.placement, self.platform.nodes)
         started = np.flatnonzero(self.start >= 0).tolist()
-        for k in started:
-            placed = nodes.setdefault(self.workload.ids[k], {})
-            for r in range(first[k], first[k + 1]):
-                placed.update(dict.fromkeys(names[low[r] : high[r] + 1], units[r]))
-        return Schedule({self.workload.ids[k]: int(self.start[k]) for k in started}, nodes)
+        return Schedule({ids[k]: int(self.start[k]) for k in started}, {ids[k]: nodes[k] for k in started})
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row per job: id, user, submit, start, end, wait, slowdown, units, walltime, expected, runtime, killed.

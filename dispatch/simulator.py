@@ -9,22 +9,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..heuristics.event_machine import counted, trace_of
+from ..heuristics.event_nodes import ranges_of
+from ..heuristics.event_rules import ALL, Rules
+from ..heuristics.event_state import DECISIONS, NOW, STARTED, WAITING, State, Trace, new_state
+from ..heuristics.standstill import Standstill
 from ..instances import Instance, load
 from ..instances.workload import Ints, Workload, WorkloadError
 from ..models import Dispatch, Platform
 from . import replay as kernels
 from .allocators import ALLOCATORS
 from .live import Live
-from .machine import counted, placement_of, trace_of
 from .moment import Dispatcher
 from .policies import Policy
 from .predictors import Predictor
 from .predictors import predictor as predictor_named
 from .registry import parse_dispatcher
-from .rules import ALL, Rules
-from .simulation import Decisions, Simulation, SimulationError
-from .standstill import Standstill
-from .state import DECISIONS, NOW, STARTED, WAITING, State, Trace, new_state
+from .simulation import Decisions, Placement, Simulation, SimulationError
 
 STOPPED = "stopped before its end"
 BATCH = 20_000  # events between two looks at the progress
@@ -74,7 +75,7 @@ class Replay:
             killed=self.killed & started,
             expected=state.expected,
             first_reserved=state.first_reserved,
-            placement=placement_of(self.trace, state, self.by_count),
+            placement=Placement(*ranges_of(self.trace, state, self.by_count)),
             decisions=decisions,
             seconds=seconds,
             notes=(*self.predictor.notes, *notes),

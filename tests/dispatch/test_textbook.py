@@ -110,17 +110,17 @@ def test_the_kth_log(policy):
 @pytest.mark.parametrize("seed", range(4))
 def test_easy_is_backfilling_with_one_reservation(seed):
     """The kernel that keeps profiles, asked for one reservation, gives the starts of the one that counts."""
-    from schedlab.dispatch import backfilling, rules
-    from schedlab.dispatch.machine import trace_of
-    from schedlab.dispatch.replay import step
+    from schedlab.dispatch import backfilling, easy
     from schedlab.dispatch.simulator import rules_of
-    from schedlab.dispatch.state import WAITING, new_state
+    from schedlab.heuristics.event_machine import trace_of
+    from schedlab.heuristics.event_replay import step
+    from schedlab.heuristics.event_state import WAITING, new_state
 
     w = synthetic(300, 64, seed)
     trace = trace_of(w, machine(64), w.runtime, True)
     one = rules_of(POLICIES["easy"], w, w.walltime, True)
     starts = []
-    for decide in (rules.easy, backfilling.backfill):
+    for decide in (easy.easy, backfilling.backfill):
         state = new_state(trace, w.walltime)
         while step(trace, state, 0):
             if state.clock[WAITING]:

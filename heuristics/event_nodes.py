@@ -1,71 +1,41 @@
-"""A workload and a platform as the flat arrays of a replay, and the nodes of a replay that counted them."""
+"""On which nodes the jobs of a replay ran."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..heuristics.profile import Ints
-from ..instances.workload import Workload
-from ..models import Platform
 from ..models.compiled import compiled
-from ..models.dispatch import DAY
-from .simulation import Placement
-from .state import State, Trace
+from .event_state import State, Trace
+from .profile import Ints
+
+Ranges = tuple[Ints, Ints, Ints, Ints]
+"""first, low, high, units: job k has the ranges ``first[k] .. first[k + 1] - 1``, each of the nodes ``low .. high`` (both
+included) with ``units`` units on every one of them."""
 
 
-def counted(workload: Workload, platform: Platform) -> bool:
-    """Whether nodes are interchangeable: all equal, and no node ever holds two units.
+def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
+    """Of each job, {node: units}.
 
-    Then how many are free says all, and which ones a job had is found out afterwards (the first free ones).
+    >>> one, two = np.array([1]), np.array([2])
+    >>> by_name((np.array([0, 1]), one, two, one), ["n-0", "n-1", "n-2"])
+    [{'n-1': 1, 'n-2': 1}]
     """
-    if len(platform.classes) != 1:
-        return False
-    (vector,) = platform.classes
-    return bool((2 * workload.request > np.array(vector)).any(axis=1).all())
+    first, low, high, units = (part.tolist() for part in ranges)
+    found = []
+    for begin, end in pairwise(first):
+        placed: dict[str, int] = {}
+        for k in range(begin, end):
+            placed.update(dict.fromkeys(names[low[k] : high[k] + 1], units[k]))
+        found.append(placed)
+    return found
 
 
-def trace_of(workload: Workload, platform: Platform, runtime: Ints, by_count: bool) -> Trace:
-    """The arrays of a replay in which jobs take ``runtime``; ``by_count``: all nodes are one place."""
-    capacity = np.array(list(platform.capacity.values()), np.int64).reshape(len(platform.nodes), -1)
-    request = workload.request
-    if by_count:
-        capacity, request = np.array([[len(platform.nodes)]], np.int64), np.ones((len(workload), 1), np.int64)
-    slots = np.minimum(workload.units, capacity.shape[0])
-    own, daily, windows = _calendars(workload)
-    flat = np.array([(lo, hi) for listed, _ in windows for lo, hi in listed], np.int64).reshape(-1, 2)
-    return Trace(
-        order=np.argsort(workload.release, kind="stable"),
-        release=workload.release,
-        runtime=runtime,
-        units=workload.units,
-        request=np.ascontiguousarray(request),
-        first=np.concatenate([[0], np.cumsum(slots)]),
-        own=own,
-        daily=daily,
-        first_window=np.concatenate([[0], np.cumsum([len(listed) for listed, _ in windows], dtype=np.int64)]),
-        lo=flat[:, 0].copy(),
-        hi=flat[:, 1].copy(),
-        period=np.array([period for _, period in windows], np.int64),
-        capacity=capacity,
-    )
-
-
-def _calendars(workload: Workload) -> tuple[Ints, Ints, list[tuple[tuple[tuple[int, int], ...], int]]]:
-    """Each job's calendar of its own and its queue's (-1: none), and the calendars: windows and period."""
-    calendars = [(q.daily, DAY) for q in workload.queues if q.daily]
-    with_hours = [k for k, q in enumerate(workload.queues) if q.daily]
-    number = np.full(len(workload.queues), -1, np.int64)
-    number[with_hours] = np.arange(len(with_hours))
-    own = np.full(len(workload), -1, np.int64)
-    for k, listed in workload.windows.items():
-        own[k] = len(calendars)
-        calendars.append((listed, 0))
-    return own, number[workload.queue], calendars
-
-
-def placement_of(trace: Trace, state: State, by_count: bool) -> Placement:
-    """The ranges of nodes of every started job."""
+def ranges_of(trace: Trace, state: State, by_count: bool) -> Ranges:
+    """The ranges of nodes of every started job; ``by_count``: nodes were only counted, see ``event_machine.counted``."""
     started = state.start >= 0
     if by_count:
         units = np.where(started, trace.units, 0)
@@ -76,13 +46,11 @@ def placement_of(trace: Trace, state: State, by_count: bool) -> Placement:
         instant = np.concatenate([(trace.runtime == 0)[started]] * 2)
         kept = ~instant | begins  # what takes no time gives its nodes back as it begins
         order = np.lexsort((begins[kept], when[kept]))
-        return Placement(
-            *_number(int(trace.capacity[0, 0]), who[kept][order], begins[kept][order], trace.runtime, units)
-        )
+        return _number(int(trace.capacity[0, 0]), who[kept][order], begins[kept][order], trace.runtime, units)
     return _ranges(trace, state, started)
 
 
-def _ranges(trace: Trace, state: State, started: NDArray[np.bool_]) -> Placement:
+def _ranges(trace: Trace, state: State, started: NDArray[np.bool_]) -> Ranges:
     """Neighbouring nodes with the same number of units become one range."""
     count = np.where(started, state.pieces, 0)
     job = np.repeat(np.arange(count.size), count)
@@ -95,14 +63,12 @@ def _ranges(trace: Trace, state: State, started: NDArray[np.bool_]) -> Placement
     begin = np.flatnonzero(apart)
     last = np.append(begin[1:], job.size)[: begin.size] - 1
     first = np.concatenate([[0], np.cumsum(np.bincount(job[begin], minlength=count.size))])
-    return Placement(first.astype(np.int64), place[begin], place[last], share[begin])
+    return first.astype(np.int64), place[begin], place[last], share[begin]
 
 
 @compiled
-def _number(
-    nodes: int, who: Ints, begins: NDArray[np.bool_], runtime: Ints, units: Ints
-) -> tuple[Ints, Ints, Ints, Ints]:
-    """Give each job the first free nodes at its start; events in their order. Ranges as in ``Placement``."""
+def _number(nodes: int, who: Ints, begins: NDArray[np.bool_], runtime: Ints, units: Ints) -> Ranges:
+    """Give each job the first free nodes at its start; events in their order. Ranges as in ``Ranges``."""
     free_low, free_high = np.zeros(64, np.int64), np.zeros(64, np.int64)
     free_high[0], ranges = nodes - 1, 1
     jobs = units.size

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..heuristics.profile import NEVER, Floats, Ints
 from ..models.compiled import borrowing, compiled
+from .profile import NEVER, Floats, Ints
 
 Small = NDArray[np.int32]
 

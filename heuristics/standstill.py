@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .state import NEXT, NOW, RUNNING, STARTED, State, Trace
+from .event_state import NEXT, NOW, RUNNING, STARTED, State, Trace
 
 
 class Standstill:

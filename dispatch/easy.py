@@ -1,65 +1,12 @@
-"""Rules and EASY backfilling at one event; compiled (thesis 2.2, algorithms 1 and 3)."""
+"""EASY backfilling at one event; compiled (thesis 2.2, algorithm 3)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from ..heuristics.profile import NEVER, Floats, Ints
+from ..heuristics.event_fit import count_fits, spread, units_that_fit
+from ..heuristics.event_rules import Rules, lacks, spend, start_in_order, try_start
+from ..heuristics.event_state import NOW, RUNNING, WAITING, Small, State, Trace, compact, may_start, rank, take
+from ..heuristics.profile import NEVER, Ints
 from ..models.compiled import borrowing, compiled
-from .allocators import count_fits, spread, units_that_fit
-from .state import NOW, RUNNING, WAITING, Small, State, Trace, begin, compact, keep_places, may_start, rank, take
-
-ALL = 2**31
-
-
-class Rules(NamedTuple):
-    """A policy as the kernels take it; priority: least ``base + slope x now`` first, ``slope`` only where ``dynamic``."""
-
-    base: Floats
-    slope: Floats
-    dynamic: bool
-    strict: bool
-    reservations: int
-    candidates: int
-    best: bool
-
-
-@borrowing
-def try_start(trace: Trace, state: State, free: Ints, j: int, best: bool) -> bool:
-    """Start job j now if ``free`` has room for it; True if it has started."""
-    units = trace.units[j]
-    if count_fits(free, trace.request[j], units, state.fit) < units:
-        return False
-    entries = spread(state.free, trace.capacity, state.fit, units, best, state.chosen, state.put)
-    keep_places(trace, state, j, entries)
-    begin(trace, state, j)
-    return True
-
-
-@borrowing
-def _sum_up(free: Ints, spare: Ints) -> None:
-    """``spare`` becomes what all places have free together."""
-    spare[:] = 0
-    for p in range(free.shape[0]):
-        for r in range(spare.size):
-            spare[r] += free[p, r]
-
-
-# The loops over a whole queue call functions of a few arrays: a call with a whole Trace costs as much as fifty of them.
-@borrowing
-def _lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
-    """Whether job j needs more than all places together have; asked first, as most of a long queue does."""
-    for r in range(spare.size):
-        if units[j] * request[j, r] > spare[r]:
-            return True
-    return False
-
-
-@borrowing
-def _spend(units: Ints, request: Ints, spare: Ints, j: int) -> None:
-    """Job j has started."""
-    for r in range(spare.size):
-        spare[r] -= units[j] * request[j, r]
 
 
 @borrowing
@@ -68,34 +15,6 @@ def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, r
     for k in range(first, first + count):
         for r in range(request.size):
             free[place[k], r] += share[k] * request[r]
-
-
-@borrowing
-def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool) -> int:
-    """Start waiting jobs in their order; if ``blocking``, up to the first that does not fit: its place in ``waiting``.
-
-    Jobs that their calendar keeps out are passed over. The number of waiting jobs where nothing blocks.
-    """
-    spare, units, request, waiting = state.spare, trace.units, trace.request, state.waiting
-    _sum_up(state.free, spare)
-    for i in range(min(state.clock[WAITING], rules.candidates)):
-        j = waiting[i]
-        lacking = _lacks(units, request, spare, j)
-        if (lacking and not blocking) or not may_start(trace, j, state.clock[NOW]):
-            continue
-        if not lacking and try_start(trace, state, state.free, j, rules.best):
-            _spend(units, request, spare, j)
-        elif blocking:
-            return i
-    return int(state.clock[WAITING])
-
-
-@compiled
-def by_rule(trace: Trace, state: State, rules: Rules) -> None:
-    """A rule without reservations, strict or not."""
-    rank(state, rules.base, rules.slope, rules.dynamic)
-    start_in_order(trace, state, rules, rules.strict)
-    compact(state)
 
 
 @borrowing
@@ -155,7 +74,7 @@ def _candidate(trace: Trace, state: State, i: int, n: int) -> int:
     units, request, spare, waiting = trace.units, trace.request, state.spare, state.waiting
     while i < n:
         j = waiting[i]
-        if not _lacks(units, request, spare, j) and may_start(trace, j, state.clock[NOW]):
+        if not lacks(units, request, spare, j) and may_start(trace, j, state.clock[NOW]):
             return i
         i += 1
     return n
@@ -177,7 +96,7 @@ def easy(trace: Trace, state: State, rules: Rules) -> None:
             j = state.waiting[i]
             short = state.clock[NOW] + state.expected[j] <= shadow
             if try_start(trace, state, state.free if short else state.both, j, rules.best):
-                _spend(trace.units, trace.request, state.spare, j)
+                spend(trace.units, trace.request, state.spare, j)
                 if not short:
                     take(trace, state.extra, state, j, 1)
                 for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
