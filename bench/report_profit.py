@@ -84,7 +84,7 @@ def show(console: Console, found: Sequence[tuple[str, ProfitBoard]]) -> list[str
             console.print(line)
         console.print()
     for instance, group in by_instance(found).items():
-        if len(group) > 1:
+        if len(group) > 1 and any(board.best_rule for board in group):
             console.print(overview(instance, group))
             console.print(Text(OVERVIEW, style="dim"))
             console.print()
@@ -210,7 +210,8 @@ def by_instance(found: Iterable[tuple[str, ProfitBoard]]) -> dict[str, list[Prof
     for _, board in found:
         r = board.records[0]
         first = View(**r["view"]).first
-        name = f"{r['instance']}{'' if first is None else f', first {first}'}, {r['threads']} threads"
+        threads = "1 thread" if r["threads"] == 1 else f"{r['threads']} threads"
+        name = f"{r['instance']}{'' if first is None else f', first {first}'}, {threads}"
         groups.setdefault(name, []).append(board)
     return groups
 

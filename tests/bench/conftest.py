@@ -1,10 +1,19 @@
-"""The command line, for the tests of the bench."""
+"""The command line, a computing centre and records of its profit, for the tests of the bench."""
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
+from schedlab.backends import Incumbent, Result
 from schedlab.bench.cli import main
+from schedlab.bench.profiting import fields
+from schedlab.bench.record import outcome, plain, record
+from schedlab.bench.selection import Run, content_of
+from schedlab.bench.store import Store
+from schedlab.bench.view import View
+from schedlab.heuristics import first_solution
+from schedlab.instances import load
 
 
 @pytest.fixture
@@ -82,3 +91,41 @@ def profit_folder(folder, jobs=30, seed=1, settings=SETTINGS):
 def centre(tmp_path_factory):
     """The folder of a small profit instance."""
     return profit_folder(tmp_path_factory.mktemp("instances") / "centre")
+
+
+METHODS = {
+    "rule:est": "est",
+    "rule:est-strict": "-duration",
+    "rule:wt": "duration",
+    "lns": "power-per-profit,-duration",
+}
+
+
+def profit_records(folder, out, scenarios, methods=METHODS):
+    """Records of an instance: of each method the first solution of an order, told as if it had searched; and a bound."""
+    instance = load(folder)
+    with Store(out) as store:
+        for k, scenario in enumerate(scenarios):
+            view = View(scenario=scenario)
+            problem = view.of(instance)
+            run = Run(instance.name, str(folder), content_of(folder), "", view=view, time_limit=20.0)
+            for method, order in methods.items():
+                schedule = first_solution(problem, order)
+                value = problem.objective(schedule)
+                trace = [Incumbent(0.05, 0.9 * value, None), Incumbent(1.5, value, None)]
+                result = Result("feasible", method, "1", problem=problem, incumbents=trace)
+                result.schedule, result.objective = schedule, value
+                result.seconds = {"build": 0.0, "lower": 0.0, "solve": 2.0, "total": 2.0}
+                found = outcome(problem, result) | fields(problem, schedule)
+                store.write(record(replace(run, method=method), plain(found), f"2026-01-0{k + 1}T00:00:00+00:00"))
+            bound = Result("unknown", "highs", "1", problem=problem, bound=2 * value)
+            found = outcome(problem, bound)
+            store.write(record(replace(run, method="highs:fluid"), plain(found), f"2026-01-0{k + 1}T00:00:01+00:00"))
+    return out
+
+
+@pytest.fixture(scope="session")
+def profit_results(centre, tmp_path_factory):
+    """Records of two scenarios."""
+    out = tmp_path_factory.mktemp("results") / "centre"
+    return profit_records(centre, out, ["air,summer,cheap", "hybrid,winter,expensive"])

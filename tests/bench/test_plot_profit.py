@@ -1,0 +1,119 @@
+"""The page of profit problems: what is drawn, of which runs, on which axes."""
+
+import re
+
+import pytest
+from schedlab.bench.plot_profit import Axis, axis_of, chosen, drawn_of, incumbents, limits, pues, total_pue
+from schedlab.bench.report_profit import sorted_out
+from schedlab.bench.store import files, read
+
+OWN = "air,summer,cheap"
+
+
+@pytest.fixture(scope="module")
+def boards(profit_results):
+    """A board by scenario."""
+    found = sorted_out(map(read, files(profit_results)))[0]
+    return {board.records[0]["view"]["scenario"]: board for _, board in found}
+
+
+@pytest.fixture(scope="module")
+def page(profit_results, tmp_path_factory):
+    from schedlab.bench.plot import plot
+
+    path, count = plot(profit_results, tmp_path_factory.mktemp("page") / "a.html")
+    assert count == 10
+    return path.read_text(encoding="utf-8")
+
+
+class TestChoice:
+    def test_by_default_the_best_search_beside_the_best_rule(self, boards):
+        assert [r["method"] for r in chosen(boards[OWN], [])] == ["lns", "rule:est"]
+
+    def test_the_methods_that_are_asked_for(self, boards):
+        assert [r["method"] for r in chosen(boards[OWN], ["rule:wt", "lns"])] == ["rule:wt", "lns"]
+
+    def test_a_bound_is_not_drawn_and_of_seeds_the_best_is(self, boards):
+        rows = {row.method: row for row in boards[OWN].rows}
+        assert drawn_of(rows["highs:fluid"]) is None
+        lns = rows["lns"].records[0]
+        better = lns | {"seed": 2, "objective": lns["objective"] + 1}
+        rows["lns"].records.append(better)
+        assert drawn_of(rows["lns"]) is better
+        rows["lns"].records.remove(better)
+
+
+class TestCurves:
+    def test_the_pue_of_segments_is_that_of_the_account(self, boards):
+        for r in (r for board in boards.values() for r in board.records if r.get("operation")):
+            assert total_pue(r["operation"]) == pytest.approx(r["account"]["horizon"]["pue"], rel=1e-4)
+            assert all(p is None or p >= 1 for p in pues(r["operation"]))
+
+    def test_where_nothing_runs_there_is_no_pue(self):
+        idle = {"begin": 0, "until": 20, "segments": {"end": [10, 20], "watts": [0.0, 50.0], "cooling": [0.0, 5.0]}}
+        assert pues(idle) == [None, 1.1]
+        assert total_pue(idle) == pytest.approx(1.1)
+        assert total_pue(idle | {"until": 10}) is None
+
+    def test_the_axes_hold_all_curves(self, boards):
+        several = [r["operation"] for r in chosen(boards[OWN], ["lns", "rule:wt"])]
+        axis = axis_of(several)
+        assert axis.end == max(c["end"] for c in several) and axis.begin == 0
+        for c in several:
+            assert all(
+                w + k <= axis.watts for w, k in zip(c["segments"]["watts"], c["segments"]["cooling"], strict=True)
+            )
+            assert all(axis.pue[0] <= p <= axis.pue[1] for p in pues(c) if p is not None)
+        assert Axis(86400, 0, 0, (1, 1), (0, 0)).days([86400, 2 * 86400]).tolist() == [0, 1]
+
+    def test_incumbents_of_a_maximisation_grow(self):
+        trace = [{"seconds": s, "objective": v} for s, v in ((1, 5.0), (2, None), (3, 4.0), (4, 9.0))]
+        record = {"incumbents": trace, "objective": 9.0, "seconds": {"total": 5.0}}
+        assert incumbents(record) == [(1, 5.0), (4, 9.0)]
+        assert incumbents(record | {"incumbents": []}) == [(5.0, 9.0)]
+
+    def test_a_method_far_below_does_not_stretch_the_axis(self):
+        low, high = limits([100.0, 98.0, 102.0, 20.0], 100.0)
+        assert 90 < low < 98 and 102 < high < 103
+        assert limits([7.0], 7.0)[0] < 7.0 < limits([7.0], 7.0)[1]
+        assert limits([0.0], 0.0)[0] < limits([0.0], 0.0)[1]
+
+
+class TestPage:
+    def test_a_section_per_scenario_with_four_charts(self, page):
+        assert re.findall(r"<h2>(.*?)</h2>", page) == [
+            "centre, air,summer,cheap, 1 thread",
+            "centre, hybrid,winter,expensive, 1 thread",
+        ]
+        assert page.count("<svg ") == 8
+        for said in ("power, W", "temperature, °C", "PUE of each segment", "cores in use", "days", "work", "cooling"):
+            assert said in page
+        for said in (
+            "Profit over time",
+            "better than the best rule by, %",
+            "best bound",
+            "Day by day",
+            "what the schedules earn",
+        ):
+            assert said in page
+        assert len(re.findall(r"<tr><th>2</th>", page)) == 2  # the second day of each scenario
+
+    def test_the_same_records_give_the_same_page(self, bench, profit_results, page, tmp_path):
+        code, out, _ = bench("plot", profit_results, "--out", tmp_path / "b.html")
+        assert code == 0 and "10 runs" in out
+        assert (tmp_path / "b.html").read_text(encoding="utf-8") == page
+
+    def test_methods_by_name(self, bench, profit_results, tmp_path):
+        code, _, _ = bench(
+            "plot", profit_results, "--methods", "rule:wt,rule:est-strict,lns", "--out", tmp_path / "b.html"
+        )
+        page = (tmp_path / "b.html").read_text(encoding="utf-8")
+        assert code == 0 and page.count("<svg ") == 10
+        for name in ("rule:wt", "rule:est-strict", "lns"):
+            assert f"<figcaption><b>{name}</b>" in page
+
+    def test_methods_that_were_not_run(self, bench, profit_results, tmp_path):
+        code, _, err = bench("plot", profit_results, "--methods", "lms", "--out", tmp_path / "b.html")
+        assert code == 2 and "lns" in err
+        assert bench("plot", profit_results, "--methods", "highs:fluid", "--out", tmp_path / "b.html")[0] == 2
+        assert not (tmp_path / "b.html").exists()
