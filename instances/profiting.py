@@ -22,7 +22,7 @@ The scenarios are all combinations of cooling, season and price. Profit counts f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,6 +35,7 @@ from .cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names
 from .dispatching import JOBS, Batch, jobs_csv, machine_tables, origin_tables, read_batch
 from .folder import SETTINGS, Folder, InstanceError, Table, to_csv, to_toml, write_files
 from .instance import Instance
+from .lines import read_lines
 from .scenarios import Plant, Scenarios, Season, UnknownScenario, known
 from .sheet import Sheet
 from .weather import read_weather, weather_csv
@@ -118,7 +119,8 @@ def _plant(table: Table, word: str) -> Plant | None:
     if not name:
         return None
     try:
-        return Plant(name, cooling(name, table.folder.path), float(scale))
+        text = "" if name in cooling_names() else _text(table.folder.path / name)
+        return Plant(name, cooling(name, table.folder.path), float(scale), text)
     except UnknownCooling as e:
         expected = f"a file of the folder, or a shipped table ({', '.join(cooling_names())})"
         table.tell("table", expected + (f"; {e.near[0]} perhaps" if e.near else ""), name)
@@ -133,10 +135,16 @@ def _season(table: Table, word: str) -> Season | None:
     if not file:
         return None
     try:
-        return Season(file, read_weather(table.folder.path / file))
+        path = table.folder.path / file
+        return Season(file, read_weather(path), _text(path))
     except (InstanceError, WorkloadError) as e:
         _took(table, "temperatures", e)
     return None
+
+
+def _text(path: Path) -> str:
+    """What a file says, with its comments, for a copy of it; empty where there is none (which is told elsewhere)."""
+    return "\n".join(read_lines(path)) + "\n" if path.is_file() else ""
 
 
 def _took(table: Table, key: str, error: Exception) -> None:
@@ -259,9 +267,9 @@ def write(instance: Instance, folder: str | Path) -> None:
     centre = instance.centre
     if centre is None:
         raise ValueError(f"instance {instance.name!r} has no scenarios (cooling, season, price), which a folder needs")
-    files = {Path(season.file).name: weather_csv(season.weather) for season in centre.season.values()}
-    tables = {Path(p.table).name: p.cooling for p in centre.cooling.values() if p.table not in cooling_names()}
-    files |= {file: cooling_csv(table) for file, table in tables.items()}
+    files = {_name(season.file): season.text or weather_csv(season.weather) for season in centre.season.values()}
+    own = [plant for plant in centre.cooling.values() if plant.table not in cooling_names()]
+    files |= {_name(plant.table): plant.text or cooling_csv(plant.cooling) for plant in own}
     if isinstance(centre.energy_price, Series):
         files[PRICES_FILE] = to_csv(
             (TIME, EURO), zip(centre.energy_price.times, centre.energy_price.values, strict=True)
@@ -270,8 +278,13 @@ def write(instance: Instance, folder: str | Path) -> None:
     write_files(Path(folder), files)
 
 
+def _name(file: str) -> str:
+    """The name of a file in the folder that is written, as plain text."""
+    return Path(file).name.removesuffix(".gz")
+
+
 def _settings(instance: Instance, centre: Scenarios) -> dict[str, Any]:
-    head = {
+    head: dict[str, Any] = {
         "kind": "profit",
         "description": instance.description,
         "source": instance.source,
@@ -282,11 +295,11 @@ def _settings(instance: Instance, centre: Scenarios) -> dict[str, Any]:
     profit |= {} if centre.until is None else {"until_s": centre.until}
     profit |= {} if centre.watts_per_core is None else {"watts_per_core": centre.watts_per_core}
     profit["cooling"] = {word: _plant_table(plant) for word, plant in centre.cooling.items()}
-    profit["season"] = {word: {"temperatures": Path(season.file).name} for word, season in centre.season.items()}
+    profit["season"] = {word: {"temperatures": _name(season.file)} for word, season in centre.season.items()}
     profit["price"] = {word: {"core_hour": price} for word, price in centre.price.items()}
-    machine: Mapping[str, Sequence[object] | Mapping[str, object]] = machine_tables(centre.jobs)
-    return {k: v for k, v in head.items() if v} | {"profit": profit} | machine | origin_tables(instance)
+    origin = origin_tables(instance)
+    return {k: v for k, v in head.items() if v} | {"profit": profit} | machine_tables(centre.jobs) | origin
 
 
 def _plant_table(plant: Plant) -> dict[str, object]:
-    return {"table": Path(plant.table).name} | ({} if plant.scale == 1 else {"scale": plant.scale})
+    return {"table": _name(plant.table)} | ({} if plant.scale == 1 else {"scale": plant.scale})

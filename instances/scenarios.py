@@ -27,19 +27,21 @@ class UnknownScenario(LookupError):
 
 @dataclass(frozen=True)
 class Plant:
-    """The cooling of a machine: a table (a shipped name, or a file), ``scale`` times as large."""
+    """The cooling of a machine: a table (a shipped name, or a file), ``scale`` times as large; ``text``: of a file read."""
 
     table: str
     cooling: Cooling
     scale: float = 1.0
+    text: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Season:
-    """The weather, and the file of the folder that it stands in."""
+    """The weather, and the file of the folder that it stands in; ``text``: of a file read."""
 
     file: str
     weather: Weather
+    text: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True)
