@@ -120,19 +120,20 @@ def _accuracy(made: Guide, found: Collection, depth: int) -> Iterator[str]:
         yield "all days are of one kind: the guide is a constant; it takes scenarios of other loads to learn more"
     yield f"accuracy on the days that it was learned from: {percent(made.accuracy)}"
     twins = leave_out(samples, lambda s: s.twins, depth)
-    yield _validation("scenario (those that differ in prices alone are left out together)", twins)
+    yield _validation("scenarios left out one at a time (those that differ in prices alone together)", twins)
     if len({sample.instance for sample in samples}) > 1:
-        yield _validation("instance", leave_out(samples, lambda s: s.instance, depth))
+        yield _validation("instances left out one at a time", leave_out(samples, lambda s: s.instance, depth))
+    else:
+        yield "accuracy on other jobs: unknown, as all scenarios share theirs; add the results of a second instance"
 
 
 def _validation(what: str, found: Validation) -> str:
     from ..models.guide import percent
 
-    said = f"accuracy on one {what} at a time, learned from the others"
     if found.accuracy is None:
-        return f"{said}: unknown, nothing else of that cooling is there to learn from"
+        return f"accuracy on {what}: unknown, nothing else of that cooling is there to learn from"
     rest = f"; {found.unanswered:,} days of a cooling that no other has" if found.unanswered else ""
-    return f"{said}: {percent(found.accuracy)} of {found.days:,} days, {found.folds} times{rest}"
+    return f"accuracy on {what}: {percent(found.accuracy)} of {found.days:,} days, {found.folds} times{rest}"
 
 
 def _confusion(made: Guide, days: Sequence[Day]) -> Table:

@@ -49,22 +49,24 @@ def _tree(days: Sequence[Day], depth: int, seed: int) -> Rule:
     made = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=least, random_state=seed)
     tree = made.fit([[day.utilisation] for day in days], [day.aim for day in days]).tree_
 
-    def rule(node: int, here: Sequence[Day]) -> Rule:
+    def rule(node: int, here: Sequence[Day], tie: Advice) -> Rule:
+        leaf = _leaf(here, tie)
         if tree.children_left[node] < 0:
-            return _leaf(here)
+            return leaf
         above = float(tree.threshold[node])
-        less = rule(tree.children_left[node], [d for d in here if d.utilisation <= above])
-        more = rule(tree.children_right[node], [d for d in here if d.utilisation > above])
+        less = rule(tree.children_left[node], [d for d in here if d.utilisation <= above], leaf.advice)
+        more = rule(tree.children_right[node], [d for d in here if d.utilisation > above], leaf.advice)
         if isinstance(less, Leaf) and isinstance(more, Leaf) and less.advice == more.advice:
-            return _leaf(here)
+            return leaf
         return Split(above, more, less)
 
-    return rule(0, days)
+    return rule(0, days, OPTIMISE)
 
 
-def _leaf(days: Sequence[Day]) -> Leaf:
+def _leaf(days: Sequence[Day], tie: Advice = OPTIMISE) -> Leaf:
+    """What most of the days did; ``tie``: where as many did the one as the other."""
     aims = Counter(day.aim for day in days)
-    advice: Advice = MAXIMISE if aims[MAXIMISE] > aims[OPTIMISE] else OPTIMISE
+    advice: Advice = tie if aims[MAXIMISE] == aims[OPTIMISE] else max((MAXIMISE, OPTIMISE), key=aims.__getitem__)
     return Leaf(advice, len(days), aims[advice])
 
 

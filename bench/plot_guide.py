@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..models.efficiency import Day
 from ..models.guide import MAXIMISE, OPTIMISE, Guide, percent
@@ -16,8 +16,10 @@ from .store import write_whole
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 COLOURS = {MAXIMISE: "#e45756", OPTIMISE: "#4c78a8"}
+LINEAR = 0.001  # of PUE: distances up to there are drawn on a linear scale, greater ones on a log scale
 WIDTH, HEIGHT = 4.6, 3.6  # inches, of the chart of a cooling
 
 
@@ -53,7 +55,7 @@ def _figure(guide: Guide, days: Sequence[Day]) -> Figure:
         handles=[_key(aim, colour, marker) for aim, colour, marker in kinds],
         frameon=False,
         loc="outside lower center",
-        ncols=len(kinds),
+        ncols=2 if len(guide.rules) == 1 else len(kinds),
         title="what the best schedule did, and whether the guide tells it",
     )
     return figure
@@ -75,9 +77,11 @@ def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str) -> None:
     ax.set_title(f"{cooling}: {len(days):,} days{told}", loc="left", fontsize=8)
     ax.set_xlabel("utilisation of the day before, %")
     ax.set_ylabel("PUE above the slope-change point")
+    ax.set_yscale("symlog", linthresh=LINEAR)
+    ax.yaxis.set_major_formatter("{x:g}")
 
 
-def _style(colour: str, marker: str) -> dict[str, object]:
+def _style(colour: str, marker: str) -> dict[str, Any]:
     return {
         "color": colour,
         "marker": marker,
@@ -88,7 +92,7 @@ def _style(colour: str, marker: str) -> dict[str, object]:
     }
 
 
-def _key(aim: str, colour: str, marker: str) -> object:
+def _key(aim: str, colour: str, marker: str) -> Line2D:
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], label=f"{aim}, {'right' if marker == 'o' else 'wrong'}", **_style(colour, marker))  # type: ignore[arg-type]
+    return Line2D([], [], label=f"{aim}, {'right' if marker == 'o' else 'wrong'}", **_style(colour, marker))

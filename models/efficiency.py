@@ -1,7 +1,7 @@
 """The days of a schedule by efficiency: how its PUE stands to the point at which cooling turns dear (thesis 6.8.3).
 
-Where the thesis leaves room: a day counts if all of it lies within the time looked at, and so does the day before, whose
-utilisation is the share of the machine's core-hours. The PUE of a day is its energy over that of the work. Its
+Where the thesis leaves room: a day counts if at least 23 hours of it lie within the time looked at, and of the day before
+too, whose utilisation is the share of the machine's core-hours. The PUE of a day is its energy over that of the work. Its
 slope-change point is the PUE at the slope change of each segment's cooling curve, a mean weighted by the time of the
 segments that have one. Efficiency is lost for profit where the PUE lies above that point, so there, and only there, the
 near-optimal schedule is taken to maximise utilisation; a PUE on the point itself counts as below it.
@@ -18,9 +18,10 @@ from .guide import MAXIMISE, OPTIMISE, Advice
 from .problem import Schedule
 from .profit import Profit, Segment
 from .profit_account import daily, makespan
-from .series import DAY
+from .series import DAY, HOUR
 
 ON_THE_POINT = 1e-9  # a smaller distance is rounding
+WHOLE = 23 * HOUR  # of a day, so that the day of the last submission need not end with it
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def days(problem: Profit, schedule: Schedule, to_the_end: bool = False) -> Days:
     segments = problem.segments_to(end)
     found: list[Day] = []
     left_out: Counter[str] = Counter()
-    whole = [a for a in daily(problem, schedule, end) if a.end - a.begin == DAY]
+    whole = [a for a in daily(problem, schedule, end) if a.end - a.begin >= WHOLE]
     for before, today in pairwise(whole):
         point = slope_change_pue(problem, [s for s in segments if today.begin <= s.begin < today.end])
         if today.pue is None:

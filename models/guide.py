@@ -189,10 +189,12 @@ def _plain(rule: Rule) -> dict[str, Any]:
 
 def _rule(data: Any, where: str) -> Rule:
     if isinstance(data, dict) and "advice" in data:
-        advice, days, right = (data.get(name) for name in ("advice", "days", "right"))
+        advice: Any = data["advice"]
+        days: Any = data.get("days")
+        right: Any = data.get("right")
         if advice not in get_args(Advice):
             raise ProblemError(f"{where}: the advice is {advice!r}; one of {', '.join(get_args(Advice))} is expected")
-        if not _count(days) or not _count(right) or right > days:
+        if not (_count(days) and _count(right) and right <= days):
             raise ProblemError(f"{where}: right on {right!r} of {days!r} days; whole numbers are expected")
         return Leaf(advice, days, right)
     if isinstance(data, dict) and {"utilisation_above", "then", "else"} <= set(data):
