@@ -17,6 +17,7 @@ from .selection import KILL_AFTER
 
 Cause = Literal["timeout", "out of memory", "crash", "unavailable"]
 START_LIMIT = 240.0  # seconds until a worker must have begun to solve: imports, and the kernels' first compilation
+CHECK_LIMIT = 120.0  # seconds that the check of an answer may take, which is no part of the method's time
 MEMORY_WORDS = ("MemoryError", "bad_alloc", "out of memory", "Out of memory", "Cannot allocate memory")
 LEASH = 'exec 3<&0; { cat; kill -KILL 0; } <&3 >/dev/null 2>&1 & exec "$@" </dev/null 3<&-'
 
@@ -33,6 +34,7 @@ class Child:
         self.time_limit = time_limit
         self.memory = None if memory_gb is None else memory_gb * 2**30
         self.began: float | None = None
+        self.solved: float | None = None
         self.events: list[dict[str, Any]] = []
         self.words: dict[str, Any] | None = None
         self.cause: Cause | None = None
@@ -64,6 +66,8 @@ class Child:
         for event in news:
             if event["event"] == "begin":
                 self.began = time.monotonic()
+            elif event["event"] == "solved":
+                self.solved = time.monotonic()
             elif event["event"] == "end":
                 self.words = event
         self.events.extend(news)
@@ -111,7 +115,9 @@ class Child:
         now = time.monotonic()
         if self.began is None and now > self.started + START_LIMIT:
             self.cause, self.message = "timeout", f"it had not begun to solve after {START_LIMIT:g} s"
-        elif self.began is not None and now > self.began + self.time_limit + KILL_AFTER:
+        elif self.solved is not None and now > self.solved + CHECK_LIMIT:
+            self.cause, self.message = "timeout", f"killed: its answer was not checked within {CHECK_LIMIT:g} s"
+        elif self.began is not None and self.solved is None and now > self.began + self.time_limit + KILL_AFTER:
             self.cause = "timeout"
             self.message = f"killed: it did not end within {KILL_AFTER:g} s of its limit of {self.time_limit:g} s"
         elif self.memory is not None:

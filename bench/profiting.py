@@ -90,13 +90,17 @@ def operation(problem: Profit, schedule: Schedule, end: int) -> dict[str, Any]:
 def _done(
     problem: Profit, schedule: Schedule, bounds: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Core-seconds and joules of work done by each moment."""
-    starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
-    seconds, joules = np.zeros(bounds.size), np.zeros(bounds.size)
-    for k, t in enumerate(bounds.tolist()):
-        ran = np.clip(t - starts, 0, problem.durations)
-        seconds[k], joules[k] = ran @ problem.cores, ran @ problem.watts
-    return seconds, joules
+    """Core-seconds and joules of work done by each moment: what has started since then, less what has ended."""
+    starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64) - problem.begin
+    at, rates = bounds - problem.begin, np.stack([problem.cores, problem.watts], axis=1).astype(np.float64)
+    found = np.zeros((bounds.size, 2))
+    for moments, sign in ((starts, 1.0), (starts + problem.durations, -1.0)):
+        order = np.argsort(moments, kind="stable")
+        rate = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order], axis=0)])
+        past = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order] * moments[order, None], axis=0)])
+        k = np.searchsorted(moments[order], at, side="right")
+        found += sign * (rate[k] * at[:, None] - past[k])
+    return found[:, 0], found[:, 1]
 
 
 def faults_of_account(problem: Profit, record: Mapping[str, Any], schedule: Schedule) -> list[str]:

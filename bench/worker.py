@@ -72,6 +72,7 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
             swept: dict[str, Any] = plain(run_in_worker(problem, method, limits, told))
             return swept
         result = solve(problem, method=method.text, on_incumbent=told, **limits)
+        tell({"event": "solved"})
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
     found: dict[str, Any] = outcome(problem, result)

@@ -44,7 +44,9 @@ if method == "short":
     raise MemoryError
 if method == "hog":
     held = bytearray(300_000_000); held[::4096] = b"x" * len(held[::4096]); time.sleep(60)
-if method == "work":
+if method == "check":
+    tell(event="solved")
+if method in ("work", "check"):
     time.sleep(float(argument))
 seconds = {"build": 0.0, "lower": 0.0, "solve": 0.01, "total": 0.01}
 tell(event="end", status="feasible", objective=7.0, bound=3.0, verified=True, sense="minimize", seconds=seconds,
@@ -135,6 +137,16 @@ def test_a_method_that_overruns_is_killed_with_its_solver_and_keeps_its_trace(be
     assert overrun["status"] == "unknown" and overrun["objective"] is None and overrun["schedule"] is None
     assert [i["objective"] for i in overrun["incumbents"]] == [7.0] and overrun["bound"] == 3.0
     assert overrun["first_solution_s"] == 0.01
+    assert gone(bench.folder)
+
+
+def test_the_check_of_an_answer_is_no_part_of_the_methods_time(bench, monkeypatch):
+    monkeypatch.setattr(process, "KILL_AFTER", 0.1)
+    (record,) = bench.run(runs_of("check:1.5", time_limit=0.1))
+    assert (record["cause"], record["objective"]) == (None, 7.0)
+    monkeypatch.setattr(process, "CHECK_LIMIT", 0.3)
+    (record,) = bench.run(runs_of("check:30", time_limit=0.1))
+    assert record["cause"] == "timeout" and "not checked within" in record["message"]
     assert gone(bench.folder)
 
 
