@@ -14,13 +14,17 @@ What was measured, once, on the log of the CEA Curie machine (2012, the cleaned 
   day; linear between the quantiles;
 - walltimes (``WALLTIMES``): the usual round numbers, a day most often, whatever the job needs; 2 % use them up.
 
-What is ours: day 1 is a Monday; 5 % of the jobs wait at second 0 already, as a machine that works is not empty (and so
-are a part of the work of the first day); jobs have at most half of the nodes; runtimes are multiplied by one factor so
-that the offered load (core-seconds of runtime over what the machine offers from second 0 to the last submission) is what
-was asked for, and cut at a day; no job asks for memory, of which the log tells nothing. Power is uniform in 7.8 to
-11.11 W per core (thesis 6.8). ``shortest`` takes the jobs of the log that run at least so long; ``step`` rounds runtimes,
-submissions and walltimes up to whole minutes, say. ``profit_medium`` has neither; ``profit_small`` has the jobs of at
-least 10 minutes in whole minutes: fewer distinct times help exact solvers, and jobs of seconds would only fill the models.
+What is ours: day 1 is a Monday; a tenth of the jobs wait from second 0 on, as a machine under such a load has a queue
+(they count as work of the first day); what a session would submit after the last day comes at the beginning; jobs have at
+most half of the nodes; runtimes are multiplied by one factor so that the offered load (core-seconds of runtime over what
+the machine offers from second 0 to the last submission) is what was asked for, and cut at a day; no job asks for memory,
+of which the log tells nothing. Power is uniform in 7.8 to 11.11 W per core (thesis 6.8). ``shortest`` takes the jobs of
+the log that run at least so long; with a ``step`` all times are multiples of it, submissions rounded down, runtimes and
+walltimes up.
+
+``profit_medium`` (seed 4) has all jobs of the log; ``profit_small`` (seed 25) those of at least 10 minutes, in whole
+minutes: fewer distinct times help exact solvers, and jobs of seconds would only fill the models. The seeds were taken
+before anything was solved: for work spread over all days, and a factor of the runtimes near 1 (0.94 and 0.85).
 
 Temperatures are synthetic (``instances/climate.py``), prices and plants those of the thesis (``thesis_scenarios``).
 Random numbers come from ``random.Random(seed).random()`` alone, and only sums and products are taken of them.
