@@ -69,7 +69,8 @@ def sorted_out(records: Iterable[Record]) -> tuple[list[tuple[str, ProfitBoard]]
     """The boards of the profit runs among some records, each with its title, and the records that belong to none."""
     all_of_them = list(records)
     earned = {(r["content"], View(**r["view"])) for r in all_of_them if r.get("account")}
-    mine, left = [], []
+    mine: list[Record] = []
+    left: list[Record] = []
     for r in all_of_them:
         view = View(**r["view"])
         (mine if view.scenario is not None or (r["content"], view) in earned else left).append(r)
