@@ -30,6 +30,8 @@ from ..models.language.expressions import (
 from .cpsat_native import LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, magnitude, rational
 
 
+REAL=1e-7
+
 class Expressions:
     """Lowers expressions, each atom once. The lists give native indices by interval or integer, -1 where there is none.
 
@@ -45,10 +47,12 @@ class Expressions:
         self.presence: list[int] = []
         self.integer: list[int] = []
         self._known: dict[Atom, Form] = {}
+        self._run: dict[tuple[int, int], Form] = {}
 
     def forget(self) -> None:
         """Lower atoms afresh from now on, so that another guard covers their ranges."""
         self._known.clear()
+        self._run.clear()
 
     def form(self, e: Linear) -> Form:
         """The expression as a linear form over native variables."""
@@ -122,10 +126,46 @@ class Expressions:
         return Form({value: 1})
 
     def _overlap(self, atom: Overlap) -> Form:
-        """``max(0, min(end, hi) - max(start, lo))``, which is 0 for start = end = 0: an absent interval."""
+        """``max(0, min(end, hi) - max(start, lo))``, which is 0 for start = end = 0: an absent interval.
+
+        Of a fixed size: what has run by ``hi`` less what has run by ``lo``, so that windows side by side share that.
+        """
         v: Interval = atom.interval
+        if v.size_lo == v.size_hi:
+            until, since = self._ran(v, atom.hi), self._ran(v, atom.lo).times(-1)
+            terms = dict(until.terms)
+            for i, c in since.terms.items():
+                terms[i] = terms.get(i, 0) + c
+            return Form({i: c for i, c in terms.items() if c}, until.constant + since.constant)
         first, last = Max((v.start.linear(), Linear({}, atom.lo))), Min((v.end.linear(), Linear({}, atom.hi)))
         return self.form(Linear({Max((last - first, Linear({}, 0))): 1}))
+
+    def _ran(self, v: Interval, t: int) -> Form:
+        """How long an interval of fixed size d has run by t: ``max(0, t - start) - max(0, t - d - start)``; absent: 0."""
+        i = v.index
+        if (i, t) not in self._run:
+            self._run[i, t] = self._new_run(v, t)
+        return self._run[i, t]
+
+    def _new_run(self, v: Interval, t: int) -> Form:
+        d, s, p = v.size_lo, self.start[v.index], self.presence[v.index]
+        if t <= v.start_lo or d == 0:
+            return Form()
+        begun, ended = (self._max([Form({s: -1}, x), Form()]) for x in (t, t - d))
+        terms = dict(begun.terms)
+        for k, c in ended.terms.items():
+            terms[k] = terms.get(k, 0) - c
+        here = Form({k: c for k, c in terms.items() if c}, begun.constant - ended.constant)
+        if p < 0:
+            return here
+        most = min(d, t - v.start_lo)
+        if not here.terms:
+            return Form({p: here.constant})
+        w = self.native.whole(here, 1)
+        made = self.native.variable(((0, most),), "", lambda values: w.value(values) if values[p] else 0)
+        self.native.inside(WholeForm({made: 1, p: -most}, 0), [(-LARGEST, 0)], ())
+        self.native.inside(WholeForm({**w.terms, made: -1}, w.constant), [(0, 0)], (p,))
+        return Form({made: 1})
 
     def _max(self, operands: list[Form]) -> Form:
         """A variable equal to the greatest operand; operands that never decide are left out."""
@@ -190,6 +230,9 @@ class Expressions:
         if not pieces:
             self.native.require(Form(constant=1), 0, 0)  # no value of x lies between the points
             return Form()
+        if all(a[2] <= b[2] for a, b in pairwise(pieces)):
+            self.native.require(f, atom.points[0][0], atom.points[-1][0], slack=REAL)
+            return self._max([Form({i: c * s for i, c in f.terms.items()}, f.constant * s + b, f.error * abs(s)) for _, _, s, b in pieces])
         tie = Form({i: -c for i, c in w.terms.items()}, -w.constant)
         value = Form(error=w.error * max(abs(slope) for _, _, slope, _ in pieces))
         chosen = []

@@ -173,17 +173,22 @@ class Dispatch:
         held = sum(DAY for j in self.jobs if self._queue(j).daily)
         return begin + sum(self.duration(j) for j in self.jobs) + held
 
-    def start_windows(self, job: Job) -> tuple[Window, ...]:
+    def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
         """Where the job's start may lie up to the horizon: (lo, hi), both included; empty if nowhere."""
-        last = self.horizon if job.deadline is None else min(self.horizon, job.deadline - self.duration(job))
+        horizon = self.horizon if horizon is None else horizon
+        last = horizon if job.deadline is None else min(horizon, job.deadline - self.duration(job))
         found = [(self.earliest(job), last)]
         if job.windows:
             found = _intersect(found, job.windows)
-        daily = self._queue(job).daily
+        daily = self.calendar(job)
         if daily:
             days = range(found[0][0] // DAY - 1, last // DAY + 1) if found else range(0)
             found = _intersect(found, [(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in daily])
         return tuple((lo, hi) for lo, hi in found if lo <= hi)
+
+    def calendar(self, job: Job) -> tuple[Window, ...]:
+        """The daily windows of the job's queue; empty: it may start at any time."""
+        return self._queue(job).daily
 
     def _queue(self, job: Job) -> Queue:
         return self._queues[job.queue]

@@ -52,14 +52,20 @@ class Base:
     until: Mapping[int, Interval]
 
     def read_starts(self, assignment: Assignment) -> dict[str, int]:
-        """Job id -> start, from an assignment."""
-        return {j.id: assignment.start[v.index] for j, v in zip(self.problem.jobs, self.jobs, strict=True)}
+        """Job id -> start, from an assignment; without the jobs that it leaves out."""
+        present, start = assignment.present, assignment.start
+        rows = zip(self.problem.jobs, self.jobs, strict=True)
+        return {j.id: start[v.index] for j, v in rows if present[v.index]}
 
     def write_starts(self, schedule: Schedule) -> Assignment:
-        """An assignment of the job and running intervals; everything else is still 0 and absent."""
+        """An assignment of the job and running intervals; everything else is still 0 and absent.
+
+        Raises KeyError for a job without a start that cannot be left out.
+        """
         a = Assignment(self.model)
         for job, v in zip(self.problem.jobs, self.jobs, strict=True):
-            a.set(v, schedule.start[job.id], schedule.start[job.id] + v.size_lo)
+            if not v.optional or job.id in schedule.start:
+                a.set(v, schedule.start[job.id], schedule.start[job.id] + v.size_lo)
         for end, v in self.until.items():
             a.set(v, self.problem.now, end)
         return a
@@ -98,16 +104,21 @@ def asks(resource: str) -> Need:
     return lambda job: job.request.get(resource, 0)
 
 
-def base(problem: Dispatch, name: str, aim: Aim | None = None) -> Base:
+def base(problem: Dispatch, name: str, aim: Aim | None = None, before: int | None = None) -> Base:
     """The intervals and the objective that every formulation has. A job that can start nowhere makes it infeasible.
 
-    ``aim``: what gives the model its objective; None: the problem's own.
+    ``aim``: what gives the model its objective; None: the problem's own. ``before``: jobs that may start at any time
+    after their release (``startable_later``) do so before this moment, or the model leaves them out.
     """
-    model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=problem.horizon)
+    horizon = problem.horizon if before is None else problem.horizon + before - problem.now
+    model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=horizon)
     jobs = []
     for j in problem.jobs:
-        windows = problem.start_windows(j)
-        v = model.interval(j.id, size=problem.duration(j), start=windows or problem.earliest(j))
+        windows = problem.start_windows(j, horizon)
+        optional = before is not None and startable_later(problem, j)
+        if optional:
+            windows = tuple((lo, min(hi, before - 1)) for lo, hi in windows if lo < before)  # type: ignore[operator,type-var]
+        v = model.interval(j.id, size=problem.duration(j), start=windows or problem.earliest(j), optional=optional)
         if not windows:
             model.add(v.start <= problem.earliest(j) - 1, f"job {j.id} can start nowhere in its windows")
         jobs.append(v)
@@ -115,13 +126,19 @@ def base(problem: Dispatch, name: str, aim: Aim | None = None) -> Base:
     until = {end: model.interval(f"running until {end}", size=end - problem.now, start=problem.now) for end in ends}
     found = Base(problem, model, tuple(jobs), until)
     if aim is None:
-        model.minimize(_objective(found))
+        model.minimize(total(found))
     else:
         aim(found)
     return found
 
 
-def _objective(b: Base) -> sl.Expression:
+def startable_later(problem: Dispatch, job: Job) -> bool:
+    """Whether a job can wait for as long as one likes: no deadline, no windows, no calendar."""
+    return job.deadline is None and not job.windows and not problem.calendar(job)
+
+
+def total(b: Base) -> sl.Expression:
+    """The objective of a problem's jobs, as the problem has it."""
     p = b.problem
     if p.aim == "makespan":
         ends: list[sl.Expression | float] = [v.end for v in b.jobs]
@@ -155,9 +172,9 @@ def _most(problem: Dispatch, job: Job) -> dict[Vector, int]:
     return {vector: min(job.units, platform.units_on(vector, request)) for vector in platform.classes}
 
 
-def units(problem: Dispatch, aim: Aim | None = None) -> Encoding:
+def units(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -> Encoding:
     """An optional interval per node and per unit that fits it, ``alternative`` with count; thesis 4.3, 6.2 (exact)."""
-    b = base(problem, "units", aim)
+    b = base(problem, "units", aim, before)
     capacity = problem.platform.capacity
     rows: dict[str, list[tuple[Interval, Job]]] = {n: [] for n in capacity}
     options: list[list[tuple[str, Interval]]] = []
@@ -190,7 +207,7 @@ def units(problem: Dispatch, aim: Aim | None = None) -> Encoding:
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
         for j, made in zip(problem.jobs, options, strict=True):
-            left = dict(schedule.nodes.get(j.id, {}))
+            left = dict(schedule.nodes.get(j.id, {})) if j.id in schedule.start else {}
             for node, o in made:
                 if left.get(node, 0) > 0:
                     left[node] -= 1
@@ -206,14 +223,18 @@ Places = dict[str, Integer]
 def _count_variables(b: Base, places: Mapping[str, tuple[Vector, int]]) -> list[Places]:
     """Per job, place -> how many units it has there; the places are nodes or classes (capacity vector, number of nodes)."""
     found = []
-    for j in b.problem.jobs:
+    for j, v in zip(b.problem.jobs, b.jobs, strict=True):
         most = _most(b.problem, j)
         made = {
             place: b.model.integer(f"{j.id} on {place}", 0, min(j.units, n * most[vector]))
             for place, (vector, n) in places.items()
             if most[vector]
         }
-        b.model.add(sl.sum(made.values()) == j.units, f"units of {j.id}")
+        total = sl.sum(made.values())
+        if v.optional:
+            b.model.add(total - j.units * v.presence == 0, f"units of {j.id}")
+        else:
+            b.model.add(total == j.units, f"units of {j.id}")
         found.append(made)
     return found
 
@@ -231,9 +252,9 @@ def _rows(here: Iterable[tuple[Job, Interval, Integer]], need: Need) -> list[Row
     return [Row(v, amount, x) for j, v, x in here if (amount := need(j))]
 
 
-def counts(problem: Dispatch, aim: Aim | None = None) -> Encoding:
+def counts(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -> Encoding:
     """An integer number of units per job and node, ``cumulative`` with variable demands (exact)."""
-    b = base(problem, "counts", aim)
+    b = base(problem, "counts", aim, before)
     capacity = problem.platform.capacity
     numbers = _count_variables(b, {n: (vector, 1) for n, vector in capacity.items()})
     running, jobs = b.running({n: n for n in capacity}), _counted(b, numbers)
@@ -245,28 +266,29 @@ def counts(problem: Dispatch, aim: Aim | None = None) -> Encoding:
     def read(a: Assignment) -> Schedule:
         nodes = {
             j.id: {n: a.integer[x.index] for n, x in made.items() if a.integer[x.index]}
-            for j, made in zip(problem.jobs, numbers, strict=True)
+            for j, v, made in zip(problem.jobs, b.jobs, numbers, strict=True)
+            if a.present[v.index]
         }
         return Schedule(b.read_starts(a), nodes)
 
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
-        for j, made in zip(problem.jobs, numbers, strict=True):
+        for j, v, made in zip(problem.jobs, b.jobs, numbers, strict=True):
             for node, n in schedule.nodes.get(j.id, {}).items():
-                if node in made:
+                if node in made and a.present[v.index]:
                     a.integer[made[node].index] = n
         return a
 
     return Encoding(b.model, read, write)
 
 
-def classes(problem: Dispatch, aim: Aim | None = None) -> Encoding:
+def classes(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -> Encoding:
     """Units per job and class of equal nodes: a relaxation whose bound is true.
 
     Why: a schedule of the nodes, summed over a class, stays within the class's capacity; and of units that each need
     more than 1/k of a node's amount of the same resource, at most k - 1 run on a node at a time.
     """
-    b = base(problem, "classes", aim)
+    b = base(problem, "classes", aim, before)
     platform = problem.platform
     members = {f"class {i + 1}": (vector, nodes) for i, (vector, nodes) in enumerate(platform.classes.items())}
     numbers = _count_variables(b, {name: (vector, len(nodes)) for name, (vector, nodes) in members.items()})
@@ -286,9 +308,9 @@ def classes(problem: Dispatch, aim: Aim | None = None) -> Encoding:
 
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
-        for j, made in zip(problem.jobs, numbers, strict=True):
+        for j, v, made in zip(problem.jobs, b.jobs, numbers, strict=True):
             for name, (_, nodes) in members.items():
-                if name in made:
+                if name in made and a.present[v.index]:
                     placed = schedule.nodes.get(j.id, {})
                     a.integer[made[name].index] = sum(placed.get(node, 0) for node in nodes)
         return a
@@ -300,9 +322,9 @@ def _above(resource: str, share: float) -> Need:
     return lambda job: int(job.request.get(resource, 0) > share)
 
 
-def pool(problem: Dispatch, aim: Aim | None = None) -> Encoding:
+def pool(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -> Encoding:
     """One ``cumulative`` per resource over the whole machine (Galleguillos 2.2): a relaxation whose bound is true."""
-    b = base(problem, "pool", aim)
+    b = base(problem, "pool", aim, before)
     running = b.running(dict.fromkeys(problem.platform.nodes, "the machine"))["the machine"]
     for resource in problem.platform.resources:
         need = asks(resource)
@@ -311,7 +333,7 @@ def pool(problem: Dispatch, aim: Aim | None = None) -> Encoding:
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), b.write_starts, relaxation=True)
 
 
-FORMULATIONS: dict[str, Callable[[Dispatch, Aim | None], Encoding]] = {
+FORMULATIONS: dict[str, Callable[..., Encoding]] = {
     "counts": counts,
     "units": units,
     "classes": classes,

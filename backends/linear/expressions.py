@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -94,7 +95,7 @@ class Expressions:
             case Element():
                 return self._element(atom), BOTH
             case Piecewise():
-                return self._piecewise(atom), BOTH
+                return self._begin_piecewise(atom)
             case Max() | Min():
                 parts = [self.affine(e, 0) for e in atom.operands]
                 pick = max if isinstance(atom, Max) else min
@@ -127,6 +128,8 @@ class Expressions:
                 (self._holds_implies if side == LE else self._implies_holds)(atom, made)
             case Overlap():
                 self._overlap(atom, made, side)
+            case Piecewise():
+                self._piecewise_side(atom, made, side)
 
     def _extreme(self, atom: Max | Min, made: Affine, side: int) -> None:
         """Max: column >= every operand (GE); column <= one operand, chosen by a binary (LE). Min: mirrored."""
@@ -233,6 +236,34 @@ class Expressions:
         self.form.row(index.plus(Affine({at + k: float(j) for k, j in enumerate(reach)}), -1), 0, 0)
         return Affine({at + k: float(atom.array[j]) for k, j in enumerate(reach)})
 
+    def _begin_piecewise(self, atom: Piecewise) -> tuple[Affine, int]:
+        """A convex (or concave) function of what stays within its points: a column whose sides follow, one without binaries."""
+        if not bending(atom):
+            return self._piecewise(atom), BOTH
+        e, first, last = atom.operands[0], atom.points[0][0], atom.points[-1][0]
+        low, high = self.bounds.of(e)
+        sides = (LE if low < first else 0) | (GE if high > last else 0)
+        x = self.affine(e, sides)
+        if sides:
+            self.form.row(x, first, last)
+        at, values = np.array(atom.points, dtype=np.float64).T
+        lo, hi = self.bounds.of(atom)
+        k = self.form.column(
+            lo, hi, integral=False, name="piecewise", recipe=lambda p: np.interp(x.value(p.x), at, values)
+        )
+        return column(k), 0
+
+    def _piecewise_side(self, atom: Piecewise, made: Affine, side: int) -> None:
+        """A convex function is at least every one of its lines (GE); for the other side it takes the binaries."""
+        if side not in bending(atom):
+            self.form.row(made.plus(self._piecewise(atom), -1), *((0, INF) if side == GE else (-INF, 0)))
+            return
+        lo, hi = (0.0, INF) if side == GE else (-INF, 0.0)
+        for (x0, y0), (x1, y1) in pairwise(atom.points):
+            slope = (y1 - y0) / (x1 - x0)
+            line = self.affine(atom.operands[0] * slope + (y0 - slope * x0), side)
+            self.form.row(made.plus(line, -1), lo, hi)
+
     def _piecewise(self, atom: Piecewise) -> Affine:
         """Convex weights on the points, positive only at the two ends of the chosen segment."""
         x = self.affine(atom.operands[0])
@@ -248,6 +279,20 @@ class Expressions:
             ends = {segment + j: -1.0 for j in (k - 1, k) if 0 <= j < n - 1}
             self.form.row(Affine({weight + k: 1.0, **ends}), -INF, 0)
         return Affine({weight + k: float(y) for k, (_, y) in enumerate(atom.points)})
+
+
+def bending(atom: Piecewise) -> tuple[int, ...]:
+    """The sides on which the function is the extreme of its lines: GE if it is convex, LE if concave, both for one line.
+
+    >>> from schedlab import Model, piecewise
+    >>> (atom,) = piecewise(Model("m").integer("x", 0, 9), [(0, 0), (4, 1), (9, 8)]).terms
+    >>> bending(atom) == (GE,)
+    True
+    """
+    slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(atom.points)]
+    convex = all(a <= b for a, b in pairwise(slopes))
+    concave = all(a >= b for a, b in pairwise(slopes))
+    return (GE,) * convex + (LE,) * concave
 
 
 def _segment(points: np.ndarray, x: float) -> np.ndarray:

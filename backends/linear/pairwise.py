@@ -21,6 +21,7 @@ from .constraints import alternative
 from .expressions import GE, Expressions
 from .form import INF, Affine, Floats, FormBuilder, Ints, Point, column
 from .intervals import IntervalColumns, Intervals
+from .overlaps import Overlaps
 
 ADVICE = "take lowering='time-indexed' with a coarser grid (grid=seconds), or raise max_nonzeros"
 
@@ -107,7 +108,11 @@ class Pairwise:
             raise LoweringTooLarge(rows, columns, nonzeros, max_nonzeros, ADVICE)
         self.form = form
         self.intervals: ColumnStarts = ColumnStarts(model, form)
-        self.expressions = Expressions(form, self.intervals.integers, self.intervals.view)
+        overlaps = Overlaps(model, form, self.intervals)
+        self.expressions = Expressions(form, self.intervals.integers, self.intervals.view, overlaps.lowered)
+        self._whole: dict[tuple[int, int], tuple[int, int]] = {}  # by the columns of two starts: one before the other
+        self._at: dict[tuple[int, int], tuple[int, int]] = {}  # one runs at the start of the other
+        self._apart: set[tuple[int, int]] = set()
 
     @staticmethod
     def predict(model: Model) -> tuple[int, int, int]:
@@ -222,19 +227,36 @@ class Pairwise:
         )
 
     def _pairs(self, m: Members) -> tuple[Ints, Ints]:
-        """Pairs i < j whose windows allow them to meet (two fillers never do)."""
+        """Pairs whose windows allow them to meet (two fillers never do), the one with the first column first."""
         i, j = np.triu_indices(len(m.start), 1)
         apart = (m.high + m.size_hi)[i] <= m.low[j]
         apart |= (m.high + m.size_hi)[j] <= m.low[i]
         keep = ~apart & (i < len(m.index))
-        return i[keep], j[keep]
+        i, j = i[keep], j[keep]
+        forth = m.start[i] < m.start[j]
+        return np.where(forth, i, j), np.where(forth, j, i)
 
     def _states(self, m: Members, i: Ints, j: Ints, overlap: NDArray[np.bool_]) -> tuple[Ints, Ints, NDArray[np.bool_]]:
         """Columns and rows of the states of each pair; those where ``overlap`` may run at the same time.
 
-        Returns the columns "i runs at j's start" and "j runs at i's start", and the pairs that have them.
+        Returns the columns "i runs at j's start" and "j runs at i's start", and the pairs that have them. A pair has its
+        states once, whatever the number of resources that it shares.
         """
-        form = self.form
+        keys = list(zip(m.start[i].tolist(), m.start[j].tolist(), strict=True))
+        settled = np.array([k in self._apart for k in keys], dtype=bool)
+        met = np.array([k in self._whole for k in keys], dtype=bool)
+        self._new_states(m, i, j, ~met & ~settled, overlap)
+        separated = met & ~settled & ~overlap
+        self._separate(m, i[separated], j[separated])
+        self._apart.update(k for k, o in zip(keys, overlap.tolist(), strict=True) if not o)
+        who = overlap & ~settled
+        columns = np.array([self._at[k] for k, w in zip(keys, who.tolist(), strict=True) if w], dtype=np.int64)
+        at_j, at_i = columns.reshape(-1, 2).T
+        return at_j, at_i, who
+
+    def _new_states(self, m: Members, i: Ints, j: Ints, new: NDArray[np.bool_], overlap: NDArray[np.bool_]) -> None:
+        """The states of pairs that have none yet: at least one of them holds where both run."""
+        i, j, overlap = i[new], j[new], overlap[new]
         forth, back = ((m.low + m.size_lo)[a] <= m.high[b] for a, b in ((i, j), (j, i)))
         number = self._both_run(m, i, j)
         kinds: list[tuple[Ints, Ints, NDArray[np.bool_], bool, int]] = [
@@ -246,7 +268,7 @@ class Pairwise:
         found = []
         for a, b, which, whole, gap in kinds:
             a, b = a[which], b[which]
-            first = form.columns(
+            first = self.form.columns(
                 len(a),
                 0,
                 1,
@@ -255,10 +277,23 @@ class Pairwise:
                 recipe=partial(_state, m=m, a=a, b=b, whole=whole, gap=gap),
             )
             states = np.arange(first, first + len(a))
-            form.entries(number[which], states, 1)
+            self.form.entries(number[which], states, 1)
             self._order(m, a, b, states, whole, gap)
-            found.append(states)
-        return found[2], found[3], overlap
+            column = np.full(len(which), -1)
+            column[which] = states
+            found.append(column.tolist())
+        keys = zip(m.start[i].tolist(), m.start[j].tolist(), strict=True)
+        for key, before, after, at_j, at_i in zip(keys, *found, strict=True):
+            self._whole[key] = before, after
+            self._at[key] = at_j, at_i
+
+    def _separate(self, m: Members, i: Ints, j: Ints) -> None:
+        """Of pairs that could run together so far, one comes before the other."""
+        number = self._both_run(m, i, j)
+        keys = zip(m.start[i].tolist(), m.start[j].tolist(), strict=True)
+        columns = np.array([self._whole[k] for k in keys], dtype=np.int64).reshape(-1, 2)
+        rows, sides = np.nonzero(columns >= 0)
+        self.form.entries(number[rows], columns[rows, sides], 1)
 
     def _order(self, m: Members, a: Ints, b: Ints, states: Ints, whole: bool, gap: int) -> None:
         """State 1: ``start_a (+ size_a) + gap <= start_b``."""
