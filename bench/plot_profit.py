@@ -160,9 +160,10 @@ def _days(drawn: Sequence[Record]) -> str:
 
 
 def axis_of(several: Sequence[Curves]) -> Axis:
-    """The axes that show all curves of several runs."""
+    """The axes that show all curves of several runs; of the PUE, those up to the horizon."""
     celsius = [c for curves in several for c in curves["segments"]["celsius"]]
-    known = [p for curves in several for p in pues(curves) if p is not None] or [1.0]
+    known = [p for c in several for p, t in zip(pues(c), _edges(c), strict=False) if p is not None and t < c["until"]]
+    known = known or [1.0]  # what runs on after the horizon may have any
     return Axis(
         min(c["begin"] for c in several),
         max(c["end"] for c in several),
@@ -233,7 +234,7 @@ def _pue(ax: Axes, curves: Curves, axis: Axis) -> None:
     _steps(ax, axis.days(_edges(curves)), pues(curves), INK)
     low, high = axis.pue
     ax.set_ylim(max(1.0, low - 0.1 * (high - low)), high + 0.1 * (high - low))
-    ax.yaxis.set_major_formatter("{x:.2f}")
+    ax.yaxis.set_major_formatter("{x:.2f}" if high - low > 2 * LEAST_PUE else "{x:.3f}")
     said = "" if total is None else f"; all up to the horizon: {total:.4f}"
     ax.set_title(f"PUE of each segment{said}", loc="left", fontsize=8)
 
@@ -284,26 +285,24 @@ def anytime(title: str, board: ProfitBoard) -> str:
 
 def _anytime(ax: Axes, board: ProfitBoard) -> None:
     """Lines of the searches and solvers; the best rule and the bound lie across."""
-    others = [row for row in board.rows if not _rule(row)]
-    best = max((row.objective for row in board.rows if row.objective is not None), default=0.0)
-    rule = None if board.best_rule is None else board.best_rule.objective
-    heights = [best, *([] if rule is None else [rule])]
-    for row, colour in zip((r for r in others if drawn_of(r)), PALETTE, strict=False):
-        record = drawn_of(row)
-        points = [] if record is None else incumbents(record)
-        if record is not None and points:
-            end = max(points[-1][0], float(record["seconds"]["total"] or 0.0))
-            at, profit = zip(*points, (end, points[-1][1]), strict=True)
-            ax.step([max(s, 1e-3) for s in at], profit, where="post", color=colour, linewidth=1.4, label=row.method)
-            heights.append(points[-1][1])
-    if rule is not None and board.best_rule is not None:
-        ax.axhline(rule, color=GREY, linewidth=1.1, linestyle=(0, (4, 2)), label=board.best_rule.method)
-    if board.bound is not None:
-        ax.axhline(board.bound["bound"], color=INK, linewidth=0.9, linestyle=(0, (1, 2)), label="best bound")
-        heights.append(float(board.bound["bound"]))
+    runs = [(row.method, r) for row in board.rows if not _rule(row) and (r := drawn_of(row)) is not None]
+    across = (
+        [] if board.best_rule is None else [(board.best_rule.objective or 0.0, board.best_rule.method, GREY, (4, 2))]
+    )
+    across += [] if board.bound is None else [(float(board.bound["bound"]), "best bound", INK, (1, 2))]
+    heights = [*(float(r["objective"]) for _, r in runs), *(height for height, *_ in across)]
+    low, high = limits(heights, max((row.objective for row in board.rows if row.objective is not None), default=0.0))
+    for (method, record), colour in zip(runs, PALETTE, strict=False):
+        points = incumbents(record)
+        end = max(points[-1][0], float(record["seconds"]["total"] or 0.0))
+        at, profit = zip(*points, (end, points[-1][1]), strict=True)
+        below = " (below)" if points[-1][1] < low else ""
+        ax.step([max(s, 1e-3) for s in at], profit, where="post", color=colour, linewidth=1.4, label=f"{method}{below}")
+    for height, name, colour, dashes in across:
+        ax.axhline(height, color=colour, linewidth=1.0, linestyle=(0, dashes), label=name)
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
-    ax.set_ylim(*limits(heights, best))
+    ax.set_ylim(low, high)
     ax.set_xlabel("seconds")
     ax.set_ylabel("profit, EUR")
     ax.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=7)

@@ -63,7 +63,8 @@ class TestCurves:
             assert all(
                 w + k <= axis.watts for w, k in zip(c["segments"]["watts"], c["segments"]["cooling"], strict=True)
             )
-            assert all(axis.pue[0] <= p <= axis.pue[1] for p in pues(c) if p is not None)
+            before = [p for p, t in zip(pues(c), [0, *c["segments"]["end"]], strict=False) if t < c["until"]]
+            assert before and all(axis.pue[0] <= p <= axis.pue[1] for p in before)
         assert Axis(86400, 0, 0, (1, 1), (0, 0)).days([86400, 2 * 86400]).tolist() == [0, 1]
 
     def test_incumbents_of_a_maximisation_grow(self):
