@@ -36,7 +36,7 @@ def guide(
         list[str] | None, typer.Option(help="where an instance is now that is not where it was; repeatable")
     ] = None,
 ) -> None:
-    """Learns from results when to maximise utilisation and when to optimise cooling.
+    """Learns from results when to fill the machine, when to cool best.
 
     Every whole day of the best schedule of each scenario counts: where its PUE lies above the point at which the slope of
     cooling power changes, it maximised utilisation. A decision tree tells that from the cooling and from the utilisation
