@@ -72,9 +72,11 @@ def _least(both: Ints, extra: Ints, free: Ints, p: int) -> None:
 def _candidate(trace: Trace, state: State, i: int, n: int) -> int:
     """The next of the waiting jobs ``i .. n - 1`` that may start now and needs no more than is free in all; n: none."""
     units, request, spare, waiting = trace.units, trace.request, state.spare, state.waiting
+    room, kind = state.room, trace.kind
     while i < n:
         j = waiting[i]
-        if not lacks(units, request, spare, j) and may_start(trace, j, state.clock[NOW]):
+        crowded = units[j] > room[kind[j]] or lacks(units, request, spare, j)
+        if not crowded and may_start(trace, j, state.clock[NOW]):
             return i
         i += 1
     return n
@@ -101,5 +103,7 @@ def easy(trace: Trace, state: State, rules: Rules) -> None:
                     take(trace, state.extra, state, j, 1)
                 for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
                     _least(state.both, state.extra, state.free, state.place[k])
+            elif short:
+                state.room[trace.kind[j]] = min(state.room[trace.kind[j]], trace.units[j] - 1)
             i = _candidate(trace, state, i + 1, n)
     compact(state)

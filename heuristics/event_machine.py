@@ -16,7 +16,7 @@ from .profile import Ints
 class Rows(Protocol):
     """Jobs, one row each, as a ``Workload`` has them; ``request`` is jobs x resources of the platform, per unit.
 
-    Times in seconds: ``release`` is the first moment at which a job may start; ``queue`` indexes ``queues``; ``windows``:
+    ``request_kind``: which of the distinct requests a job has. Times in seconds: ``release`` is the first moment at which a job may start; ``queue`` indexes ``queues``; ``windows``:
     row -> its own start windows.
     """
 
@@ -28,6 +28,8 @@ class Rows(Protocol):
     @property
     def request(self) -> Ints: ...
     @property
+    def request_kind(self) -> Ints: ...
+    @property
     def queue(self) -> Ints: ...
     @property
     def queues(self) -> Sequence[Queue]: ...
@@ -36,22 +38,23 @@ class Rows(Protocol):
 
 
 def counted(jobs: Rows, platform: Platform) -> bool:
-    """Whether nodes are interchangeable: all equal, and no node ever holds two units.
+    """Whether nodes are interchangeable: all equal, and no node ever holds two units, as all ask for most of one resource.
 
     Then how many are free says all, and which ones a job had is found out afterwards (the first free ones).
     """
     if len(platform.classes) != 1:
         return False
     (vector,) = platform.classes
-    return bool((2 * jobs.request > np.array(vector)).any(axis=1).all())
+    return bool((2 * jobs.request > np.array(vector)).all(axis=0).any())
 
 
 def trace_of(jobs: Rows, platform: Platform, runtime: Ints, by_count: bool) -> Trace:
     """The arrays of a replay in which jobs take ``runtime``; ``by_count``: all nodes are one place."""
     capacity = np.array(list(platform.capacity.values()), np.int64).reshape(len(platform.nodes), -1)
-    request = jobs.request
+    request, kind = jobs.request, jobs.request_kind
     if by_count:
         capacity, request = np.array([[len(platform.nodes)]], np.int64), np.ones((len(jobs), 1), np.int64)
+        kind = np.zeros(len(jobs), np.int64)
     slots = np.minimum(jobs.units, capacity.shape[0])
     own, daily, windows = _calendars(jobs)
     flat = np.array([(lo, hi) for listed, _ in windows for lo, hi in listed], np.int64).reshape(-1, 2)
@@ -61,6 +64,7 @@ def trace_of(jobs: Rows, platform: Platform, runtime: Ints, by_count: bool) -> T
         runtime=runtime,
         units=jobs.units,
         request=np.ascontiguousarray(request),
+        kind=kind,
         first=np.concatenate([[0], np.cumsum(slots)]),
         own=own,
         daily=daily,

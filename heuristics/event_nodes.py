@@ -45,7 +45,9 @@ def ranges_of(trace: Trace, state: State, by_count: bool) -> Ranges:
         begins = np.arange(when.size) >= started.sum()
         instant = np.concatenate([(trace.runtime == 0)[started]] * 2)
         kept = ~instant | begins  # what takes no time gives its nodes back as it begins
-        order = np.lexsort((begins[kept], when[kept]))
+        # ... and comes before those that keep theirs: they may have started on what it gave back
+        turn = begins.astype(np.int64) + (begins & ~instant)
+        order = np.lexsort((turn[kept], when[kept]))
         return _number(int(trace.capacity[0, 0]), who[kept][order], begins[kept][order], trace.runtime, units)
     return _ranges(trace, state, started)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..models.compiled import borrowing, compiled
 from .event_fit import count_fits, spread
-from .event_state import NOW, WAITING, State, Trace, begin, compact, keep_places, may_start, rank
+from .event_state import NOW, STARTED, WAITING, State, Trace, begin, compact, keep_places, may_start, rank
 from .profile import Floats, Ints
 
 ALL = 2**31
@@ -25,14 +25,19 @@ class Rules(NamedTuple):
 
 
 @borrowing
-def try_start(trace: Trace, state: State, free: Ints, j: int, best: bool) -> bool:
-    """Start job j now if ``free`` has room for it; True if it has started."""
-    units = trace.units[j]
-    if count_fits(free, trace.request[j], units, state.fit) < units:
-        return False
-    entries = spread(state.free, trace.capacity, state.fit, units, best, state.chosen, state.put)
+def _start(trace: Trace, state: State, j: int, best: bool) -> None:
+    """Start job j now, for which ``state.fit`` has been counted."""
+    entries = spread(state.free, trace.capacity, state.fit, trace.units[j], best, state.chosen, state.put)
     keep_places(trace, state, j, entries)
     begin(trace, state, j)
+
+
+@borrowing
+def try_start(trace: Trace, state: State, free: Ints, j: int, best: bool) -> bool:
+    """Start job j now if ``free`` has room for it; True if it has started."""
+    if count_fits(free, trace.request[j], trace.units[j], state.fit) < trace.units[j]:
+        return False
+    _start(trace, state, j, best)
     return True
 
 
@@ -69,15 +74,22 @@ def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool) -> 
     Jobs that their calendar keeps out are passed over. The number of waiting jobs where nothing blocks.
     """
     spare, units, request, waiting = state.spare, trace.units, trace.request, state.waiting
+    room, kind = state.room, trace.kind
     _sum_up(state.free, spare)
     for i in range(min(state.clock[WAITING], rules.candidates)):
         j = waiting[i]
-        lacking = lacks(units, request, spare, j)
-        if (lacking and not blocking) or not may_start(trace, j, state.clock[NOW]):
+        if (units[j] > room[kind[j]] and not blocking) or not may_start(trace, j, state.clock[NOW]):
             continue
-        if not lacking and try_start(trace, state, state.free, j, rules.best):
-            spend(units, request, spare, j)
-        elif blocking:
+        if units[j] <= room[kind[j]]:
+            fits = units[j] - 1
+            if not lacks(units, request, spare, j):
+                fits = count_fits(state.free, request[j], units[j], state.fit)
+            if fits >= units[j]:
+                _start(trace, state, j, rules.best)
+                spend(units, request, spare, j)
+                continue
+            room[kind[j]] = fits
+        if blocking:
             return i
     return int(state.clock[WAITING])
 
@@ -86,5 +98,7 @@ def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool) -> 
 def by_rule(trace: Trace, state: State, rules: Rules) -> None:
     """A rule without reservations, strict or not."""
     rank(state, rules.base, rules.slope, rules.dynamic)
+    before = state.clock[STARTED]
     start_in_order(trace, state, rules, rules.strict)
-    compact(state)
+    if state.clock[STARTED] > before:
+        compact(state)

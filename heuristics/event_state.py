@@ -33,6 +33,7 @@ class Trace(NamedTuple):
     runtime: Ints
     units: Ints
     request: Ints  # jobs x resources, per unit
+    kind: Ints  # which of the distinct requests a job has
     first: Ints
     own: Ints
     daily: Ints
@@ -53,6 +54,7 @@ class State(NamedTuple):
 
     clock: Ints
     free: Ints  # places x resources
+    room: Ints  # of each distinct request, so many units fit at most (NEVER: unknown); it holds until a job ends
     expected: Ints
     start: Ints
     waiting: Ints
@@ -84,6 +86,7 @@ def new_state(trace: Trace, expected: Ints) -> State:
     return State(
         clock=clock,
         free=trace.capacity.copy(),
+        room=np.full(int(trace.kind.max(initial=0)) + 1, NEVER, np.int64),
         expected=expected.astype(np.int64),
         start=np.full(jobs, -1, np.int64),
         waiting=np.empty(jobs, np.int64),
@@ -222,6 +225,7 @@ def _rank_of(state: State, end: int) -> int:
 def _finish(trace: Trace, state: State, j: int) -> None:
     """Job j gives back what it had."""
     take(trace, state.free, state, j, -1)
+    state.room[:] = NEVER
     end = state.start[j] + state.expected[j]
     i = _rank_of(state, end)
     while state.running[i] != j:

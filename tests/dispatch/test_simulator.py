@@ -69,6 +69,21 @@ def test_completions_come_before_arrivals_at_one_instant():
     assert simulate(line((0, 10, 10, 2), (10, 5, 5, 2)), dispatcher="fcfs").start.tolist() == [0, 10]
 
 
+def test_a_job_that_takes_no_time_leaves_its_nodes_to_one_that_was_submitted_before():
+    p = line((0, 10, 10, 2), (1, 5, 5, 1), (2, 0, 1, 2), (3, 5, 6, 1), (12, 3, 3, 2))
+    found = simulate(p, dispatcher="rule:wt-r")
+    assert found.start.tolist() == [0, 10, 10, 10, 15]
+    assert found.violations == []
+    both = {"n-1": 1, "n-2": 1}
+    assert found.schedule().nodes == {"j0": both, "j1": {"n-1": 1}, "j2": both, "j3": {"n-2": 1}, "j4": both}
+
+
+def test_jobs_that_ask_for_most_of_different_resources_share_a_node():
+    node = Platform([NodeGroup("n", 1, {"cores": 4, "gpus": 2})])
+    jobs = [Job("a", 0, 9, 1, {"cores": 3}, "q", runtime=9), Job("b", 0, 9, 1, {"cores": 1, "gpus": 2}, "q", runtime=9)]
+    assert simulate(Dispatch(node, jobs, [Queue("q", 60)]), dispatcher="fcfs").start.tolist() == [0, 0]
+
+
 def test_a_calendar_opens_without_any_other_event():
     p = Dispatch(PLATFORM, [Job("j", 10, 5, 1, {"cores": 1}, "day", runtime=5)], QUEUES)
     assert simulate(p, dispatcher="fcfs").start.tolist() == [1000]
