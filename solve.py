@@ -1,6 +1,7 @@
 """Solves a model on a backend, or a problem by a method: start, formulation, backend, reading back.
 
-A method is written ``multi-search``, ``first-solution:ORDER``, or ``BACKEND:FORMULATION[@LOWERING][+warm]``:
+A method is written ``multi-search``, ``first-solution:ORDER``, ``rule:est-strict``, or
+``BACKEND:FORMULATION[@LOWERING][+warm]``:
 ``cpsat:counts``, ``cpsat:classes+warm``, ``cpo:pool``, ``highs:counts@pairwise``, ``highs:pool@900s`` (a grid of
 900 s, whose schedules are feasible), ``highs:classes@900s-relax`` (a relaxed grid, whose optimum is a true bound),
 ``highs:classes@60s..3600s-lp`` (a grid fine early and coarse late, its linear relaxation alone),
@@ -54,8 +55,8 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
 
     head, _, argument = text.partition(":")
     if head in heuristics.HEURISTICS:
-        if problem is not None and heuristics.HEURISTICS[head].kind != problem.kind:
-            fitting = [name for name, h in heuristics.HEURISTICS.items() if h.kind == problem.kind]
+        if problem is not None and problem.kind not in heuristics.HEURISTICS[head].kinds:
+            fitting = [name for name, h in heuristics.HEURISTICS.items() if problem.kind in h.kinds]
             raise UnknownName(f"method of {problem.kind} problems", head, [*fitting, *names()])
         try:
             heuristics.HEURISTICS[head].check(argument)

@@ -32,20 +32,11 @@ def by_duration(workload: Workload, expected: Ints) -> Ints:
 
 
 def by_profit(workload: Workload, expected: Ints) -> Floats:
-    """The greatest profit per cost first (thesis 6.5): core-hours over energy; over nothing where no power is known.
+    """The greatest profit per cost first (thesis 6.3): see ``heuristics.rules.most_profit_first``."""
+    from ..heuristics.rules import most_profit_first  # naming a policy needs no compiler, this does
 
-    Every core-hour earns the same and every kWh costs the same, so prices do not matter for the order. A job whose power
-    is unknown beside others with one gets their median power per core.
-    """
     cores = workload.units * workload.request[:, _cores(workload)]
-    earned = (cores * expected).astype(np.float64)
-    known = (workload.power > 0) & (cores > 0)
-    if not known.any():
-        return -earned
-    usual = float(np.median(workload.power[known] / cores[known]))
-    power = np.where(known, workload.power, usual * np.maximum(1, cores))
-    found: Floats = -earned / (power * np.maximum(1, expected))
-    return found
+    return most_profit_first(cores, expected, workload.power)
 
 
 def by_slowdown(workload: Workload, expected: Ints) -> tuple[Floats, Floats]:

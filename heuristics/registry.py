@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..models import Dispatch, Eviction, Problem, Schedule
 from ..models.problem import Value
-from . import evictions
+from . import evictions, rules
 from .allocation import Allocator
 from .first_solution import NothingFound, first_solution, warm_up
 from .multi_search import multi_search
@@ -31,12 +31,12 @@ class NotForThisProblem(ValueError):
 class Heuristic(NamedTuple):
     """``run(problem, argument, time_limit, told)``; ``arguments``: what may follow the colon of its name (empty: nothing).
 
-    ``kind``: of the problems that it is for.
+    ``kinds``: of the problems that it is for.
     """
 
     run: Callable[[Problem, str, float | None, Told | None], Found]
     arguments: tuple[str, ...] = ()
-    kind: str = "dispatch"
+    kinds: tuple[str, ...] = ("dispatch",)
 
     def check(self, argument: str) -> None:
         """Raise UnknownOrder, with the near names, for an argument that is not known."""
@@ -56,7 +56,11 @@ def usual_start(problem: Problem) -> str:
 
 def warm_up_for(problem: Problem) -> None:
     """Compile the kernels for this kind of problem, so that time measured afterwards is time of searching."""
-    (evictions.warm_up if isinstance(problem, Eviction) else warm_up)()
+    if isinstance(problem, Eviction):
+        evictions.warm_up()
+    else:
+        warm_up()
+        rules.warm_up()
 
 
 def _dispatch(problem: Problem, name: str) -> Dispatch:
@@ -77,6 +81,13 @@ def _first_solution(problem: Problem, argument: str, time_limit: float | None, t
     if told is not None:
         told(problem.objective(schedule))
     return Found(schedule, f"order: {argument}")
+
+
+def _rule(problem: Problem, argument: str, time_limit: float | None, told: Told | None) -> Found:
+    schedule = rules.schedule_by_rule(_dispatch(problem, "rule"), argument)
+    if told is not None:
+        told(problem.objective(schedule))
+    return Found(schedule, f"rule: {argument}")
 
 
 def _eviction(problem: Problem, name: str) -> Eviction:
@@ -116,7 +127,8 @@ def _one_after_another(p: Eviction) -> str:
 HEURISTICS: dict[str, Heuristic] = {
     "multi-search": Heuristic(_multi_search),
     "first-solution": Heuristic(_first_solution, ORDERINGS),
-    "dp": Heuristic(_dp, kind="eviction"),
-    "greedy": Heuristic(_greedy, kind="eviction"),
-    "backtracking": Heuristic(_backtracking, kind="eviction"),
+    "rule": Heuristic(_rule, rules.RULES),
+    "dp": Heuristic(_dp, kinds=("eviction",)),
+    "greedy": Heuristic(_greedy, kinds=("eviction",)),
+    "backtracking": Heuristic(_backtracking, kinds=("eviction",)),
 }

@@ -1,0 +1,192 @@
+"""Rules: at each event the waiting jobs start in the order of a key, as far as they fit (thesis 6.3).
+
+They go through time, event by event, where a first solution goes through jobs. The kernels are those of the replays of
+whole traces; here jobs take the durations that the problem says, and running jobs are on their nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
+from ..models.dispatch import Window
+from .event_machine import counted, trace_of
+from .event_nodes import by_name, ranges_of
+from .event_replay import replay_by_rule
+from .event_rules import ALL, Rules
+from .event_state import NEXT, NOW, State, Trace, begin, keep_places, new_state
+from .first_solution import NothingFound
+from .orders import UnknownOrder
+from .profile import Floats, Ints
+from .standstill import Standstill
+
+KEYS = ("est", "wt", "profit")
+RULES: tuple[str, ...] = tuple(key + strictness for key in KEYS for strictness in ("", "-strict"))
+"""``est``: the earliest start first; ``wt``: the shortest duration first; ``profit``: the most core-hours per energy first.
+Equal ones by submit time, then as declared. A job that does not fit is passed over; ``-strict``: all later ones wait for it,
+unless it is its calendar that keeps it out."""
+
+BATCH = 20_000  # events between two looks at whether anything can happen any more
+
+
+class LeftWaiting(NothingFound):
+    """A rule starts some job too late, or never; ``job`` is its id."""
+
+    def __init__(self, rule: str, job: Job, why: str) -> None:
+        super().__init__(f"rule:{rule} {why}; a rule looks at no deadline and at no window to come: try first-solution")
+        self.job = job.id
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The running jobs, then the others by priority, as ``event_machine.Rows``."""
+
+    jobs: Sequence[Job]
+    running: int
+    release: Ints
+    duration: Ints
+    units: Ints
+    request: Ints
+    request_kind: Ints
+    queue: Ints
+    queues: Sequence[Queue]
+    windows: Mapping[int, tuple[Window, ...]]
+
+    def __len__(self) -> int:
+        return len(self.jobs)
+
+
+def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
+    """The schedule of a rule, one of ``RULES``, with the problem's own durations, from its ``now`` on, running jobs included.
+
+    At one moment jobs end, others arrive, then waiting jobs start, best-fit: on the nodes with the least free amounts,
+    each as a share of the node's capacity. Start windows and daily calendars are kept. Raises LeftWaiting if a job's
+    windows pass while it waits or if it ends after its deadline, UnknownOrder for a rule that there is not.
+
+    >>> jobs = [Job("long", 0, 60, 1, {"cores": 4}, "q"), Job("short", 0, 5, 1, {"cores": 2}, "q")]
+    >>> machine = Platform([NodeGroup("n", 1, {"cores": 4})])
+    >>> schedule_by_rule(Dispatch(machine, jobs, [Queue("q", 60)]), "wt").start
+    {'long': 5, 'short': 0}
+    """
+    if rule not in RULES:
+        raise UnknownOrder(f"there is no rule {rule!r}; known are {', '.join(RULES)}")
+    jobs = problem.dispatch if isinstance(problem, Profit) else problem
+    rows = _rows(jobs, _in_order(problem, jobs, rule))
+    by_count = rows.running == 0 and len(rows) > 0 and counted(rows, jobs.platform)
+    trace = trace_of(rows, jobs.platform, rows.duration, by_count)
+    state = _with_running(jobs, rows, trace)
+    rank = np.arange(len(rows), dtype=np.float64)
+    order = Rules(rank, np.zeros(len(rows)), False, rule.endswith("-strict"), 0, ALL, True)
+    standstill = Standstill(trace, state)
+    while replay_by_rule(trace, state, order, 0, BATCH) and not standstill.reached():
+        pass
+    _check(jobs, rows, state, rule)
+    nodes = dict(
+        zip((j.id for j in rows.jobs), by_name(ranges_of(trace, state, by_count), jobs.platform.nodes), strict=True)
+    )
+    start = dict(zip(nodes, state.start.tolist(), strict=True))
+    ids = [job.id for job in jobs.jobs]
+    return Schedule({i: start[i] for i in ids}, {i: nodes[i] for i in ids})
+
+
+def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:
+    """A key per job: the greatest profit per cost first (thesis 6.3): core-hours over energy; over nothing without powers.
+
+    ``cores`` and ``power`` (watts; NaN: not known) of whole jobs, ``duration`` in seconds. Every core-hour earns the same
+    and every kWh costs the same, so prices do not matter for the order. A job whose power is unknown beside others with
+    one gets their median power per core.
+
+    >>> most_profit_first(np.array([4, 4]), np.array([60, 60]), np.array([40.0, 20.0])).argsort().tolist()
+    [1, 0]
+    """
+    earned = (cores * duration).astype(np.float64)
+    known = (power > 0) & (cores > 0)
+    if not known.any():
+        return -earned
+    usual = float(np.median(power[known] / cores[known]))
+    found: Floats = -earned / (np.where(known, power, usual * np.maximum(1, cores)) * np.maximum(1, duration))
+    return found
+
+
+@cache
+def warm_up() -> None:
+    """Compile the kernels, or load them from numba's cache."""
+    machine = Platform([NodeGroup("n", 2, {"cores": 2})])
+    for cores in (1, 2):  # the nodes are told apart; they are counted
+        jobs = [Job(name, 0, 10, 1, {"cores": cores}, "q") for name in "abc"]
+        schedule_by_rule(Dispatch(machine, jobs, [Queue("q", 1)]))
+
+
+def _in_order(problem: Dispatch | Profit, dispatch: Dispatch, rule: str) -> list[Job]:
+    """The jobs by the rule's key, equal ones by submit time: the kernels run through long queues row after row."""
+    jobs = sorted(dispatch.jobs, key=lambda j: j.submit)
+    if rule.startswith("est"):
+        return sorted(jobs, key=dispatch.earliest)
+    duration = np.maximum(1, np.array([dispatch.duration(j) for j in jobs], np.int64))
+    key: Ints | Floats = duration
+    if rule.startswith("profit"):
+        resource = next((r for r in ("cores", *dispatch.platform.resources) if r in dispatch.platform.resources), "")
+        cores = np.array([j.units * j.request.get(resource, 0) for j in jobs], np.int64)
+        key = most_profit_first(cores, duration, np.array([_power(problem, j) for j in jobs], np.float64))
+    return [jobs[k] for k in np.argsort(key, kind="stable").tolist()]
+
+
+def _power(problem: Dispatch | Profit, job: Job) -> float:
+    """Watts of the whole job; NaN: not known."""
+    if isinstance(problem, Profit):
+        return problem.power(job)
+    return np.nan if job.power is None else job.power
+
+
+def _rows(problem: Dispatch, listed: Sequence[Job]) -> _Rows:
+    running = [r for r in problem.running if r.end > problem.now]
+    jobs, before, now = [*(r.job for r in running), *listed], len(running), problem.now
+    resources = problem.platform.resources
+    request = np.array([[j.request.get(r, 0) for r in resources] for j in jobs], np.int64)
+    request = request.reshape(len(jobs), len(resources))
+    queues = {q.name: k for k, q in enumerate(problem.queues)}
+    return _Rows(
+        jobs=jobs,
+        running=before,
+        release=np.array([*(now - 1 for _ in running), *map(problem.earliest, listed)], np.int64),
+        duration=np.array([*(r.end - now for r in running), *map(problem.duration, listed)], np.int64),
+        units=np.array([*(sum(r.nodes.values()) for r in running), *(j.units for j in listed)], np.int64),
+        request=request,
+        request_kind=np.unique(request, axis=0, return_inverse=True)[1].reshape(-1),
+        queue=np.array([*(len(queues) for _ in running), *(queues[j.queue] for j in listed)], np.int64),
+        queues=[*problem.queues, Queue("of running jobs", 1)],
+        windows={k: j.windows for k, j in enumerate(listed, before) if j.windows},
+    )
+
+
+def _with_running(problem: Dispatch, rows: _Rows, trace: Trace) -> State:
+    """The state at ``now``, with the running jobs on their nodes."""
+    state = new_state(trace, np.maximum(1, rows.duration))
+    state.clock[NOW], state.clock[NEXT] = problem.now, rows.running
+    number = {name: n for n, name in enumerate(problem.platform.nodes)}
+    for k, r in enumerate(r for r in problem.running if r.end > problem.now):
+        held = [(number[name], units) for name, units in r.nodes.items() if units > 0]
+        for i, (node, units) in enumerate(held):
+            state.chosen[i], state.put[i] = node, units
+        keep_places(trace, state, k, len(held))
+        begin(trace, state, k)
+    return state
+
+
+def _check(problem: Dispatch, rows: _Rows, state: State, rule: str) -> None:
+    """Raise LeftWaiting for the first job that was not started, or else for the first one that ends too late."""
+    for job, start in zip(rows.jobs[rows.running :], state.start[rows.running :].tolist(), strict=True):
+        if start < 0:
+            windows = problem.start_windows(job)
+            where = f"its start windows end at {windows[-1][1]}" if windows else "no moment is left for its start"
+            raise LeftWaiting(
+                rule, job, f"never starts job {job.id!r} ({job.units} units of {dict(job.request)}): {where}"
+            )
+    for job, start in zip(rows.jobs[rows.running :], state.start[rows.running :].tolist(), strict=True):
+        end = start + problem.duration(job)
+        if job.deadline is not None and end > job.deadline:
+            raise LeftWaiting(rule, job, f"ends job {job.id!r} at {end}, after its deadline {job.deadline}")
