@@ -14,10 +14,12 @@ from ..models.language import Assignment, Integer, Interval, Model
 from .base import Availability, Conflict, Limits, Outcome, Status, WarmStart, Watch
 from .linear import IntervalColumns, LinearForm, Lowered, lower
 from .linear.dual import safe_bound
+from .linear.form import Floats
 
 GAP = 1e-6
 TOLERANCE = 1e-8  # of rows and of integrality: big-M constants reach 1e5 and more
 SMALL = 1_000  # non-zeros; so small a model is solved without presolve, which was wrong in 5 of 7,000 of them
+MODERATE = 1 << 25  # of a cost, in the units of the solver
 NO_SUBSET = "HiGHS has irreducible subsets of linear relaxations only; the relaxation of this model is feasible"
 POLL_SECONDS = 0.1
 
@@ -100,23 +102,49 @@ class HighsCompiled:
 
 
 def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
-    """A silent ``highspy.Highs`` that holds the form; ``relax`` drops integrality."""
+    """A silent ``highspy.Highs`` that holds the form, its rows scaled if columns are integral; ``relax`` drops integrality."""
     import highspy
 
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
     kinds = np.zeros_like(form.integral) if relax else form.integral
+    rows = _scales(form) if kinds.any() else np.ones(len(form.row_lo))
     status = h.passModel(
         *(len(form.cost), len(form.row_lo), len(form.value)),
         int(highspy.MatrixFormat.kRowwise),
         int(highspy.ObjSense.kMaximize if form.maximize else highspy.ObjSense.kMinimize),
         form.offset,
-        *(form.cost, form.column_lo, form.column_hi, form.row_lo, form.row_hi),
-        *(form.start, form.index, form.value, kinds),
+        *(form.cost, form.column_lo, form.column_hi, form.row_lo * rows, form.row_hi * rows),
+        *(form.start, form.index, form.value * np.repeat(rows, np.diff(form.start)), kinds),
     )
     if status == highspy.HighsStatus.kError:
         raise RuntimeError(f"HiGHS refused the model of {form.size}")
     return h
+
+
+def _scales(form: LinearForm) -> Floats:
+    """Powers of two that bring the greatest coefficient of each row down to its root.
+
+    Tolerances are absolute: on rows with big-M constants of 1e5 and sums of 1e6 core-seconds HiGHS 1.14 lost the optimum
+    of two profit problems in three without this, and called the next best optimal.
+    """
+    greatest = np.ones(len(form.row_lo))
+    np.maximum.at(greatest, np.repeat(np.arange(len(greatest)), np.diff(form.start)), np.abs(form.value))
+    found: Floats = np.exp2(-np.floor(np.log2(greatest) / 2))
+    return found
+
+
+def _unit(form: LinearForm) -> float:
+    """A power of two that brings the least cost to 1, as far as the greatest stays moderate.
+
+    HiGHS takes a reduced cost within 1e-7 for 0, in the units of the objective. Euro per second are 1e-5 and less, and
+    seconds many: in HiGHS 1.14 profit problems lost up to 1 % of their optimum at the root without this.
+    """
+    costs = np.abs(form.cost[form.cost != 0])
+    if not len(costs):
+        return 1.0
+    up = min(math.ceil(-math.log2(costs.min())), math.floor(math.log2(MODERATE / costs.max())))
+    return float(2.0 ** max(0, up))
 
 
 class _Run:
@@ -136,9 +164,25 @@ class _Run:
         self.start: Any = None  # column values of the start until HiGHS asks for them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
         self.failure: Exception | None = None
+        self.unit = _unit(compiled.form) if self.discrete else 1.0
 
     def run(self, warm: Assignment | None) -> Outcome:
         self._options()
+        self._scale_costs(self.unit)
+        try:
+            return self._run(warm)
+        finally:
+            self._scale_costs(1.0)
+
+    def _scale_costs(self, unit: float) -> None:
+        """The objective of the solver, in multiples of the model's."""
+        if self.unit != 1.0:
+            form = self.compiled.form
+            n = len(form.cost)
+            self.highs.changeColsCost(n, np.arange(n, dtype=np.int32), form.cost * unit)
+            self.highs.changeObjectiveOffset(form.offset * unit)
+
+    def _run(self, warm: Assignment | None) -> Outcome:
         fate = self._start(warm) if warm is not None else WarmStart()
         callbacks = {
             "cbLogging": self._logged,
@@ -168,7 +212,7 @@ class _Run:
             "output_flag": True,
             "log_to_console": False,
             "mip_rel_gap": GAP if limits.gap is None else limits.gap,
-            "mip_abs_gap": 1e-9,
+            "mip_abs_gap": 1e-9 * self.unit,
             "mip_feasibility_tolerance": TOLERANCE,
             "primal_feasibility_tolerance": TOLERANCE,
             "presolve": "off" if self.compiled.size["nonzeros"] <= SMALL else "choose",
@@ -266,7 +310,7 @@ class _Run:
             self.stop.set()
 
     def _bound(self, out: Any) -> float | None:
-        return None if self.alone or abs(out.mip_dual_bound) >= 1e30 else float(out.mip_dual_bound)
+        return None if self.alone or abs(out.mip_dual_bound) >= 1e30 else float(out.mip_dual_bound) / self.unit
 
     def _outcome(self, log: str, fate: WarmStart) -> Outcome:
         import highspy
