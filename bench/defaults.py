@@ -80,16 +80,17 @@ SHARED_EVICTION = (*BY_HEURISTIC[:2], *(Default(f"{name}:shared+warm", 60) for n
 
 RULES = tuple(f"rule:{key}{strict}" for key in ("est", "wt", "profit") for strict in ("", "-strict"))
 SEARCHES = ("multi-search", "delay-search", "relaxation-search@cpsat", "lns", "lns@cpsat")
-COLD = ("cpsat:counts", "cpsat:pool", "cpo:pool", "highs:fluid-lp")  # the last one for its bound
+BOUND = "highs:fluid-lp"
+COLD = (Default("cpsat:counts", 20), Default("cpsat:pool"), Default("cpo:pool"), Default(BOUND))
 MEDIUM_PROFIT = (
-    *(Default(name, 5) for name in RULES),
+    *(Default(name, 2) for name in RULES),
     *(Default(name, 20) for name in SEARCHES),
-    *(Default(name) for name in COLD),
+    *COLD,
 )
 SMALL_PROFIT = (*MEDIUM_PROFIT, Default("highs:counts@pairwise", 20), Default("cpo:counts"))
 LARGE_PROFIT = (
     *(Default(name, 60) for name in RULES),
-    *(Default(name, 180) for name in ("multi-search", "delay-search", "lns", COLD[-1])),
+    *(Default(name, 180) for name in ("multi-search", "delay-search", "lns", BOUND)),
 )
 
 
