@@ -85,6 +85,7 @@ class Neighbourhoods:
     def __init__(self, problem: Dispatch | Profit) -> None:
         self.problem = problem
         self.flat = Flat(problem)
+        self.sign = 1 if problem.sense == "minimize" else -1  # what makes the objective one to minimize
 
     def model(
         self,
@@ -108,9 +109,7 @@ class Neighbourhoods:
         some = flat.dispatch.replace(jobs=[flat.dispatch.jobs[j] for j in moving], running=())
         model = Model(f"neighbourhood of {len(moving)} jobs")
         made = tuple(
-            model.interval(
-                job.id, int(flat.duration[j]), windows[j], isinstance(self.problem, Profit) and bool(flat.can_wait[j])
-            )
+            model.interval(job.id, int(flat.duration[j]), windows[j], self._optional(j, placed))
             for j, job in zip(moving, some.jobs, strict=True)
         )
         base = Base(some, model, made, {})
@@ -122,13 +121,17 @@ class Neighbourhoods:
         self._aim(base, placed, moving, stays)
         return Neighbourhood(flat, model, moving, made, units)
 
+    def _optional(self, j: int, placed: Placed) -> bool:
+        """Whether a job may be parked."""
+        return isinstance(self.problem, Profit) and bool(self.flat.can_wait[j] or placed.starts[j] == PARKED)
+
     def _windows(self, j: int, placed: Placed, since: int | None, until: int | None) -> tuple[Window, ...]:
         """Where the start of a job may lie; empty if it earns nothing wherever it starts."""
         dispatch, now = self.flat.dispatch, int(placed.starts[j])
         horizon = dispatch.horizon
         if isinstance(self.problem, Profit):
             last = self.problem.until
-            horizon = last - 1 if self.flat.can_wait[j] else max(horizon, last)
+            horizon = last - 1 if self._optional(j, placed) else max(horizon, last)
         if until is not None:
             horizon = min(horizon, max(until, now))
         windows = dispatch.start_windows(dispatch.jobs[j], horizon)

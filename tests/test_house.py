@@ -13,7 +13,7 @@ ROOT = Path(schedlab.__file__).parent
 ALLOWED = {
     "models": set(),
     "instances": {"models"},
-    "heuristics": {"models"},
+    "heuristics": {"models", "backends"},
     "backends": {"models"},
     "solve": {"models", "heuristics", "backends"},
     "dispatch": {"models", "instances", "heuristics", "backends", "solve"},
