@@ -181,9 +181,10 @@ def _costs(problem: Dispatch, jobs: Jobs) -> Costs:
     elif aim == "slowdown":
         weight, constant = 1 / np.maximum(1, jobs.duration), float(len(ewt))
     submit = np.array([j.submit for j in problem.jobs], np.int64)
-    return Costs(mode, submit, weight, grace, constant, ledger())
+    return Costs(mode, submit, weight, grace, constant, ledger(), np.zeros(submit.size, np.bool_))
 
 
 def _earnings(problem: Profit, jobs: Jobs) -> Costs:
     submit = np.array([j.submit for j in problem.jobs], np.int64)
-    return Costs(EARNINGS, submit, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0, ledger(problem))
+    none = np.zeros(submit.size, np.bool_)
+    return Costs(EARNINGS, submit, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0, ledger(problem), none)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..models.compiled import compiled
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
+Bools = NDArray[np.bool_]
+
 KINDS = 4096  # so that asking what is hopeless costs no more than a search
 EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3
+PARKED = -1  # the start of a job that has none: it waits until nothing is earned any more
 
 
 class Jobs(NamedTuple):
@@ -48,6 +52,7 @@ class Costs(NamedTuple):
     grace: Ints
     constant: float
     ledger: Ledger
+    parks: Bools  # whether a job may be left without a start; none, unless a search allows it
 
 
 class Hopeless(NamedTuple):

@@ -13,7 +13,7 @@ from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
 from .earliest import Scratch, new_scratch
 from .first_solution import ListScheduler
-from .kernels import EARNINGS, KINDS, LAST_END, Costs, Hopeless, Jobs, cost, new_hopeless, objective, place, put
+from .kernels import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, objective, place, put
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
 BATCH = 200
@@ -58,8 +58,8 @@ def move_jobs(
     answer = Answer(best, *scheduler.place(best))
     value = scheduler.objective(answer.starts)
     trace = [(time.perf_counter() - began, a.sign * value)]
-    for moves in _batches(best.size, rounds, seed, None if time_limit is None else began + time_limit):
-        found = _improve(a.machine, a.jobs, a.costs, answer, moves, value)
+    for moves in batches(best.size, rounds, seed, None if time_limit is None else began + time_limit):
+        found = improve(a.machine, a.jobs, a.costs, answer, moves, value)
         if found < value:
             value = float(found)
             trace.append((time.perf_counter() - began, a.sign * value))
@@ -70,7 +70,7 @@ def move_jobs(
     return Moved(ids, schedule, a.problem.objective(schedule), tuple(trace))
 
 
-def _batches(jobs: int, rounds: int, seed: int, until: float | None) -> Iterator[Ints]:
+def batches(jobs: int, rounds: int, seed: int, until: float | None) -> Iterator[Ints]:
     """Moves (from, to) in batches; with a clock, batches short enough for it, and none after ``until``."""
     rng = np.random.default_rng(seed)
     size = BATCH if until is None else FIRST_BATCH
@@ -98,6 +98,8 @@ def _put_from(profile: Profile, jobs: Jobs, answer: Answer, first: int, last: in
     """Put the jobs at the places ``first .. last - 1`` of the order where the answer has them, or take them out."""
     for k in range(first, last):
         j = answer.order[k]
+        if answer.starts[j] == PARKED:
+            continue
         chosen = answer.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         profile = put(profile, jobs, j, answer.starts[j], chosen, sign)
     return profile
@@ -146,7 +148,9 @@ def _place_from(
         j = trial.order[k]
         chosen = trial.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         trial.starts[j], profile = place(profile, machine, jobs, s, known, j, -NEVER, chosen)
-        if trial.starts[j] < 0:
+        if trial.starts[j] == PARKED:
+            if costs.parks[j]:
+                continue
             return profile, np.inf, k
         spent = _add(costs, spent, cost(costs, jobs, j, trial.starts[j]))
         if costs.mode != EARNINGS and _add(costs, spent, rest[k + 1]) > value + 1e-12 * abs(value):
@@ -158,7 +162,7 @@ def _place_from(
 
 
 @compiled
-def _improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: Ints, value: float) -> float:
+def improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: Ints, value: float) -> float:
     """Try the moves (from, to), changing the answer where one is no worse; the objective at the end.
 
     A move takes the jobs from the first changed place on out of the profile and places them anew.
