@@ -27,10 +27,9 @@ from ..models.language.expressions import (
     Window,
     atoms_below,
 )
+from ..models.language.semantics import REAL_TOLERANCE
 from .cpsat_native import LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, magnitude, rational
 
-
-REAL=1e-7
 
 class Expressions:
     """Lowers expressions, each atom once. The lists give native indices by interval or integer, -1 where there is none.
@@ -220,7 +219,8 @@ class Expressions:
         return Form({made: _over(scale)}, 0, max(e.error for e in entries))
 
     def _piecewise(self, atom: Piecewise) -> Form:
-        """The multiple-choice form (Croxton, Gendron, Magnanti 2003, section 2): one segment is chosen, it holds x.
+        """A convex function is the greatest of its lines; any other takes the multiple-choice form (Croxton, Gendron,
+        Magnanti 2003, section 2): one segment is chosen, it holds x.
 
         x = sum(x_k), lo_k s_k <= x_k <= hi_k s_k, sum(s_k) = 1, value = sum(slope_k x_k + intercept_k s_k).
         """
@@ -230,9 +230,8 @@ class Expressions:
         if not pieces:
             self.native.require(Form(constant=1), 0, 0)  # no value of x lies between the points
             return Form()
-        if all(a[2] <= b[2] for a, b in pairwise(pieces)):
-            self.native.require(f, atom.points[0][0], atom.points[-1][0], slack=REAL)
-            return self._max([Form({i: c * s for i, c in f.terms.items()}, f.constant * s + b, f.error * abs(s)) for _, _, s, b in pieces])
+        if _convex(atom):
+            return self._greatest(atom, f, [(slope, intercept) for _, _, slope, intercept in pieces])
         tie = Form({i: -c for i, c in w.terms.items()}, -w.constant)
         value = Form(error=w.error * max(abs(slope) for _, _, slope, _ in pieces))
         chosen = []
@@ -249,6 +248,13 @@ class Expressions:
         self.native.require(tie, 0, 0)
         return value
 
+    def _greatest(self, atom: Piecewise, f: Form, lines: list[tuple[Fraction, Fraction]]) -> Form:
+        """A convex function as the greatest of its lines, within its points."""
+        slack = 0.0 if atom.operands[0].integral else REAL_TOLERANCE / 2
+        self.native.require(f, atom.points[0][0], atom.points[-1][0], slack=slack)
+        parts = [f.times(slope) for slope, _ in lines]
+        return self._max([Form(p.terms, p.constant + at, p.error) for p, (_, at) in zip(parts, lines, strict=True)])
+
     def _segments(self, atom: Piecewise, w: WholeForm) -> list[tuple[int, int, Fraction, Fraction]]:
         """(lowest x, highest x, slope, intercept) of the pieces that a whole x can lie in, x in units of 1 / scale."""
         found: list[tuple[int, int, Fraction, Fraction]] = []
@@ -261,6 +267,11 @@ class Expressions:
                 found.append((lo, hi, slope, y0 - slope * x0))
                 low = hi + 1  # a point between two pieces belongs to the first
         return found
+
+
+def _convex(atom: Piecewise) -> bool:
+    slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(atom.points)]
+    return all(a <= b for a, b in pairwise(slopes))
 
 
 def _over(scale: int) -> Rational:

@@ -320,7 +320,7 @@ class Lowering:
     def _aim(self, aim: Linear) -> None:
         f = self.expressions.form(aim)
         moving = Form(f.terms, 0, f.error)
-        w = self.native.whole(moving, self.native.scale([moving]))
+        w = self.native.whole(moving, self.native.objective_scale(moving, maximize=self.model.sense == "maximize"))
         expression = self.native.expression(w)
         sign = 1 if self.model.sense == "minimize" else -1
         if sign > 0:

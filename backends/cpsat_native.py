@@ -31,6 +31,9 @@ AUXILIARY_ROUNDINGS = (
 )  # if rounded: the coarsest is best for sums, finer where it is too coarse
 FINE = Fraction(1, 1 << 26)  # the error, relative to the greatest value, at which a rounding is fine enough
 
+OBJECTIVE_BITS = (40, 42, 44, 46, 48, 50, 52, 54, 56)  # up to ROOM
+NEGLIGIBLE = Fraction(1, 1 << 28)  # of the objective's best value, as an error
+
 
 class NumberRangeError(ArithmeticError):
     """A value that CP-SAT's 64-bit arithmetic cannot take."""
@@ -179,6 +182,19 @@ class NativeModel:
             scale = self.scale(forms, AUXILIARY_ROOM, rounding)
             added = max(self.whole(f, scale).error - f.error for f in forms)
             if added <= FINE * max(1, *(magnitude(b) for f in forms for b in self.bounds(f))):
+                break
+        return scale
+
+    def objective_scale(self, f: Form, *, maximize: bool) -> int:
+        """The scale for the objective: if it has to be rounded, the least at which that costs next to nothing.
+
+        Next to nothing of the best value that it could have; where that is 0, the optimum may be as small as one likes.
+        The smaller its numbers, the finer CP-SAT's own multiples of its rows: proofs take half the time at 2^44 as at 2^56.
+        """
+        for bits in OBJECTIVE_BITS:
+            scale = self.scale([f], ROOM, 1 << bits)
+            best = magnitude(self.bounds(f)[int(maximize)])
+            if self.whole(f, scale).error - f.error <= NEGLIGIBLE * best:
                 break
         return scale
 

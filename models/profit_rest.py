@@ -69,10 +69,9 @@ class _Later:
         waiting = sorted(rest, key=self.dispatch.earliest)
         found = []
         while waiting:
-            for job in waiting[:AHEAD]:
-                if self.dispatch.earliest(job) <= self.now and (on := self._fit(job)) is not None:
-                    found.append((job, self.now, on))
-            placed = {job.id for job, *_ in found[-AHEAD:]}
+            come = [j for j in waiting[:AHEAD] if self.dispatch.earliest(j) <= self.now]
+            placed = {j.id: on for j in come if (on := self._fit(j)) is not None}
+            found += [(j, self.now, placed[j.id]) for j in come if j.id in placed]
             waiting = [j for j in waiting if j.id not in placed]
             self._next(waiting)
         return found

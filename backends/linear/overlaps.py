@@ -42,7 +42,6 @@ class Overlaps:
             return self.intervals.view(v, "start").times(slope).plus(self.intervals.present(v).times(at_zero))
         if len(points) == 1:
             return self.intervals.present(v).times(float(value[0]))
-        n = len(points) - 1
         slope = np.diff(value) / np.diff(points)
         at_zero = value[:-1] - slope * points[:-1]
         terms = dict(enumerate(np.concatenate([at_zero, slope]).tolist(), first))
