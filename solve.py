@@ -5,7 +5,8 @@ A method is written ``multi-search``, ``first-solution:ORDER``, ``rule:est-stric
 ``cpsat:counts``, ``cpsat:classes+warm``, ``cpo:pool``, ``highs:counts@pairwise``, ``highs:pool@900s`` (a grid of
 900 s, whose schedules are feasible), ``highs:classes@900s-relax`` (a relaxed grid, whose optimum is a true bound),
 ``highs:classes@60s..3600s-lp`` (a grid fine early and coarse late, its linear relaxation alone),
-``highs:pool@60s..3600s-energy`` (a linear relaxation by the energy in each cell: the strongest bounds).
+``highs:pool@60s..3600s-energy`` (a linear relaxation by the energy in each cell: the strongest bounds),
+``highs:fluid@lp`` (the linear relaxation alone, without a grid).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Method:
     @property
     def solver(self) -> str:
         """Whose version decides the outcome."""
-        return "schedlab" if self.heuristic else self.backend
+        return self.backend or "schedlab"
 
 
 def parse_method(text: str, problem: Problem | None = None) -> Method:
@@ -54,16 +55,8 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     from . import heuristics  # here and below: numba is imported only where a problem is solved
 
     head, _, argument = text.partition(":")
-    if head in heuristics.HEURISTICS:
-        if problem is not None and problem.kind not in heuristics.HEURISTICS[head].kinds:
-            fitting = [name for name, h in heuristics.HEURISTICS.items() if problem.kind in h.kinds]
-            raise UnknownName(f"method of {problem.kind} problems", head, [*fitting, *names()])
-        try:
-            heuristics.HEURISTICS[head].check(argument)
-        except heuristics.UnknownOrder as e:
-            known = list(heuristics.HEURISTICS[head].arguments) or ["none"]
-            raise UnknownName(f"argument of {head}", argument, known) from e
-        return Method(text, heuristic=head, argument=argument)
+    if head.partition("@")[0] in heuristics.HEURISTICS:
+        return _parse_heuristic(text, problem)
     if head not in names():
         raise UnknownName("method or backend", head, [*heuristics.HEURISTICS, *names()])
     argument, plus, start = argument.partition("+")
@@ -81,17 +74,40 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     return Method(text, backend=head, formulation=formulation, options=options, warm=bool(plus))
 
 
+def _parse_heuristic(text: str, problem: Problem | None) -> Method:
+    """NAME[@BACKEND][:ARGUMENT]"""
+    from . import heuristics
+
+    head, _, argument = text.partition(":")
+    name, at, solver = head.partition("@")
+    found = heuristics.HEURISTICS[name]
+    if problem is not None and problem.kind not in found.kinds:
+        fitting = [name for name, h in heuristics.HEURISTICS.items() if problem.kind in h.kinds]
+        raise UnknownName(f"method of {problem.kind} problems", name, [*fitting, *names()])
+    if at and (not found.backends or solver not in names()):
+        raise UnknownName(
+            f"backend of {name}", f"@{solver}", [f"@{n}" for n in names()] if found.backends else ["none"]
+        )
+    try:
+        found.check(argument)
+    except heuristics.UnknownOrder as e:
+        raise UnknownName(f"argument of {name}", argument, list(found.arguments) or ["none"]) from e
+    return Method(text, heuristic=name, argument=argument, backend=solver or found.usual)
+
+
 def _lowering(text: str) -> dict[str, Any]:
     if not text:
         return {}
     if text in ("pairwise", "time-indexed"):
         return {"lowering": text}
+    if text == "lp":
+        return {"lowering": "pairwise", "integral": False}
     found = GRID.fullmatch(text)
     if found is None:
         raise UnknownName(
             "lowering",
             f"@{text}",
-            ["@pairwise", "@time-indexed", "@900s", "@900s-relax", "@900s-lp", "@600s..36000s-energy"],
+            ["@pairwise", "@lp", "@time-indexed", "@900s", "@900s-relax", "@900s-lp", "@600s..36000s-energy"],
         )
     fine = int(found["fine"])
     options: dict[str, Any] = {"grid": (fine, int(found["coarse"])) if found["coarse"] else fine}
@@ -142,7 +158,7 @@ def solve(
     from . import heuristics
 
     chosen = parse_method(method or f"{backend}:", what)
-    heuristics.warm_up_for(what)
+    heuristics.warm_up_for(what, chosen.heuristic)
     began = time.perf_counter()
     if chosen.heuristic is not None:
         return _by_heuristic(what, chosen, limits, on_incumbent, began)
@@ -161,7 +177,8 @@ def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncu
     result = Result("unknown", method.text, __version__, problem=problem, incumbents=trace)
     took = 0.0
     try:
-        found = heuristics.HEURISTICS[str(method.heuristic)].run(problem, method.argument, limits.time, told)
+        ask = heuristics.Ask(method.argument, limits.time, told, limits.seed, limits.threads, method.backend)
+        found = heuristics.HEURISTICS[str(method.heuristic)].run(problem, ask)
         took = time.perf_counter() - began
     except heuristics.NothingFound as e:
         result.message = str(e)
@@ -304,11 +321,12 @@ def _start(
     if given is None and method.warm:
         given = heuristics.usual_start(problem)
     if isinstance(given, str):
-        head, _, argument = given.partition(":")
-        if head not in heuristics.HEURISTICS:
-            raise UnknownName("heuristic", head, list(heuristics.HEURISTICS))
+        if given.partition(":")[0].partition("@")[0] not in heuristics.HEURISTICS:
+            raise UnknownName("heuristic", given, list(heuristics.HEURISTICS))
+        asked = _parse_heuristic(given, problem)
+        ask = heuristics.Ask(asked.argument, limits.time, None, limits.seed, limits.threads, asked.backend)
         try:
-            given = heuristics.HEURISTICS[head].run(problem, argument, limits.time, None).schedule
+            given = heuristics.HEURISTICS[str(asked.heuristic)].run(problem, ask).schedule
         except heuristics.NothingFound as e:
             return None, str(e)
     if given is not None and (broken := problem.verify(given)):

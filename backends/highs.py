@@ -164,7 +164,7 @@ class _Run:
         self.start: Any = None  # column values of the start until HiGHS asks for them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
         self.failure: Exception | None = None
-        self.unit = _unit(compiled.form) if self.discrete else 1.0
+        self.unit = _unit(compiled.form)
 
     def run(self, warm: Assignment | None) -> Outcome:
         self._options()
@@ -323,7 +323,7 @@ class _Run:
         if self.discrete:
             bound = self._bound(info)
         elif solution.dual_valid:
-            bound = safe_bound(self.compiled.form, np.asarray(solution.row_dual))
+            bound = safe_bound(self.compiled.form, np.asarray(solution.row_dual) / self.unit)
         relaxation = self.compiled.exactness.kind == "relaxation"
         if feasible and (relaxation or self._whole(solution.col_value)):
             self.watch.solution(self.compiled.assignment(self.highs), bound)

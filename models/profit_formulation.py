@@ -21,6 +21,7 @@ from .dispatch_formulations import FORMULATIONS as OF_DISPATCH
 from .dispatch_formulations import SHARES, Aim, Base, Row, startable_later
 from .problem import Encoding, Schedule
 from .profit import JOULES, Profit, Segment
+from .profit_fluid import fluid
 from .profit_rest import with_rest
 
 STRAIGHT = 1e-10  # of the greatest cooling power: so far off the line a point is no bend, only rounding
@@ -147,4 +148,7 @@ def _earning(problem: Profit) -> tuple[Dispatch, list[int]]:
     return dispatch.replace(jobs=[dispatch.jobs[k] for k in kept]), kept
 
 
-FORMULATIONS: dict[str, Callable[[Profit], Encoding]] = {name: _with_profit(make) for name, make in OF_DISPATCH.items()}
+FORMULATIONS: dict[str, Callable[[Profit], Encoding]] = {
+    **{name: _with_profit(make) for name, make in OF_DISPATCH.items()},
+    "fluid": fluid,
+}
