@@ -11,6 +11,7 @@ import math
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from ..models.language import Interval, Linear
 from ..models.language.expressions import (
@@ -29,6 +30,8 @@ from ..models.language.expressions import (
 )
 from ..models.language.semantics import REAL_TOLERANCE
 from .cpsat_native import LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, magnitude, rational
+
+LONG = 8  # terms of an operand of a maximum
 
 
 class Expressions:
@@ -179,8 +182,20 @@ class Expressions:
         ranges = [self.native.bounds(w) for w in wholes]
         domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
         made = self.native.variable(domain, "", lambda values: max(w.value(values) for w in wholes))
-        self.native.model.add_max_equality(self.native.vars[made], [self.native.expression(w) for w in wholes])
+        self.native.model.add_max_equality(self.native.vars[made], [self._operand(w) for w in wholes])
         return Form({made: _over(scale)}, 0, max(w.error for w in wholes))
+
+    def _operand(self, w: WholeForm) -> Any:
+        """The native expression; a variable equal to it if it is long.
+
+        Of the operands of a maximum, presolve lists every value that they can take: for a sum of many 0/1 variables with
+        coefficients of their own it does not come back (ortools 9.15), whatever the time limit.
+        """
+        if len(w.terms) <= LONG:
+            return self.native.expression(w)
+        total = self.native.variable((self.native.bounds(w),), "", w.value)
+        self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
+        return self.native.vars[total]
 
     def _holds(self, atom: Holds) -> Form:
         w = self.native.whole(self._combined(atom.comparison.expr), 1)
