@@ -166,7 +166,7 @@ def _by_chance(method: Method) -> bool:
     """Whether the seed matters."""
     from ..heuristics import HEURISTICS
 
-    return method.heuristic is None or getattr(HEURISTICS[method.heuristic], "seeded", False)
+    return method.heuristic is None or HEURISTICS[method.heuristic].seeded
 
 
 def _method(text: str, problem: Problem) -> Method:

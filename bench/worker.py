@@ -56,7 +56,7 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
     instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
     problem = View(**spec["view"]).of(instance)
     method = parse_method(spec["method"], problem)
-    heuristics.warm_up_for(problem)
+    heuristics.warm_up_for(problem, method.heuristic)
     if method.backend:
         backend(method.backend).availability()  # imports the solver, which is no part of any time
     tell({"event": "begin", "sense": problem.sense})

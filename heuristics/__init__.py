@@ -1,15 +1,25 @@
 """Methods without a solver: first solution, multi-search, allocation of starts, moves in an order, evictions; compiled kernels."""
 
 from .allocation import Allocator, allocate
+from .delay_search import Delayed, delay_search
 from .evictions import TradeOff, backtracking, greedy, trade_off
 from .first_solution import ListScheduler, NoSchedule, NothingFound, first_solution, warm_up
+from .lns import Improved, lns
 from .moves import Moved, move_jobs
 from .multi_search import Improvement, MultiSearch, multi_search
 from .orders import CRITERIA, ORDERINGS, CriterionUnusable, UnknownOrder
-from .registry import HEURISTICS, Found, Heuristic, NotForThisProblem, allocator, usual_start, warm_up_for
+from .registry import HEURISTICS, Ask, Found, Heuristic, NotForThisProblem, allocator, usual_start, warm_up_for
+from .relaxation_search import Relaxed, relaxation_search
+from .rules import RULES, LeftWaiting, schedule_by_rule
 
 __all__ = [
     "Allocator",
+    "Ask",
+    "Delayed",
+    "Improved",
+    "LeftWaiting",
+    "RULES",
+    "Relaxed",
     "CRITERIA",
     "ORDERINGS",
     "CriterionUnusable",
@@ -28,10 +38,14 @@ __all__ = [
     "allocate",
     "allocator",
     "backtracking",
+    "delay_search",
     "first_solution",
     "greedy",
+    "lns",
     "move_jobs",
     "multi_search",
+    "relaxation_search",
+    "schedule_by_rule",
     "trade_off",
     "usual_start",
     "warm_up",

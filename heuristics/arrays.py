@@ -93,7 +93,7 @@ def _power(problem: Dispatch | Profit) -> Floats | None:
 
 def _profit(problem: Dispatch | Profit) -> Floats | None:
     """What the jobs pay per hour."""
-    return problem.price * problem.cores if isinstance(problem, Profit) else None
+    return problem.price * problem.cores.astype(np.float64) if isinstance(problem, Profit) else None
 
 
 def _amounts(jobs: Sequence[Job], resources: tuple[str, ...]) -> Ints:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ import numpy as np
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
 from .earliest import Scratch, new_scratch
-from .first_solution import ListScheduler
+from .first_solution import ListScheduler, tiny
 from .kernels import EARNINGS, KINDS, LAST_END, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
 from .multi_search import Improvement, multi_search
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
@@ -92,6 +93,12 @@ def delay_search(
     schedule = scheduler.arrays.schedule(search.starts, search.nodes)
     value = problem.objective(schedule)
     return Delayed(schedule, value, tuple(trace), first.order, step, search.trials, search.complete)
+
+
+@cache
+def warm_up() -> None:
+    """Compile the kernels of this search, or load them from numba's cache."""
+    delay_search(tiny(), delay=5)
 
 
 class _OutOfTime(Exception):

@@ -89,11 +89,15 @@ def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est
     return scheduler.schedule(scheduler.order(order))
 
 
+def tiny() -> Dispatch:
+    """Three jobs on a node, for compiling kernels."""
+    jobs = [Job(name, k, 10, 1, {"cores": 1}, "q", power=1.0) for k, name in enumerate("abc")]
+    return Dispatch(Platform([NodeGroup("n", 1, {"cores": 1})]), jobs, [Queue("q", 1)])
+
+
 @cache
 def warm_up() -> None:
     """Compile the kernels (or load them from numba's cache), so that time measured afterwards is time of searching."""
     from .moves import move_jobs
 
-    jobs = [Job(name, 0, 10, 1, {"cores": 1}, "q") for name in "abc"]
-    tiny = Dispatch(Platform([NodeGroup("n", 1, {"cores": 1})]), jobs, [Queue("q", 1)])
-    move_jobs(tiny, "est", rounds=2)
+    move_jobs(tiny(), "est", rounds=2)

@@ -9,7 +9,7 @@ import numpy as np
 from .arrays import Arrays
 from .profile import Floats, Ints
 
-PRESETS: tuple[dict[str, float], ...] = (
+USUAL: tuple[dict[str, float], ...] = (
     {"submit": 1},
     {"duration": -1, "units": -1, "request": -1},  # the largest area first
     {"units": -1, "request": -1},
@@ -20,7 +20,14 @@ PRESETS: tuple[dict[str, float], ...] = (
     {"power": 1},
     {"power": 1, "duration": -1, "units": -1, "request": -1},
 )
-"""Weights of the first orders that a search looks at."""
+AROUND_AREA = tuple(
+    {"duration": d, "units": u, "request": u, "submit": s}
+    for s in (0.0, 1.0, 2.5)
+    for d in (-1.0, -0.7, -1.4)
+    for u in (-1.0, -0.5)
+)
+PRESETS = (*USUAL, *AROUND_AREA)
+"""Weights of the first orders that a search looks at, the most promising ones first."""
 
 
 @dataclass(frozen=True)

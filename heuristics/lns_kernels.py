@@ -9,7 +9,7 @@ import numpy as np
 from ..models.compiled import compiled
 from .earliest import Scratch, fill_most, new_scratch
 from .earnings import book, cooling_cost
-from .kernels import EARNINGS, KINDS, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
+from .kernels import EARNINGS, KINDS, PARKED, Bools, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile, segment
 
 MOST = 40  # jobs that a step frees
@@ -41,6 +41,7 @@ class Room(NamedTuple):
     """Scratch of a step: the free jobs, their keys, where they were, the nodes that the step is about."""
 
     free: Ints
+    is_free: Bools  # of each job
     key: Floats
     starts: Ints
     nodes: Ints
@@ -56,6 +57,7 @@ def new_room(machine: Machine, jobs: Jobs, places: Places) -> Room:
     nodes = machine.capacity.shape[0]
     return Room(
         np.empty(MOST, np.int64),
+        np.zeros(places.starts.size, np.bool_),
         np.empty(MOST, np.float64),
         np.empty(MOST, np.int64),
         np.empty(places.nodes.size, np.int64),
@@ -126,6 +128,16 @@ def _fraction(draw: float, k: int) -> float:
 
 
 @compiled
+def _free(room: Room, size: int, j: int) -> int:
+    """Note that job j is free, once; how many are."""
+    if room.is_free[j]:
+        return size
+    room.is_free[j] = True
+    room.free[size] = j
+    return size + 1
+
+
+@compiled
 def _idle_moment(profile: Profile, known: Known, draw: Floats) -> tuple[int, int]:
     """A node and a moment, the idlest of a few."""
     node, moment, most = 0, known.begin, -1.0
@@ -172,8 +184,7 @@ def _free_around(profile: Profile, jobs: Jobs, places: Places, known: Known, roo
         if start == PARKED or start >= t + width or start + jobs.duration[j] <= t - width:
             continue
         if size < most and _is_about(jobs, places, room, j):
-            room.free[size] = j
-            size += 1
+            size = _free(room, size, j)
     return _add_waiting(jobs, places, room, size, 1 + int(draw[6] * 11), t + width, draw[5])
 
 
@@ -191,7 +202,8 @@ def _free_neighbours(profile: Profile, jobs: Jobs, places: Places, known: Known,
         else:
             high = middle
     first = min(max(0, low - int(draw[3] * size)), n - size)
-    room.free[:size] = known.by_start[first : first + size]
+    for k in range(size):
+        _free(room, k, known.by_start[first + k])
     return _add_waiting(jobs, places, room, size, int(draw[2] * 8), t, draw[5])
 
 
@@ -243,17 +255,15 @@ def _free_for(
         if left > 0:
             room.about[n] = 1
             left -= room.fit.most[n]
-    room.free[0] = chosen
-    size = 1
+    size = _free(room, 0, chosen)
     for k in range(known.by_start.size):
         j = known.by_start[k]
         if places.starts[j] >= end:
             break
         if j != chosen and places.starts[j] + jobs.duration[j] > t and _is_about(jobs, places, room, j):
             if size == MOST:
-                return 0
-            room.free[size] = j
-            size += 1
+                break
+            size = _free(room, size, j)
     return size
 
 
@@ -261,15 +271,13 @@ def _free_for(
 def _add_waiting(jobs: Jobs, places: Places, room: Room, size: int, more: int, t: int, draw: float) -> int:
     """Free some jobs that were released by t and are parked or start later; the new size."""
     n, wanted = places.starts.size, min(MOST, size + more)
-    last = room.free[size - 1] if size else 0
     shift = int(_fraction(draw, 1) * n)
     for i in range(n):
         j = (i + shift) % n
         if size >= wanted:
             break
-        if jobs.release[j] < t and (places.starts[j] == PARKED or places.starts[j] >= max(t, places.starts[last] + 1)):
-            room.free[size] = j
-            size += 1
+        if jobs.release[j] < t and (places.starts[j] == PARKED or places.starts[j] >= t):
+            size = _free(room, size, j)
     return size
 
 
@@ -400,4 +408,5 @@ def ruin_and_recreate(
             total += change
         else:
             profile = _put_back(profile, jobs, places, room, size)
+        room.is_free[room.free[:size]] = False
     return profile, total

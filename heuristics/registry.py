@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..models import Dispatch, Eviction, Problem, Schedule
+from ..models import Dispatch, Eviction, Problem, Profit, Schedule
 from ..models.problem import Value
 from . import evictions, rules
 from .allocation import Allocator
+from .delay_search import delay_search
+from .delay_search import warm_up as warm_up_delays
 from .first_solution import NothingFound, first_solution, warm_up
+from .lns import lns
+from .lns import warm_up as warm_up_lns
 from .multi_search import multi_search
 from .orders import ORDERINGS, UnknownOrder
+from .relaxation_search import relaxation_search
 
 Told = Callable[[Value], bool]  # called with each better objective; False stops
 
@@ -28,15 +33,34 @@ class NotForThisProblem(ValueError):
     """A heuristic was asked for a kind of problem that it does not know."""
 
 
-class Heuristic(NamedTuple):
-    """``run(problem, argument, time_limit, told)``; ``arguments``: what may follow the colon of its name (empty: nothing).
+class Ask(NamedTuple):
+    """What a heuristic is asked for: ``argument`` behind its name, ``time_limit`` in seconds, and whom to tell.
 
-    ``kinds``: of the problems that it is for.
+    ``backend``: behind the @ of its name, "" if there is none; ``threads`` are for it.
     """
 
-    run: Callable[[Problem, str, float | None, Told | None], Found]
+    argument: str = ""
+    time_limit: float | None = None
+    told: Told | None = None
+    seed: int = 0
+    threads: int | None = None
+    backend: str = ""
+
+
+class Heuristic(NamedTuple):
+    """``arguments``: what may follow the colon of its name (empty: nothing); ``kinds``: of the problems that it is for.
+
+    ``seeded``: chance decides; ``backends``: a backend may follow the @ of its name; ``usual``: the one it takes if none does;
+    ``warm_up``: compiles what is its own.
+    """
+
+    run: Callable[[Problem, Ask], Found]
     arguments: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ("dispatch",)
+    kinds: tuple[str, ...] = ("dispatch", "profit")
+    seeded: bool = False
+    backends: bool = False
+    usual: str = ""
+    warm_up: Callable[[], None] = warm_up
 
     def check(self, argument: str) -> None:
         """Raise UnknownOrder, with the near names, for an argument that is not known."""
@@ -46,7 +70,7 @@ class Heuristic(NamedTuple):
 
 def allocator(problem: Problem) -> Allocator:
     """What reads a relaxation's answers back into schedules of this problem. Raises NotForThisProblem."""
-    return Allocator(_dispatch(problem, "reading a relaxation back"))
+    return Allocator(_jobs_of(problem, "reading a relaxation back"))
 
 
 def usual_start(problem: Problem) -> str:
@@ -54,40 +78,74 @@ def usual_start(problem: Problem) -> str:
     return "greedy" if isinstance(problem, Eviction) else "multi-search"
 
 
-def warm_up_for(problem: Problem) -> None:
-    """Compile the kernels for this kind of problem, so that time measured afterwards is time of searching."""
+def warm_up_for(problem: Problem, name: str | None = None) -> None:
+    """Compile the kernels for this kind of problem, and those of a heuristic: time measured afterwards is of searching."""
     if isinstance(problem, Eviction):
         evictions.warm_up()
     else:
         warm_up()
-        rules.warm_up()
+    if name is not None:
+        HEURISTICS[name].warm_up()
 
 
-def _dispatch(problem: Problem, name: str) -> Dispatch:
-    if not isinstance(problem, Dispatch):
-        raise NotForThisProblem(f"{name} is for dispatch problems; this is a {problem.kind} problem")
+def _jobs_of(problem: Problem, name: str) -> Dispatch | Profit:
+    if not isinstance(problem, (Dispatch, Profit)):
+        raise NotForThisProblem(f"{name} is for dispatch and profit problems; this is a {problem.kind} problem")
     return problem
 
 
-def _multi_search(problem: Problem, argument: str, time_limit: float | None, told: Told | None) -> Found:
+def _of_moment(ask: Ask) -> Callable[[float, float], bool] | None:
+    """Who is told of (seconds, objective)."""
+    told = ask.told
+    return None if told is None else lambda _, objective: told(objective)
+
+
+def _multi_search(problem: Problem, ask: Ask) -> Found:
+    told = ask.told
     call = None if told is None else lambda news: told(news.objective)
-    found = multi_search(_dispatch(problem, "multi-search"), time_limit, call)
+    found = multi_search(_jobs_of(problem, "multi-search"), ask.time_limit, call)
     skipped = f"; skipped: {', '.join(found.skipped)}" if found.skipped else ""
     return Found(found.schedule, f"best order: {found.order}{skipped}")
 
 
-def _first_solution(problem: Problem, argument: str, time_limit: float | None, told: Told | None) -> Found:
-    schedule = first_solution(_dispatch(problem, "first-solution"), argument)
-    if told is not None:
-        told(problem.objective(schedule))
-    return Found(schedule, f"order: {argument}")
+def _first_solution(problem: Problem, ask: Ask) -> Found:
+    schedule = first_solution(_jobs_of(problem, "first-solution"), ask.argument)
+    if ask.told is not None:
+        ask.told(problem.objective(schedule))
+    return Found(schedule, f"order: {ask.argument}")
 
 
-def _rule(problem: Problem, argument: str, time_limit: float | None, told: Told | None) -> Found:
-    schedule = rules.schedule_by_rule(_dispatch(problem, "rule"), argument)
-    if told is not None:
-        told(problem.objective(schedule))
-    return Found(schedule, f"rule: {argument}")
+def _rule(problem: Problem, ask: Ask) -> Found:
+    schedule = rules.schedule_by_rule(_jobs_of(problem, "rule"), ask.argument)
+    if ask.told is not None:
+        ask.told(problem.objective(schedule))
+    return Found(schedule, f"rule: {ask.argument}")
+
+
+def _delay_search(problem: Problem, ask: Ask) -> Found:
+    found = delay_search(_jobs_of(problem, "delay-search"), time_limit=ask.time_limit, on_incumbent=_of_moment(ask))
+    ended = "ended by itself" if found.complete else "stopped by its limit"
+    return Found(found.schedule, f"order {found.order}, delays of {found.delay} s, {found.trials} schedules, {ended}")
+
+
+def _relaxation_search(problem: Problem, ask: Ask) -> Found:
+    found = relaxation_search(
+        _jobs_of(problem, "relaxation-search"), ask.backend, ask.time_limit, ask.threads, ask.seed, _of_moment(ask)
+    )
+    return Found(found.schedule, found.message)
+
+
+def _lns(problem: Problem, ask: Ask) -> Found:
+    found = lns(
+        _jobs_of(problem, "lns"),
+        ask.time_limit,
+        ask.seed,
+        _of_moment(ask),
+        backend=ask.backend or None,
+        threads=ask.threads,
+    )
+    ways = (f"{name} {way.turns} turns, {way.seconds:.1f} s, {way.gain:.4g} better" for name, way in found.ways.items())
+    return Found(found.schedule, "; ".join(ways))
 
 
 def _eviction(problem: Problem, name: str) -> Eviction:
@@ -96,27 +154,27 @@ def _eviction(problem: Problem, name: str) -> Eviction:
     return problem
 
 
-def _dp(problem: Problem, argument: str, time_limit: float | None, told: Told | None) -> Found:
+def _dp(problem: Problem, ask: Ask) -> Found:
     p = _eviction(problem, "dp")
     plan = evictions.trade_off(p).plan()
-    if told is not None:
-        told(p.objective(plan))
+    if ask.told is not None:
+        ask.told(p.objective(plan))
     return Found(plan, _one_after_another(p), optimal=not p.shared_bandwidth)
 
 
-def _greedy(problem: Problem, argument: str, time_limit: float | None, told: Told | None) -> Found:
+def _greedy(problem: Problem, ask: Ask) -> Found:
     p = _eviction(problem, "greedy")
     plan = evictions.greedy(p)
-    if told is not None:
-        told(p.objective(plan))
+    if ask.told is not None:
+        ask.told(p.objective(plan))
     return Found(plan, _one_after_another(p))
 
 
-def _backtracking(problem: Problem, argument: str, time_limit: float | None, told: Told | None) -> Found:
+def _backtracking(problem: Problem, ask: Ask) -> Found:
     p = _eviction(problem, "backtracking")
-    found = evictions.backtracking(p, time_limit, told)
+    found = evictions.backtracking(p, ask.time_limit, ask.told)
     if found.plan is None:
-        raise NothingFound(f"no plan was found within {time_limit:g} s" if time_limit is not None else "stopped")
+        raise NothingFound("stopped" if ask.time_limit is None else f"no plan was found within {ask.time_limit:g} s")
     return Found(found.plan, _one_after_another(p), optimal=found.complete and not p.shared_bandwidth)
 
 
@@ -127,8 +185,11 @@ def _one_after_another(p: Eviction) -> str:
 HEURISTICS: dict[str, Heuristic] = {
     "multi-search": Heuristic(_multi_search),
     "first-solution": Heuristic(_first_solution, ORDERINGS),
-    "rule": Heuristic(_rule, rules.RULES),
-    "dp": Heuristic(_dp, kinds=("eviction",)),
-    "greedy": Heuristic(_greedy, kinds=("eviction",)),
-    "backtracking": Heuristic(_backtracking, kinds=("eviction",)),
+    "rule": Heuristic(_rule, rules.RULES, warm_up=rules.warm_up),
+    "delay-search": Heuristic(_delay_search, warm_up=warm_up_delays),
+    "relaxation-search": Heuristic(_relaxation_search, seeded=True, backends=True, usual="cpsat"),
+    "lns": Heuristic(_lns, seeded=True, backends=True, warm_up=warm_up_lns),
+    "dp": Heuristic(_dp, kinds=("eviction",), warm_up=evictions.warm_up),
+    "greedy": Heuristic(_greedy, kinds=("eviction",), warm_up=evictions.warm_up),
+    "backtracking": Heuristic(_backtracking, kinds=("eviction",), warm_up=evictions.warm_up),
 }

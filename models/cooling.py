@@ -15,6 +15,17 @@ Point = tuple[float, float]
 ROUNDING = 1e-6  # of the steepest slope: a smaller change of slope is none
 
 
+def along(points: Sequence[Point], x: float) -> float:
+    """The piecewise-linear function through points (x, y) of increasing x; its ends continue.
+
+    >>> along([(0, 0), (10, 5), (20, 20)], 12)
+    8.0
+    """
+    k = min(max(1, bisect_right(points, x, key=lambda p: p[0])), len(points) - 1)
+    (a, c), (b, d) = points[k - 1], points[k]
+    return c + (d - c) * (x - a) / (b - a)
+
+
 @dataclass(frozen=True)
 class Cooling:
     """The power that cooling takes, in watts: ``watts[i][k]`` at ``temperatures[i]`` (degrees C) and ``powers[k]`` (IT, W).
@@ -88,10 +99,7 @@ class Cooling:
             raise ProblemError(
                 f"cooling {self.name!r} is known up to {self.most:g} W of IT power, not for {it_watts:g} W"
             )
-        points = self.curve(temperature)
-        k = min(bisect_right(self.powers, it_watts), len(points) - 1)
-        (x, y), (u, v) = points[k - 1], points[k]
-        return y + (v - y) * (it_watts - x) / (u - x)
+        return along(self.curve(temperature), it_watts)
 
     def pue(self, it_watts: float, temperature: float) -> float | None:
         """Power usage effectiveness, 1 + cooling / IT; None where nothing runs."""

@@ -117,7 +117,7 @@ def base(problem: Dispatch, name: str, aim: Aim | None = None, before: int | Non
         windows = problem.start_windows(j, horizon)
         optional = before is not None and startable_later(problem, j)
         if optional:
-            windows = tuple((lo, min(hi, before - 1)) for lo, hi in windows if lo < before)  # type: ignore[operator,type-var]
+            windows = tuple((lo, min(hi, before - 1)) for lo, hi in windows if lo < before)  # type: ignore[operator]
         v = model.interval(j.id, size=problem.duration(j), start=windows or problem.earliest(j), optional=optional)
         if not windows:
             model.add(v.start <= problem.earliest(j) - 1, f"job {j.id} can start nowhere in its windows")

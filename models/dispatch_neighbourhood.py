@@ -63,8 +63,8 @@ class Neighbourhood:
             if start == PARKED:
                 continue
             a.set(v, start, start + v.size_lo)
-            for n in [] if on is None else self.flat.nodes_of(placed, j).tolist():
-                if n in on:
+            for n in self.flat.nodes_of(placed, j).tolist():
+                if on is not None and n in on:
                     a.integer[on[n].index] += 1
         return a
 

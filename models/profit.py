@@ -96,7 +96,7 @@ class Profit:
     def power(self, job: Job) -> float:
         """The watts of a job: its own, or ``watts_per_core`` times its cores."""
         if job.power is not None:
-            return job.power
+            return float(job.power)
         return cores(job) * (math.nan if self.watts_per_core is None else self.watts_per_core)
 
     @cached_property
@@ -118,11 +118,10 @@ class Profit:
     def most_power(self) -> float:
         """Watts that the jobs on this machine never exceed: its cores, filled with those that take most per core."""
         left, total = float(self.platform.total("cores")), 0.0
-        with np.errstate(divide="ignore"):
-            order = np.argsort(-self.watts / self.cores, kind="stable")
+        order = np.argsort(-self.watts / np.maximum(1, self.cores), kind="stable")
         for watts, n in zip(self.watts[order].tolist(), self.cores[order].tolist(), strict=True):
             if n > left:
-                return total + watts * left / n
+                return float(total + watts * left / n)
             left, total = left - n, total + watts
         return total
 

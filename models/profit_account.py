@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .cooling import along
 from .problem import Schedule
 from .profit import JOULES, Profit, Segment
 from .series import DAY
@@ -70,7 +71,7 @@ def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Op
         ran = np.clip(t - starts, 0, problem.durations)
         seconds[k], joules[k] = ran @ problem.cores, ran @ problem.watts
     watts = np.diff(joules) / np.maximum(1, np.diff(bounds))
-    cooling = [np.interp(w, *zip(*s.curve, strict=True)) for w, s in zip(watts.tolist(), segments, strict=True)]
+    cooling = [along(s.curve, w) for w, s in zip(watts.tolist(), segments, strict=True)]
     return Operation(segments, np.diff(seconds), watts, np.array(cooling, float))
 
 
