@@ -31,7 +31,7 @@ from ..models.language.expressions import (
 from ..models.language.semantics import REAL_TOLERANCE
 from .cpsat_native import LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, magnitude, rational
 
-LONG = 8  # terms of an operand of a maximum
+MANY = 14  # 0/1 variables in an operand of a maximum: their sum may have 2^14 values
 
 
 class Expressions:
@@ -186,12 +186,12 @@ class Expressions:
         return Form({made: _over(scale)}, 0, max(w.error for w in wholes))
 
     def _operand(self, w: WholeForm) -> Any:
-        """The native expression; a variable equal to it if it is long.
+        """The native expression; a variable equal to it if there are many 0/1 variables in it.
 
         Of the operands of a maximum, presolve lists every value that they can take: for a sum of many 0/1 variables with
         coefficients of their own it does not come back (ortools 9.15), whatever the time limit.
         """
-        if len(w.terms) <= LONG:
+        if sum(self.native.hi[i] - self.native.lo[i] == 1 for i in w.terms) <= MANY:
             return self.native.expression(w)
         total = self.native.variable((self.native.bounds(w),), "", w.value)
         self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
