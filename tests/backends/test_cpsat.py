@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import threading
 
@@ -222,3 +223,15 @@ def test_the_backend_says_its_version() -> None:
     here = sl.backends.available()["cpsat"]
     assert here.ok
     assert here.version.startswith("9.")
+
+
+def test_a_maximum_of_long_sums_of_booleans_does_not_hang_in_presolve() -> None:
+    """As operands themselves, the sums keep ortools 9.15 busy with their 2^40 values, whatever the limit."""
+    rng = random.Random(1)
+    m = sl.Model("long operands")
+    xs = [m.boolean(f"x{i}") for i in range(40)]
+    lines = [[rng.randint(10**8, 10**9) for _ in xs] for _ in range(2)]
+    m.add(sl.sum(xs) >= 20)
+    m.minimize(sl.max([sl.sum(xs, weights=w) for w in lines]))
+    r = solve(m, time_limit=10)
+    assert r.status == "optimal" and r.seconds["total"] < 30
