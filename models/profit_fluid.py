@@ -17,6 +17,7 @@ each other their power and their rate. Where there are few jobs, each is a class
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,11 +28,12 @@ from numpy.typing import NDArray
 from . import language as sl
 from .dispatch_formulations import SHARES
 from .language import Assignment, Comparison, Linear
+from .language.expressions import Atom
 from .problem import Encoding, Schedule
 from .profit import JOULES, Profit, Segment
 
-CELLS = 150  # at least one per segment
-VARIABLES = 60_000  # classes times cells
+CELLS = 40  # at least one per segment; more of them change bounds by less than 1e-4
+VARIABLES = 30_000  # classes times cells
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -116,7 +118,7 @@ def encoding(data: Fluid) -> Encoding:
     problem, cells = data.problem, len(data.times) - 1
     model = sl.Model(f"fluid of {len(data.jobs)} jobs in {data.classes} classes and {cells} cells")
     done = _variables(model, data)
-    work = [[_difference(row, c) for c in range(cells)] for row in done]
+    work = [[_within(row, c, c + 1) for c in range(cells)] for row in done]
     for k, row in enumerate(work):
         for c, w in enumerate(row):
             if w.terms:
@@ -147,17 +149,17 @@ Done = list[list[sl.Integer | None]]
 
 def _variables(model: sl.Model, data: Fluid) -> Done:
     """What each class has done by the end of each cell; None before its first release."""
+    times = data.times[1:].tolist()
     return [
         [model.integer(f"class {k + 1} by {t}", 0, m) if m else None for m, t in zip(row, times, strict=True)]
         for k, row in enumerate(data.by_end.tolist())
-        for times in [data.times[1:].tolist()]
     ]
 
 
-def _difference(row: Sequence[sl.Integer | None], c: int) -> Linear:
-    """What is done in a cell."""
-    now, before = row[c], row[c - 1] if c else None
-    terms: dict[sl.Atom, int | float] = {} if now is None else {now: 1}
+def _within(row: Sequence[sl.Integer | None], a: int, b: int) -> Linear:
+    """What is done in the cells a to b - 1."""
+    now, before = row[b - 1], row[a - 1] if a else None
+    terms: dict[Atom, int | float] = {} if now is None else {now: 1}
     if before is not None:
         terms[before] = -1
     return Linear(terms)
@@ -171,7 +173,7 @@ def _capacities(model: sl.Model, data: Fluid, work: Sequence[Sequence[Linear]]) 
     def add(per_core: Floats, capacity: int, what: str) -> None:
         share = data.least(per_core)
         reach = share @ data.inside if data.classes else np.zeros(len(length))
-        some = np.flatnonzero(share)
+        some = np.flatnonzero(share).tolist()
         for c, seconds in enumerate(length):
             if reach[c] > capacity * seconds:
                 total = sl.sum([work[k][c] for k in some], weights=(share[some] / capacity).tolist())
@@ -192,7 +194,7 @@ def _objective(model: sl.Model, data: Fluid, done: Done, work: Sequence[Sequence
     per_core = problem.watts[data.jobs] / problem.cores[data.jobs]
     least, most = data.least(per_core), -data.least(-per_core)
     last = [row[-1] for row in done if row and row[-1] is not None]
-    terms: list[sl.Expression | float] = [*last]  # type: ignore[list-item]
+    terms: list[sl.Expression | float] = [*last]
     weights: list[float] = [problem.price / 3600] * len(last)
     for segment in problem.segments:
         watts = (least if segment.energy_price >= 0 else most) / (segment.end - segment.begin)
@@ -202,15 +204,6 @@ def _objective(model: sl.Model, data: Fluid, done: Done, work: Sequence[Sequence
         terms.append(sl.piecewise(mean, _cost(problem, segment)))
         weights.append(-1.0)
     model.maximize(sl.sum(terms, weights=weights))
-
-
-def _within(row: Sequence[sl.Integer | None], a: int, b: int) -> Linear:
-    """What is done in the cells a to b - 1."""
-    now, before = row[b - 1], row[a - 1] if a else None
-    terms: dict[sl.Atom, int | float] = {} if now is None else {now: 1}
-    if before is not None:
-        terms[before] = -1
-    return Linear(terms)
 
 
 def _cost(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
@@ -240,26 +233,33 @@ def _classes(problem: Profit, jobs: Ints, most: int) -> Ints:
     """A class for each job; if that is too many, classes of jobs with similar requests, similar in power per core."""
     if len(jobs) <= most:
         return np.arange(len(jobs))
-    platform = problem.platform
-    listed = [problem.jobs[k] for k in jobs]
+    kinds: dict[tuple[int, ...], list[int]] = {}
+    for i, k in enumerate(jobs.tolist()):
+        kinds.setdefault(_kind(problem, k), []).append(i)
     per_core = problem.watts[jobs] / problem.cores[jobs]
-    kinds: dict[tuple[float, ...], list[int]] = {}
-    for i, (k, job) in enumerate(zip(jobs.tolist(), listed, strict=True)):
-        key: list[float] = []
-        for r, resource in enumerate(platform.resources):
-            asked = job.request.get(resource, 0)
-            largest = max(vector[r] for vector in platform.classes)
-            fair = asked * job.units / problem.cores[k] * platform.total("cores") / max(1, platform.total(resource))
-            key += [min(len(SHARES) + 2, largest // asked) if asked else 0.0, np.ceil(2 * np.log2(fair)) if asked else -99.0]
-        kinds.setdefault(tuple(key), []).append(i)
     found = np.zeros(len(jobs), np.int64)
     first = 0
     for members in kinds.values():
-        order = np.array(members)[np.argsort(per_core[members], kind="stable")]
-        parts = max(1, int((most - len(kinds)) * len(members) / len(jobs)))
-        found[order] = first + np.arange(len(order)) * min(parts, len(order)) // len(order)
-        first += min(parts, len(order))
+        n = len(members)
+        parts = min(n, max(1, (most - len(kinds)) * n // len(jobs)))
+        found[np.array(members)[np.argsort(per_core[members], kind="stable")]] = first + np.arange(n) * parts // n
+        first += parts
     return found
+
+
+def _kind(problem: Profit, k: int) -> tuple[int, ...]:
+    """Of each resource: how large a job's units are, and what its share is of the machine's, beside that of the cores."""
+    platform, job = problem.platform, problem.jobs[k]
+    found = []
+    for r, resource in enumerate(platform.resources):
+        asked = job.request.get(resource, 0)
+        if asked:
+            largest = max(vector[r] for vector in platform.classes)
+            beside = asked * job.units / platform.total(resource) * platform.total("cores") / problem.cores[k]
+            found += [1 + min(max(SHARES), largest // asked), math.ceil(2 * math.log2(beside))]
+        else:
+            found += [0, 0]
+    return tuple(found)
 
 
 def _starts(data: Fluid, done: Ints) -> dict[str, int]:

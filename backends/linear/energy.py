@@ -26,6 +26,7 @@ from ...models.language import (
     Model,
     NoOverlap,
 )
+from ...models.language.expressions import Atom, Overlap
 from ..base import Exactness, LoweringTooLarge
 from . import constraints
 from .expressions import Expressions
@@ -77,7 +78,7 @@ class Energy:
         self.form = form
         self.length = np.diff(self.grid.points).astype(np.float64)
         self.intervals: Moments = Moments(model, form)
-        self.expressions = Expressions(form, self.intervals.integers, self.intervals.view)
+        self.expressions = Expressions(form, self.intervals.integers, self.intervals.view, self._overlap_by_work)
         self.exactness = Exactness("relaxation", ("lowering energy", self.grid.name))
         self._works: dict[int, Work] = {}
         self._loads: dict[int, Work] = {}
@@ -210,6 +211,33 @@ class Energy:
         rows = np.arange(n) + self.form.rows(-INF, 0, n)
         self.form.entries(rows, np.arange(h, h + n), 1)
         self.form.entries(rows, np.arange(y, y + n), -room)
+
+    def _overlap_by_work(self, atom: Atom, sides: int) -> Affine | None:
+        """An overlap as the work in the cells of the window; of a cell that lies partly in it, as much as the rest leaves."""
+        if not isinstance(atom, Overlap) or atom.interval.index not in self._works:
+            return None
+        work, i = self._works[atom.interval.index], atom.interval.index
+        points = self.grid.points.astype(np.float64)
+        begin, end = points[work.cells], points[work.cells + 1]
+        lo, hi = np.clip(atom.lo, begin, end), np.clip(atom.hi, begin, end)
+        part, length = hi - lo, end - begin
+        whole, cut = part == length, np.flatnonzero((part > 0) & (part < length))
+        inside = Affine({work.y + int(k): float(length[k]) for k in np.flatnonzero(whole)})
+        if not len(cut):
+            return inside
+
+        def seconds(p: Point) -> Floats:
+            until = p.end[i] if p.present[i] else p.start[i]
+            found: Floats = np.clip(np.minimum(until, hi[cut]) - np.maximum(p.start[i], lo[cut]), 0.0, None)
+            return found
+
+        u = self.form.columns(len(cut), 0, part[cut], integral=False, name="overlap", recipe=seconds)
+        columns = np.arange(u, u + len(cut))
+        for low, high in ((-INF, np.zeros(len(cut))), (part[cut] - length[cut], INF)):
+            rows = np.arange(len(cut)) + self.form.rows(low, high, len(cut))
+            self.form.entries(rows, columns, 1)
+            self.form.entries(rows, work.y + cut, -length[cut])
+        return inside.plus(Affine(dict.fromkeys(columns.tolist(), 1.0)))
 
     def _load(self, v: Interval, n: Integer) -> Work:
         """``n`` times the work of v, for a demand variable n of a fixed-size interval."""

@@ -12,12 +12,12 @@ from typing import Literal
 import numpy as np
 
 from ...models.language import Alternative, Assignment, Bounds, Cumulative, Interval, Linear, Model, NoOverlap
-from ...models.language.expressions import Atom
+from ...models.language.expressions import Atom, Overlap
 from ..base import Exactness, LoweringTooLarge
 from . import constraints
 from .activity import Activity
 from .expressions import GE, Expressions
-from .form import INF, Affine, Floats, FormBuilder, Ints, column, ranges
+from .form import INF, Affine, Floats, FormBuilder, Ints, Point, column, ranges
 from .grid import Grid, GridOption, Side
 from .rebuild import rebuild
 from .slots import Slots, SlotStarts
@@ -192,8 +192,10 @@ class TimeIndexed:
     def _tabulated(self, atom: Atom, sides: int) -> Affine | None:
         """A function of one start alone, as a column equal to its tabulated values; None for any other."""
         v = sole_interval(atom)
-        if v is None or not self.intervals.single or v.size_lo != v.size_hi:
+        if v is None or v.size_lo != v.size_hi:
             return None
+        if not self.intervals.single:
+            return self._overlap_by_slots(atom) if isinstance(atom, Overlap) else None
         a, b = self.intervals.range(v)
         values = table(atom.linear(), fields(v, self.slots.first[a:b].astype(np.float64)))
         absent = float(table(atom.linear(), fields(v, np.zeros(1), present=False))[0]) if v.optional else 0.0
@@ -212,6 +214,25 @@ class TimeIndexed:
         f = self.form.column(lo, hi, integral=False, name="function of a start", recipe=lambda p: value.value(p.x))
         self.form.row(value.plus(column(f), -1), 0, 0)
         return column(f)
+
+    def _overlap_by_slots(self, atom: Overlap) -> Affine:
+        """A column between the least and the greatest overlap that a start in the slot taken can have."""
+        v, i = atom.interval, atom.interval.index
+        a, b = self.intervals.range(v)
+        first, last = self.slots.first[a:b], self.slots.last[a:b]
+        times = (first, np.clip(atom.lo, first, last), np.clip(atom.hi - v.size_lo, first, last), last)
+        values = [np.clip(np.minimum(t + v.size_lo, atom.hi) - np.maximum(t, atom.lo), 0, None) for t in times]
+
+        def seconds(p: Point) -> int:
+            inside = min(p.end[i], atom.hi) - max(p.start[i], atom.lo)
+            return max(0, int(inside)) if p.present[i] else 0
+
+        lo, hi = self.expressions.bounds.of(atom)
+        k = self.form.column(lo, hi, integral=False, name="overlap", recipe=seconds)
+        for extreme, low, high in ((np.minimum.reduce(values), 0.0, INF), (np.maximum.reduce(values), -INF, 0.0)):
+            terms = {self.intervals.x + a + n: -float(y) for n, y in enumerate(extreme.tolist()) if y}
+            self.form.row(Affine({k: 1.0, **terms}), low, high)
+        return column(k)
 
 
 def _varies(demand: int | Linear) -> bool:
