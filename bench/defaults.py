@@ -80,7 +80,7 @@ SHARED_EVICTION = (*BY_HEURISTIC[:2], *(Default(f"{name}:shared+warm", 60) for n
 
 RULES = tuple(f"rule:{key}{strict}" for key in ("est", "wt", "profit") for strict in ("", "-strict"))
 SEARCHES = ("multi-search", "delay-search", "relaxation-search@cpsat", "lns", "lns@cpsat")
-BOUND = "highs:fluid-lp"
+BOUND = "highs:fluid@lp"
 COLD = (Default("cpsat:counts", 20), Default("cpsat:pool"), Default("cpo:pool"), Default(BOUND))
 MEDIUM_PROFIT = (
     *(Default(name, 2) for name in RULES),

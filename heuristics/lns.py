@@ -76,7 +76,7 @@ def lns(
     >>> jobs = [Job(n, 0, d, 1, {"cores": c}, "q") for n, d, c in (("a", 9, 2), ("b", 2, 1), ("c", 3, 1))]
     >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 2})]), jobs, [Queue("q", 60)], "waiting")
     >>> lns(p, rounds=3).objective
-    3
+    3.0
     """
     search = Search(problem, time_limit, seed, on_incumbent, SolverTurns(backend, threads) if backend else None)
     search.run(ROUNDS if rounds is None and time_limit is None else rounds)

@@ -125,7 +125,7 @@ def encoding(data: Fluid) -> Encoding:
                 most = int(data.inside[k, c])
                 model.add(Comparison(w, 0, most), f"class {k + 1} in cell {c + 1}")
     _capacities(model, data, work)
-    _objective(model, data, done, work)
+    _objective(model, data, done)
 
     def read(a: Assignment) -> Schedule:
         value = np.array([[0 if x is None else a.integer[x.index] for x in row] for row in done], np.int64)
@@ -188,7 +188,7 @@ def _capacities(model: sl.Model, data: Fluid, work: Sequence[Sequence[Linear]]) 
             add(np.where(asked * s > most, data.units / cores, 0.0), nodes, f"units above 1/{s} of a node's {resource}")
 
 
-def _objective(model: sl.Model, data: Fluid, done: Done, work: Sequence[Sequence[Linear]]) -> None:
+def _objective(model: sl.Model, data: Fluid, done: Done) -> None:
     """Gain of all work, less what the energy of each segment costs, with its cooling."""
     problem = data.problem
     per_core = problem.watts[data.jobs] / problem.cores[data.jobs]

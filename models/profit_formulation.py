@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import language as sl
+from .cooling import along
 from .dispatch import Dispatch
 from .dispatch_formulations import FORMULATIONS as OF_DISPATCH
 from .dispatch_formulations import SHARES, Aim, Base, Row, startable_later
@@ -61,7 +62,7 @@ def aim(problem: Profit, fixed: Fixed | None = None) -> Aim:
                 mean = sl.sum([*ran, there], weights=[*(watts[k] / length for k in some), 1.0])
                 terms.append(sl.piecewise(mean, cost))
             else:
-                terms.append(float(np.interp(there, *zip(*cost, strict=True))))
+                terms.append(along(cost, there))
             weights.append(-1.0)
         b.model.maximize(sl.sum(terms, weights=weights))
 
@@ -129,7 +130,7 @@ def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:
         inner = make(within, declare, problem.until)
 
         def read(assignment: sl.Assignment) -> Schedule:
-            return with_rest(problem, inner.read(assignment))
+            return with_rest(problem, inner.read(assignment), placed=not inner.relaxation)
 
         def write(schedule: Schedule) -> sl.Assignment:
             later = {j.id for j in within.jobs if startable_later(within, j) and schedule.start[j.id] >= problem.until}

@@ -16,16 +16,16 @@ AHEAD = 50  # waiting jobs that are looked at: of more, the first ones go first
 Ints = NDArray[np.int64]
 
 
-def with_rest(problem: Profit, schedule: Schedule) -> Schedule:
+def with_rest(problem: Profit, schedule: Schedule, *, placed: bool = True) -> Schedule:
     """The schedule with a start for every job: those it lacks follow from the problem's ``until`` on, where they fit.
 
-    Where the schedule has no nodes (starts of a relaxation), they start at ``until``, or when they are submitted.
+    If nothing is ``placed`` (starts of a relaxation), they start at ``until``, or when they are submitted.
     """
     dispatch = problem.dispatch
     rest = [j for j in problem.jobs if j.id not in schedule.start]
     if not rest:
         return schedule
-    if not schedule.nodes and schedule.start:
+    if not placed:
         late = {j.id: max(problem.until, dispatch.earliest(j)) for j in rest}
         return Schedule({**schedule.start, **late}, {})
     after = _Later(dispatch, schedule, problem.until)

@@ -154,7 +154,16 @@ def test_an_unknown_name_gives_the_near_ones() -> None:
     with pytest.raises(UnknownInstance, match=r"did you mean .*eurora_700") as caught:
         load("eurora_70")
     assert caught.value.near[0] == "eurora_700"
-    assert names() == ["eurora_99", "eurora_330", "eurora_700", "theta_12", "theta_16", "theta_24"]
+    assert names() == [
+        "eurora_99",
+        "eurora_330",
+        "eurora_700",
+        "profit_medium",
+        "profit_small",
+        "theta_12",
+        "theta_16",
+        "theta_24",
+    ]
 
 
 def test_shipped_instances_load_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
