@@ -17,6 +17,7 @@ USUAL: tuple[dict[str, float], ...] = (
     {"duration": -1},
     {"duration": 1},
     {"weight": -1, "duration": 1, "units": 1, "request": 1},  # the most important per area first (Smith's rule)
+    {"latest": 1},
     {"power": 1},
     {"power": 1, "duration": -1, "units": -1, "request": -1},
 )
@@ -52,7 +53,7 @@ class Features:
 
 
 def features(a: Arrays) -> Features:
-    """What jobs differ in: duration, units, request (share of the platform), submit, weight in the objective, power per share."""
+    """What jobs differ in; ``request`` is a share of the platform, ``latest`` the latest start, ``power`` is per share."""
     share = np.maximum(1e-12, a.shares)
     span = max(1, int(a.costs.submit.max(initial=0) - a.costs.submit.min(initial=0)))
     known = {
@@ -60,13 +61,14 @@ def features(a: Arrays) -> Features:
         "units": np.log(a.jobs.units),
         "request": np.log(share),
         "submit": (a.costs.submit - a.costs.submit.min(initial=0)) / span,
+        "latest": a.jobs.latest / max(1, int(a.jobs.latest.max(initial=1))),
         "weight": np.log(np.maximum(1e-12, a.costs.weight)),
     }
     if a.power is not None:
         known["power"] = np.log(np.maximum(1e-12, a.power / (share * a.jobs.units)))
     kept = {name: column for name, column in known.items() if column.size and column.std() > 0}
     values = np.column_stack(list(kept.values())) if kept else np.zeros((a.jobs.units.size, 0))
-    return Features(tuple(kept), values, values.std(axis=0))
+    return Features(tuple(kept), values, np.array([column.std() for column in kept.values()]))
 
 
 def disturbed(keys: Floats, known: Features, bulk: Floats, rng: np.random.Generator) -> Floats:

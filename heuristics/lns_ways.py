@@ -28,6 +28,7 @@ SHARE = 0.15  # of the time, which every way gets
 FREED = 12  # jobs of the first window of a solver, half as many waiting ones beside them
 SPARE_NODES = 8  # beside those that the window's jobs are on
 SOLVER_SECONDS = 1.0  # of one window
+SOLVER_WORK = 0.2  # in the solver's own unit, where there is no clock
 SLACK = 1e-5  # relative: how much worse a schedule may become on the way, in ruin and recreate
 
 
@@ -209,7 +210,7 @@ class Solver(Way):
         left = SOLVER_SECONDS if s.limit is None else min(SOLVER_SECONDS, s.limit - s.elapsed)
         limits = Limits(None if seconds is None else left, self.solver.threads, int(s.rng.integers(2**31)))
         if seconds is None:
-            limits = replace(limits, deterministic=SOLVER_SECONDS)
+            limits = replace(limits, deterministic=SOLVER_WORK)
         free, nodes = self._free()
         placed = Placed(s.best.starts.copy(), s.best.nodes.copy())
         began = time.perf_counter()
