@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..models.language import Assignment, Integer, Interval, Model, NoOverlap
+from ..models.language.expressions import Overlap
 from .base import Availability, Conflict, Exactness, Limits, Outcome, Status, Watch
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ class CompiledCpSat:
             return Outcome("error", message=self.lowering.fault)
         self._hint_with(warm)
         machines = any(isinstance(c, NoOverlap) for _, c in self.model.constraints)
-        search = Search(limits, machines)
+        overlaps = any(isinstance(a, Overlap) for aim in self.model.objectives[:1] for a in aim.terms)
+        search = Search(limits, machines, overlaps)
         status, response = search.run(
             self.native,
             lambda solution, bound: watch.solution(self._assignment(solution), self._true_bound(bound)),

@@ -22,10 +22,14 @@ Solved = Callable[[Sequence[int], float], bool]
 
 @dataclass
 class Search:
-    """A solver with its parameters; ``log`` fills up while it runs. ``disjunctive``: the model has a no-overlap."""
+    """A solver with its parameters; ``log`` fills up while it runs.
+
+    ``disjunctive``: the model has a no-overlap; ``overlaps``: its objective sums overlaps of intervals with windows.
+    """
 
     limits: Limits
     disjunctive: bool = False
+    overlaps: bool = False
     log: list[str] = field(default_factory=list)
 
     def solver(self) -> cp_model.CpSolver:
@@ -38,6 +42,8 @@ class Search:
         p.relative_gap_limit = limits.gap or 0.0
         # 10x10 job shops are proven five to ten times sooner; without machines it can cost every improvement
         p.use_dynamic_precedence_in_disjunctive = self.disjunctive
+        if self.overlaps:
+            _restart_often(p)
         if limits.time is not None:
             p.max_time_in_seconds = max(0.0, limits.time)
         if limits.deterministic is not None:
@@ -65,6 +71,21 @@ class Search:
             solver.best_bound_callback = on_bound
         status = solver.status_name(solver.solve(model, _Listener(solved)))
         return status, solver.response_proto
+
+
+def _restart_often(p: Any) -> None:
+    """For objectives that change by next to nothing with each second of a start.
+
+    Any other search creeps from second to second: of profit problems of 12 to 16 jobs on 3 nodes, which this proves in 1
+    to 4 s on one thread, the default proves one in 30 s.
+    """
+    own = p if p.num_workers == 1 else type(p)()
+    own.search_branching = cp_model.PORTFOLIO_WITH_QUICK_RESTART_SEARCH
+    own.linearization_level = 2
+    if own is not p:
+        own.name = "restarts"
+        p.subsolver_params.append(own)
+        p.extra_subsolvers.append(own.name)  # goes before the others
 
 
 class _Listener(cp_model.CpSolverSolutionCallback):
