@@ -8,11 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..models import Dispatch, Job, Profit, Schedule
+from ..models.dispatch_formulations import startable_later
 from .earnings import ledger
-from .kernels import EARNINGS, EXCESS, LAST_END, LATE, Costs, Jobs
+from .kernels import EARNINGS, EXCESS, KINDS, LAST_END, LATE, PARKED, Costs, Jobs, unpark
 from .profile import NEVER, Floats, Ints, Machine
 
 ALWAYS = (-NEVER, NEVER)
+RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # of durations and units that count as alike, if there are many different ones
+
+
+class NothingFound(Exception):
+    """A heuristic ended without a schedule; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,7 @@ class Arrays:
     shares: Floats  # what a unit requests, as the sum of shares of the platform's capacity
     power: Floats | None = None
     profit: Floats | None = None
+    latest: Ints | None = None  # of profit problems, whose ``jobs`` start while they earn or are parked: the true ones
 
     @property
     def dispatch(self) -> Dispatch:
@@ -41,7 +48,11 @@ class Arrays:
         return 1 if self.problem.sense == "minimize" else -1
 
     def schedule(self, starts: Ints, nodes: Ints) -> Schedule:
-        """A schedule of the starts of the jobs and the nodes of their units."""
+        """A schedule of the starts of the jobs and the nodes of their units; what is parked follows when nothing is earned.
+
+        Raises NothingFound if a parked job finds no start then.
+        """
+        starts, nodes = self._finished(starts, nodes)
         names, first = self.problem.platform.nodes, self.jobs.first_unit.tolist()
         placed: dict[str, dict[str, int]] = {}
         flat = nodes.tolist()
@@ -52,6 +63,19 @@ class Arrays:
             placed[job.id] = found
         ids = (job.id for job in self.problem.jobs)
         return Schedule(dict(zip(ids, starts.tolist(), strict=True)), placed)
+
+    def _finished(self, starts: Ints, nodes: Ints) -> tuple[Ints, Ints]:
+        """The parked jobs placed too, by their submit times."""
+        parked = np.flatnonzero(starts == PARKED)
+        if self.latest is None or not isinstance(self.problem, Profit) or not parked.size:
+            return starts, nodes
+        order = parked[np.argsort(self.costs.submit[parked], kind="stable")]
+        starts, nodes, jobs = starts.copy(), nodes.copy(), self.jobs._replace(latest=self.latest)
+        done = unpark(self.machine, jobs, order, self.problem.until, starts, nodes)
+        if done < parked.size:
+            name = self.problem.jobs[int(order[done])].id
+            raise NothingFound(f"job {name!r} finds no start after the last moment that counts, {self.problem.until} s")
+        return starts, nodes
 
 
 def dispatch_of(problem: Dispatch | Profit) -> Dispatch:
@@ -72,14 +96,19 @@ def arrays(
     total = np.maximum(1, capacity.sum(axis=0))
     jobs = _jobs(dispatch, requests)
     area = (jobs.duration * jobs.units) @ (requests / total)
+    costs, latest = _costs(dispatch, jobs), None
+    if isinstance(problem, Profit):
+        costs, latest = _earnings(problem, jobs), jobs.latest
+        jobs = jobs._replace(latest=np.where(costs.parks, np.minimum(latest, problem.until - 1), latest))
     return Arrays(
         problem,
         jobs,
         _machine(dispatch, capacity, area / total),
-        _earnings(problem, jobs) if isinstance(problem, Profit) else _costs(problem, jobs),
+        costs,
         (requests / total).sum(axis=1),
         _power(problem) if power is None else np.array([power[j.id] for j in problem.jobs], float),
         _profit(problem) if profit is None else np.array([profit[j.id] for j in problem.jobs], float),
+        latest,
     )
 
 
@@ -113,7 +142,6 @@ def _jobs(problem: Dispatch, requests: Ints) -> Jobs:
     duration = np.array([problem.duration(j) for j in listed], np.int64)
     units = np.array([j.units for j in listed], np.int64)
     latest = np.array([NEVER if j.deadline is None else j.deadline for j in listed], np.int64) - duration
-    kinds = np.unique(np.column_stack([duration, units, requests]), axis=0, return_inverse=True)[1]
     return Jobs(
         release=np.array([problem.earliest(j) for j in listed], np.int64),
         latest=np.minimum(latest, problem.horizon),
@@ -121,12 +149,28 @@ def _jobs(problem: Dispatch, requests: Ints) -> Jobs:
         units=units,
         request=requests,
         first_unit=_ends(units),
-        kind=kinds.reshape(-1),
+        kind=_kinds(duration, units, requests),
         group=group,
         first_window=_ends(len(one) for one in windows),
         lo=flat[:, 0].copy(),
         hi=flat[:, 1].copy(),
     )
+
+
+def _kinds(duration: Ints, units: Ints, requests: Ints) -> Ints:
+    """Jobs that are alike have the same number; the more different ones there are, the less alike they need to be."""
+    for ratio in (1.0, *RATIOS):
+        lengths, widths = (x if ratio == 1.0 else _steps(x, ratio) for x in (duration, units))
+        rows = np.column_stack([lengths, widths, requests if ratio < RATIOS[-1] else _steps(requests, 2.0)])
+        found, kinds = np.unique(rows, axis=0, return_inverse=True)
+        if len(found) <= KINDS:
+            break
+    return kinds.reshape(-1).astype(np.int64)
+
+
+def _steps(amounts: Ints, ratio: float) -> Ints:
+    """The step of each amount where every step is so many times as high as the one before."""
+    return np.ceil(np.log(np.maximum(amounts, 1)) / np.log(ratio)).astype(np.int64)
 
 
 def _windows(problem: Dispatch) -> tuple[Ints, list[tuple[tuple[int, int], ...]]]:
@@ -186,5 +230,5 @@ def _costs(problem: Dispatch, jobs: Jobs) -> Costs:
 
 def _earnings(problem: Profit, jobs: Jobs) -> Costs:
     submit = np.array([j.submit for j in problem.jobs], np.int64)
-    none = np.zeros(submit.size, np.bool_)
-    return Costs(EARNINGS, submit, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0, ledger(problem), none)
+    parks = np.array([startable_later(problem.dispatch, j) for j in problem.jobs], np.bool_)
+    return Costs(EARNINGS, submit, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0, ledger(problem), parks)

@@ -6,14 +6,10 @@ import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch_neighbourhood import Neighbourhoods, Some
-from ..models.placed import PARKED, Placed
-from .arrays import Arrays, arrays
-from .first_solution import NothingFound
-from .lns_kernels import Places, profile_of, unpark
+from ..models.placed import Placed
+from .arrays import arrays
 
 if TYPE_CHECKING:
     from ..backends import Limits, Result
@@ -98,23 +94,7 @@ def improve(
     found = improve_placed(around, placed, some, backend, limits, keep, where, since, until, **options)
     if found is None:
         return None
-    better = finished(arrays(problem), found.placed)
+    better = arrays(problem).schedule(*found.placed)
     if problem.verify(better) or around.sign * (problem.objective(schedule) - problem.objective(better)) <= 0:
         return None
     return better
-
-
-def finished(a: Arrays, placed: Placed) -> Schedule:
-    """The whole schedule: parked jobs follow when nothing counts any more, in the order of their submit times.
-
-    Raises NothingFound if one of them finds no start then.
-    """
-    starts, nodes = placed.starts.copy(), placed.nodes.copy()
-    parked = np.flatnonzero(starts == PARKED)
-    if parked.size and isinstance(a.problem, Profit):
-        places = Places(starts, nodes, np.zeros(len(a.problem.segments)))
-        order = parked[np.argsort(a.costs.submit[parked], kind="stable")]
-        profile = profile_of(a.machine, a.jobs, places)
-        if unpark(profile, a.machine, a.jobs, places, order, a.problem.until) < order.size:
-            raise NothingFound("a job finds no start after the last moment that counts")
-    return a.schedule(starts, nodes)

@@ -33,7 +33,7 @@ from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
 from .earliest import Scratch, new_scratch
 from .first_solution import ListScheduler, tiny
-from .kernels import EARNINGS, KINDS, LAST_END, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
+from .kernels import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
 from .multi_search import Improvement, multi_search
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
@@ -85,10 +85,16 @@ def delay_search(
 
     first = multi_search(problem, time_limit, told)
     trace = [(news.seconds, news.objective) for news in first.trace]
+    dispatch = problem.dispatch if isinstance(problem, Profit) else problem
+    ends = [first.start[j.id] + dispatch.duration(j) for j in problem.jobs]
+    horizon = problem.until if isinstance(problem, Profit) else max(ends, default=dispatch.now)
+    step = delay or max(1, -(-(horizon - dispatch.now) // STEPS))
+    limit = None if time_limit is None else began + time_limit
+    if not going or _over(limit):
+        return Delayed(first.schedule, first.objective, tuple(trace), first.order, step, 0, False)
     scheduler = ListScheduler(problem)
-    search = _Search(scheduler, scheduler.order(first.order), None if time_limit is None else began + time_limit)
-    step = delay or max(1, -(-(search.horizon - scheduler.arrays.machine.now) // STEPS))
-    for value in search.run(step) if going else ():
+    search = _Search(scheduler, scheduler.order(first.order), horizon, limit)
+    for value in search.run(step):
         trace.append((time.perf_counter() - began, scheduler.arrays.sign * value))
         if on_incumbent is not None and on_incumbent(*trace[-1]) is False:
             break
@@ -103,6 +109,10 @@ def warm_up() -> None:
     delay_search(tiny(), delay=5)
 
 
+def _over(limit: float | None) -> bool:
+    return limit is not None and time.perf_counter() >= limit
+
+
 class _OutOfTime(Exception):
     """The limit on the clock was reached."""
 
@@ -110,14 +120,13 @@ class _OutOfTime(Exception):
 class _Search:
     """The best schedule so far, as a list schedule, and the profile of the jobs before the one that is delayed."""
 
-    def __init__(self, scheduler: ListScheduler, order: Ints, limit: float | None) -> None:
+    def __init__(self, scheduler: ListScheduler, order: Ints, horizon: int, limit: float | None) -> None:
         a = scheduler.arrays
         self.scheduler, self.order, self.limit = scheduler, order.astype(np.int64), limit
         self.bound = np.full(order.size, -NEVER, np.int64)
         self.starts, self.nodes = scheduler.place(self.order)
         self.value = scheduler.objective(self.starts)
-        last = int((self.starts + a.jobs.duration).max(initial=a.machine.now))
-        self.horizon = a.problem.until if isinstance(a.problem, Profit) else last
+        self.horizon = horizon
         self.trials = 0
         self.complete = False
         self._trial = (self.starts.copy(), self.nodes.copy())
@@ -148,6 +157,8 @@ class _Search:
     def _delay(self, i: int, delay: int) -> Iterator[float]:
         """Hold back the job at place i of the order further and further."""
         a, j, n = self.scheduler.arrays, self.order[i], self.order.size
+        if self.starts[j] == PARKED:
+            return
         began = now = int(self.starts[j])
         bound, rest = self.bound.copy(), np.empty(n + 1)
         spent = _limits(a.jobs, a.costs, self.order, self.starts, self.bound, i, rest)
@@ -156,7 +167,7 @@ class _Search:
             filled = self._try(i, bound, spent, rest)
             if filled == i:
                 return  # it has no place, or costs too much by itself: later it has and does so, too
-            now = int(self._trial[0][j])
+            now = int(self._trial[0][j]) if self._trial[0][j] != PARKED else self.horizon
             if filled == n:
                 value = self.scheduler.objective(self._trial[0])
                 if value < self.value - SAME * abs(self.value):
@@ -174,7 +185,7 @@ class _Search:
         k, n, most = i, self.order.size, self.value
         while k < n:
             clock = time.perf_counter()
-            if self.limit is not None and clock >= self.limit:
+            if _over(self.limit):
                 raise _OutOfTime
             last = n if self.limit is None else min(n, k + self._chunk)
             self._work, filled, spent = _fill(
@@ -219,6 +230,8 @@ def _copied(profile: Profile, room: Profile) -> Profile:
 def _put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
     for k in range(order.size):
         j = order[k]
+        if starts[j] == PARKED:
+            continue
         profile = put(profile, jobs, j, starts[j], nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], sign)
     return profile
 
@@ -269,7 +282,9 @@ def _fill(
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         starts[j], profile = place(profile, machine, jobs, s, known, j, bound[j], chosen)
-        if starts[j] < 0:
+        if starts[j] == PARKED:
+            if costs.parks[j]:
+                continue
             return profile, k, spent
         if costs.mode != EARNINGS:
             spent = _together(costs, spent, cost(costs, jobs, j, starts[j]))

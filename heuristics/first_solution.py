@@ -9,13 +9,9 @@ import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from . import kernels
-from .arrays import Arrays, arrays
+from .arrays import Arrays, NothingFound, arrays
 from .orders import order_by
 from .profile import NEVER, Ints
-
-
-class NothingFound(Exception):
-    """A heuristic ended without a schedule; the message says why."""
 
 
 class NoSchedule(NothingFound):
@@ -54,12 +50,12 @@ class ListScheduler:
     def place(self, order: Ints, not_before: Ints | None = None) -> tuple[Ints, Ints]:
         """Starts of the jobs, and nodes of all units, job after job; ``not_before``: a bound on each start.
 
-        Raises NoSchedule if a job finds no place.
+        Of a profit problem, a job that finds no place before its ``until`` is parked (``kernels.PARKED``). Raises NoSchedule if a job finds no place.
         """
         a = self.arrays
         starts, nodes = np.empty(a.jobs.units.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
         bound = self._anytime if not_before is None else not_before
-        placed = kernels.build(a.machine, a.jobs, order, bound, starts, nodes)
+        placed = kernels.build(a.machine, a.jobs, a.costs.parks, order, bound, starts, nodes)
         if placed < order.size:
             raise NoSchedule(a.dispatch, a.problem.jobs[int(order[placed])])
         return starts, nodes

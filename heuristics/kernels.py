@@ -14,7 +14,7 @@ from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, 
 
 Bools = NDArray[np.bool_]
 
-KINDS = 4096  # so that asking what is hopeless costs no more than a search
+KINDS = 1024  # so that asking what is hopeless costs no more than a search
 EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3
 PARKED = -1  # the start of a job that has none: it waits until nothing is earned any more
 
@@ -32,7 +32,7 @@ class Jobs(NamedTuple):
     units: Ints
     request: Ints  # jobs x resources, per unit
     first_unit: Ints
-    kind: Ints  # jobs of equal units, duration and request
+    kind: Ints  # jobs of equal or similar units, duration and request
     group: Ints  # of windows
     first_window: Ints  # of each group, and the end of the last one
     lo: Ints
@@ -89,16 +89,18 @@ def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
     """Nothing is known yet, of so many kinds of jobs at most."""
     size = min(kinds, jobs.kind.max() + 1) if jobs.kind.size else 0
     known = Hopeless(
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty((size, jobs.request.shape[1]), np.int64),
+        np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
+        np.zeros((size, jobs.request.shape[1]), np.int64),
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
     )
     for j in range(jobs.kind.size):
         k = jobs.kind[j]
-        if k < size:
-            known.units[k], known.duration[k], known.request[k] = jobs.units[j], jobs.duration[j], jobs.request[j]
+        if k < size:  # the kind is as long, as wide as any of its jobs
+            known.units[k] = max(known.units[k], jobs.units[j])
+            known.duration[k] = max(known.duration[k], jobs.duration[j])
+            known.request[k] = np.maximum(known.request[k], jobs.request[j])
     return known
 
 
@@ -184,10 +186,11 @@ def place(
 
 
 @compiled
-def build(machine: Machine, jobs: Jobs, order: Ints, not_before: Ints, starts: Ints, nodes: Ints) -> int:
+def build(machine: Machine, jobs: Jobs, parks: Bools, order: Ints, not_before: Ints, starts: Ints, nodes: Ints) -> int:
     """Place the jobs in this order; fills their ``starts`` and the ``nodes`` of their units.
 
-    The number of jobs placed: less than all, if the job ``order[number]`` found no place.
+    A job that finds no place is parked, if it may be. The number of jobs that were seen to: less than all, if the job
+    ``order[number]`` found no place and needs one.
     """
     profile = new_profile(machine, 64)
     scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
@@ -195,7 +198,24 @@ def build(machine: Machine, jobs: Jobs, order: Ints, not_before: Ints, starts: I
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         starts[j], profile = place(profile, machine, jobs, scratch, known, j, not_before[j], chosen)
-        if starts[j] < 0:
+        if starts[j] == PARKED and not parks[j]:
+            return k
+    return order.size
+
+
+@compiled
+def unpark(machine: Machine, jobs: Jobs, order: Ints, not_before: int, starts: Ints, nodes: Ints) -> int:
+    """Place the jobs of ``order``, which are parked, beside all others; how many found a place."""
+    profile = new_profile(machine, 64)
+    for j in range(starts.size):
+        if starts[j] != PARKED:
+            profile = put(profile, jobs, j, starts[j], nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], 1)
+    scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
+    for k in range(order.size):
+        j = order[k]
+        chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
+        starts[j], profile = place(profile, machine, jobs, scratch, known, j, not_before, chosen)
+        if starts[j] == PARKED:
             return k
     return order.size
 

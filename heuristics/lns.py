@@ -26,16 +26,14 @@ from typing import Any
 import numpy as np
 
 from ..models import Cooling, Dispatch, Profit, Schedule, Series
-from ..models.placed import Placed
-from .arrays import Arrays, arrays
-from .by_backend import finished
+from .arrays import arrays
 from .first_solution import NothingFound, tiny
-from .kernels import EARNINGS, LAST_END, PARKED, objective
+from .kernels import EARNINGS, LAST_END, PARKED, build, objective
 from .keys import bulk_of, features
-from .lns_kernels import Places, pack
+from .lns_kernels import Places
 from .lns_ways import Gain, Keys, Moves, Order, Ruin, Solver, SolverTurns, Stopped, Way, turns
 from .moves import Answer
-from .profile import Floats, Ints
+from .profile import NEVER, Floats, Ints
 
 ROUNDS = 60  # turns where no time is given
 TURN = 0.15  # seconds of a turn, as far as one trial is shorter
@@ -103,10 +101,10 @@ class Search:
     ) -> None:
         self.began = time.perf_counter()
         self.problem, self.limit, self.call, self.solver = problem, time_limit, on_incumbent, solver
-        self.whole = arrays(problem)
-        self.a = _within(self.whole, problem)
+        self.a = arrays(problem)
         self.rng = np.random.default_rng(seed)
         self.known, self.bulk = features(self.a), bulk_of(self.a)
+        self.anytime = np.full(self.a.jobs.units.size, -NEVER, np.int64)
         self.orders: list[Order] = []
         self.best_value = np.inf
         self.best = Places(*self._room(), np.zeros(self.a.costs.ledger.euro_per_joule.size))
@@ -151,8 +149,8 @@ class Search:
         a, began = self.a, time.perf_counter()
         order = np.argsort(keys, kind="stable")
         answer = Answer(order, *self._room())
-        complete = pack(a.machine, a.jobs, a.costs, order, answer.starts, answer.nodes)
-        value = float(objective(a.costs, a.jobs, answer.starts)) if complete else np.inf
+        done = build(a.machine, a.jobs, a.costs.parks, order, self.anytime, answer.starts, answer.nodes)
+        value = float(objective(a.costs, a.jobs, answer.starts)) if done == order.size else np.inf
         self.trial_seconds = max(0.5 * self.trial_seconds, time.perf_counter() - began)
         return Order(value, keys, answer)
 
@@ -233,21 +231,4 @@ class Search:
 
     def schedule(self) -> Schedule:
         """The best schedule so far as one of the problem."""
-        return finished(self.whole, Placed(self.best.starts, self.best.nodes))
-
-
-def _within(a: Arrays, problem: Dispatch | Profit) -> Arrays:
-    """Of a profit problem, only starts that earn: who finds none may be parked, unless it has a deadline."""
-    if not isinstance(problem, Profit):
-        return a
-    parks = np.array([j.deadline is None for j in problem.jobs], np.bool_)
-    latest = np.where(parks, np.minimum(a.jobs.latest, problem.until - 1), a.jobs.latest)
-    return Arrays(
-        problem,
-        a.jobs._replace(latest=latest),
-        a.machine,
-        a.costs._replace(parks=parks),
-        a.shares,
-        a.power,
-        a.profit,
-    )
+        return self.a.schedule(self.best.starts, self.best.nodes)

@@ -9,7 +9,7 @@ import numpy as np
 from ..models.compiled import compiled
 from .earliest import Scratch, fill_most, new_scratch
 from .earnings import book, cooling_cost
-from .kernels import EARNINGS, KINDS, PARKED, Bools, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
+from .kernels import EARNINGS, PARKED, Bools, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile, segment
 
 MOST = 40  # jobs that a step frees
@@ -69,38 +69,12 @@ def new_room(machine: Machine, jobs: Jobs, places: Places) -> Room:
 
 
 @compiled
-def pack(machine: Machine, jobs: Jobs, costs: Costs, order: Ints, starts: Ints, nodes: Ints) -> bool:
-    """Place the jobs in this order, park those that find no place where they earn; False if another finds none."""
-    profile = new_profile(machine, 64)
-    scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
-    for j in order:
-        chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, scratch, known, j, -NEVER, chosen)
-        if starts[j] == PARKED and not costs.parks[j]:
-            return False
-    return True
-
-
-@compiled
 def profile_of(machine: Machine, jobs: Jobs, places: Places) -> Profile:
     """What the jobs leave free."""
     profile = new_profile(machine, 64)
     for j in range(places.starts.size):
         profile = _put(profile, jobs, places, j, 1)
     return profile
-
-
-@compiled
-def unpark(profile: Profile, machine: Machine, jobs: Jobs, places: Places, order: Ints, not_before: int) -> int:
-    """Place what is parked, in this order; the jobs placed: fewer than ``order`` has if one finds no place."""
-    scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
-    for k in range(order.size):
-        j = order[k]
-        chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        places.starts[j], profile = place(profile, machine, jobs, scratch, known, j, not_before, chosen)
-        if places.starts[j] < 0:
-            return k
-    return order.size
 
 
 @compiled

@@ -100,9 +100,8 @@ def occupy(profile: Profile, n: int, start: int, end: int, request: Ints, units:
         if request[r] != 0:
             for i in range(first, last):
                 profile.free[n, i, r] -= units * request[r]
-    if units < 0:
-        _merge(profile, n, last)
-        _merge(profile, n, first)
+    _merge(profile, n, last)  # where one job follows another, nothing changes
+    _merge(profile, n, first)
 
 
 @compiled

@@ -21,7 +21,7 @@ from ..models.dispatch_neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.language import Assignment
 from ..models.placed import PARKED, Ints
 from .arrays import arrays
-from .by_backend import BETTER, finished, improve_placed
+from .by_backend import BETTER, improve_placed
 from .multi_search import Improvement, multi_search
 
 # units of jobs x nodes they may be on, in one model: CP-SAT keeps its limit of 60 s with 30,000 (1,000 jobs of a profit
@@ -192,7 +192,7 @@ class _Search:
     def _judge(self, found: Neighbourhood, assignment: Assignment) -> float | None:
         """The objective of an answer, as the problem has it; None if it is no schedule."""
         answer = found.read(assignment, self.placed)
-        schedule = finished(self.arrays, answer)
+        schedule = self.arrays.schedule(*answer)
         if self.problem.verify(schedule):
             return None
         value = float(self.problem.objective(schedule))
@@ -277,7 +277,7 @@ class _Search:
     def result(self) -> Relaxed:
         """The best schedule, verified."""
         if self.by_windows:
-            schedule = finished(self.arrays, self.placed)
+            schedule = self.arrays.schedule(*self.placed)
             broken = self.problem.verify(schedule)
             if broken:
                 self.message += f"; what the windows made is not used: {broken[0].message}"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from schedlab.heuristics import ListScheduler, NoSchedule, multi_search
 from schedlab.heuristics.delay_search import delay_search
+from schedlab.heuristics.kernels import PARKED
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from schedlab.models.cooling import Cooling
 from schedlab.models.series import Series
@@ -48,6 +49,8 @@ def literally(problem, delay):
     def delayed(jobs):
         nonlocal least, best, bound
         for j in jobs:
+            if best[j] == PARKED:
+                continue
             first, k, trial = int(best[j]), 0, dict(bound)
             while True:
                 k += 1
@@ -55,7 +58,7 @@ def literally(problem, delay):
                 value, starts = placed(trial)
                 if value < least - 1e-12 * abs(least):
                     least, best, bound = value, starts, dict(trial)
-                if starts[j] >= horizon:
+                if starts[j] >= horizon or starts[j] == PARKED:
                     break
 
     delayed(order.tolist())
@@ -63,7 +66,8 @@ def literally(problem, delay):
     while least < before:
         before = least
         delayed(order.tolist()[::-1])
-    return scheduler.arrays.sign * least, dict(zip((j.id for j in problem.jobs), best.tolist(), strict=True))
+    nodes = scheduler.place(order, np.array([bound[j] for j in range(order.size)]))[1]
+    return scheduler.arrays.sign * least, scheduler.arrays.schedule(best, nodes).start
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from schedlab.backends import Limits, SolverUnavailable, UnknownName
 from schedlab.heuristics import first_solution, multi_search
-from schedlab.heuristics.by_backend import finished, improve, improve_placed
+from schedlab.heuristics.by_backend import improve, improve_placed
 from schedlab.heuristics.relaxation_search import relaxation_search
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue
 from schedlab.models.cooling import Cooling
@@ -174,7 +174,7 @@ def test_parked_jobs_of_an_improved_profit_follow_after_all_that_counts():
     assert found is not None
     from schedlab.heuristics.arrays import arrays
 
-    whole = finished(arrays(problem), found.placed)
+    whole = arrays(problem).schedule(*found.placed)
     assert problem.verify(whole) == []
     assert problem.objective(whole) > problem.objective(schedule)
     assert problem.objective(whole) == pytest.approx(found.objective, rel=1e-6)
