@@ -11,9 +11,10 @@ from .profile import Floats, Ints
 
 USUAL: tuple[dict[str, float], ...] = (
     {"submit": 1},
+    {"submit": 1, "duration": -0.1},
+    {"request": -1},
     {"duration": -1, "units": -1, "request": -1},  # the largest area first
     {"units": -1, "request": -1},
-    {"request": -1},
     {"duration": -1},
     {"duration": 1},
     {"weight": -1, "duration": 1, "units": 1, "request": 1},  # the most important per area first (Smith's rule)
