@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from . import speed_cpsat, speed_evictions, speed_heuristics, speed_highs, speed_replay
+from . import speed_cpsat, speed_evictions, speed_heuristics, speed_highs, speed_profit, speed_replay
 
 REPEATS = 7
 
@@ -34,6 +34,7 @@ def main() -> None:
         table.add_row(what, f"{hand:.4f}", f"{ours:.4f}", f"{ours / hand:.2f}", f"{most:g}")
     console.print(table)
     speed_heuristics.main()
+    speed_profit.main()
     speed_replay.main()
     speed_evictions.main()
 
