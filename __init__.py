@@ -21,6 +21,7 @@ from .models import (
     BatchJob,
     Candidate,
     Checkpointing,
+    Cooling,
     Dispatch,
     Eviction,
     EvictionPlan,
@@ -30,11 +31,13 @@ from .models import (
     Platform,
     Problem,
     ProblemError,
+    Profit,
     Project,
     Queue,
     Resource,
     Running,
     Schedule,
+    Series,
     Task,
 )
 from .models.language import (
@@ -59,13 +62,15 @@ from .models.language import (
     sum,
     synchronize,
 )
+from .models.profit_account import account
 from .solve import solve
 
 if TYPE_CHECKING:
     from .dispatch.policies import Policy
     from .dispatch.simulation import Simulation, SimulationError
     from .dispatch.simulator import simulate
-    from .heuristics import first_solution, multi_search, trade_off
+    from .heuristics import delay_search, first_solution, multi_search, relaxation_search, trade_off
+    from .heuristics.lns import lns
     from .models.guide import Guide
 
 __version__ = "0.1.0"
@@ -73,8 +78,11 @@ __version__ = "0.1.0"
 
 LATER = {
     "Guide": "models.guide",
+    "delay_search": "heuristics",
     "first_solution": "heuristics",
+    "lns": "heuristics",
     "multi_search": "heuristics",
+    "relaxation_search": "heuristics",
     "Policy": "dispatch.policies",
     "Simulation": "dispatch.simulation",
     "SimulationError": "dispatch.simulation",
@@ -96,6 +104,7 @@ __all__ = [
     "Candidate",
     "Checkpointing",
     "Conflict",
+    "Cooling",
     "Dispatch",
     "Eviction",
     "EvictionPlan",
@@ -115,27 +124,32 @@ __all__ = [
     "Policy",
     "Problem",
     "ProblemError",
+    "Profit",
     "Project",
     "Queue",
     "Result",
     "Running",
     "Schedule",
+    "Series",
     "Simulation",
     "SimulationError",
     "SolverUnavailable",
     "UnknownName",
     "Workload",
     "WorkloadError",
+    "account",
     "alternative",
     "backends",
     "compile",
     "cumulative",
+    "delay_search",
     "element",
     "end_before_end",
     "end_before_start",
     "first_solution",
     "holds",
     "implies",
+    "lns",
     "load",
     "max",
     "min",
@@ -152,6 +166,7 @@ __all__ = [
     "read_results",
     "read_swf",
     "read_trace",
+    "relaxation_search",
     "simulate",
     "solve",
     "start_before_end",
