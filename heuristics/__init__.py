@@ -1,9 +1,10 @@
 """Methods without a solver: first solution, multi-search, allocation of starts, moves in an order, evictions; compiled kernels."""
 
 from .allocation import Allocator, allocate
+from .arrays import NothingFound
 from .delay_search import Delayed, delay_search
 from .evictions import TradeOff, backtracking, greedy, trade_off
-from .first_solution import ListScheduler, NoSchedule, NothingFound, first_solution, warm_up
+from .first_solution import ListScheduler, NoSchedule, first_solution, warm_up
 from .lns import Improved, lns
 from .moves import Moved, move_jobs
 from .multi_search import Improvement, MultiSearch, multi_search

@@ -165,12 +165,12 @@ def _kinds(duration: Ints, units: Ints, requests: Ints) -> Ints:
         found, kinds = np.unique(rows, axis=0, return_inverse=True)
         if len(found) <= KINDS:
             break
-    return kinds.reshape(-1).astype(np.int64)
+    return np.asarray(kinds, np.int64).reshape(-1)
 
 
 def _steps(amounts: Ints, ratio: float) -> Ints:
     """The step of each amount where every step is so many times as high as the one before."""
-    return np.ceil(np.log(np.maximum(amounts, 1)) / np.log(ratio)).astype(np.int64)
+    return np.array(np.ceil(np.log(np.maximum(amounts, 1)) / np.log(ratio)), np.int64)
 
 
 def _windows(problem: Dispatch) -> tuple[Ints, list[tuple[tuple[int, int], ...]]]:

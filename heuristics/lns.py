@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from ..models import Cooling, Dispatch, Profit, Schedule, Series
-from .arrays import arrays
-from .first_solution import NothingFound, tiny
+from .arrays import NothingFound, arrays
+from .first_solution import tiny
 from .kernels import EARNINGS, LAST_END, PARKED, build, objective
 from .keys import bulk_of, features
 from .lns_kernels import Places
@@ -131,7 +131,8 @@ class Search:
 
     def check(self, ahead: float = 0.0) -> None:
         """Raise Stopped if what takes so many seconds would end after the limit."""
-        if self.limit is not None and self.trace and self.elapsed + ahead > self.limit:
+        parked = self.trial_seconds if self.a.costs.mode == EARNINGS else 0.0  # what placing them at the end may take
+        if self.limit is not None and self.trace and self.elapsed + ahead + parked > self.limit:
             raise Stopped
 
     def keep(self, value: float, starts: Ints, nodes: Ints) -> None:

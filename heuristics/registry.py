@@ -9,9 +9,10 @@ from ..models import Dispatch, Eviction, Problem, Profit, Schedule
 from ..models.problem import Value
 from . import evictions, rules
 from .allocation import Allocator
+from .arrays import NothingFound
 from .delay_search import delay_search
 from .delay_search import warm_up as warm_up_delays
-from .first_solution import NothingFound, first_solution, warm_up
+from .first_solution import first_solution, warm_up
 from .lns import lns
 from .lns import warm_up as warm_up_lns
 from .multi_search import multi_search

@@ -14,12 +14,12 @@ import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.dispatch import Window
+from .arrays import NothingFound
 from .event_machine import counted, trace_of
 from .event_nodes import by_name, ranges_of
 from .event_replay import replay_by_rule
 from .event_rules import ALL, Rules
 from .event_state import NEXT, NOW, State, Trace, begin, keep_places, new_state
-from .first_solution import NothingFound
 from .orders import UnknownOrder
 from .profile import Floats, Ints
 from .standstill import Standstill
