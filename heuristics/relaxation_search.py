@@ -196,7 +196,7 @@ class _Search:
         if self.problem.verify(schedule):
             return None
         value = float(self.problem.objective(schedule))
-        if self._is_better(value):
+        if self._is_better(value) and not self.by_windows:  # an engine may answer once more after its time
             self.schedule, self.objective = schedule, value
             self._best = answer
             self._tell(value)
@@ -268,7 +268,7 @@ class _Search:
             until,
             **self.options,
         )
-        if found is None:
+        if found is None or self.around.sign * (self.trace[-1][1] - found.objective) <= 0:
             return False
         self.placed = found.placed
         self._tell(found.objective)
