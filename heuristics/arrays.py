@@ -10,7 +10,7 @@ import numpy as np
 from ..models import Dispatch, Job, Profit, Schedule
 from ..models.dispatch_formulations import startable_later
 from .earnings import ledger
-from .kernels import EARNINGS, EXCESS, KINDS, LAST_END, LATE, PARKED, Costs, Jobs, unpark
+from .kernels import EARNINGS, EXCESS, KINDS, LAST_END, LATE, PARKED, Costs, Jobs
 from .profile import NEVER, Floats, Ints, Machine
 
 ALWAYS = (-NEVER, NEVER)
@@ -35,7 +35,6 @@ class Arrays:
     shares: Floats  # what a unit requests, as the sum of shares of the platform's capacity
     power: Floats | None = None
     profit: Floats | None = None
-    latest: Ints | None = None  # of profit problems, whose ``jobs`` start while they earn or are parked: the true ones
 
     @property
     def dispatch(self) -> Dispatch:
@@ -48,34 +47,24 @@ class Arrays:
         return 1 if self.problem.sense == "minimize" else -1
 
     def schedule(self, starts: Ints, nodes: Ints) -> Schedule:
-        """A schedule of the starts of the jobs and the nodes of their units; what is parked follows when nothing is earned.
-
-        Raises NothingFound if a parked job finds no start then.
-        """
-        starts, nodes = self._finished(starts, nodes)
+        """A schedule of the starts of the jobs and the nodes of their units; what is parked follows when nothing is earned."""
         names, first = self.problem.platform.nodes, self.jobs.first_unit.tolist()
         placed: dict[str, dict[str, int]] = {}
+        started: dict[str, int] = {}
         flat = nodes.tolist()
-        for j, job in enumerate(self.problem.jobs):
+        for j, (job, start) in enumerate(zip(self.problem.jobs, starts.tolist(), strict=True)):
+            if start == PARKED:
+                continue
             found: dict[str, int] = {}
             for n in flat[first[j] : first[j + 1]]:
                 found[names[n]] = found.get(names[n], 0) + 1
-            placed[job.id] = found
-        ids = (job.id for job in self.problem.jobs)
-        return Schedule(dict(zip(ids, starts.tolist(), strict=True)), placed)
+            started[job.id], placed[job.id] = start, found
+        schedule = Schedule(started, placed)
+        if not isinstance(self.problem, Profit):
+            return schedule
+        from .parked import with_parked  # rules are made of arrays, too
 
-    def _finished(self, starts: Ints, nodes: Ints) -> tuple[Ints, Ints]:
-        """The parked jobs placed too, by their submit times."""
-        parked = np.flatnonzero(starts == PARKED)
-        if self.latest is None or not isinstance(self.problem, Profit) or not parked.size:
-            return starts, nodes
-        order = parked[np.argsort(self.costs.submit[parked], kind="stable")]
-        starts, nodes, jobs = starts.copy(), nodes.copy(), self.jobs._replace(latest=self.latest)
-        done = unpark(self.machine, jobs, order, self.problem.until, starts, nodes)
-        if done < parked.size:
-            name = self.problem.jobs[int(order[done])].id
-            raise NothingFound(f"job {name!r} finds no start after the last moment that counts, {self.problem.until} s")
-        return starts, nodes
+        return with_parked(self.problem, schedule)
 
 
 def dispatch_of(problem: Dispatch | Profit) -> Dispatch:
@@ -96,10 +85,9 @@ def arrays(
     total = np.maximum(1, capacity.sum(axis=0))
     jobs = _jobs(dispatch, requests)
     area = (jobs.duration * jobs.units) @ (requests / total)
-    costs, latest = _costs(dispatch, jobs), None
-    if isinstance(problem, Profit):
-        costs, latest = _earnings(problem, jobs), jobs.latest
-        jobs = jobs._replace(latest=np.where(costs.parks, np.minimum(latest, problem.until - 1), latest))
+    costs = _earnings(problem, jobs) if isinstance(problem, Profit) else _costs(dispatch, jobs)
+    if isinstance(problem, Profit):  # a job starts while something is earned, or is parked
+        jobs = jobs._replace(latest=np.where(costs.parks, np.minimum(jobs.latest, problem.until - 1), jobs.latest))
     return Arrays(
         problem,
         jobs,
@@ -108,7 +96,6 @@ def arrays(
         (requests / total).sum(axis=1),
         _power(problem) if power is None else np.array([power[j.id] for j in problem.jobs], float),
         _profit(problem) if profit is None else np.array([profit[j.id] for j in problem.jobs], float),
-        latest,
     )
 
 

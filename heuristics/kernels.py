@@ -204,23 +204,6 @@ def build(machine: Machine, jobs: Jobs, parks: Bools, order: Ints, not_before: I
 
 
 @compiled
-def unpark(machine: Machine, jobs: Jobs, order: Ints, not_before: int, starts: Ints, nodes: Ints) -> int:
-    """Place the jobs of ``order``, which are parked, beside all others; how many found a place."""
-    profile = new_profile(machine, 64)
-    for j in range(starts.size):
-        if starts[j] != PARKED:
-            profile = put(profile, jobs, j, starts[j], nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], 1)
-    scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
-    for k in range(order.size):
-        j = order[k]
-        chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, scratch, known, j, not_before, chosen)
-        if starts[j] == PARKED:
-            return k
-    return order.size
-
-
-@compiled
 def cost(costs: Costs, jobs: Jobs, j: int, start: int) -> float:
     """What one job adds to the objective, or its end where that is the last end."""
     wait = start - costs.submit[j]

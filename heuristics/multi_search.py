@@ -56,30 +56,36 @@ def multi_search(
     """
     began = time.perf_counter()
     scheduler = ListScheduler(arrays(problem, power, profit))
-    least = math.inf
+    least, longest, best = math.inf, 0.0, None
     trace: list[Improvement] = []
     skipped: dict[str, str] = {}
     failure: NoSchedule | None = None
     for name in ORDERINGS:
-        if (trace or failure) and time_limit is not None and time.perf_counter() - began > time_limit:
-            skipped[name] = f"the time limit of {time_limit:g} s was reached"
+        now = time.perf_counter()
+        if (best or failure) and time_limit is not None and now + 2 * longest - began > time_limit:
+            skipped[name] = (
+                f"the time limit of {time_limit:g} s was reached"  # an ordering, and what comes after the last one
+            )
             continue
         try:
-            value, _ = scheduler.evaluate(scheduler.order(name))
+            placed = scheduler.place(scheduler.order(name))
         except CriterionUnusable as why:
             skipped[name.removeprefix("-")] = str(why)
             continue
         except NoSchedule as why:
             skipped[name], failure = str(why), why
             continue
+        finally:
+            longest = max(longest, time.perf_counter() - now)
+        value = scheduler.objective(placed[0])
         if value < least:
-            least = value
+            least, best = value, placed
             trace.append(Improvement(time.perf_counter() - began, scheduler.arrays.sign * value, name))
             if on_incumbent is not None and on_incumbent(trace[-1]) is False:
                 break
-    if not trace:
+    if best is None:
         assert failure is not None  # est needs nothing, so it was tried
         raise failure
-    best = trace[-1].order
-    schedule = scheduler.schedule(scheduler.order(best))
-    return MultiSearch(schedule.start, schedule.nodes, problem.objective(schedule), best, tuple(trace), skipped)
+    schedule = scheduler.arrays.schedule(*best)
+    order = trace[-1].order
+    return MultiSearch(schedule.start, schedule.nodes, problem.objective(schedule), order, tuple(trace), skipped)
