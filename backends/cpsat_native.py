@@ -31,7 +31,8 @@ AUXILIARY_ROUNDINGS = (
 )  # if rounded: the coarsest is best for sums, finer where it is too coarse
 FINE = Fraction(1, 1 << 26)  # the error, relative to the greatest value, at which a rounding is fine enough
 
-OBJECTIVE_BITS = (40, 42, 44, 46, 48, 50, 52, 54, 56)  # up to ROOM
+OBJECTIVE_BITS = (40, 42, 44, 46, 48)
+LEAST_GAP = Fraction(1, 1 << 31)  # a gap below 1e-9 is none, whatever the objective
 NEGLIGIBLE = Fraction(1, 1 << 28)  # of the objective's best value, as an error
 
 
@@ -191,12 +192,13 @@ class NativeModel:
         Next to nothing of the best value that it could have; where that is 0, the optimum may be as small as one likes.
         The smaller its numbers, the finer CP-SAT's own multiples of its rows: proofs take half the time at 2^44 as at 2^56.
         """
-        for bits in OBJECTIVE_BITS:
-            scale = self.scale([f], ROOM, 1 << bits)
-            best = magnitude(self.bounds(f)[int(maximize)])
-            if self.whole(f, scale).error - f.error <= NEGLIGIBLE * best:
-                break
-        return scale
+        best = magnitude(self.bounds(f)[int(maximize)])
+        for enough in (min(NEGLIGIBLE * best, LEAST_GAP), NEGLIGIBLE * best):
+            for bits in OBJECTIVE_BITS:
+                scale = self.scale([f], ROOM, 1 << bits)
+                if self.whole(f, scale).error - f.error <= enough:
+                    return scale
+        return self.scale([f])
 
     def whole(self, f: Form, scale: int) -> WholeForm:
         """The form times ``scale``, rounded where that is not integral."""

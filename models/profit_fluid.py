@@ -94,7 +94,7 @@ class Fluid:
     def by_end(self) -> Ints:
         """The most work by class (row) that can be done by the end of each cell (column)."""
         most = [np.clip(t - self.release, 0, self.problem.durations[self.jobs]) for t in self.times[1:]]
-        return np.array([self.work(m) for m in most], np.int64).reshape(-1, self.classes).T
+        return np.column_stack([self.work(m) for m in most])
 
     @cached_property
     def inside(self) -> Ints:
@@ -102,7 +102,7 @@ class Fluid:
         lasts = self.problem.durations[self.jobs]
         pairs = zip(self.times[:-1], self.times[1:], strict=True)
         most = [np.minimum(lasts, np.clip(b - np.maximum(a, self.release), 0, None)) for a, b in pairs]
-        return np.array([self.work(m) for m in most], np.int64).reshape(-1, self.classes).T
+        return np.column_stack([self.work(m) for m in most])
 
 
 def fluid(problem: Profit) -> Encoding:

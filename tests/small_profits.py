@@ -25,6 +25,11 @@ def cut(jobs: int, nodes: int = 3, until: int = DAY, scenario: str = "air,summer
     return whole.replace(dispatch=smaller, cooling=plant, until=until)
 
 
+def half_a_day(jobs: int = 12) -> Profit:
+    """Three nodes until noon, with a tariff of three prices: three segments."""
+    return cut(jobs, until=DAY // 2).replace(energy_price=Series([0, 25200, 36000], [0.10, 0.13, 0.16], 2 * DAY))
+
+
 def stand_in(jobs: int, seed: int = 1, nodes: int = 3) -> Profit:
     """A day of random jobs of hours at a load of 1.5, three temperatures, and a plant whose cooling bends twice."""
     rng = random.Random(seed)
@@ -60,9 +65,12 @@ def stand_in(jobs: int, seed: int = 1, nodes: int = 3) -> Profit:
 
 
 def tiny(seed: int) -> Profit:
-    """Two or three jobs (and a last one, too late) on one or two nodes for 8 s; now and then negative prices, a deadline, cooling that is not convex."""
+    """Two or three jobs (and a last one, too late) on one or two nodes for 7 s.
+
+    Now and then with negative prices, a deadline, or cooling that is not convex.
+    """
     rng = random.Random(seed)
-    nodes, until = rng.randint(1, 2), 8
+    nodes, until = rng.randint(1, 2), 7
     jobs = []
     for k in range(rng.randint(2, 3)):
         submit, walltime = rng.randint(0, 4), rng.randint(1, 6)
@@ -95,7 +103,12 @@ def tiny(seed: int) -> Profit:
 
 def best_by_enumeration(p: Profit) -> float:
     """The greatest profit over all starts up to ``until`` and all nodes; what starts then follows one after another."""
-    return max(p.objective(s) for s in _all(p) if not p.verify(s))
+    best = -float("inf")
+    for schedule in _all(p):
+        value = p.objective(schedule)
+        if value > best and not p.verify(schedule):
+            best = value
+    return best
 
 
 def _all(p: Profit) -> Iterator[Schedule]:
