@@ -83,7 +83,7 @@ def arrays(
     requests = _amounts(problem.jobs, problem.platform.resources)
     capacity = np.array(list(problem.platform.capacity.values()), np.int64)
     total = np.maximum(1, capacity.sum(axis=0))
-    jobs = _jobs(dispatch, requests)
+    jobs = _jobs(dispatch, requests, problem.horizon)
     area = (jobs.duration * jobs.units) @ (requests / total)
     costs = _earnings(problem, jobs) if isinstance(problem, Profit) else _costs(dispatch, jobs)
     if isinstance(problem, Profit):  # a job starts while something is earned, or is parked
@@ -122,16 +122,16 @@ def _ends(sizes: Iterable[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(list(sizes), dtype=np.int64)]).astype(np.int64)
 
 
-def _jobs(problem: Dispatch, requests: Ints) -> Jobs:
+def _jobs(problem: Dispatch, requests: Ints, horizon: int) -> Jobs:
     listed = problem.jobs
-    group, windows = _windows(problem)
+    group, windows = _windows(problem, horizon)
     flat = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
     duration = np.array([problem.duration(j) for j in listed], np.int64)
     units = np.array([j.units for j in listed], np.int64)
     latest = np.array([NEVER if j.deadline is None else j.deadline for j in listed], np.int64) - duration
     return Jobs(
         release=np.array([problem.earliest(j) for j in listed], np.int64),
-        latest=np.minimum(latest, problem.horizon),
+        latest=np.minimum(latest, horizon),
         duration=duration,
         units=units,
         request=requests,
@@ -160,7 +160,7 @@ def _steps(amounts: Ints, ratio: float) -> Ints:
     return np.array(np.ceil(np.log(np.maximum(amounts, 1)) / np.log(ratio)), np.int64)
 
 
-def _windows(problem: Dispatch) -> tuple[Ints, list[tuple[tuple[int, int], ...]]]:
+def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[int, int], ...]]]:
     """The windows of each job's group; jobs of one queue without windows of their own share the queue's calendar."""
     daily = {q.name for q in problem.queues if q.daily}
     groups: dict[object, int] = {}
@@ -172,7 +172,7 @@ def _windows(problem: Dispatch) -> tuple[Ints, list[tuple[tuple[int, int], ...]]
             groups[key] = len(windows)
             if job.windows or job.queue in daily:
                 anyone = replace(job, submit=problem.now, earliest_start=None, deadline=None)
-                windows.append(problem.start_windows(anyone))
+                windows.append(problem.start_windows(anyone, horizon))
             else:
                 windows.append((ALWAYS,))
         found.append(groups[key])

@@ -163,15 +163,19 @@ class Dispatch:
 
     @cached_property
     def horizon(self) -> int:
-        """A moment by which some optimal schedule (of any of the objectives) has started everything.
+        """A moment by which some optimal schedule (of any of the objectives) has started everything."""
+        return self.horizon_from(self.now)
+
+    def horizon_from(self, moment: int) -> int:
+        """A moment by which everything can have started, when nothing but the jobs' own bounds holds them before this one.
 
         From the last release, the last window and the last end of a running job on, the jobs can run one after another;
-        a calendar can hold each of them up for a day.
+        a calendar can hold each of them up for a day. A later ``moment`` puts all that off.
         """
         last = [hi for j in self.jobs for _, hi in j.windows]
         begin = max([self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running), *last])
         held = sum(DAY for j in self.jobs if self._queue(j).daily)
-        return begin + sum(self.duration(j) for j in self.jobs) + held
+        return begin + sum(self.duration(j) for j in self.jobs) + held + moment - self.now
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
         """Where the job's start may lie up to the horizon: (lo, hi), both included; empty if nowhere."""

@@ -110,7 +110,7 @@ def base(problem: Dispatch, name: str, aim: Aim | None = None, before: int | Non
     ``aim``: what gives the model its objective; None: the problem's own. ``before``: jobs that may start at any time
     after their release (``startable_later``) do so before this moment, or the model leaves them out.
     """
-    horizon = problem.horizon if before is None else problem.horizon + before - problem.now
+    horizon = problem.horizon_from(problem.now if before is None else before)
     model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=horizon)
     jobs = []
     for j in problem.jobs:

@@ -128,10 +128,9 @@ class Neighbourhoods:
     def _windows(self, j: int, placed: Placed, since: int | None, until: int | None) -> tuple[Window, ...]:
         """Where the start of a job may lie; empty if it earns nothing wherever it starts."""
         dispatch, now = self.flat.dispatch, int(placed.starts[j])
-        horizon = dispatch.horizon
-        if isinstance(self.problem, Profit):
-            last = self.problem.until
-            horizon = last - 1 if self._optional(j, placed) else max(horizon, last)
+        horizon = self.problem.horizon
+        if isinstance(self.problem, Profit) and self._optional(j, placed):
+            horizon = self.problem.until - 1
         if until is not None:
             horizon = min(horizon, max(until, now))
         windows = dispatch.start_windows(dispatch.jobs[j], horizon)

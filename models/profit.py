@@ -93,6 +93,11 @@ class Profit:
         """The first moment that counts."""
         return self.dispatch.now
 
+    @cached_property
+    def horizon(self) -> int:
+        """A moment by which some optimal schedule has started everything; jobs may wait up to ``until``."""
+        return self.dispatch.horizon_from(self.until)
+
     def power(self, job: Job) -> float:
         """The watts of a job: its own, or ``watts_per_core`` times its cores."""
         if job.power is not None:

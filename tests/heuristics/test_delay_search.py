@@ -162,3 +162,16 @@ def test_a_problem_without_jobs_and_a_delay_of_nothing():
     assert delay_search(Dispatch(PLATFORM, [], [Queue("q", 1)])).schedule == Schedule({}, {})
     with pytest.raises(ValueError, match="at least 1 s"):
         delay_search(dispatch(1), delay=0)
+
+
+def test_a_job_waits_for_cheap_energy_long_after_all_jobs_could_have_run():
+    """One job of an hour, energy cheap from hour 10 on: the horizon of the jobs alone is an hour."""
+    job = Job("j", 0, 3600, 1, {"cores": 16, "mem": 4}, "q", power=1000.0)
+    jobs = Dispatch(PLATFORM, [job], [Queue("q", 3600)])
+    prices = Series([0, 36000], [1.0, 0.1], 72000)
+    never_hot = Cooling("flat", (0, 40), (0, 1000), ((0, 0), (0, 0)))
+    p = Profit(jobs, Series.constant(20, 0, 72000), never_hot, 1.0, prices, until=72000)
+    assert multi_search(p).objective == pytest.approx(16.0 - 1.0)
+    found = delay_search(p)
+    assert found.objective == pytest.approx(16.0 - 0.1)
+    assert 36000 <= found.schedule.start["j"] <= 72000 - 3600
