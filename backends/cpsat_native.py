@@ -179,6 +179,8 @@ class NativeModel:
 
     def auxiliary_scale(self, forms: Sequence[Form]) -> int:
         """The scale for an auxiliary variable that takes the values of these forms."""
+        if all(f.is_whole for f in forms):
+            return 1
         for rounding in AUXILIARY_ROUNDINGS:
             scale = self.scale(forms, AUXILIARY_ROOM, rounding)
             added = max(self.whole(f, scale).error - f.error for f in forms)
