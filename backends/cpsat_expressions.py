@@ -193,7 +193,9 @@ class Expressions:
         """
         if sum(self.native.hi[i] - self.native.lo[i] == 1 for i in w.terms) <= MANY:
             return self.native.expression(w)
-        return self.native.vars[self._total(w)]
+        total = self.native.variable((self.native.bounds(w),), "", w.value)
+        self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
+        return self.native.vars[total]
 
     def _holds(self, atom: Holds) -> Form:
         w = self.native.whole(self._combined(atom.comparison.expr), 1)
@@ -244,7 +246,7 @@ class Expressions:
             self.native.require(Form(constant=1), 0, 0)  # no value of x lies between the points
             return Form()
         if _convex(atom):
-            return self._greatest(atom, self._named(w), [(slope, intercept) for _, _, slope, intercept in pieces])
+            return self._greatest(atom, f, [(slope, intercept) for _, _, slope, intercept in pieces])
         tie = Form({i: -c for i, c in w.terms.items()}, -w.constant)
         value = Form(error=w.error * max(abs(slope) for _, _, slope, _ in pieces))
         chosen = []
@@ -260,19 +262,6 @@ class Expressions:
         self.native.exactly_one(chosen)
         self.native.require(tie, 0, 0)
         return value
-
-    def _named(self, w: WholeForm) -> Form:
-        """A variable equal to a sum of many variables, which is then used several times."""
-        if len(w.terms) < 2:
-            return Form({i: c * _over(w.scale) for i, c in w.terms.items()}, w.constant * _over(w.scale), w.error)
-        total = self._total(w)
-        return Form({total: _over(w.scale)}, 0, w.error)
-
-    def _total(self, w: WholeForm) -> int:
-        """A variable equal to the whole form."""
-        total = self.native.variable((self.native.bounds(w),), "", w.value)
-        self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
-        return total
 
     def _greatest(self, atom: Piecewise, f: Form, lines: list[tuple[Fraction, Fraction]]) -> Form:
         """A convex function as the greatest of its lines, within its points."""

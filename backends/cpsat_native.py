@@ -33,6 +33,7 @@ FINE = Fraction(1, 1 << 26)  # the error, relative to the greatest value, at whi
 
 OBJECTIVE_BITS = (40, 42, 44, 46, 48)
 LEAST_GAP = Fraction(1, 1 << 31)  # a gap below 1e-9 is none, whatever the objective
+ROUNDED_UP = 1 + 1e-12  # for sums of floats that are to be bounds
 NEGLIGIBLE = Fraction(1, 1 << 28)  # of the objective's best value, as an error
 
 
@@ -75,6 +76,13 @@ class WholeForm:
     def value(self, values: list[int]) -> int:
         """The value under values of the native variables."""
         return self.constant + sum(c * values[i] for i, c in self.terms.items())
+
+
+def _nearest(c: Rational, scale: int) -> tuple[int, float]:
+    """The integer nearest to ``c * scale``, and how far off it is."""
+    times, d = c.numerator * scale, c.denominator
+    found = (2 * times + d) // (2 * d)
+    return found, abs(times - found * d) / d
 
 
 @lru_cache(maxsize=4096)
@@ -163,19 +171,24 @@ class NativeModel:
 
     def scale(self, forms: Sequence[Form], room: int = ROOM, rounding: int = ROOM) -> int:
         """The common denominator; if that would lead beyond ``room``, a power of two that leads to ``rounding``."""
-        common = 1
-        size: Rational = 1
         if all(f.is_whole for f in forms):
-            return common
+            return 1
+        size = max(1.0, *(self._size(f) for f in forms))
+        common = 1
         for f in forms:
-            common = math.lcm(common, f.constant.denominator, *(c.denominator for c in f.terms.values()))
-            own = magnitude(f.constant) + sum(magnitude(c) * self._reach(i) for i, c in f.terms.items())
-            size = max(size, own)
-        if common * size <= room or common == 1:
+            for c in (f.constant, *f.terms.values()):
+                common = math.lcm(common, c.denominator)
+                if common * size > room:  # the denominators of thousands of terms have a common one of thousands of digits
+                    break
+        if common * size <= room:
             return common
         if size > room:
-            raise NumberRangeError(f"a sum with real coefficients reaches {float(size):.3g}")
+            raise NumberRangeError(f"a sum with real coefficients reaches {size:.3g}")
         return 1 << max(0, math.floor(rounding / size).bit_length() - 1)
+
+    def _size(self, f: Form) -> float:
+        """What the magnitudes of the terms and the constant can add up to."""
+        return math.fsum([abs(float(f.constant)), *(abs(float(c)) * self._reach(i) for i, c in f.terms.items())])
 
     def auxiliary_scale(self, forms: Sequence[Form]) -> int:
         """The scale for an auxiliary variable that takes the values of these forms."""
@@ -183,8 +196,9 @@ class NativeModel:
             return 1
         for rounding in AUXILIARY_ROUNDINGS:
             scale = self.scale(forms, AUXILIARY_ROOM, rounding)
-            added = max(self.whole(f, scale).error - f.error for f in forms)
-            if added <= FINE * max(1, *(magnitude(b) for f in forms for b in self.bounds(f))):
+            wholes = [self.whole(f, scale) for f in forms]
+            added = max(w.error - f.error for w, f in zip(wholes, forms, strict=True))
+            if added * scale <= FINE * max(scale, *(abs(b) for w in wholes for b in self.bounds(w))):
                 break
         return scale
 
@@ -206,13 +220,14 @@ class NativeModel:
         """The form times ``scale``, rounded where that is not integral."""
         if scale == 1 and f.is_whole:
             return self._checked(WholeForm({i: int(c) for i, c in f.terms.items() if c}, int(f.constant), 1, f.error))
-        terms = {i: round(c * scale) for i, c in f.terms.items() if c}
-        constant = round(f.constant * scale)
-        error = f.error + abs(f.constant - Fraction(constant, scale))
-        for i, c in terms.items():
-            exact = f.terms[i]
-            if exact * scale != c:
-                error += abs(exact - Fraction(c, scale)) * self._reach(i)
+        constant, off = _nearest(f.constant, scale)
+        terms, errors = {}, [off]
+        for i, c in f.terms.items():
+            if c:
+                terms[i], off = _nearest(c, scale)
+                errors.append(off * self._reach(i))
+        lost = math.fsum(errors)
+        error = f.error + Fraction(lost * ROUNDED_UP) / scale if lost else f.error
         return self._checked(WholeForm(terms, constant, scale, error))
 
     def _checked(self, w: WholeForm) -> WholeForm:

@@ -127,8 +127,8 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
 def _scales(form: LinearForm) -> Floats:
     """Powers of two that bring the greatest coefficient of each row down to its root.
 
-    Tolerances are absolute: on rows with big-M constants of 1e5 and sums of 1e6 core-seconds HiGHS 1.14 lost the optimum
-    of two profit problems in three without this, and called the next best optimal.
+    Tolerances are absolute, and there are rows with big-M constants of 1e5 and sums of 1e6 core-seconds. Most of what
+    HiGHS 1.14 lost without this it lost to the tight tolerance that integrality had then (``INTEGRALITY``).
     """
     greatest = np.ones(len(form.row_lo))
     np.maximum.at(greatest, np.repeat(np.arange(len(greatest)), np.diff(form.start)), np.abs(form.value))
@@ -140,7 +140,8 @@ def _unit(form: LinearForm) -> float:
     """A power of two that brings the least cost to 1, as far as the greatest stays moderate.
 
     HiGHS takes a reduced cost within 1e-7 for 0, in the units of the objective. Euro per second are 1e-5 and less, and
-    seconds many: in HiGHS 1.14 profit problems lost up to 1 % of their optimum at the root without this.
+    seconds many: HiGHS 1.14 lost up to 1 % of the optimum of profit problems at the root without this, as ``_scales`` says
+    of rows.
     """
     costs = np.abs(form.cost[form.cost != 0])
     if not len(costs):

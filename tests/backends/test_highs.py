@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 import schedlab as sl
+from schedlab.backends import Limits, run
+from schedlab.heuristics import multi_search
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.models.dispatch_neighbourhood import Neighbourhoods
 
 
 def job_shop(seed: int, jobs: int = 6, machines: int = 4, horizon: int = 300) -> sl.Model:
@@ -179,3 +183,29 @@ def test_ctrl_c_keeps_the_best_so_far() -> None:
     threading.Thread(target=press, daemon=True).start()
     r = sl.solve(m, backend="highs", time_limit=60, threads=1, lowering="pairwise", on_incumbent=look)
     assert r.status == "feasible" and "interrupt" in r.message.lower() and r.assignment is not None
+
+
+def test_no_optimum_is_lost_to_a_tight_tolerance() -> None:
+    """Nobody has to wait for the 3 nodes; with a tolerance of 1e-8 of integrality HiGHS 1.14 called some waiting optimal."""
+    rng = random.Random(4)
+    drawn = []
+    for _ in range(9):
+        units, cores = rng.choice([1, 1, 1, 2, 2, 4]), rng.choice([4, 8, 16, 32])
+        drawn.append((units, cores, int(60 * rng.lognormvariate(4, 1.2)) + 60))
+    longer = 1.5 * 3 * 32 * 86400 / sum(u * c * d for u, c, d in drawn)
+    jobs = []
+    for k, (units, cores, seconds) in enumerate(drawn):
+        submit = int(rng.random() * 86400) if k > 1 else 0
+        request = {"cores": cores, "memory": rng.choice([8, 16, 64])}
+        rng.random()
+        walltime = max(60, min(86400, int(seconds * longer) // 60 * 60))
+        jobs.append(Job(f"j{k}", 86400 if k == 8 else submit, walltime, min(units, 3), request, "q"))
+    problem = Dispatch(Platform([NodeGroup("n", 3, {"cores": 32, "memory": 128})]), jobs, [Queue("q", 3600)], "waiting")
+    around = Neighbourhoods(problem)
+    start = around.flat.placed(multi_search(problem).schedule)
+    single = [k for k, j in enumerate(jobs) if j.units == 1]
+    found = around.model(start, single, [k for k, j in enumerate(jobs) if j.units > 1])
+    assert run(found.model, "cpsat", Limits(60, 1)).objective == 0
+    for seed in range(3):
+        r = run(found.model, "highs", Limits(60, 1, seed), lowering="pairwise")
+        assert (r.status, r.objective) == ("optimal", 0), seed
