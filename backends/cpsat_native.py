@@ -178,7 +178,7 @@ class NativeModel:
         for f in forms:
             for c in (f.constant, *f.terms.values()):
                 common = math.lcm(common, c.denominator)
-                if common * size > room:  # the denominators of thousands of terms have a common one of thousands of digits
+                if common * size > room:  # of thousands of terms it has thousands of digits
                     break
         if common * size <= room:
             return common
