@@ -40,6 +40,7 @@ TURN = 0.15  # seconds of a turn, as far as one trial is shorter
 ORDERS_SHARE = 0.7  # of the time for orders, where profits are searched for; then the schedule is polished
 ORDERS = 8  # that are gone on from
 FOCUS = 1.3  # how soon only the best one is: 1 at the end, 2 after half of the time
+TRIALS = 20  # that there is time for, for each order that is gone on from
 PRESETS_SHARE = 0.4  # of the time, at most, for the first orders
 SAME = 1e-12  # relative: what is no better than that is rounding
 
@@ -178,9 +179,12 @@ class Search:
         self.orders = [found[value] for value in sorted(found)][:ORDERS]
 
     def parent(self) -> int:
-        """Which order to go on from: any of them at first, at last the best one."""
-        among = max(1, round(len(self.orders) * (1 - FOCUS * self.over)))
-        return int(self.rng.integers(among))
+        """Which order to go on from: any of them at first, at last (and where there is little time) the best one."""
+        among = round(len(self.orders) * (1 - FOCUS * self.over))
+        if self.limit is not None:
+            trials = (self.limit - self.elapsed) / max(1e-9, self.trial_seconds)
+            among = min(among, round(trials / TRIALS))
+        return int(self.rng.integers(max(1, among)))
 
     def follow(self, parent: Order, child: Order) -> None:
         """The child takes the place of its parent if it is no worse."""
