@@ -50,7 +50,8 @@ class ListScheduler:
     def place(self, order: Ints, not_before: Ints | None = None) -> tuple[Ints, Ints]:
         """Starts of the jobs, and nodes of all units, job after job; ``not_before``: a bound on each start.
 
-        Of a profit problem, a job that finds no place before its ``until`` is parked (``kernels.PARKED``). Raises NoSchedule if a job finds no place.
+        Of a profit problem, a job that finds no place before its ``until`` is parked (``kernels.PARKED``). Raises
+        NoSchedule if any other job finds no place.
         """
         a = self.arrays
         starts, nodes = np.empty(a.jobs.units.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)

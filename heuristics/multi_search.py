@@ -62,10 +62,9 @@ def multi_search(
     failure: NoSchedule | None = None
     for name in ORDERINGS:
         now = time.perf_counter()
+        # there has to be time for one more ordering, and for what comes after the last one
         if (best or failure) and time_limit is not None and now + 2 * longest - began > time_limit:
-            skipped[name] = (
-                f"the time limit of {time_limit:g} s was reached"  # an ordering, and what comes after the last one
-            )
+            skipped[name] = f"the time limit of {time_limit:g} s was reached"
             continue
         try:
             placed = scheduler.place(scheduler.order(name))
