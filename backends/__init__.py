@@ -16,15 +16,18 @@ from .base import (
     Watch,
 )
 from .driver import compile, run
+from .interrupts import INTERRUPTED, Interrupted
 from .registry import UnknownName, available, backend, names
 
 __all__ = [
+    "INTERRUPTED",
     "Availability",
     "Backend",
     "Compiled",
     "Conflict",
     "Exactness",
     "Incumbent",
+    "Interrupted",
     "Limits",
     "LoweringTooLarge",
     "Outcome",

@@ -74,13 +74,17 @@ class Limits:
 
 @dataclass
 class Outcome:
-    """What a backend says at the end of a run; the incumbents went to the Watch. ``bound`` is in the model's sense."""
+    """What a backend says at the end of a run; the incumbents went to the Watch. ``bound`` is in the model's sense.
+
+    ``running``: the solver has not stopped yet, so that what was compiled cannot be solved again.
+    """
 
     status: Status
     bound: float | None = None
     log: str = ""
     message: str = ""
     warm: WarmStart = field(default_factory=WarmStart)
+    running: bool = False
 
 
 class Conflict(NamedTuple):

@@ -14,6 +14,7 @@ from docplex.cp.utils import CpoException
 
 from ..models.language import Assignment
 from .base import Conflict, Limits, Outcome, Status, WarmStart, Watch
+from .interrupts import INTERRUPTED, catch_first
 
 RELATIVE = 1e-9  # proven gap of an optimum; the engine has 1e-4 by default
 ABSOLUTE = 1e-12  # the same, for objectives near 0
@@ -109,8 +110,9 @@ class Search(CpoCallback):  # type: ignore[misc]
             timers = self._timers(solver, began)
             solver.add_callback(self)
             outcome = self._outcome(solver.solve())
-        except KeyboardInterrupt:
-            outcome = Outcome("unknown", message="interrupted")
+        except KeyboardInterrupt as e:
+            catch_first(e)
+            outcome = Outcome("unknown", message=INTERRUPTED)
         except (CpoException, OSError) as e:
             outcome = self._failure(e, solver)
         finally:

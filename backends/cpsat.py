@@ -11,10 +11,12 @@ import numpy as np
 
 from ..models.language import Assignment, Integer, Interval, Model, NoOverlap
 from ..models.language.expressions import Overlap
+from .apart import run_apart
 from .base import Availability, Conflict, Exactness, Limits, Outcome, Status, Watch
 
 if TYPE_CHECKING:
     from .cpsat_lowering import Lowering
+    from .cpsat_search import Search
 
 STATUS: dict[str, Status] = {
     "OPTIMAL": "optimal",
@@ -117,14 +119,20 @@ class CompiledCpSat:
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
         """Solve, telling the watch. A start that violates the model is hinted all the same; the log tells its fate."""
-        from .cpsat_search import Search, fate
+        from .cpsat_search import Search
 
         if self.lowering.fault:
             return Outcome("error", message=self.lowering.fault)
-        self._hint_with(warm)
         machines = any(isinstance(c, NoOverlap) for _, c in self.model.constraints)
         overlaps = any(isinstance(a, Overlap) for aim in self.model.objectives[:1] for a in aim.terms)
         search = Search(limits, machines, overlaps)
+        return run_apart(self, lambda heard: self._run(search, heard, warm), search.halt, watch, limits)
+
+    def _run(self, search: Search, watch: Watch, warm: Assignment | None) -> Outcome:
+        """As ``run``, in this thread."""
+        from .cpsat_search import fate
+
+        self._hint_with(warm)
         status, response = search.run(
             self.native,
             lambda solution, bound: watch.solution(self._assignment(solution), self._true_bound(bound)),

@@ -93,6 +93,7 @@ def _status(model: Model, deadline: float | None) -> str:
 
 def _solver(deadline: float | None) -> cp_model.CpSolver:
     solver = cp_model.CpSolver()
+    solver.parameters.catch_sigint_signal = False  # as in ``cpsat_search``
     if deadline is not None:
         solver.parameters.max_time_in_seconds = max(0.0, deadline - time.perf_counter())
     return solver

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +30,8 @@ class Search:
     disjunctive: bool = False
     overlaps: bool = False
     log: list[str] = field(default_factory=list)
+    stopped: bool = False
+    running: cp_model.CpSolver | None = None
 
     def solver(self) -> cp_model.CpSolver:
         """A solver set to the limits. A deterministic limit asks for a search that runs the same way every time."""
@@ -52,16 +53,23 @@ class Search:
         if min(limits.time or SHORT, limits.deterministic or SHORT) < SHORT:
             p.cp_model_probing_level = p.symmetry_level = 0
             p.max_presolve_iterations = 1
-        # its handler knows only the thread it was set in, and Ctrl-C goes to the main one: anywhere else it would crash
-        p.catch_sigint_signal = threading.current_thread() is threading.main_thread()
+        p.catch_sigint_signal = False  # its handler takes Python's away for good: the next Ctrl-C would end the process
         p.log_search_progress = True
         p.log_to_stdout = False
         made.log_callback = self.log.append
         return made
 
+    def halt(self) -> None:
+        """Ask CP-SAT to stop, from another thread."""
+        self.stopped = True
+        if self.running is not None:
+            self.running.stop_search()
+
     def run(self, model: cp_model.CpModel, solved: Solved, bounded: Callable[[float], bool]) -> tuple[str, Any]:
-        """Solve; the name of the status and the native response. Ctrl-C ends the search like a time limit."""
-        solver = self.solver()
+        """Solve in this thread; the name of the status and the native response."""
+        solver = self.running = self.solver()
+        if self.stopped:
+            solver.parameters.max_time_in_seconds = 0.0
 
         def on_bound(value: float) -> None:
             if not bounded(value):

@@ -26,11 +26,12 @@ from .base import (
     WarmStart,
     relative_gap,
 )
+from .conflicts import explain
+from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
 from .registry import backend as find_backend
 
 OnIncumbent = Callable[[Incumbent], Any]
 Judge = Callable[[Assignment], float | None]
-CONFLICT_SECONDS = 5.0
 
 
 def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A001
@@ -168,6 +169,7 @@ def run(
     the verification of such answers is then the caller's.
     """
     began = time.perf_counter() if began is None else began
+    new_call()
     found = find_backend(backend)
     here = found.availability()
     blank = Result("unavailable", backend, here.version, message=here.reason, model=model)
@@ -193,12 +195,14 @@ def run(
         bounds.append(result.bound)
         if result.assignment is None or result.status != "optimal" or k + 1 >= len(model.objectives):
             break
+        if result.message == INTERRUPTED:
+            break
         extra.append(_keep(model, k, values[-1]))
         start = result.assignment
     if len(model.objectives) > 1:
         _spread(result, model, values, bounds)
     if result.status == "infeasible":
-        result.conflict = _explain(found.compile(_stage(model, 0, []), **options), began, limits)
+        result.conflict = explain(lambda: found.compile(_stage(model, 0, []), **options), began, limits)
     return _timed(result, began)
 
 
@@ -230,6 +234,9 @@ def _solve_stage(
         compiled = find_backend(before.solver).compile(stage, **options)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e))
+    except KeyboardInterrupt as e:
+        catch_first(e)
+        compiled = NotCompiled()
     solving = time.perf_counter()
     recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge, settled)
     recorder.trace.extend(before.incumbents)
@@ -240,7 +247,11 @@ def _solve_stage(
     if left == 0.0:
         outcome = Outcome("unknown", message="the time limit ended before the solver began")
     else:
-        outcome = compiled.run(recorder, replace(limits, time=left), hinted)
+        try:
+            outcome = compiled.run(recorder, replace(limits, time=left), hinted)
+        except KeyboardInterrupt as e:  # of a backend that does not end with the best so far itself
+            catch_first(e)
+            outcome = Outcome("unknown", message=INTERRUPTED)
     if recorder.failure is not None:
         raise recorder.failure
     if outcome.status == "unavailable":  # the start alone is no result of this solver
@@ -252,7 +263,7 @@ def _solve_stage(
         before,
         objective=recorder.objective,
         bound=recorder.known_bound,
-        incumbents=recorder.trace,
+        incumbents=list(recorder.trace),
         exactness=compiled.exactness,
         size=compiled.size,
         log=before.log + outcome.log,
@@ -339,17 +350,6 @@ def _spread(result: Result, model: Model, values: list[Any], bounds: list[Any]) 
         result.objective = None
     missing = len(model.objectives) - len(bounds)
     result.bound = (*bounds, *(None,) * missing)
-
-
-def _explain(compiled: Compiled, began: float, limits: Limits) -> Any:
-    left = CONFLICT_SECONDS
-    if limits.time is not None:
-        left = min(left, limits.time - (time.perf_counter() - began))
-    if left <= 0:
-        from .base import Conflict
-
-        return Conflict(None, "no time was left to look for the constraints in conflict")
-    return compiled.conflict(left)
 
 
 def _timed(result: Result, began: float) -> Result:

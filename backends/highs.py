@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..models.language import Assignment, Integer, Interval, Model
+from .apart import run_apart
 from .base import Availability, Conflict, Limits, Outcome, Watch
 from .highs_run import Run
 from .linear import IntervalColumns, LinearForm, Lowered, lower
@@ -72,8 +73,13 @@ class HighsCompiled:
         self.native.changeColsBounds(len(x), np.arange(len(x), dtype=np.int32), x, x)
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
-        """Solve, telling the watch; Ctrl-C and the watch end it with the best so far."""
-        return Run(self, watch, limits).run(warm)
+        """Solve, telling the watch; Ctrl-C and the watch end it with the best so far.
+
+        Each run has a thread of its own: HiGHS keeps its worker threads by the thread that calls it, so that a run in a
+        callback of another run, or beside it, has others.
+        """
+        run = Run(self, limits)
+        return run_apart(self, lambda heard: run.run(heard, warm), run.halt, watch, limits)
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
         """Constraints in an irreducible infeasible subset of the linear relaxation, if that is infeasible."""

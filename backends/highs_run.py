@@ -1,4 +1,4 @@
-"""One solve by HiGHS: options, callbacks, the solver's thread, warm start, limits, and what is made of its end."""
+"""One solve by HiGHS: options, callbacks, warm start, limits, and what is made of its end."""
 
 from __future__ import annotations
 
@@ -42,31 +42,36 @@ def _unit(form: LinearForm) -> float:
 
 
 class Run:
-    """One solve: options, callbacks, the solver's thread, and what is made of its end."""
+    """One solve: options, callbacks, and what is made of its end."""
 
-    def __init__(self, compiled: HighsCompiled, watch: Watch, limits: Limits) -> None:
+    watch: Watch
+
+    def __init__(self, compiled: HighsCompiled, limits: Limits) -> None:
         self.compiled = compiled
         self.highs = compiled.native
-        self.watch = watch
         self.limits = limits
         self.deadline = math.inf if limits.time is None else time.perf_counter() + limits.time
         self.stop = threading.Event()
-        self.done = threading.Event()
-        self.interrupted = False
         self.log: list[str] = []
         self.alone = False  # presolve alone gave the answer, which is not believed yet
         self.start: Any = None  # column values of the start until HiGHS asks for them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
-        self.failure: Exception | None = None
         self.unit = _unit(compiled.form)
 
-    def run(self, warm: Assignment | None) -> Outcome:
+    def run(self, watch: Watch, warm: Assignment | None) -> Outcome:
+        """Solve in this thread."""
+        self.watch = watch
         self._options()
         self._scale_costs(self.unit)
         try:
             return self._run(warm)
         finally:
             self._scale_costs(1.0)
+
+    def halt(self) -> None:
+        """Ask HiGHS to stop, from another thread: where it does not look at callbacks, it often looks at its limit."""
+        self.stop.set()
+        self.highs.setOptionValue("time_limit", 0.0)
 
     def _scale_costs(self, unit: float) -> None:
         """The objective of the solver, in multiples of the model's."""
@@ -94,8 +99,6 @@ class Run:
         finally:
             for name, call in callbacks.items():
                 getattr(self.highs, name).unsubscribe(call)
-        if self.failure is not None:
-            raise self.failure
         if fate.fate == "accepted" and self.start is not None:
             fate = WarmStart("accepted", "HiGHS ended before its search, where it would have taken the start")
         return self._outcome("".join(self.log), fate)
@@ -118,7 +121,6 @@ class Run:
             options["threads"] = limits.threads
         for name, value in options.items():
             h.setOptionValue(name, value)
-        h.resetGlobalScheduler(True)  # else the number of threads of the first solve in this process stays
 
     def _start(self, warm: Assignment) -> WarmStart:
         """Keep the start for HiGHS; a word on it if it does not satisfy the linear form."""
@@ -150,7 +152,7 @@ class Run:
         """
         import highspy
 
-        if not self.alone or self.stop.is_set() or self.failure is not None:
+        if not self.alone or self.stop.is_set():
             return
         if self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:
             self.start = np.asarray(self.highs.getSolution().col_value)
@@ -160,25 +162,11 @@ class Run:
         self._solve()
 
     def _solve(self) -> None:
-        """In a thread, so that Ctrl-C reaches this one."""
+        if self.stop.is_set():
+            return
         left = max(0.0, self.deadline - time.perf_counter())
         self.highs.setOptionValue("time_limit", left)
-        self.done.clear()
-        threading.Thread(target=self._thread, daemon=True).start()
-        while not self.done.is_set():  # not join(): interrupted, it takes the thread for ended
-            try:
-                self.done.wait(POLL_SECONDS)
-            except KeyboardInterrupt:
-                self.interrupted = True
-                self.stop.set()
-
-    def _thread(self) -> None:
-        try:
-            self.highs.run()
-        except Exception as e:  # of a callback; raised again in the calling thread
-            self.failure = e
-        finally:
-            self.done.set()
+        self.highs.run()
 
     def _logged(self, event: Any) -> None:
         self.log.append(event.message)
@@ -196,8 +184,8 @@ class Run:
         self._asked(event)
 
     def _asked(self, event: Any) -> None:
-        if self.stop.is_set() or time.perf_counter() > self.deadline:
-            event.interrupt()
+        # said each time: HiGHS keeps the last word beyond the run
+        event.interrupt(self.stop.is_set() or time.perf_counter() > self.deadline)
 
     def _heed(self, go_on: bool) -> None:
         if not go_on:
@@ -237,8 +225,6 @@ class Run:
 
     def _message(self, said: Any) -> str:
         """How it ended; HiGHS takes every stop by a callback for the user's."""
-        if self.interrupted:
-            return "interrupted"
         if time.perf_counter() >= self.deadline:
             return "the time limit was reached"
         return str(self.highs.modelStatusToString(said))

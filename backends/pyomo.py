@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
+import threading
+import time
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from ..models.language import Assignment, Integer, Interval, Model
+from .apart import run_apart
 from .base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from .linear import LinearForm, Lowered, lower
 
@@ -16,6 +21,9 @@ IMPORT_ORDER = (
     "pyomo.environ cannot be imported after docplex.cp; import pyomo.environ before CP Optimizer is used, "
     "or run the two in processes of their own"
 )
+
+BUSY = "the time limit ended while Pyomo, which solves one model at a time in a process, was at work for another thread"
+_one = threading.RLock()  # Pyomo redirects the standard output and the log of the whole process
 
 
 class Pyomo:
@@ -36,7 +44,9 @@ class Pyomo:
 
     def compile(self, model: Model, *, solver: Any = "appsi_highs", **options: Any) -> PyomoCompiled:
         """Lower a model to a ConcreteModel. Raises LoweringTooLarge before building what is too large."""
-        return PyomoCompiled(model, lower(model, **options), _solver(solver))
+        lowered = lower(model, **options)
+        with _one:
+            return PyomoCompiled(model, lowered, _solver(solver))
 
 
 def _environ() -> Any:
@@ -74,7 +84,11 @@ class PyomoCompiled:
         self.size = lowered.form.size
         self.exactness = lowered.exactness
         self.solver = solver
-        self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
+        self._output: _Output | None = None
+        from pyomo.common.log import LoggingIntercept
+
+        with LoggingIntercept(module="pyomo"):  # it would print a word on a Ctrl-C
+            self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
 
     def var(self, x: Interval | Integer) -> Any:
         """The variable of an integer; of an interval a dict of those it has: "presence", "start", "size", "cells"."""
@@ -107,15 +121,45 @@ class PyomoCompiled:
             v.fix(value)
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
-        """Solve by the Pyomo solver; the watch hears of the end only. ``seed`` and ``threads`` are the solver's own."""
+        """Solve by the Pyomo solver; the watch hears of the end only. ``seed`` and ``threads`` are the solver's own.
+
+        One model at a time is solved in a process; other threads wait, within their time.
+        """
+        try:
+            return run_apart(self, lambda heard: self._run(heard, limits, warm), self._halt, watch, limits)
+        finally:
+            if self._output is not None:  # left behind
+                self._output.restore()
+
+    def _run(self, watch: Watch, limits: Limits, warm: Assignment | None) -> Outcome:
+        """As ``run``, in this thread."""
         keywords: dict[str, Any] = {"tee": False, "load_solutions": False}
-        if limits.time is not None:
-            keywords["timelimit"] = limits.time
-        fate = WarmStart()
-        if warm is not None:
-            fate = self._start(warm, keywords)
-        results = self.solver.solve(self.native, **keywords)
-        return self._outcome(results, watch, fate)
+        began = time.perf_counter()
+        if not _one.acquire(timeout=-1 if limits.time is None else min(limits.time, threading.TIMEOUT_MAX)):
+            return Outcome("unknown", message=BUSY)
+        try:
+            if limits.time is not None:
+                keywords["timelimit"] = max(0.0, limits.time - (time.perf_counter() - began))
+            fate = WarmStart()
+            if warm is not None:
+                fate = self._start(warm, keywords)
+            with _Output() as self._output:
+                answer = self.solver.solve(self.native, **keywords)
+            outcome, found = self._outcome(answer, fate)
+        finally:
+            self._output = None
+            _one.release()
+        if found is not None:  # the caller may solve by Pyomo, too
+            watch.solution(found, outcome.bound)
+        return outcome
+
+    def _halt(self) -> None:
+        """HiGHS inside Pyomo listens; another solver in this process is left to itself, one of its own process has Ctrl-C."""
+        inside = getattr(self.solver, "_solver_model", None)
+        if hasattr(inside, "cancelSolve"):
+            inside.setOptionValue("output_flag", False)
+            inside.setOptionValue("time_limit", 0.0)
+            inside.cancelSolve()
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
         """Not known to Pyomo's common interface."""
@@ -133,19 +177,40 @@ class PyomoCompiled:
         keywords["warmstart"] = True
         return WarmStart("accepted")
 
-    def _outcome(self, results: Any, watch: Watch, fate: WarmStart) -> Outcome:
+    def _outcome(self, results: Any, fate: WarmStart) -> tuple[Outcome, Assignment | None]:
         said = str(results.solver.termination_condition)
         bound = results.problem.upper_bound if self.form.maximize else results.problem.lower_bound
         bound = float(bound) if isinstance(bound, (int, float)) and math.isfinite(bound) else None
-        found = len(results.solution) > 0
+        found, answer = len(results.solution) > 0, None
         if found:
             self.native.solutions.load_from(results)
             values = np.array([_value(v) for v in self.native.x.values()])
             whole = values[self.form.integral > 0]
             if self.lowered.integral or np.all(np.abs(whole - np.rint(whole)) < 1e-6):
-                watch.solution(self.assignment(values), bound)
+                answer = self.assignment(values)
         ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
-        return Outcome(ends.get(said, "feasible" if found else "unknown"), bound, "", said, fate)
+        return Outcome(ends.get(said, "feasible" if found else "unknown"), bound, "", said, fate), answer
+
+
+class _Output:
+    """The standard output and error from before a solve, during which Pyomo redirects them."""
+
+    def __enter__(self) -> _Output:
+        self.streams, self.copies = (sys.stdout, sys.stderr), []
+        for number in (1, 2):
+            with suppress(OSError):  # closed
+                self.copies.append((number, os.dup(number)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for _number, copy in self.copies:
+            os.close(copy)
+
+    def restore(self) -> None:
+        """Take them back, while the solve goes on."""
+        sys.stdout, sys.stderr = self.streams
+        for number, copy in self.copies:
+            os.dup2(copy, number)
 
 
 def _value(v: Any) -> float:

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..backends import Compiled, Limits
+from ..backends import INTERRUPTED, Compiled, Interrupted, Limits
 from ..backends.driver import Recorder
 from ..models.language import Assignment, Model
 from .moment import Ended
@@ -64,10 +64,14 @@ def search(
         outcome = compiled.run(watch, control.limits(min(length, left), seed + step), watch.best)
         if watch.failure is not None:
             raise watch.failure
+        if outcome.message == INTERRUPTED:
+            raise Interrupted
         if outcome.status in ("unavailable", "error", "unbounded"):
             raise RuntimeError(f"the solver ended with {outcome.status!r}: {outcome.message}")
         if outcome.status in ("optimal", "infeasible"):
             ended = outcome.status
+            break
+        if outcome.running:  # what was compiled cannot be solved again
             break
         improved = watch.objective is not None and (before is None or watch.objective < before)
         still, spent, length, step = 0 if improved else still + 1, spent + length, 2 * length, step + 1

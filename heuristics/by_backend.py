@@ -41,9 +41,15 @@ def improve_placed(
     ``limits``: time (of the whole call), threads, seed; ``nodes``, ``since``, ``until``: see ``Neighbourhoods.model``;
     ``options``: of the backend. The answer was checked against the model, without the solver. Raises SolverUnavailable
     for a backend that is missing or does not take the model, LoweringTooLarge for a model too large for its lowering,
-    ProblemError where what stays overfills a node.
+    ProblemError where what stays overfills a node, Interrupted at Ctrl-C.
     """
-    from ..backends import Limits, SolverUnavailable, run  # the one heuristic that knows solvers
+    from ..backends import (
+        INTERRUPTED,
+        Interrupted,
+        Limits,
+        SolverUnavailable,
+        run,
+    )  # the one heuristic that knows solvers
 
     began = time.perf_counter()
     found = around.model(placed, free, keep_nodes, nodes, since, until)
@@ -54,6 +60,8 @@ def improve_placed(
     result: Result = run(found.model, backend, limits, warm_start=start, began=began, **options)
     if result.status == "unavailable":
         raise SolverUnavailable(result.message)
+    if result.message == INTERRUPTED:
+        raise Interrupted
     if result.assignment is None or result.violations or result.objective is None:
         return None
     before, sign = float(found.model.value(found.model.objectives[0], start)), around.sign

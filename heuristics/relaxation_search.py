@@ -169,7 +169,7 @@ class _Search:
 
     def _one_model(self) -> None:
         """Equation 6.5. The start is the best schedule, so that only better ones are looked for."""
-        from ..backends import Limits, SolverUnavailable, run
+        from ..backends import INTERRUPTED, Interrupted, Limits, SolverUnavailable, run
 
         built, self._best = time.perf_counter(), self.placed
         one, several = self._split(np.arange(self.placed.starts.size))
@@ -184,6 +184,8 @@ class _Search:
             judge=lambda assignment: self._judge(found, assignment),
             **self.options,
         )
+        if result.message == INTERRUPTED:
+            raise Interrupted
         if result.status == "unavailable":
             raise SolverUnavailable(result.message)
         self.placed, self.complete = self._best, result.status == "optimal"

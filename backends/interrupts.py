@@ -1,0 +1,41 @@
+"""Ctrl-C during a call: the first one ends it with the best so far, the second one is raised."""
+
+from __future__ import annotations
+
+import threading
+
+from ..models.language import Assignment
+from .base import Exactness, Limits, Outcome, Watch
+
+INTERRUPTED = "interrupted"  # the message of an outcome and of a result that Ctrl-C ended
+_call = threading.local()
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised by a search inside which Ctrl-C ended a solve."""
+
+
+def new_call() -> None:
+    """A call begins that ends with the best so far at the first Ctrl-C."""
+    _call.interrupted = False
+
+
+def catch_first(interrupt: KeyboardInterrupt) -> None:
+    """Note the first Ctrl-C of the call; raise a second one again."""
+    if getattr(_call, "interrupted", False) and not isinstance(interrupt, Interrupted):
+        raise interrupt
+    _call.interrupted = True
+
+
+class NotCompiled:
+    """Stands for a model whose lowering Ctrl-C ended: the start is the best so far."""
+
+    native = None
+    exactness = Exactness()
+
+    def __init__(self) -> None:
+        self.size: dict[str, int] = {}
+
+    def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
+        """What is known without a solver."""
+        return Outcome("unknown", message=INTERRUPTED)
