@@ -148,7 +148,6 @@ def solve(
     5
     """
     limits = Limits(time_limit, threads, seed, gap_limit, deterministic_limit)
-    new_call()
     if isinstance(what, Model):
         if method is not None or isinstance(warm_start, (Schedule, str)):
             raise TypeError("a method, a Schedule or a heuristic's name is for a problem; a model takes an Assignment")
