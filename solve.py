@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from .backends import Exactness, Incumbent, Limits, Outcome, Result, UnknownName, WarmStart, backend, names, run
+from .backends.gaps import refutation, refutes
 from .backends.interrupts import INTERRUPTED, catch_first, new_call
 from .models import Encoding, Problem, Schedule
 from .models.language import Assignment, Model
@@ -228,14 +229,17 @@ def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
         catch_first(e)
         result.violations, result.message = problem.verify(schedule), INTERRUPTED
     if result.violations:
-        result.status, result.objective = "error", None
-        result.message = f"the schedule violates the problem: {result.violations[0].message}"
+        result.fail(f"the schedule violates the problem: {result.violations[0].message}")
+        return
+    if result.status == "error":
         return
     result.objective = problem.objective(schedule)
     if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):  # a model may break ties beyond them
         result.bound = result.bound[: len(result.objective)]
     if result.status == "unknown":
         result.status = "feasible"
+    if refutes(result.objective, result.bound, problem.sense):
+        result.fail(refutation(result.bound, result.objective))
 
 
 def _by_backend(
@@ -270,6 +274,7 @@ def _by_backend(
     result.seconds["build"] += built - began
     if why:
         result.warm_start = WarmStart("rejected", why)
+    fault = reader.fault(result.exactness)
     if encoding.relaxation and result.exactness.kind == "exact":
         result.exactness = Exactness("relaxation", (f"formulation {method.formulation}", *result.exactness.notes))
     if result.status == "unavailable":
@@ -284,6 +289,8 @@ def _by_backend(
     except KeyboardInterrupt as e:
         catch_first(e)
         result.message = INTERRUPTED
+    if fault:
+        result.fail(fault)
     if reader.best is not None:
         _conclude(result, problem, reader.best)
     return result

@@ -7,18 +7,17 @@ the ``Result`` are the driver's work (``driver.py``), the same for all.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Model, Violation
+from .gaps import relative_gap
 
 if TYPE_CHECKING:
     import pandas
 
 Status = Literal["optimal", "feasible", "infeasible", "unbounded", "unknown", "unavailable", "error"]
-OPTIMALITY_GAP = 1e-6
 
 
 class _Moment(NamedTuple):
@@ -219,6 +218,14 @@ class Result:
     problem: Any = None
     schedule: Any = None
 
+    def fail(self, message: str) -> None:
+        """Turn the result into an error: nothing that the run reported counts as an objective or as a bound any more.
+
+        The answer stays in ``assignment`` and ``schedule``, for those who look for the cause.
+        """
+        self.status, self.objective, self.bound, self.message = "error", None, None, message
+        self.incumbents = [Incumbent(i.seconds, i.objective, None) for i in self.incumbents]
+
     @property
     def gap(self) -> Any:
         """Relative gap between objective and bound, None where one of them is unknown."""
@@ -229,7 +236,7 @@ class Result:
 
     def __getitem__(self, variable: Any) -> Any:
         """The value of an interval (``.start .end .present``) or of an integer variable."""
-        if self.assignment is None:
+        if self.assignment is None or self.status == "error":
             raise LookupError(f"there is no solution: the status is {self.status!r}. {self.message}".strip())
         return self.assignment[variable]
 
@@ -249,15 +256,3 @@ class Result:
 
     def __repr__(self) -> str:
         return f"Result({self.status}, objective={self.objective}, bound={self.bound}, solver={self.solver!r})"
-
-
-def relative_gap(objective: float | None, bound: float | None) -> float | None:
-    """``|objective - bound| / max(|objective|, |bound|)``; 0 below an absolute 1e-9, None if one is unknown.
-
-    >>> relative_gap(20.0, 18.0)
-    0.1
-    """
-    if objective is None or bound is None or math.isinf(bound):
-        return None
-    difference = abs(objective - bound)
-    return 0.0 if difference < 1e-9 else difference / max(abs(objective), abs(bound))

@@ -20,7 +20,9 @@ from typing import Any
 from ..models.language import Assignment, Integer, Interval, Model
 from .apart import run_apart
 from .base import Availability, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, WarmStart, Watch
+from .ranges import require_range
 
+LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit of times is 2^52 - 2
 INSTALL = "pip install 'schedlab[cpoptimizer]'"
 NO_ENGINE = (
     f"the engine, the program cpoptimizer, is neither beside {Path(sys.executable).name} nor on the PATH; "
@@ -80,6 +82,7 @@ class CompiledCpo:
             from .cpo_lowering import Lowering
         except ImportError as e:
             raise SolverUnavailable(f"docplex.cp cannot be imported ({e}): {INSTALL}") from e
+        require_range(model, "CP Optimizer", LARGEST, "it computes in double precision")
         lowered = Lowering(model)
         self.native = lowered.native
         self.size = lowered.size()

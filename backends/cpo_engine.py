@@ -26,6 +26,7 @@ STATUSES: dict[str, Status] = {
     "Infeasible": "infeasible",
     "Unknown": "unknown",
 }
+UNKNOWN_BOUND = 2.0**53 - 1
 TOO_LARGE = "Problem size limit exceeded"
 FATES = {
     "Starting point is complete and consistent": WarmStart("accepted"),
@@ -73,6 +74,12 @@ def start(engine: str, native: Any, log: io.StringIO, **chosen: Any) -> Any:
     )
 
 
+def known_bound(answer: Any) -> float | None:
+    """Return the bound of an answer; the engine's largest numbers, 2^53 and so on, stand for an unknown one."""
+    bound: float | None = answer.get_objective_bound()
+    return None if bound is None or abs(bound) >= UNKNOWN_BOUND else bound
+
+
 class Search(CpoCallback):  # type: ignore[misc]
     """A solve: passes solutions and bounds on to a Watch, and ends the engine whatever happens.
 
@@ -94,7 +101,7 @@ class Search(CpoCallback):  # type: ignore[misc]
     def invoke(self, solver: Any, event: str, answer: Any) -> None:
         """What docplex calls at every event of the engine, in the thread that waits for it."""
         going = True
-        bound = answer.get_objective_bound()
+        bound = known_bound(answer)
         if event == EVENT_SOLUTION:
             going = self.watch.solution(self.read(answer), bound)
         elif event == EVENT_OBJ_BOUND and bound is not None:
@@ -155,9 +162,9 @@ class Search(CpoCallback):  # type: ignore[misc]
     def _outcome(self, answer: Any) -> Outcome:
         status = STATUSES.get(answer.get_solve_status(), "error")
         if answer.is_solution():
-            self.watch.solution(self.read(answer), answer.get_objective_bound())
+            self.watch.solution(self.read(answer), known_bound(answer))
         message = str(answer.get_fail_status()) if status == "error" else ""
-        return Outcome(status, answer.get_objective_bound(), message=message)
+        return Outcome(status, known_bound(answer), message=message)
 
     def _failure(self, e: Exception, solver: Any) -> Outcome:
         if self.overdue:

@@ -12,7 +12,7 @@ import numpy as np
 from ..models.language import Assignment, Integer, Interval, Model, NoOverlap
 from ..models.language.expressions import Overlap
 from .apart import run_apart
-from .base import Availability, Conflict, Exactness, Limits, Outcome, Status, Watch
+from .base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch
 
 if TYPE_CHECKING:
     from .cpsat_lowering import Lowering
@@ -47,10 +47,13 @@ class CpSat:
         return Availability(self.name, version("ortools"))
 
     def compile(self, model: Model) -> CompiledCpSat:
-        """The model (its first objective) as a CpModel."""
+        """The model (its first objective) as a CpModel. Raises SolverUnavailable for numbers beyond 64 bits."""
         from .cpsat_lowering import Lowering
 
-        return CompiledCpSat(Lowering(model))
+        lowering = Lowering(model)
+        if lowering.fault:
+            raise SolverUnavailable(lowering.fault)
+        return CompiledCpSat(lowering)
 
 
 class CompiledCpSat:
@@ -121,8 +124,6 @@ class CompiledCpSat:
         """Solve, telling the watch. A start that violates the model is hinted all the same; the log tells its fate."""
         from .cpsat_search import Search
 
-        if self.lowering.fault:
-            return Outcome("error", message=self.lowering.fault)
         machines = any(isinstance(c, NoOverlap) for _, c in self.model.constraints)
         overlaps = any(isinstance(a, Overlap) for aim in self.model.objectives[:1] for a in aim.terms)
         search = Search(limits, machines, overlaps)

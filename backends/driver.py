@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import copy
-import math
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..models.language import Assignment, Bounds, Comparison, Linear, Model, NamedConstraint
-from ..models.language.expressions import Element, Piecewise, atoms_below
-from ..models.language.semantics import REAL_TOLERANCE
-from .base import (
-    OPTIMALITY_GAP,
-    Compiled,
-    Exactness,
-    Incumbent,
-    Limits,
-    Outcome,
-    Result,
-    SolverUnavailable,
-    Status,
-    WarmStart,
-    relative_gap,
-)
+from ..models.language import Assignment, Model, NamedConstraint
+from .base import Compiled, Exactness, Limits, Outcome, Result, SolverUnavailable, Status, WarmStart
 from .conflicts import explain
+from .gaps import refutation
 from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
+from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
-
-OnIncumbent = Callable[[Incumbent], Any]
-Judge = Callable[[Assignment], float | None]
+from .stages import conclude, keep, stage_of
 
 
 def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A001
@@ -47,110 +31,9 @@ def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A0
     """
     found = find_backend(backend)
     try:
-        return found.compile(_stage(model, 0, []), **options)
+        return found.compile(stage_of(model, 0), **options)
     except ImportError as e:
         raise SolverUnavailable(f"backend {backend!r} cannot be used: {found.availability().reason or e}") from e
-
-
-class Recorder:
-    """The Watch of a run: recomputes every objective, keeps the best answer and the trace."""
-
-    def __init__(
-        self,
-        model: Model,
-        origin: Model,
-        exactness: Exactness,
-        began: float,
-        call: OnIncumbent | None,
-        judge: Judge | None,
-        settled: Sequence[float] = (),
-    ) -> None:
-        self.settled = tuple(settled)  # optima of the objectives before this one
-        self.model = model
-        self.origin = origin
-        self.judge = judge or self._value
-        self.relaxation = exactness.kind == "relaxation"
-        self.proves_bounds = exactness.kind != "restriction"
-        self.began = began
-        self.call = call
-        self.best: Assignment | None = None
-        self.relaxed: Assignment | None = None
-        self.objective: float | None = None
-        self.known_bound: float | None = None
-        self.trace: list[Incumbent] = []
-        self.stopped = False
-        self.failure: Exception | None = None
-        self._lock = threading.Lock()
-
-    @property
-    def sign(self) -> int:
-        return 1 if self.model.sense == "minimize" else -1
-
-    def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
-        with self._lock:
-            self._tighten(bound)
-            assignment.model = self.origin
-            if self.relaxation and self.model.check(assignment):
-                self.relaxed = assignment
-                if self.judge == self._value:
-                    return self._tell(force=False)
-            try:
-                value = self.judge(assignment)
-            except Exception as e:  # raised again by run(): a solver's thread would swallow it
-                self.failure, self.stopped = e, True
-                return False
-            if value is None and self.model.objectives:
-                return self._tell(force=False)
-            if self.best is not None and (value is None or self.sign * (value - _known(self.objective)) >= 0):
-                return not self.stopped
-            self.best, self.objective = assignment, value
-            return self._tell(force=True)
-
-    def _value(self, assignment: Assignment) -> float | None:
-        return self.model.value(self.model.objectives[0], assignment) if self.model.objectives else None
-
-    def bound(self, value: float) -> bool:
-        with self._lock:
-            return self._tell(force=False) if self._tighten(value) else not self.stopped
-
-    def _tighten(self, bound: float | None) -> bool:
-        if (
-            bound is None
-            or math.isinf(bound)
-            or math.isnan(bound)
-            or not self.proves_bounds
-            or not self.model.objectives
-        ):
-            return False
-        if self.known_bound is None or self.sign * (bound - self.known_bound) > 0:
-            self.known_bound = bound
-            return True
-        return False
-
-    def _tell(self, *, force: bool) -> bool:
-        news = Incumbent(time.perf_counter() - self.began, *self._known())
-        if not self.trace or force or self.trace[-1][1:] != news[1:]:
-            self.trace.append(news)
-            if self.call is not None and not self.stopped:
-                try:
-                    best = self.best
-                    self.stopped = self.call(news.giving(lambda: best)) is False
-                except Exception as e:  # raised again by run(): a solver's thread would swallow it
-                    self.failure, self.stopped = e, True
-        return not self.stopped
-
-    def _known(self) -> tuple[Any, Any]:
-        """Objective and bound of what is known; of a model with several objectives all values of the best answer."""
-        origin = self.origin
-        if len(origin.objectives) <= 1:
-            return self.objective, self.known_bound
-        bound = (*self.settled, self.known_bound, *(None,) * len(origin.objectives))[: len(origin.objectives)]
-        value = None if self.best is None else tuple(origin.value(e, self.best) for e in origin.objectives)
-        return value, bound if any(b is not None for b in bound) else None
-
-
-def _known(value: float | None) -> float:
-    return math.inf if value is None else value
 
 
 def run(
@@ -179,31 +62,29 @@ def run(
         return _timed(blank, began)
     warm, start = _accept(model, warm_start)
     result, fate = blank, warm
-    values: list[Any] = []
     bounds: list[Any] = []
-    extra: list[NamedConstraint] = []
+    proven: list[bool] = []
+    kept: list[NamedConstraint] = []
     for k in range(max(1, len(model.objectives))):
-        stage = _stage(model, k, extra)
         first = k == 0
         recorded = start if warm.fate == "accepted" or not first else None
-        result = _solve_stage(
-            stage, model, result, began, limits, (start, recorded), on_incumbent, judge, values, options
+        result, finished = _solve_stage(
+            stage_of(model, k, kept),
+            *(model, result, began, limits, (start, recorded), on_incumbent, judge, bounds, options),
         )
         if first:
             fate = _fate(warm, result)
         result.warm_start = fate
-        values.append(result.objective)
         bounds.append(result.bound)
-        if result.assignment is None or result.status != "optimal" or k + 1 >= len(model.objectives):
+        proven.append(result.status == "optimal")
+        if result.assignment is None or not finished or k + 1 >= len(model.objectives):
             break
-        if result.message == INTERRUPTED:
-            break
-        extra.append(_keep(model, k, values[-1]))
+        kept.append(keep(model, k, result.objective))
         start = result.assignment
     if len(model.objectives) > 1:
-        _spread(result, model, values, bounds)
+        conclude(result, model, bounds, proven)
     if result.status == "infeasible":
-        result.conflict = explain(lambda: found.compile(_stage(model, 0, []), **options), began, limits)
+        result.conflict = explain(lambda: found.compile(stage_of(model, 0), **options), began, limits)
     return _timed(result, began)
 
 
@@ -227,14 +108,17 @@ def _solve_stage(
     judge: Judge | None,
     settled: Sequence[float],
     options: dict[str, Any],
-) -> Result:
-    """One objective. ``start``: what is hinted, and what is an incumbent already (None: the hint is not a solution)."""
+) -> tuple[Result, bool]:
+    """One objective: its result, and whether the next one can follow, as the solver came to its end.
+
+    ``start``: what is hinted, and what is an incumbent already (None: the hint is not a solution).
+    """
     hinted, incumbent = start
     lowering = time.perf_counter()
     try:
         compiled = find_backend(before.solver).compile(stage, **options)
     except SolverUnavailable as e:
-        return replace(before, status="unavailable", message=str(e))
+        return replace(before, status="unavailable", message=str(e)), False
     except KeyboardInterrupt as e:
         catch_first(e)
         compiled = NotCompiled()
@@ -258,10 +142,13 @@ def _solve_stage(
     if outcome.status == "unavailable":  # the start alone is no result of this solver
         refused = WarmStart("rejected", "the solver did not take the model")
         blank = replace(before, status="unavailable", message=outcome.message, size=compiled.size, log=outcome.log)
-        return replace(blank, warm_start=refused)
-    recorder.bound(outcome.bound) if outcome.bound is not None else None
+        return replace(blank, warm_start=refused), False
+    if outcome.bound is not None:
+        recorder.bound(outcome.bound)
+    status = _status(outcome, recorder, compiled.exactness)
     result = replace(
         before,
+        status=status,
         objective=recorder.objective,
         bound=recorder.known_bound,
         incumbents=list(recorder.trace),
@@ -276,13 +163,22 @@ def _solve_stage(
     result.seconds = dict(before.seconds)
     result.seconds["lower"] += solving - lowering
     result.seconds["solve"] += time.perf_counter() - solving
-    result.status = _status(outcome, recorder, compiled.exactness)
-    if recorder.best is not None and judge is None:
+    _check(result, recorder, stage, outcome)
+    finished = outcome.status == "optimal" and result.status in ("optimal", "feasible")
+    return result, finished and result.message != INTERRUPTED
+
+
+def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome) -> None:
+    """Make an error of an answer that violates the model, and of a bound that the answer refutes."""
+    exact = result.exactness.kind != "relaxation"
+    if recorder.best is not None and exact:
         result.violations = stage.check(recorder.best)
-        if result.violations:
-            result.status = "error"
-            result.message = f"the solver's answer violates the model: {result.violations[0].message}"
-    return result
+    if result.violations:
+        result.fail(f"the solver's answer violates the model: {result.violations[0].message}")
+    elif recorder.refuted:
+        result.fail(refutation(recorder.known_bound, recorder.objective))
+    elif outcome.status == "error":
+        result.fail(outcome.message)
 
 
 def _fate(given: WarmStart, result: Result) -> WarmStart:
@@ -304,53 +200,7 @@ def _status(outcome: Outcome, recorder: Recorder, exactness: Exactness) -> Statu
         return "unknown"
     if exactness.kind == "restriction":
         return "feasible"
-    if recorder.objective is None:
-        return "optimal"
-    gap = relative_gap(recorder.objective, recorder.known_bound)
-    return "optimal" if gap is not None and gap <= OPTIMALITY_GAP else "feasible"
-
-
-def _stage(model: Model, k: int, extra: list[NamedConstraint]) -> Model:
-    """The model with its k-th objective alone, and what earlier objectives fixed."""
-    if len(model.objectives) <= 1 and not extra:
-        return model
-    stage = copy.copy(model)
-    stage.objectives = model.objectives[k : k + 1]
-    later = [c for j in range(k + 1, len(model.objectives)) for c in _defined(model, j)]
-    stage.constraints = [*model.constraints, *extra, *later]
-    return stage
-
-
-def _defined(model: Model, k: int) -> list[NamedConstraint]:
-    """Objective k has a value: no ``element`` or ``piecewise`` in it is out of range; the bound itself never binds."""
-    terms = model.objectives[k].terms
-    ranged = Linear(
-        {a: 1 for a in terms if any(isinstance(b, (Element, Piecewise)) for b in atoms_below([a.linear()]))}
-    )
-    if not ranged.terms:
-        return []
-    return [NamedConstraint(f"objective {k + 1}", Comparison(ranged, -math.inf, Bounds().of(ranged)[1] + 1))]
-
-
-def _keep(model: Model, k: int, value: float) -> NamedConstraint:
-    """Objective k stays as good as it is."""
-    e = model.objectives[k]
-    slack = 0.0 if e.integral else REAL_TOLERANCE * max(1.0, abs(value)) / 2
-    edge = value - e.constant
-    low, high = (-math.inf, edge + slack) if model.sense == "minimize" else (edge - slack, math.inf)
-    if e.integral:
-        low, high = (low, int(high)) if model.sense == "minimize" else (int(low), high)
-    return NamedConstraint(f"objective {k + 1} as good as {value}", Comparison(Linear(e.terms), low, high))
-
-
-def _spread(result: Result, model: Model, values: list[Any], bounds: list[Any]) -> None:
-    """Tuples for an ordered list of objectives: all values of the answer, bounds as far as they were sought."""
-    if result.assignment is not None:
-        result.objective = tuple(model.value(e, result.assignment) for e in model.objectives)
-    else:
-        result.objective = None
-    missing = len(model.objectives) - len(bounds)
-    result.bound = (*bounds, *(None,) * missing)
+    return "optimal" if recorder.proven else "feasible"
 
 
 def _timed(result: Result, began: float) -> Result:

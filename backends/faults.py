@@ -5,6 +5,9 @@ Each fault is a copy of the model with one rule broken, solved by enumeration, s
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from ..models.language import (
     Alternative,
     Comparison,
@@ -24,7 +27,7 @@ from ..models.language import (
     overlap,
     start_before_start,
 )
-from ..models.language.expressions import Attribute, Element, Function, Holds, Overlap, Piecewise
+from ..models.language.expressions import Attribute, Element, Function, Holds, Number, Overlap, Piecewise
 from .base import Result
 from .brute_force import brute_force
 from .copies import Copy, Steps
@@ -42,7 +45,20 @@ def faulty(fault: type[Copy], model: Model) -> Result:
         return Result("error", fault.__name__, None, assignment=answer, violations=violations, model=model)
     values = tuple(model.value(e, answer) for e in model.objectives)
     objective = values if len(values) > 1 else values[0] if values else None
-    return Result("optimal", fault.__name__, None, objective, objective, assignment=answer, model=model)
+    bound: Any = objective
+    if values and issubclass(fault, FalseBound):
+        first = fault.bound(values[0], 1 if model.sense == "minimize" else -1)
+        bound = (first, *values[1:]) if len(values) > 1 else first
+    return Result("optimal", fault.__name__, None, objective, bound, assignment=answer, model=model)
+
+
+class FalseBound(Copy):
+    """The answer is right, the bound is not; ``sign`` is 1 where less is better, else -1."""
+
+    @staticmethod
+    def bound(value: Number, sign: int) -> Number:
+        """The bound that is reported with the optimum ``value``."""
+        return value
 
 
 class DroppedConstraint(Copy):
@@ -242,7 +258,34 @@ class SenseForgotten(Copy):
             self.model.minimize([self.linear(e) for e in self.origin.objectives])
 
 
+class BoundBeyondOptimum(FalseBound):
+    """The bound is better than the optimum by one unit."""
+
+    @staticmethod
+    def bound(value: Number, sign: int) -> Number:
+        return value + sign
+
+
+class BoundRoundedAway(FalseBound):
+    """The bound of a real objective is rounded as if it were whole."""
+
+    @staticmethod
+    def bound(value: Number, sign: int) -> Number:
+        return sign * math.ceil(sign * value - 1e-9)
+
+
+class BoundOfInfinity(FalseBound):
+    """The solver's largest number stands for the bound."""
+
+    @staticmethod
+    def bound(value: Number, sign: int) -> Number:
+        return sign * 2**53
+
+
 FAULTS: tuple[type[Copy], ...] = (
+    BoundBeyondOptimum,
+    BoundRoundedAway,
+    BoundOfInfinity,
     DroppedConstraint,
     WindowOffByOne,
     WindowsMerged,

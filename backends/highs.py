@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ..models.language import Assignment, Integer, Interval, Model
 from .apart import run_apart
-from .base import Availability, Conflict, Limits, Outcome, Watch
+from .base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Watch
 from .highs_run import Run
 from .linear import IntervalColumns, LinearForm, Lowered, lower
 from .linear.form import Floats
-
-NO_SUBSET = "HiGHS has irreducible subsets of linear relaxations only; the relaxation of this model is feasible"
+from .linear.ranges import require_range
 
 
 class Highs:
@@ -27,12 +25,18 @@ class Highs:
         try:
             import highspy
         except ImportError as e:
-            return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install 'highspy<1.15'")
+            return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install 'highspy<1.13'")
         return Availability(self.name, highspy.Highs().version())
 
     def compile(self, model: Model, **options: Any) -> HighsCompiled:
-        """Lower a model and pass it to HiGHS. Raises LoweringTooLarge before building what is too large."""
-        return HighsCompiled(model, lower(model, **options))
+        """Lower a model and pass it to HiGHS.
+
+        Raises LoweringTooLarge before building what is too large, SolverUnavailable for numbers beyond its precision.
+        """
+        lowered = lower(model, **options)
+        if lowered.integral:
+            require_range(model, lowered.form, "HiGHS")
+        return HighsCompiled(model, lowered)
 
 
 class HighsCompiled:
@@ -82,21 +86,11 @@ class HighsCompiled:
         return run_apart(self, lambda heard: run.run(heard, warm), run.halt, watch, limits)
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
-        """Constraints in an irreducible infeasible subset of the linear relaxation, if that is infeasible."""
-        import highspy
+        """Constraints in an infeasible subset of the linear relaxation, if that is infeasible."""
+        from .highs_conflict import find_conflict
 
-        h = pass_model(self.form, relax=True)
-        h.setOptionValue("time_limit", math.inf if time_limit is None else time_limit)
-        h.run()
-        if h.getModelStatus() != highspy.HighsModelStatus.kInfeasible:
-            return Conflict(None, NO_SUBSET)
-        h.setOptionValue("iis_strategy", int(highspy.IisStrategy.kIisStrategyIrreducible))
-        status, subset = h.getIis()
-        if status == highspy.HighsStatus.kError or not subset.valid_ or not len(subset.row_index_):
-            return Conflict(None, "HiGHS found no irreducible subset of the linear relaxation")
-        ours = {name for name, _ in self.model.constraints}  # else rows of domains or of the objective
-        names = dict.fromkeys(n for r in subset.row_index_ if (n := self.form.row_blocks.name(int(r))) in ours)
-        return Conflict(tuple(names), "an irreducible infeasible subset of the linear relaxation")
+        names = [name for name, _ in self.model.constraints]
+        return find_conflict(pass_model(self.form, relax=True), self.form, names, time_limit)
 
 
 def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
@@ -116,7 +110,9 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
         *(form.start, form.index, form.value * np.repeat(rows, np.diff(form.start)), kinds),
     )
     if status == highspy.HighsStatus.kError:
-        raise RuntimeError(f"HiGHS refused the model of {form.size}")
+        raise SolverUnavailable(
+            f"HiGHS refused the model of {form.size}: numbers of 1e15 and more are too large for it"
+        )
     return h
 
 

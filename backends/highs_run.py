@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import threading
 import time
@@ -22,6 +23,7 @@ GAP = 1e-6
 TOLERANCE = 1e-8  # of rows: big-M constants reach 1e5 and more
 # of integrality, the usual one: with 1e-7 and less HiGHS 1.14 loses optima, of a dispatching problem of 12 jobs in 4 runs of 12
 INTEGRALITY = 1e-6
+TIGHTER = (3e-7, 1e-7, 3e-8, 1e-8)  # tolerances of integrality, tried where the usual one ends in an error
 SMALL = 1_000  # non-zeros; so small a model is solved without presolve, which was wrong in 5 of 7,000 of them
 MODERATE = 1 << 25  # of a cost, in the units of the solver
 POLL_SECONDS = 0.1
@@ -95,6 +97,7 @@ class Run:
             getattr(self.highs, name).subscribe(call)
         try:
             self._solve()
+            self._mend()
             self._confirm()
         finally:
             for name, call in callbacks.items():
@@ -108,6 +111,7 @@ class Run:
         options = {
             "output_flag": True,
             "log_to_console": False,
+            "log_file": os.devnull,  # with neither console nor file, HiGHS up to 1.12 does not call cbLogging
             "mip_rel_gap": GAP if limits.gap is None else limits.gap,
             "mip_abs_gap": 1e-9 * self.unit,
             "mip_feasibility_tolerance": INTEGRALITY,
@@ -143,6 +147,21 @@ class Run:
         if self.start is not None:
             event.data_in.setSolution(self.start)
             self.start = None
+
+    def _mend(self) -> None:
+        """Solve again with a tighter tolerance where HiGHS fails at the end of a search because of its own tolerance.
+
+        HiGHS 1.12 takes an answer that violates a row by ``mip_feasibility_tolerance``, calls that too much when it checks the
+        answer at the end, and ends in an error, without answer and bound (HiGHS issues 2782, 2808).
+        """
+        import highspy
+
+        for tolerance in TIGHTER:
+            failed = self.highs.getModelStatus() == highspy.HighsModelStatus.kSolveError
+            if not failed or not self.discrete or self.stop.is_set():
+                return
+            self.highs.setOptionValue("mip_feasibility_tolerance", tolerance)
+            self._solve()
 
     def _confirm(self) -> None:
         """Solve again without presolve where presolve alone gave the answer.
@@ -203,7 +222,7 @@ class Run:
         feasible = said == kinds.kModelEmpty or (solution.value_valid and info.primal_solution_status == 2)
         bound: float | None = None
         if self.discrete:
-            bound = self._bound(info)
+            bound = self._bound(info) if info.valid else None
         elif solution.dual_valid:
             bound = safe_bound(self.compiled.form, np.asarray(solution.row_dual) / self.unit)
         relaxation = self.compiled.exactness.kind == "relaxation"

@@ -16,6 +16,7 @@ from ..models.language import Assignment, Integer, Interval, Model
 from .apart import run_apart
 from .base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from .linear import LinearForm, Lowered, lower
+from .linear.ranges import require_range
 
 IMPORT_ORDER = (
     "pyomo.environ cannot be imported after docplex.cp; import pyomo.environ before CP Optimizer is used, "
@@ -45,6 +46,8 @@ class Pyomo:
     def compile(self, model: Model, *, solver: Any = "appsi_highs", **options: Any) -> PyomoCompiled:
         """Lower a model to a ConcreteModel. Raises LoweringTooLarge before building what is too large."""
         lowered = lower(model, **options)
+        if lowered.integral:
+            require_range(model, lowered.form, "Pyomo's solvers")
         with _one:
             return PyomoCompiled(model, lowered, _solver(solver))
 

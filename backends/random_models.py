@@ -6,6 +6,8 @@ comparison with real numbers either holds exactly or fails by far more than 1e-6
 
 from __future__ import annotations
 
+import contextlib
+import math
 import random
 from collections.abc import Callable
 from typing import NamedTuple
@@ -31,10 +33,11 @@ from ..models.language import (
 )
 from ..models.language import max as latest
 from ..models.language import sum as total
-from .brute_force import Variable, domain
+from .brute_force import EnumerationError, Variable, brute_force, domain
 from .random_expressions import Expressions
 
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
+LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
 ROOM = 30_000  # assignments, before any is excluded, that a model may have
 CONSTRUCTS = (
     "fixed size", "variable size", "zero size", "size from zero", "start windows", "optional", "default horizon",
@@ -43,7 +46,7 @@ CONSTRUCTS = (
     "no_overlap", "synchronize", "end_before_start", "start_before_start", "end_before_end", "start_before_end",
     "delay", "negative delay", "implies", "<=", "==", ">=", "<", "range", "real comparison", "sum", "max", "min",
     "positive_part", "holds", "overlap", "element", "piecewise", "nested", "minimize", "maximize", "real objective",
-    "lexicographic", "no objective",
+    "lexicographic", "first optimum 0", "large coefficients", "no objective",
 )  # fmt: skip
 
 
@@ -66,6 +69,7 @@ def random_model(seed: int) -> RandomModel:
 class _Maker:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
+        self.scaling = random.Random(f"{seed} scaling")  # apart: which numbers are made large changes nothing else
         self.used: set[str] = set()
         self.spread = self.rng.random() < 0.2  # intervals without windows, within the default or a stated horizon
         horizon = self.rng.randint(3, 7) if self.spread and self.rng.random() < 0.5 else None
@@ -88,6 +92,7 @@ class _Maker:
             for constraint in kinds[kind][1]():
                 self.model.add(constraint, f"{kind} {k + 1}.{len(self.model.constraints) + 1}")
         self._aim()
+        self._move_to_zero()
         return RandomModel(self.model, frozenset(self.used))
 
     def _kinds(self) -> dict[str, tuple[float, Callable[[], list[Constraint]]]]:
@@ -263,7 +268,16 @@ class _Maker:
             middle = round(self._at_reference(e))
             self.used.add("range")
             return [e >= middle - rng.randint(0, 1), e <= middle + rng.randint(0, 1)]
-        return [self._compared(e, real=True)]
+        compared = self._compared(e, real=True)
+        return [self._enlarged(compared) if compared.integral and self.scaling.random() < 0.25 else compared]
+
+    def _enlarged(self, c: Comparison) -> Comparison:
+        """The same comparison of whole numbers, multiplied; with a remainder on its sides where it is no equation."""
+        factor = self.scaling.choice(LARGE)
+        rest = 0 if c.lo == c.hi else self.scaling.randrange(factor)
+        lo, hi = (side if math.isinf(side) else factor * int(side) for side in (c.lo, c.hi))
+        self.used.add("large coefficients")
+        return Comparison(factor * c.expr, lo - rest, hi + rest)
 
     def _compared(self, e: Linear, real: bool) -> Comparison:
         """The expression against a value near the one it has at the reference."""
@@ -313,6 +327,17 @@ class _Maker:
         sense = "minimize" if rng.random() < 0.65 else "maximize"
         self.used.add(sense)
         getattr(self.model, sense)(aims if count > 1 else aims[0])
+
+    def _move_to_zero(self) -> None:
+        """Move the first of ordered objectives, so that its optimum is 0 and bounds on it may have either sign."""
+        aims = self.model.objectives
+        if len(aims) < 2:
+            return
+        with contextlib.suppress(EnumerationError):
+            truth = brute_force(self.model)
+            if truth.best is not None:
+                self.model.objectives[0] = aims[0] - truth.objectives[0]
+                self.used.add("first optimum 0")
 
     def _objective(self) -> Linear:
         rng, draw = self.rng, self.rng.random()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from ..backends.base import relative_gap
+from ..backends.gaps import relative_gap
 from .dispatch_board import RECORDED, DispatchBoard, Line
 from .report import number, percent
 

@@ -85,7 +85,7 @@ def traps() -> Iterator[str]:
     said = _ask("import ortools.sat.python.cp_model, highspy; print('answer')")
     other = _ask("import highspy, ortools.sat.python.cp_model; print('answer')")
     if not (said.startswith("answer") and other.startswith("answer")):
-        yield f"ortools and highspy cannot be imported into one process ({said}); install highspy below 1.15"
+        yield f"ortools and highspy cannot be imported into one process ({said}); install highspy below 1.13"
     if _version("docplex") != "-" and not _ask("import docplex.cp.model, pyomo.environ; print('answer')").startswith(
         "a"
     ):

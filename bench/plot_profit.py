@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..backends import UnknownName
-from ..backends.base import relative_gap
+from ..backends.gaps import relative_gap
 from ..models.series import DAY
 from .charts import GREY, INK, as_svg, single, stacked, styled
 from .faults import WrongUse

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..backends import Result
-from ..backends.base import relative_gap
+from ..backends.gaps import refutation, refutes, relative_gap
 from ..models.problem import Problem
 from .selection import Run
 from .store import Record
@@ -44,11 +44,14 @@ def outcome(problem: Problem, result: Result) -> Record:
     if violations:
         found["status"] = "error"
         found["message"] = f"the schedule violates the problem: {violations[0].message}"
-    elif schedule is not None:
+    elif schedule is not None and result.status != "error":
         found["objective"] = problem.objective(schedule)
         if not agree(found["objective"], result.objective):
             found["status"] = "error"
             found["message"] = f"the method reported {result.objective}, its schedule has {found['objective']}"
+        elif refutes(found["objective"], found["bound"], problem.sense):
+            found["status"], found["message"] = "error", refutation(found["bound"], found["objective"])
+            found["objective"] = found["bound"] = None
     return found
 
 
@@ -57,19 +60,6 @@ def gap_of(objective: Any, bound: Any) -> Any:
     if isinstance(objective, (list, tuple)) and isinstance(bound, (list, tuple)):
         return [relative_gap(o, b) for o, b in zip(objective, bound, strict=True)]
     return None if isinstance(objective, (list, tuple)) else relative_gap(objective, bound)
-
-
-def refutes(value: Any, bound: Any, sense: str | None) -> bool:
-    """Whether a value is better than a bound on it allows, beyond 1e-6; ordered objectives one after another."""
-    if isinstance(value, (list, tuple)):
-        for v, b in zip(value, bound, strict=False):
-            if b is None or refutes(b, v, sense):  # unknown, or worse than the bound: later ones do not count
-                return False
-            if refutes(v, b, sense):
-                return True
-        return False
-    sign = -1 if sense == "maximize" else 1
-    return bool(sign * (bound - value) > AGREE * max(1.0, abs(value)))
 
 
 def agree(one: Any, other: Any) -> bool:

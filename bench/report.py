@@ -13,8 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from ..backends.base import relative_gap
-from .record import refutes
+from ..backends.gaps import refutes, relative_gap
 from .store import Record
 from .view import View
 
@@ -81,21 +80,30 @@ class Board:
 
     @property
     def bound(self) -> Record | None:
-        """The record with the best true bound over all methods."""
-        known = [r for r in self.records if r["bound"] is not None and r["status"] != "error"]
+        """The record with the best true bound over all methods; one that a verified schedule refutes is not true."""
+        known = [r for r in self._bounds if not self._refuted(r)]
         return max(known, key=lambda r: self.sign * r["bound"], default=None)
+
+    @property
+    def _bounds(self) -> list[Record]:
+        return [r for r in self.records if r["bound"] is not None and r["status"] != "error"]
+
+    def _refuted(self, record: Record) -> bool:
+        """Whether the best verified schedule is better than the bound of a record allows."""
+        best = self.schedule
+        return best is not None and refutes(
+            best["objective"], record["bound"], "maximize" if self.sign < 0 else "minimize"
+        )
 
     @property
     def contradiction(self) -> str | None:
         """A bound that a verified schedule refutes: one of the two programs is wrong."""
-        if self.bound is None or self.schedule is None:
-            return None
-        bound, value = self.bound["bound"], self.schedule["objective"]
-        if not refutes(value, bound, "maximize" if self.sign < 0 else "minimize"):
+        wrong = next((r for r in self._bounds if self._refuted(r)), None)
+        if wrong is None or self.schedule is None:
             return None
         return (
-            f"the bound {number(bound)} of {self.bound['method']} is refuted by the verified schedule of "
-            f"{self.schedule['method']} with {number(value)}: please report this"
+            f"the bound {number(wrong['bound'])} of {wrong['method']} is refuted by the verified schedule of "
+            f"{self.schedule['method']} with {number(self.schedule['objective'])} and takes no part in gaps: please report this"
         )
 
 

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from .record import refutes
+from ..backends.gaps import refutes
 from .report import NARROW, number, percent, trouble
 from .store import Record
 from .view import View

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from ..backends.base import relative_gap
+from ..backends.gaps import relative_gap
 from ..models.series import DAY, HOUR
 from .profiting import END, HORIZON
 from .report import NARROW, Board, Row, boards, number, percent, seconds, spread, status, trouble, verified

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..backends.gaps import refutes
 from ..instances import Instance
 from ..models.eviction import Eviction
 from ..models.problem import Problem, Schedule, Value
@@ -15,7 +16,7 @@ from .dispatching import scene_of
 from .evicting import faults_of_deadlines
 from .faults import WrongUse
 from .profiting import faults_of_account
-from .record import agree, refutes
+from .record import agree
 from .replay import Replay
 from .selection import content_of, key_of
 from .store import files, read

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..backends.base import Exactness
 from ..models import Encoding, Problem, Schedule
-from ..models.language import Assignment
+from ..models.language import Assignment, Violation
 from .registry import allocator
 
 
@@ -22,6 +23,8 @@ class Reader:
         self.sign = 1 if problem.sense == "minimize" else -1
         self.best: Schedule | None = None
         self.objective: Any = None
+        self.violation: Violation | None = None  # of the first answer that is no schedule
+        self.in_model = False  # whether that answer satisfies the model
         self.allocator = allocator(problem) if encoding.relaxation else None
 
     def __call__(self, assignment: Assignment) -> Any:
@@ -31,8 +34,24 @@ class Reader:
         if self.allocator is not None:
             found = self.allocator.allocate(schedule.start)
             return None if found is None else self._keep(found)
-        # on a grid that relaxes, an answer need not be a schedule
-        return None if self.problem.verify(schedule) else self._keep(schedule)
+        violations = self.problem.verify(schedule)
+        if not violations:
+            return self._keep(schedule)
+        if self.violation is None:
+            self.violation = violations[0]
+            self.in_model = not self.encoding.model.check(assignment)
+        return None
+
+    def fault(self, exactness: Exactness) -> str:
+        """Return what is wrong if an answer of an exact formulation is no schedule; empty if nothing is.
+
+        Where the lowering is a relaxation (a grid that relaxes, a linear relaxation), an answer that violates the model need
+        not be a schedule.
+        """
+        if self.violation is None or (exactness.kind == "relaxation" and not self.in_model):
+            return ""
+        who = "formulation" if self.in_model else "solver"
+        return f"the {who}'s answer is no schedule of the problem: {self.violation.message}"
 
     def repair(self, seconds: float | None, seed: int) -> Any:
         """The best of what more time makes of the answers so far; the objective if it is better."""

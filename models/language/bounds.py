@@ -45,6 +45,10 @@ class Bounds:
                 self._atoms[atom] = self._atom(atom)
         return self._linear(e)
 
+    def of_atom(self, atom: Atom) -> tuple[Number, Number]:
+        """The bounds of an atom of an expression that ``of`` was asked before."""
+        return self._atoms[atom]
+
     def _linear(self, e: Linear) -> tuple[Number, Number]:
         lo = hi = e.constant
         for atom, c in e.terms.items():

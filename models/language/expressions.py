@@ -383,15 +383,17 @@ def common_model(atoms: Iterable[Atom], where: object) -> Model | None:
     return found
 
 
-def atoms_below(expressions: Iterable[Linear]) -> Iterator[Atom]:
+def atoms_below(expressions: Iterable[Linear], seen: set[Atom] | None = None) -> Iterator[Atom]:
     """Every atom of the expressions and, before it, the atoms of its operands; each once, innermost first.
+
+    Atoms in ``seen`` are left out, with what is below them; those that are yielded are added to it.
 
     >>> from schedlab import Model, max
     >>> m = Model("m"); x = m.integer("x", 0, 3)
     >>> list(atoms_below([max([x, 2]) + x]))
     [x, max(x, 2)]
     """
-    seen: set[Atom] = set()
+    seen = set() if seen is None else seen
     for expression in expressions:
         stack: list[tuple[Atom, bool]] = [(a, False) for a in reversed(expression.terms)]
         while stack:

@@ -79,3 +79,12 @@ def test_after_docplex_it_is_explained() -> None:
         "assert here.ok or 'after docplex.cp' in here.reason, here\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@needs_pyomo
+def test_numbers_beyond_the_precision_of_its_solvers_are_refused() -> None:
+    m = sl.Model("far away")
+    x = m.integer("x", 10**10, 10**10 + 3)
+    m.minimize(x)
+    r = sl.solve(m, backend="pyomo", time_limit=20)
+    assert r.status == "unavailable" and r.message.startswith("x: values up to 1e+10")

@@ -1,0 +1,95 @@
+"""Objective values and bounds: gaps, when a gap proves an optimum, and when a value refutes a bound.
+
+Two values of an objective are equal within 1e-6 relative. A relative tolerance alone fails near 0, where solvers return
+values such as -1e-6, so there is an absolute one beside it, in the unit of the objective (``unit_of``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..models.language import Linear
+
+TOLERANCE = 1e-6  # relative, and absolute in multiples of the objective's unit
+NOISE = 1e-4  # absolute: what a solver's floating-point bound on a whole number may lie above the true one
+
+
+def relative_gap(objective: float | None, bound: float | None) -> float | None:
+    """``|objective - bound| / max(|objective|, |bound|)``; 0 below an absolute 1e-9, None if one is unknown.
+
+    >>> relative_gap(20.0, 18.0)
+    0.1
+    """
+    if objective is None or bound is None or math.isinf(bound):
+        return None
+    difference = abs(objective - bound)
+    return 0.0 if difference < 1e-9 else difference / max(abs(objective), abs(bound))
+
+
+def unit_of(objective: Linear) -> float:
+    """The least absolute coefficient of an objective, at most 1.
+
+    >>> from schedlab import Model
+    >>> m = Model("m"); x = m.integer("x", 0, 9); unit_of(0.25 * x + 3)
+    0.25
+    """
+    return min([1.0, *(abs(float(c)) for c in objective.terms.values() if c)])
+
+
+def close(objective: float, bound: float, unit: float = 1.0) -> bool:
+    """Whether the gap between an objective value and a bound is within the tolerances.
+
+    >>> close(0, -1e-6), close(1e6, 1e6 - 2)
+    (True, False)
+    """
+    # 1 + 1e-9: a difference of 1e-6 between floats is 1e-6 only up to rounding
+    return abs(objective - bound) <= TOLERANCE * max(unit, abs(objective), abs(bound)) * (1 + 1e-9)
+
+
+def rounded(bound: float, sign: int) -> float:
+    """The bound on a whole number: rounded up where ``sign`` is 1 (minimize), down where it is -1.
+
+    A bound that lies above a whole number by no more than the noise of floating-point arithmetic is that number. Bounds so
+    large that their noise reaches whole numbers stay as they are.
+
+    >>> rounded(3.2, 1), rounded(3.00001, 1), rounded(-0.000001, 1), rounded(3.2, -1)
+    (4.0, 3.0, 0.0, 3.0)
+    """
+    noise = max(NOISE, TOLERANCE * abs(bound))
+    if noise > 0.1:
+        return bound
+    return sign * float(math.ceil(sign * bound - noise)) + 0.0  # + 0.0: -0.0 is printed with its sign
+
+
+def refutes(value: Any, bound: Any, sense: str | None) -> bool:
+    """Whether a value is better than a bound on it allows; ordered objectives are compared one after another.
+
+    Parameters
+    ----------
+    value, bound : number or sequence of numbers
+        Of ordered objectives a value per objective; a bound that is None is unknown.
+    sense : {"minimize", "maximize", None}
+        None is read as "minimize".
+
+    Examples
+    --------
+    >>> refutes(9, 10, "minimize"), refutes(9, 10, "maximize"), refutes((0, 5), (0, 6), "minimize")
+    (True, False, True)
+    """
+    if isinstance(value, (list, tuple)):
+        for v, b in zip(value, bound or (), strict=False):
+            if b is None or refutes(b, v, sense):  # unknown, or worse than the bound: later ones do not count
+                return False
+            if refutes(v, b, sense):
+                return True
+        return False
+    if value is None or bound is None:
+        return False
+    sign = -1 if sense == "maximize" else 1
+    return bool(sign * (bound - value) > 0 and not close(value, bound))
+
+
+def refutation(bound: Any, value: Any) -> str:
+    """Return the message about a bound that a verified solution refutes."""
+    return f"the bound {bound} is false: a verified solution has the objective {value}"

@@ -1,0 +1,76 @@
+"""The range of numbers in which a solver computes exactly: models beyond it are refused before they are built.
+
+A sum ``c_1 x_1 + ... + c_n x_n + d`` is within a limit L if ``|c_1| X_1 + ... + |c_n| X_n + |d| <= L``, where ``X_i`` is the
+greatest absolute value of ``x_i``: then no partial sum, in any order, leaves the range either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from ..models.language import Bounds, Comparison, Linear, Model
+from ..models.language.constraints import expressions_of
+from ..models.language.expressions import Atom, Function, atoms_below
+from .base import SolverUnavailable
+
+
+def require_range(model: Model, solver: str, limit: float, why: str) -> None:
+    """Check that all numbers of a model are within a limit.
+
+    Parameters
+    ----------
+    model : Model
+    solver : str
+        Its name in the message.
+    limit : float
+        The greatest absolute value of a time, an integer variable or a (partial) sum.
+    why : str
+        What the limit comes from, for the message.
+
+    Raises
+    ------
+    SolverUnavailable
+        Names the first constraint, variable or objective beyond the limit.
+    """
+    for name, size in _sizes(model):
+        if size > limit:
+            raise SolverUnavailable(
+                f"{name}: values up to {float(size):.3g} are beyond what {solver} computes exactly "
+                f"({limit:.3g}, {why}); use smaller units or coefficients"
+            )
+
+
+def variable_sizes(model: Model) -> Iterator[tuple[str, int]]:
+    """The variables by name, each with its greatest absolute value."""
+    for v in model.intervals:
+        yield v.name, max(abs(v.start_lo), abs(v.start_hi + v.size_hi))
+    for x in model.integers:
+        yield x.name, max(abs(x.lo), abs(x.hi))
+
+
+def _sizes(model: Model) -> Iterator[tuple[str, float]]:
+    """The parts of a model by name, with the greatest absolute value in each."""
+    yield from variable_sizes(model)
+    bounds = Bounds()
+    seen: set[Atom] = set()
+    for name, c in model.constraints:
+        yield from ((name, size) for size in _sums(expressions_of(c), bounds, seen))
+        if isinstance(c, Comparison):
+            yield name, max((abs(side) for side in (c.lo, c.hi) if not math.isinf(side)), default=0)
+    for e in model.objectives:
+        yield from (("the objective", size) for size in _sums([e], bounds, seen))
+
+
+def _sums(expressions: Sequence[Linear], bounds: Bounds, seen: set[Atom]) -> Iterator[float]:
+    """The greatest absolute sum of each expression, and of the operands of functions that were not ``seen`` yet."""
+    for atom in atoms_below(expressions, seen):
+        if isinstance(atom, Function):
+            yield from (_total(e, bounds) for e in atom.operands)
+    yield from (_total(e, bounds) for e in expressions)
+
+
+def _total(e: Linear, bounds: Bounds) -> float:
+    """``|c_1| X_1 + ... + |c_n| X_n + |d|``."""
+    bounds.of(e)
+    return abs(e.constant) + sum(abs(c) * max(map(abs, bounds.of_atom(atom))) for atom, c in e.terms.items())
