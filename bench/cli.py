@@ -29,6 +29,7 @@ from .options import (
     InstanceName,
     Nodes,
     ObjectiveOption,
+    Retry,
     Scenario,
     console_for,
 )
@@ -194,7 +195,7 @@ def run(
     out: Annotated[Path | None, typer.Option(help="folder of the records; by default results/<instance>")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would run, and the worst case")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="records as JSON lines on the standard output")] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="also run again what crashed or ran out of memory")] = False,
+    retry: Retry = False,
     again: Annotated[bool, typer.Option("--again", help="run everything again, whatever is there")] = False,
     drop_impossible: Drop = False,
 ) -> None:
@@ -202,9 +203,14 @@ def run(
 
     Each run has a process of its own. Without options: the methods, views and limits that suit the instance. --at or --first: that view alone. --methods
     alone: the whole instance. Records that are there are kept: run again, it resumes. The records as a table of pandas:
-    schedlab.read_results("results/eurora_700").
+    schedlab.read_results("results/eurora_700"). A record that was changed, or does not hold, is run again, and the
+    reason is said.
 
-    Exit code 1 if a run failed: an error, a crash, or a schedule that does not hold.
+    A run that is killed (5 s beyond its limit, or out of memory) or crashes keeps its best schedule, checked, with the
+    cause in the table.
+
+    Exit code 1 if a run failed: an error, a crash, a schedule that does not hold, or killed with neither a schedule nor a
+    bound. A solver that ends by itself and has found nothing (unknown), and one that is unavailable, have not failed.
 
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """

@@ -106,6 +106,13 @@ def _at(problem: Eviction, step: int) -> Eviction:
     return here
 
 
+def fields_of_one(problem: Eviction, plan: Any) -> Record:
+    """The fields of a record with a plan for the problem's own deadline alone, which took an unknown time."""
+    answers = Answers()
+    answers.plan(problem, plan)
+    return {"nodes_needed": problem.nodes_needed, **answers.record()}
+
+
 def _one_pass(problem: Eviction, answers: Answers) -> None:
     """All deadlines by the dynamic program, their plans included."""
     from ..heuristics import trade_off

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from ..models.profit import Profit
 from .faults import WrongUse
 from .selection import content_of
 from .store import Record, files, read
-from .verify import faults_of
+from .verify import Checker
 from .view import View
 
 RULES = "rule:"  # their schedules are not near the optimum
@@ -158,7 +158,7 @@ def _best(group: Sequence[Filed], method: str | None, left_out: Counter[str]) ->
 
 def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Counter[str], to_the_end: bool) -> Chosen:
     record = best.record
-    for fault in _faults(record, instance):
+    for fault in Checker(best.path.parent, lambda path, drop: instance).faults(record):
         raise WrongUse(f"{best.path}: {fault}; bench verify {best.path.parent} tells all that is wrong there")
     problem = View(**record["view"]).of(instance)
     assert isinstance(problem, Profit)
@@ -168,15 +168,6 @@ def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Co
     twin = twins.setdefault(alike, len(twins))
     scenario = scenario_of(record, instance)
     return Chosen(record, scenario, [Sample(day, record["instance"], scenario, twin) for day in found.days])
-
-
-def _faults(record: Record, instance: Instance) -> Iterator[str]:
-    try:
-        yield from faults_of(record, instance)
-    except KeyError as e:
-        yield f"the field {e} is missing"
-    except (ValueError, LookupError, TypeError) as e:
-        yield str(e)
 
 
 def scenario_of(record: Mapping[str, Any], instance: Instance) -> str:

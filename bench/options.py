@@ -18,6 +18,9 @@ DurationsOption = Annotated[str, typer.Option(help="a job takes its walltime or 
 ObjectiveOption = Annotated[str | None, typer.Option(help=f"another objective: {', '.join(OBJECTIVES)}")]
 Nodes = Annotated[int | None, typer.Option(min=0, help="of an eviction instance: so many nodes are to be freed")]
 Scenario = Annotated[str | None, typer.Option(help="of a profit instance: air,summer,cheap; by default its own")]
+Retry = Annotated[
+    bool, typer.Option("--retry", help="also run again what failed or was broken off: killed, crashed, out of memory")
+]
 Drop = Annotated[bool, typer.Option("--drop-impossible", help="go on without the jobs that can never fit")]
 
 

@@ -17,6 +17,7 @@ from .selection import KILL_AFTER
 
 Cause = Literal["timeout", "out of memory", "crash", "unavailable"]
 START_LIMIT = 240.0  # seconds until a worker must have begun to solve: imports, and the kernels' first compilation
+ASLEEP = 3.0  # seconds between two looks at a child after which this process must have been suspended itself
 CHECK_LIMIT = 120.0  # seconds that the check of an answer may take, which is no part of the method's time
 MEMORY_WORDS = ("MemoryError", "bad_alloc", "out of memory", "Out of memory", "Cannot allocate memory")
 LEASH = 'exec 3<&0; { cat; kill -KILL 0; } <&3 >/dev/null 2>&1 & exec "$@" </dev/null 3<&-'
@@ -40,7 +41,8 @@ class Child:
         self.cause: Cause | None = None
         self.message = ""
         self.peak = 0
-        self.started = time.monotonic()
+        self.started = self.looked = time.monotonic()
+        self.grace = 0.0  # the moment until which it is not killed for its time
         self._oom_kills = oom_kills()
         self._buffer = b""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed by end)
@@ -113,19 +115,29 @@ class Child:
 
     def _enforce(self) -> None:
         now = time.monotonic()
+        if now > self.looked + ASLEEP:  # this process was suspended, and probably the child: it may end by itself
+            self.grace = now + KILL_AFTER
+        self.looked = now
+        if now >= self.grace:
+            self._enforce_time(now)
+        if self.cause is None and self.memory is not None:
+            used = group_memory(self.process.pid)
+            self.peak = max(self.peak, used)
+            if used > self.memory:
+                self.cause = "out of memory"
+                self.message = f"killed: it used {used / 2**30:.2f} GB, the limit is {self.memory / 2**30:.2f} GB"
+
+    def _enforce_time(self, now: float) -> None:
         if self.began is None and now > self.started + START_LIMIT:
             self.cause, self.message = "timeout", f"it had not begun to solve after {START_LIMIT:g} s"
         elif self.solved is not None and now > self.solved + CHECK_LIMIT:
             self.cause, self.message = "timeout", f"killed: its answer was not checked within {CHECK_LIMIT:g} s"
         elif self.began is not None and self.solved is None and now > self.began + self.time_limit + KILL_AFTER:
             self.cause = "timeout"
-            self.message = f"killed: it did not end within {KILL_AFTER:g} s of its limit of {self.time_limit:g} s"
-        elif self.memory is not None:
-            used = group_memory(self.process.pid)
-            self.peak = max(self.peak, used)
-            if used > self.memory:
-                self.cause = "out of memory"
-                self.message = f"killed: it used {used / 2**30:.2f} GB, the limit is {self.memory / 2**30:.2f} GB"
+            asleep = "; it was suspended when it was killed" if is_suspended(self.process.pid) else ""
+            self.message = (
+                f"killed: it did not end within {KILL_AFTER:g} s of its limit of {self.time_limit:g} s{asleep}"
+            )
 
     def _explain(self) -> None:
         """Why it ended without a result."""
@@ -138,6 +150,16 @@ class Child:
         short = killed_by_kernel or any(word in said for word in MEMORY_WORDS)
         self.cause = "out of memory" if short else "crash"
         self.message = f"ended with {how} and no result" + (f"; it said: ...{said[-600:]}" if said else "")
+
+
+def is_suspended(group: int) -> bool:
+    """Whether a process of the group was stopped (SIGSTOP); False where /proc does not tell."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[2]) == group and fields[0] == "T":
+                return True
+    return False
 
 
 def group_memory(group: int) -> int:

@@ -18,6 +18,7 @@ from .selection import Run
 from .store import Record
 from .view import replay_label
 
+SHOWN = 300  # characters of a reason
 LINE_EVERY = 10.0  # seconds between two plain lines of one replay
 
 
@@ -76,6 +77,12 @@ class Lines:
         if pace.seconds >= self._next.get(run.key, LINE_EVERY):
             self._next[run.key] = pace.seconds + LINE_EVERY
             self.console.print(f"{named(run)}: {pace.text}", markup=False, highlight=False, soft_wrap=True)
+
+    def refused(self, run: Run, reason: str) -> None:
+        """A line with the reason."""
+        said = " ".join(reason.split())[:SHOWN]
+        text = f"{named(run)}: run again, its record does not hold: {said}"
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def ended(self, run: Run, record: Record, kept: bool) -> None:
         """A line with its end."""
@@ -153,9 +160,7 @@ def named(run: Run) -> str:
 
 def outcome(record: Mapping[str, Any]) -> str:
     """A record in half a line."""
-    if record["cause"]:
-        return str(record["cause"])
-    text = str(record["status"])
+    text = str(record["cause"] or record["status"])
     if record["objective"] is not None:
         text += f" {number(record['objective'])}"
     if record["bound"] is not None:

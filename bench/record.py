@@ -18,6 +18,8 @@ OF_SOME = (  # the fields that records of some kinds alone have: of replays, of 
     "nodes_needed", "deadlines", "response_s", "one_pass", "all_deadlines_s",
     "account", "makespan", "daily", "operation",
 )  # fmt: skip
+SCHEMA = 1  # of the records; another number where their fields change their meaning
+BROKEN_OFF = ("crash", "out of memory", "timeout")  # causes of runs that did not come to their own end
 AGREE = 1e-6  # relative, between two values of one objective
 
 
@@ -81,6 +83,7 @@ def record(run: Run, found: Mapping[str, Any], started: str) -> Record:
     first, best = times(trace, found.get("sense"))
     objective = found.get("objective")
     whole: Record = {
+        "schema": SCHEMA,
         "key": run.key,
         **run.head,
         "status": found["status"],
@@ -135,5 +138,19 @@ def plain(value: Any) -> Any:
 
 
 def failed(record: Mapping[str, Any]) -> bool:
-    """Whether the run failed: an error, a crash, no memory, or a schedule that violates its problem."""
-    return record["status"] == "error" or record["cause"] == "crash" or record["verified"] is False
+    """Whether the run failed: an error, a crash, a schedule that violates its problem, or broken off without an answer."""
+    if record["status"] == "error" or record["cause"] == "crash" or record["verified"] is False:
+        return True
+    return not answered(record)
+
+
+def answered(record: Mapping[str, Any]) -> bool:
+    """Whether a run gave something of what its method promises.
+
+    A method promises a verified schedule, a bound, or a proof that there is no schedule. A solver that ends by itself
+    with nothing (status ``unknown``, no cause) has kept its promise to look for so long; so has a replay that stopped at
+    its limit and left the jobs that it had started. ``unavailable`` promises nothing.
+    """
+    if record["cause"] not in BROKEN_OFF:
+        return bool(record["status"] != "error")
+    return any(record.get(name) is not None for name in ("objective", "bound", "jobs_csv"))

@@ -57,6 +57,13 @@ class Replay:
         return replace(self, decision_time=None, deterministic=None, max_stretch=None)
 
     @property
+    def workload(self) -> Replay:
+        """The same for all that replay the same jobs on the same machine."""
+        return Replay(
+            self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill
+        )
+
+    @property
     def label(self) -> str:
         """For people: what stands in a title."""
         parts = [

@@ -7,18 +7,20 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from ..instances import Instance
+from ..instances import Instance, load
 from .how_long import how_long
 from .progress import named, watch
-from .record import failed
+from .record import BROKEN_OFF, failed
 from .report import show
-from .runner import AGAIN, WORKER, supervise
+from .runner import WORKER, supervise
 from .selection import Asked, Run, plan
 from .store import Record, Store
+from .verify import Checker
 
 Plans = Sequence[tuple[Path, Sequence[Run]]]
 Records = list[Record]
@@ -39,7 +41,7 @@ class Task:
 
     def keep(self, record: Record) -> bool:
         """Whether an earlier record counts."""
-        return not self.again and not (self.retry and (record["cause"] in AGAIN or record["status"] == "error"))
+        return not self.again and not (self.retry and (record["cause"] in BROKEN_OFF or failed(record)))
 
 
 def carry_out(task: Task, tables: Console, notes: Console) -> int:
@@ -63,10 +65,17 @@ def perform(plans: Plans, task: Task, tables: Console, notes: Console) -> Record
             for folder, _ in plans:
                 if folder not in stores:
                     stores[folder] = stack.enter_context(Store(folder))
+            check = {folder: Checker(folder, partial(_loaded, task)) for folder in stores}
             audience = stack.enter_context(watch(runs, notes, task.as_json))
             for folder, planned in plans:
                 records += supervise(
-                    planned, stores[folder], audience, jobs=task.asked.jobs, command=task.command, keep=task.keep
+                    planned,
+                    stores[folder],
+                    audience,
+                    jobs=task.asked.jobs,
+                    command=task.command,
+                    keep=task.keep,
+                    fault=check[folder].reason,
                 )
     except KeyboardInterrupt:
         notes.print(f"\nstopped; what is done is kept. To resume: {resume_command()}", markup=False, soft_wrap=True)
@@ -80,6 +89,12 @@ def conclude(plans: Plans, records: Records, task: Task, tables: Console, notes:
     for folder in dict.fromkeys(f for f, _ in plans):
         notes.print(f"records: {folder}; check them: bench verify {folder}", highlight=False, soft_wrap=True)
     return 1 if wrong or any(map(failed, records)) else 0
+
+
+def _loaded(task: Task, path: str, drop_impossible: bool) -> Instance:
+    """An instance of the task, which is loaded already, or one that is not."""
+    here = dict(task.instances).get(path)
+    return here if here is not None else load(path, drop_impossible=drop_impossible)
 
 
 def _folder(task: Task, instance: Instance) -> Path:

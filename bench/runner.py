@@ -9,16 +9,17 @@ import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Protocol
 
+from .handover import path_of, remove, with_best
 from .process import Child
-from .record import record
+from .record import BROKEN_OFF, record
 from .selection import Run
 from .store import Record, Store, stem_of
 
 WORKER = (sys.executable, "-m", "schedlab.bench.worker")
 POLL = 0.2  # seconds between two looks at limits
-AGAIN = ("crash", "out of memory")
 
 
 class Audience(Protocol):
@@ -36,6 +37,9 @@ class Audience(Protocol):
     def ended(self, run: Run, record: Record, kept: bool) -> None:
         """Its record is there; ``kept``: from an earlier time."""
 
+    def refused(self, run: Run, reason: str) -> None:
+        """Its earlier record does not hold: it is run again."""
+
 
 def supervise(
     runs: Sequence[Run],
@@ -45,21 +49,23 @@ def supervise(
     jobs: int = 1,
     command: Sequence[str] = WORKER,
     keep: Callable[[Record], bool] = lambda record: True,
+    fault: Callable[[Run, Record], str] = lambda run, record: "",
 ) -> list[Record]:
     """Run what has no record yet, ``jobs`` side by side, and return all records in the order of ``runs``.
 
     ``command``: of the worker, which gets the run as JSON in its last argument; ``keep``: whether an earlier record
-    counts. On any exception, Ctrl-C too, the processes are killed; the records written stay.
+    counts; ``fault``: what is wrong with it, empty if it holds. On any exception, Ctrl-C too, the processes are killed;
+    the records written stay.
     """
     found: dict[str, Record] = {}
     waiting: deque[Run] = deque()
     for run in {run.key: run for run in runs}.values():
-        earlier = store.find(run.key)
-        if earlier is not None and keep(earlier):
+        earlier = _earlier(run, store, audience, keep, fault)
+        if earlier is None:
+            waiting.append(run)
+        else:
             found[run.key] = earlier
             audience.ended(run, earlier, True)
-        else:
-            waiting.append(run)
     active: list[tuple[Run, Child, str]] = []
     try:
         while waiting or active:
@@ -81,18 +87,49 @@ def supervise(
                 if child.over:
                     active.remove(entry)
                     child.end()
-                    found[run.key] = record(run, _told(child), started)
+                    found[run.key] = record(run, _found(run, child, store), started)
                     store.write(found[run.key])
                     audience.ended(run, found[run.key], False)
     finally:
-        for _, child, _ in active:
+        for run, child, _ in active:
             child.end()
+            remove(_best(run, store))
     return [found[run.key] for run in runs]
+
+
+def _earlier(
+    run: Run,
+    store: Store,
+    audience: Audience,
+    keep: Callable[[Record], bool],
+    fault: Callable[[Run, Record], str],
+) -> Record | None:
+    """The record of an earlier time, if it counts and holds."""
+    try:
+        earlier = store.find(run.key)
+        if earlier is None or not keep(earlier):
+            return None
+        reason = fault(run, earlier)
+    except KeyError as e:
+        reason = f"it lacks {e}"
+    except ValueError as e:
+        reason = str(e)
+    if reason:
+        audience.refused(run, reason)
+    return None if reason else earlier
 
 
 def spec_of(run: Run, store: Store) -> dict[str, Any]:
     """What the worker is told: the run, and under which name it may put files beside the record."""
-    return {**run.head, "out": str(store.folder.resolve()), "stem": stem_of({**run.head, "key": run.key})}
+    return {**run.head, "out": str(store.folder.resolve()), "stem": _stem(run)}
+
+
+def _stem(run: Run) -> str:
+    return stem_of({**run.head, "key": run.key})
+
+
+def _best(run: Run, store: Store) -> Path:
+    return path_of(store.folder.resolve(), _stem(run))
 
 
 def share_of_memory(jobs: int) -> float | None:
@@ -103,9 +140,20 @@ def share_of_memory(jobs: int) -> float | None:
         return None
 
 
+def _found(run: Run, child: Child, store: Store) -> Mapping[str, Any]:
+    """What a run found; of one that was broken off, the best schedule until then."""
+    found = _told(child)
+    try:
+        if found.get("cause") in BROKEN_OFF and not found.get("schedule"):
+            found = with_best(run, found, _best(run, store))
+    finally:
+        remove(_best(run, store))
+    return found
+
+
 def _told(child: Child) -> Mapping[str, Any]:
-    """What a run said at its end; of one that was killed, the trace until then and the cause."""
-    if child.words is not None:
+    """What a run said at its end; of one that was broken off, the trace until then and the cause."""
+    if child.words is not None and child.words.get("cause") not in BROKEN_OFF:
         return child.words
     fields = ("seconds", "objective", "bound")
     trace = [{f: e[f] for f in fields} for e in child.events if e["event"] == "incumbent"]
@@ -118,4 +166,5 @@ def _told(child: Child) -> Mapping[str, Any]:
         "sense": next((e.get("sense") for e in child.events if e["event"] == "begin"), None),
         "bound": next((e["bound"] for e in reversed(trace) if e["bound"] is not None), None),
         "incumbents": trace,
+        **(child.words or {}),
     }

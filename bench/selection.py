@@ -67,6 +67,7 @@ class Run:
     drop_impossible: bool = False
     view: View = field(default_factory=View)
     replay: Replay | None = None
+    kind: str | None = None  # of the problem
 
     @property
     def head(self) -> dict[str, Any]:
@@ -116,7 +117,9 @@ def plan(instance: Instance, path: str, asked: Asked) -> list[Run]:
     """The runs of an instance, in order. Raises UnknownName, WrongUse."""
     found = []
     pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "")
-    pattern = replace(pattern, memory_gb=asked.memory_gb, drop_impossible=asked.drop_impossible)
+    pattern = replace(
+        pattern, memory_gb=asked.memory_gb, drop_impossible=asked.drop_impossible, kind=instance.problem.kind
+    )
     for view, chosen in _views(instance, asked):
         problem = view.of(instance)
         for text, limit in chosen:

@@ -80,7 +80,11 @@ def carry_out(asked: Asked, task: Task, tables: Console, notes: Console) -> int:
     where = asked.path if instance is None or instance.path is None else str(instance.path)
     pattern = Run(name, asked.path, content_of(Path(where)), "", time_limit=task.asked.time_limit or TIME_LIMIT)
     pattern = replace(
-        pattern, memory_gb=task.asked.memory_gb, drop_impossible=task.asked.drop_impossible, view=asked.view
+        pattern,
+        memory_gb=task.asked.memory_gb,
+        drop_impossible=task.asked.drop_impossible,
+        view=asked.view,
+        kind="dispatch",
     )
     runs = [run for text in asked.dispatchers for run in replays(pattern, text, task.asked, asked.replay)]
     folder = Path("results") / name if task.out is None else task.out

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Drop, First, console_for
+from .options import Drop, First, Retry, console_for
 from .replay import parse_stretch
 from .selection import Asked, parse_seeds
 from .view import View
@@ -60,7 +60,7 @@ def simulate(
     starts: Annotated[Path | None, typer.Option(help="a CSV of the starts to write: job_id,fcfs,easy,...")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would run, and the worst case")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="records as JSON lines on the standard output")] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="also run again what crashed or ran out of memory")] = False,
+    retry: Retry = False,
     again: Annotated[bool, typer.Option("--again", help="run everything again, whatever is there")] = False,
     drop_impossible: Drop = False,
 ) -> None:
@@ -83,7 +83,7 @@ def simulate(
     Records that are there are kept: run again, it resumes. As tables of pandas: schedlab.read_results("results/log"), a
     row per replay with metrics.wait_mean and all others; pandas.read_csv("results/log/easy.1.<key>.jobs.csv").
 
-    Exit code 1 if a replay failed.
+    Exit code 1 if a replay failed: an error, a crash, or killed. One that stops at its limit has not failed.
 
     Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256 --cores 1 --starts starts.csv
 

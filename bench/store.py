@@ -64,14 +64,20 @@ class Store:
             self._lock = None
 
     def find(self, key: str) -> Record | None:
-        """The record with that key, if there is one that can be read, with the file of jobs that it names."""
-        for path in self.folder.glob(f"*.{key}.json"):
+        """The record with that key, if there is one. Raises ValueError for one that is broken or lacks its file of jobs."""
+        reason = ""
+        for path in sorted(self.folder.glob(f"*.{key}.json")):
             try:
                 record = read(path)
-            except ValueError:
-                continue  # not written by us: the run is done again and takes its place
-            if record.get("jobs_csv") is None or (self.folder / record["jobs_csv"]).is_file():
+            except ValueError as e:
+                reason = str(e)
+                continue
+            jobs = record.get("jobs_csv")
+            if jobs is None or (self.folder / str(jobs)).is_file():
                 return record
+            reason = f"its file {jobs} is missing"
+        if reason:
+            raise ValueError(reason)
         return None
 
     def write(self, record: Mapping[str, Any]) -> Path:
@@ -112,7 +118,7 @@ def write_whole(path: Path, text: str | bytes) -> None:
 def read(path: Path) -> Record:
     """A record from its file. Raises ValueError that says what is wrong with it."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
     except ValueError as e:
         raise ValueError(f"{path}: not JSON ({e})") from e
     except OSError as e:
@@ -122,6 +128,10 @@ def read(path: Path) -> Record:
         raise ValueError(f"{path}: not a record of the bench, it lacks {', '.join(missing)}")
     record: Record = found
     return record
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON")
 
 
 def dict_of(value: object) -> Mapping[str, Any]:

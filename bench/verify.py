@@ -4,50 +4,144 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from ..backends.base import Status
 from ..backends.gaps import refutes
 from ..instances import Instance
 from ..models.eviction import Eviction
 from ..models.problem import Problem, Schedule, Value
 from ..models.profit import Profit
-from .dispatching import scene_of
+from .dispatching import Scene, scene_of
 from .evicting import faults_of_deadlines
 from .faults import WrongUse
 from .profiting import faults_of_account
-from .record import agree
+from .record import AGREE, SCHEMA, agree, gap_of
+from .record import record as whole
 from .replay import Replay
-from .selection import content_of, key_of
+from .selection import Run, content_of, key_of
 from .store import files, read
 from .view import View
 
 Load = Callable[[str, bool], Instance]
+OTHER_KEY = "its key does not belong to its instance, method, seed, limits and versions: it was changed"
+SHAPES = {"seconds": dict, "incumbents": list, "violations": list, "view": dict}  # of fields that are always there
+STATUSES = get_args(Status)
 
 
-def faults_of_replay(
-    record: Mapping[str, Any], folder: Path, instance: Instance | None, trace: str | None = None
-) -> list[str]:
-    """What is wrong with the record of a replay: its key, its data, the jobs beside it, its objective, its mean wait.
+class Checker:
+    """Checks the records of a folder; each instance, view and trace is read once.
 
-    ``instance``: None for a trace, which is read again, from where ``trace`` says or else the record. Of a replay that failed or was cut, what it did until then is
-    checked, and it is not held to the jobs that it did not start.
+    ``trace``: where the trace of replays is, if it is not where it was.
+    """
+
+    def __init__(self, folder: Path, load: Load, trace: str | None = None) -> None:
+        self.folder, self.load, self.trace = folder, load, trace
+        self._instances: dict[tuple[str, bool], Instance] = {}
+        self._problems: dict[tuple[str, bool, View], Problem] = {}
+        self._scenes: dict[tuple[str, bool, View, Replay], Scene] = {}
+        self._contents: dict[Path, str] = {}
+
+    def faults(self, record: Mapping[str, Any]) -> list[str]:
+        """Everything that is wrong with a record; empty if it holds."""
+        try:
+            return [*faults_of_form(record), *self._faults(record)]
+        except (ValueError, LookupError, TypeError, AttributeError, WrongUse, OSError) as e:
+            return [str(e) if not isinstance(e, KeyError) else f"the field {e} is missing"]
+
+    def reason(self, run: Run, record: Mapping[str, Any]) -> str:
+        """Why a record cannot stand for a run that it was found for; empty if it can."""
+        if key_of(record) != run.key or record["key"] != run.key:
+            return OTHER_KEY
+        return next(iter(self.faults({**record, "path": run.path})), "")
+
+    def _faults(self, record: Mapping[str, Any]) -> list[str]:
+        if record.get("replay") is not None:
+            return self._faults_of_replay(record)
+        place = (str(record["path"]), bool(record["drop_impossible"]))
+        instance, view = self._instance(place), View(**record["view"])
+        if (*place, view) not in self._problems:
+            self._problems[*place, view] = view.of(instance)
+        found = self._identity(record, instance.path)
+        return found + faults_of(record, self._problems[*place, view])
+
+    def _faults_of_replay(self, record: Mapping[str, Any]) -> list[str]:
+        """A replay that failed or was cut is checked as far as it went."""
+        view, replay = View(**record["view"]), Replay(**record["replay"])
+        path, drop = str(record["path"]), bool(record["drop_impossible"])
+        instance = None
+        if replay.trace:
+            path = self.trace or path
+            if not Path(path).is_file():
+                raise WrongUse(f"its trace {path} is not there; say with --instance where it is now")
+        else:
+            instance = self._instance((path, drop))
+        found = self._identity(record, Path(path) if instance is None else instance.path)
+        if _broke_off(record) and record.get("jobs_csv") is None:
+            return found
+        alike = (path, drop, view, replay.workload)
+        if alike not in self._scenes:
+            self._scenes[alike] = scene_of(path, view, replay, instance=instance)
+        return found + faults_of_replay(record, self.folder, self._scenes[alike])
+
+    def _instance(self, place: tuple[str, bool]) -> Instance:
+        if place not in self._instances:
+            self._instances[place] = self.load(*place)
+        return self._instances[place]
+
+    def _identity(self, record: Mapping[str, Any], path: Path | None) -> list[str]:
+        """Whether the key and the data are those of the run."""
+        found = [] if key_of(record) == record["key"] else [OTHER_KEY]
+        if path is None:
+            return found
+        if path not in self._contents:
+            self._contents[path] = content_of(path)
+        if self._contents[path] != record.get("content"):
+            found.append("its instance is not the one that was run: the files of the instance are different")
+        return found
+
+
+def faults_of_form(record: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the form of a record: its schema, fields that it lacks, a status or gap that cannot be."""
+    if record.get("schema") != SCHEMA:
+        said = "says no schema" if record.get("schema") is None else f"has schema {record['schema']}"
+        return [f"it {said}, this version of schedlab reads schema {SCHEMA}"]
+    lacking = [name for name in _fields() if name not in record]
+    if lacking:
+        return [f"it lacks {', '.join(lacking)}"]
+    found = [f"its {n} cannot be {record[n]!r}" for n, shape in SHAPES.items() if not isinstance(record[n], shape)]
+    if record["status"] not in STATUSES:
+        found.append(f"its status cannot be {record['status']!r}")
+    gap = gap_of(record["objective"], record["bound"])
+    if gap != record["gap"] and not agree(gap, record["gap"]):
+        found.append(f"it says gap {record['gap']}, its objective and bound have {gap}")
+    if record["status"] == "optimal" and isinstance(gap, float) and gap > 2 * AGREE:
+        found.append(f"it says optimal, with a gap of {gap}")
+    return found
+
+
+@cache
+def _fields() -> tuple[str, ...]:
+    """The fields of every record."""
+    return tuple(whole(Run("", "", "", ""), {"status": "unknown"}, ""))
+
+
+def faults_of_replay(record: Mapping[str, Any], folder: Path, scene: Scene) -> list[str]:
+    """What is wrong with the record of a replay: the jobs beside it, its objective, its mean wait.
+
+    Of a replay that failed or was cut, what it did until then is checked, and it is not held to the jobs that it did not
+    start.
     """
     from ..dispatch.outputs import read_jobs
     from ..dispatch.verification import violations
 
-    path = trace or str(record["path"])
-    if instance is None and not Path(path).is_file():
-        raise WrongUse(f"its trace {path} is not there; say with --instance where it is now")
-    found = _identity(record, Path(path) if instance is None else instance.path)
-    broke_off = record["objective"] is None and record["verified"] is None
-    if broke_off and record.get("jobs_csv") is None:
-        return found
-    scene = scene_of(path, View(**record["view"]), Replay(**record["replay"]), instance=instance)
+    broke_off = _broke_off(record)
     replayed = read_jobs(folder / record["jobs_csv"]).replay(scene.workload, scene.platform)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
     if broke_off:
-        return found + faults
+        return faults
     value = None if faults else scene.weighted_wait(replayed.start)
     if record["schedule"] is not None:
         problem, schedule = scene.problem(), Schedule.from_json(record["schedule"])
@@ -56,7 +150,7 @@ def faults_of_replay(
         starts = dict(zip(scene.workload.ids, replayed.start.tolist(), strict=True))
         if schedule.start != starts:
             faults.append(f"its schedule has other starts than {record['jobs_csv']}")
-    found += faults
+    found = list(faults)
     if record["verified"] is not (not faults):
         found.append(f"it says verified: {json.dumps(record['verified'])}, the check says {json.dumps(not faults)}")
     if value is not None:
@@ -68,20 +162,16 @@ def faults_of_replay(
     return found
 
 
-def _identity(record: Mapping[str, Any], path: Path | None) -> list[str]:
-    """Whether the key and the data are those of the run."""
-    found = []
-    if key_of(record) != record["key"]:
-        found.append("its key does not belong to its instance, method, seed, limits and versions: it was changed")
-    if path is not None and content_of(path) != record.get("content"):
-        found.append("its instance is not the one that was run: the files of the instance are different")
-    return found
+def _broke_off(record: Mapping[str, Any]) -> bool:
+    return record["objective"] is None and record["verified"] is None
 
 
-def faults_of(record: Mapping[str, Any], instance: Instance) -> list[str]:
-    """What is wrong with a record: its key, its instance, its schedule, its objective, its bound."""
-    found = _identity(record, instance.path)
-    problem = View(**record["view"]).of(instance)
+def faults_of(record: Mapping[str, Any], problem: Problem) -> list[str]:
+    """What is wrong with a record: its kind and sense, its schedule, its objective, its bound."""
+    found: list[str] = []
+    for name, true in (("kind", problem.kind), ("sense", problem.sense)):
+        if record.get(name) not in (None, true):
+            found.append(f"it says {name} {record[name]}, its problem has {true}")
     value = None
     if record["schedule"] is not None:
         value, faults = check(problem, record["schedule"])
@@ -117,26 +207,17 @@ def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[
 
     ``trace``: where the trace of replays is, if it is not where it was. Raises WrongUse: no folder, no records.
     """
-    known: dict[tuple[str, bool], Instance] = {}
+    checker = Checker(folder, load, trace)
     found: list[tuple[str, str]] = []
     paths = files(folder)
     if not paths:
         raise WrongUse(f"{folder}: no records there; bench run and bench simulate write some")
     for path in paths:
         try:
-            record = read(path)
-            if (record.get("replay") or {}).get("trace"):
-                found += [(path.name, fault) for fault in faults_of_replay(record, folder, None, trace)]
-                continue
-            place = (str(record["path"]), bool(record["drop_impossible"]))
-            if place not in known:
-                known[place] = load(*place)
-            if record.get("replay") is not None:
-                found += [(path.name, fault) for fault in faults_of_replay(record, folder, known[place])]
-            else:
-                found += [(path.name, fault) for fault in faults_of(record, known[place])]
-        except (ValueError, LookupError, TypeError, WrongUse, OSError) as e:
-            found.append((path.name, str(e) if not isinstance(e, KeyError) else f"the field {e} is missing"))
+            faults = checker.faults(read(path))
+        except ValueError as e:
+            faults = [str(e)]
+        found += [(path.name, fault) for fault in faults]
     return len(paths), found
 
 

@@ -12,19 +12,26 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from .handover import HandOver, path_of
+
 Tell = Callable[[dict[str, Any]], None]
 
 
 def main() -> None:
     """Run the spec that stands in the first argument."""
     tell = _channel()
+    spec = json.loads(sys.argv[1])
+    best = HandOver(path_of(spec["out"], spec["stem"]))
     try:
-        tell({"event": "end", **_solve(json.loads(sys.argv[1]), tell)})
+        tell({"event": "end", **_solve(spec, tell, best)})
+        return
     except MemoryError:
-        tell({"event": "end", "status": "error", "cause": "out of memory", "message": "the method ran out of memory"})
+        ended = {"status": "error", "cause": "out of memory", "message": "the method ran out of memory"}
     except Exception as e:  # whatever a method does, its record says so
         traceback.print_exc()
-        tell({"event": "end", "status": "error", "cause": "crash", "message": f"{type(e).__name__}: {e}"})
+        ended = {"status": "error", "cause": "crash", "message": f"{type(e).__name__}: {e}"}
+    best.flush()
+    tell({"event": "end", **ended})
 
 
 def _channel() -> Tell:
@@ -39,20 +46,21 @@ def _channel() -> Tell:
     return tell
 
 
-def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
+def _solve(spec: dict[str, Any], tell: Tell, best: HandOver) -> dict[str, Any]:
     from .. import heuristics
     from ..backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
     from ..instances import load
-    from ..models import Eviction, Profit
+    from ..models import Eviction
     from ..solve import parse_method, solve
-    from .record import outcome, plain
+    from .answer import answer
+    from .record import plain
     from .view import View
 
     if spec["replay"] is not None:
         from .dispatching import replay_in_worker
 
-        answer: dict[str, Any] = plain(replay_in_worker(spec, tell))
-        return answer
+        replayed: dict[str, Any] = plain(replay_in_worker(spec, tell))
+        return replayed
     instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
     problem = View(**spec["view"]).of(instance)
     method = parse_method(spec["method"], problem)
@@ -61,7 +69,8 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
         backend(method.backend).availability()  # imports the solver, which is no part of any time
     tell({"event": "begin", "sense": problem.sense})
 
-    def told(news: Incumbent) -> None:
+    def on_incumbent(news: Incumbent) -> None:
+        best(news)
         tell({"event": "incumbent", **plain(news._asdict())})
 
     limits = {name: spec[name] for name in ("time_limit", "threads", "seed")}
@@ -69,19 +78,14 @@ def _solve(spec: dict[str, Any], tell: Tell) -> dict[str, Any]:
         if isinstance(problem, Eviction):
             from .evicting import run_in_worker
 
-            swept: dict[str, Any] = plain(run_in_worker(problem, method, limits, told))
+            swept: dict[str, Any] = plain(run_in_worker(problem, method, limits, on_incumbent))
             return swept
-        result = solve(problem, method=method.text, on_incumbent=told, **limits)
+        result = solve(problem, method=method.text, on_incumbent=on_incumbent, **limits)
         tell({"event": "solved"})
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
-    found: dict[str, Any] = outcome(problem, result)
-    if isinstance(problem, Profit) and result.schedule is not None and found["objective"] is not None:
-        from .profiting import fields
-
-        found |= fields(problem, result.schedule)
-    told_of: dict[str, Any] = plain(found)
-    return told_of
+    found: dict[str, Any] = plain(answer(problem, result))
+    return found
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from schedlab.bench import process
+from schedlab.bench.process import Child
 from schedlab.bench.runner import supervise
 from schedlab.bench.selection import Run
 from schedlab.bench.store import Store, read
@@ -62,6 +63,8 @@ class Nobody:
     def incumbent(self, run, event): ...
 
     def ended(self, run, record, kept): ...
+
+    def refused(self, run, reason): ...
 
 
 def runs_of(*methods, **fields):
@@ -205,6 +208,7 @@ def test_records_that_are_there_are_kept_and_a_broken_file_is_not(bench):
 BENCH = """
 import sys
 sys.path[:0] = {path!r}
+from schedlab.bench.process import Child
 from schedlab.bench.runner import supervise
 from schedlab.bench.selection import Run
 from schedlab.bench.store import Store
@@ -212,6 +216,7 @@ class Nobody:
     def begun(self, run): pass
     def incumbent(self, run, event): pass
     def ended(self, run, record, kept): pass
+    def refused(self, run, reason): pass
 runs = [Run("day", "day", "c0ffee", m, time_limit=30.0) for m in {methods!r}]
 print("ready", flush=True)
 with Store({out!r}) as store:
@@ -260,3 +265,20 @@ def test_a_temporary_file_of_a_dead_run_is_removed_at_the_start(bench):
     (bench.out / f".work.1.key.json.{os.getpid()}.tmp").write_text('{"half": ')
     bench.run(runs_of("work:0"))
     assert [p.name for p in bench.out.iterdir() if p.suffix == ".tmp"] == []
+
+
+def test_a_worker_gets_time_to_end_after_the_bench_itself_was_suspended(bench, monkeypatch):
+    monkeypatch.setattr(process, "KILL_AFTER", 1.0)
+    spec = json.dumps({"method": "work:0.3"})
+    child = Child(bench.command, spec, 0.1, None)
+    try:
+        while child.began is None:
+            child.step()
+        child.began -= 60  # as if it had begun a minute ago, and nobody had looked since
+        child.looked -= 60
+        while not child.over:
+            child.step()
+            time.sleep(0.01)
+        assert child.cause is None and child.words["objective"] == 7.0
+    finally:
+        child.end()
