@@ -104,11 +104,8 @@ def _lowering(text: str) -> dict[str, Any]:
         return {"lowering": "pairwise", "integral": False}
     found = GRID.fullmatch(text)
     if found is None:
-        raise UnknownName(
-            "lowering",
-            f"@{text}",
-            ["@pairwise", "@lp", "@time-indexed", "@900s", "@900s-relax", "@900s-lp", "@600s..36000s-energy"],
-        )
+        known = ["@pairwise", "@lp", "@time-indexed", "@900s", "@900s-relax", "@900s-lp", "@600s..36000s-energy"]
+        raise UnknownName("lowering", f"@{text}", known)
     fine = int(found["fine"])
     options: dict[str, Any] = {"grid": (fine, int(found["coarse"])) if found["coarse"] else fine}
     if found["side"] == "energy":
@@ -137,7 +134,7 @@ def solve(
     ``time_limit``: wall seconds of the whole call, lowering included; ``threads`` None: all cores; ``warm_start``: an
     Assignment (of a model), a Schedule or a heuristic's name (of a problem); ``gap_limit``: stop at this relative gap;
     ``deterministic_limit``: in the solver's own reproducible unit; ``on_incumbent``: called with each
-    Incumbent(seconds, objective, bound), returning False stops; ``method``: of a problem, see the module's text;
+    Incumbent(seconds, objective, bound), whose ``answer()`` is the schedule, returning False stops; ``method``: of a problem, see the module's text;
     ``options``: of the backend. Ctrl-C returns the best so far.
 
     Raises UnknownName for a backend or method that is not known, LoweringTooLarge before too large a lowering is built.
@@ -169,15 +166,11 @@ def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncu
     from . import __version__, heuristics
 
     trace: list[Incumbent] = []
-
-    def told(objective: Value) -> bool:
-        trace.append(Incumbent(time.perf_counter() - began, objective, None))
-        return call is None or call(trace[-1]) is not False
-
     result = Result("unknown", method.text, __version__, problem=problem, incumbents=trace)
     took = 0.0
     try:
-        ask = heuristics.Ask(method.argument, limits.time, told, limits.seed, limits.threads, method.backend)
+        report = _reporter(call, began, trace)
+        ask = heuristics.Ask(method.argument, limits.time, report, limits.seed, limits.threads, method.backend)
         found = heuristics.HEURISTICS[str(method.heuristic)].run(problem, ask)
         took = time.perf_counter() - began
     except heuristics.NothingFound as e:
@@ -191,6 +184,17 @@ def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncu
     total = time.perf_counter() - began  # with the check of the schedule
     result.seconds = {"build": 0.0, "lower": 0.0, "solve": took or total, "total": total}
     return result
+
+
+def _reporter(call: OnIncumbent | None, began: float, trace: list[Incumbent]) -> Callable[[Value, Any], bool]:
+    """What a heuristic calls with each better objective and its schedule (a Schedule or a Placement)."""
+
+    def report(objective: Value, found: Any) -> bool:
+        trace.append(Incumbent(time.perf_counter() - began, objective, None))
+        flat = None if isinstance(found, Schedule) else found
+        return call is None or call(trace[-1].giving(found.schedule if flat else lambda: found, flat)) is not False
+
+    return report
 
 
 def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
@@ -261,7 +265,7 @@ def _by_backend(
 ) -> Result:
     encoding = problem.formulations[method.formulation]()
     built = time.perf_counter()
-    start, why = _start(problem, method, warm_start, limits)
+    start, why = _start(problem, method, warm_start, limits, _reporter(call, began, []))
     reader = Reader(problem, encoding, start)
     several = len(encoding.model.objectives) > 1  # the model's own values, stage by stage; read back at the end
     result = run(
@@ -269,7 +273,7 @@ def _by_backend(
         method.backend,
         _leaving_time(limits, encoding),
         warm_start=None if start is None else encoding.write(start),
-        on_incumbent=call,
+        on_incumbent=None if call is None else _with_schedules(call, encoding, None if several else reader),
         began=began,
         judge=None if several else reader,
         **{**method.options, **options},
@@ -290,6 +294,16 @@ def _by_backend(
     if reader.best is not None:
         _conclude(result, problem, reader.best)
     return result
+
+
+def _with_schedules(call: OnIncumbent, encoding: Encoding, reader: Reader | None) -> OnIncumbent:
+    """The caller's callback, with incumbents that give schedules: the best that was read, or else of the model's answer."""
+
+    def on_incumbent(news: Incumbent) -> Any:
+        assignment, best = news.answer(), None if reader is None else reader.best
+        return call(news.giving(lambda: encoding.read(assignment) if reader is None and assignment else best))
+
+    return on_incumbent
 
 
 def _leaving_time(limits: Limits, encoding: Encoding) -> Limits:
@@ -313,7 +327,7 @@ def _repair(result: Result, reader: Reader, limits: Limits, began: float) -> Non
 
 
 def _start(
-    problem: Problem, method: Method, given: Schedule | str | None, limits: Limits
+    problem: Problem, method: Method, given: Schedule | str | None, limits: Limits, report: Callable[[Value, Any], bool]
 ) -> tuple[Schedule | None, str]:
     """The schedule to start from, or why there is none."""
     from . import heuristics
@@ -324,7 +338,7 @@ def _start(
         if given.partition(":")[0].partition("@")[0] not in heuristics.HEURISTICS:
             raise UnknownName("heuristic", given, list(heuristics.HEURISTICS))
         asked = _parse_heuristic(given, problem)
-        ask = heuristics.Ask(asked.argument, limits.time, None, limits.seed, limits.threads, asked.backend)
+        ask = heuristics.Ask(asked.argument, limits.time, report, limits.seed, limits.threads, asked.backend)
         try:
             given = heuristics.HEURISTICS[str(asked.heuristic)].run(problem, ask).schedule
         except heuristics.NothingFound as e:

@@ -8,6 +8,7 @@ the ``Result`` are the driver's work (``driver.py``), the same for all.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -20,15 +21,37 @@ Status = Literal["optimal", "feasible", "infeasible", "unbounded", "unknown", "u
 OPTIMALITY_GAP = 1e-6
 
 
-class Incumbent(NamedTuple):
-    """A better solution, or a better bound: seconds since the call began, and what is known then (None: nothing).
-
-    With several objectives both are tuples, of the bound as far as it is known.
-    """
-
+class _Moment(NamedTuple):
     seconds: float
     objective: Any
     bound: Any
+
+
+class Incumbent(_Moment):
+    """A better solution, or a better bound: seconds since the call began, and what is known then (None: nothing).
+
+    With several objectives both are tuples, of the bound as far as it is known. What a callback gets can give the answer,
+    too; the trace of a result does not keep the answers.
+    """
+
+    _answer: Callable[[], Any] | None = None
+    placement: Any = None  # the answer as flat arrays, of searches that have it so: made in no time
+
+    def giving(self, make: Callable[[], Any], placement: Any = None) -> Incumbent:
+        """Return the same incumbent, whose answer ``make`` makes on demand."""
+        found = Incumbent(*self)
+        found._answer, found.placement = make, placement
+        return found
+
+    def answer(self) -> Any:
+        """Return the Schedule (of a problem) or Assignment (of a model) with this objective; None if there is none.
+
+        It is made on demand, from what the search has at that moment: call it within the callback.
+
+        >>> Incumbent(0.5, 7, None).giving(lambda: "schedule").answer(), Incumbent(0.5, 7, None).answer()
+        ('schedule', None)
+        """
+        return None if self._answer is None else self._answer()
 
 
 @dataclass(frozen=True)

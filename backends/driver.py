@@ -133,7 +133,8 @@ class Recorder:
             self.trace.append(news)
             if self.call is not None and not self.stopped:
                 try:
-                    self.stopped = self.call(news) is False
+                    best = self.best
+                    self.stopped = self.call(news.giving(lambda: best)) is False
                 except Exception as e:  # raised again by run(): a solver's thread would swallow it
                     self.failure, self.stopped = e, True
         return not self.stopped

@@ -1,7 +1,7 @@
 """Methods without a solver: first solution, multi-search, allocation of starts, moves in an order, evictions; compiled kernels."""
 
 from .allocation import Allocator, allocate
-from .arrays import NothingFound
+from .arrays import NothingFound, Placement
 from .delay_search import Delayed, delay_search
 from .evictions import TradeOff, backtracking, greedy, trade_off
 from .first_solution import ListScheduler, NoSchedule, first_solution, warm_up
@@ -34,6 +34,7 @@ __all__ = [
     "MultiSearch",
     "NoSchedule",
     "NothingFound",
+    "Placement",
     "UnknownOrder",
     "TradeOff",
     "allocate",

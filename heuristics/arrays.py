@@ -67,6 +67,22 @@ class Arrays:
         return with_parked(self.problem, schedule)
 
 
+@dataclass(frozen=True)
+class Placement:
+    """A schedule as a search has it: the starts of the jobs, and the nodes of their units.
+
+    The arrays are the search's own, which goes on with them: whoever keeps a placement beyond a callback takes a copy.
+    """
+
+    arrays: Arrays
+    starts: Ints
+    nodes: Ints
+
+    def schedule(self) -> Schedule:
+        """Return it as a schedule of the problem."""
+        return self.arrays.schedule(self.starts, self.nodes)
+
+
 def dispatch_of(problem: Dispatch | Profit) -> Dispatch:
     """The dispatching problem of a problem."""
     return problem.dispatch if isinstance(problem, Profit) else problem

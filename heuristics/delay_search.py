@@ -31,6 +31,7 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
+from .arrays import Placement
 from .earliest import Scratch, new_scratch
 from .first_solution import ListScheduler, tiny
 from .kernels import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
@@ -64,13 +65,13 @@ def delay_search(
     problem: Dispatch | Profit,
     delay: int | None = None,
     time_limit: float | None = None,
-    on_incumbent: Callable[[float, float], Any] | None = None,
+    on_incumbent: Callable[[float, float, Placement], Any] | None = None,
 ) -> Delayed:
     """Hold back jobs of the best multi-search schedule, one after another, where that makes the whole better.
 
     ``delay`` in seconds, None: a fiftieth of the time up to the horizon; ``time_limit`` in seconds, for all of it (one
-    ordering is placed in any case); ``on_incumbent(seconds, objective)`` returning False stops. But for the clock it is
-    deterministic, and without a limit it ends by itself. Raises NoSchedule if no ordering leads to a schedule,
+    ordering is placed in any case); ``on_incumbent(seconds, objective, placement)`` returning False stops. But for the clock
+    it is deterministic, and without a limit it ends by itself. Raises NoSchedule if no ordering leads to a schedule,
     ValueError for a delay below 1. Source: thesis 6.7.3, algorithm 7.
     """
     if delay is not None and delay < 1:
@@ -78,9 +79,9 @@ def delay_search(
     began = time.perf_counter()
     going = True
 
-    def told(news: Improvement) -> bool:
+    def told(news: Improvement, placement: Placement) -> bool:
         nonlocal going
-        going = on_incumbent is None or on_incumbent(news.seconds, news.objective) is not False
+        going = on_incumbent is None or on_incumbent(news.seconds, news.objective, placement) is not False
         return going
 
     first = multi_search(problem, time_limit, told)
@@ -96,7 +97,8 @@ def delay_search(
     search = _Search(scheduler, scheduler.order(first.order), horizon, limit)
     for value in search.run(step):
         trace.append((time.perf_counter() - began, scheduler.arrays.sign * value))
-        if on_incumbent is not None and on_incumbent(*trace[-1]) is False:
+        placement = Placement(scheduler.arrays, search.starts, search.nodes)
+        if on_incumbent is not None and on_incumbent(*trace[-1], placement) is False:
             break
     schedule = scheduler.arrays.schedule(search.starts, search.nodes)
     value = problem.objective(schedule)

@@ -21,7 +21,7 @@ from .eviction_kernels import Bytes, Dense, Ints, Search, Sparse, Ways
 MOST_DENSE = 128  # steps up to which the table of all deadlines is faster than lists of where something changes
 BUDGET = 500_000  # combinations between two looks at the clock
 LARGEST_KEY = 2**61
-Told = Callable[[tuple[int, int]], bool]
+OnPlan = Callable[[tuple[int, int], EvictionPlan], bool]
 
 
 class Deadline(NamedTuple):
@@ -237,11 +237,11 @@ class Backtracked(NamedTuple):
     complete: bool
 
 
-def backtracking(problem: Eviction, time_limit: float | None = None, told: Told | None = None) -> Backtracked:
+def backtracking(problem: Eviction, time_limit: float | None = None, on_incumbent: OnPlan | None = None) -> Backtracked:
     """The paper's exhaustive search: every strategy of every job, combinations abandoned that cannot become better.
 
     Beyond the paper, a combination is abandoned, too, where the jobs that are left have too few nodes.
-    ``time_limit`` in seconds; ``told``: called with each better (loss, checkpoint time), False stops.
+    ``time_limit`` in seconds; ``on_incumbent((loss, checkpoint time), plan)``: called with each better one, False stops.
     """
     began = time.perf_counter()
     ways, search = _ways(problem)
@@ -250,7 +250,7 @@ def backtracking(problem: Eviction, time_limit: float | None = None, told: Told 
         if end == kernels.BETTER:
             names = dict(zip((c.id for c in problem.candidates), search.plan.tolist(), strict=True))
             plan = with_starts(problem, {job: STRATEGIES[what] for job, what in names.items()})
-            if told is not None and not told(problem.objective(plan)):
+            if on_incumbent is not None and not on_incumbent(problem.objective(plan), plan):
                 return Backtracked(plan, False)
         if time_limit is not None and time.perf_counter() - began > time_limit:
             return Backtracked(plan, False)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..models import Cooling, Dispatch, Profit, Schedule, Series
-from .arrays import NothingFound, arrays
+from .arrays import NothingFound, Placement, arrays
 from .first_solution import tiny
 from .kernels import EARNINGS, LAST_END, PARKED, build, objective
 from .keys import bulk_of, features
@@ -59,7 +59,7 @@ def lns(
     problem: Dispatch | Profit,
     time_limit: float | None = None,
     seed: int = 0,
-    on_incumbent: Callable[[float, float], Any] | None = None,
+    on_incumbent: Callable[[float, float, Placement], Any] | None = None,
     rounds: int | None = None,
     backend: str | None = None,
     threads: int | None = None,
@@ -67,8 +67,8 @@ def lns(
     """The best schedule of a large-neighbourhood search over orders and over windows of the schedule.
 
     ``time_limit`` in seconds (at least one order is placed); without it ``rounds`` turns are made (60), and the same seed
-    gives the same schedule. ``on_incumbent(seconds, objective)`` returning False stops. ``backend``: a solver that takes
-    turns, too, with so many ``threads`` (None: all cores). Raises NothingFound if no order leads to a schedule,
+    gives the same schedule. ``on_incumbent(seconds, objective, placement)`` returning False stops. ``backend``: a solver
+    that takes turns, too, with so many ``threads`` (None: all cores). Raises NothingFound if no order leads to a schedule,
     SolverUnavailable for a backend that is not installed, UnknownName for one that is not known.
 
     >>> from schedlab.models import Job, NodeGroup, Platform, Queue
@@ -97,7 +97,7 @@ class Search:
         problem: Dispatch | Profit,
         time_limit: float | None,
         seed: int,
-        on_incumbent: Callable[[float, float], Any] | None,
+        on_incumbent: Callable[[float, float, Placement], Any] | None,
         solver: SolverTurns | None = None,
     ) -> None:
         self.began = time.perf_counter()
@@ -143,7 +143,8 @@ class Search:
         self.best_value = value
         self.best.starts[:], self.best.nodes[:] = starts, nodes
         self.trace.append((self.elapsed, self.a.sign * value))
-        if self.call is not None and self.call(*self.trace[-1]) is False:
+        placement = Placement(self.a, self.best.starts, self.best.nodes)
+        if self.call is not None and self.call(*self.trace[-1], placement) is False:
             raise Stopped
 
     def place(self, keys: Floats) -> Order:

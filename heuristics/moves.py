@@ -11,6 +11,7 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
+from .arrays import Placement
 from .earliest import Scratch, new_scratch
 from .first_solution import ListScheduler
 from .kernels import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, objective, place, put
@@ -45,12 +46,12 @@ def move_jobs(
     rounds: int = 1000,
     seed: int = 0,
     time_limit: float | None = None,
-    on_incumbent: Callable[[float, float], Any] | None = None,
+    on_incumbent: Callable[[float, float, Placement], Any] | None = None,
 ) -> Moved:
     """Try ``rounds`` moves of one job to another place in the order; a move stays if the objective gets no worse.
 
-    With the same seed and no ``time_limit`` (seconds) it is deterministic. ``on_incumbent(seconds, objective)``
-    returning False stops. Raises what ``first_solution`` raises for the order.
+    With the same seed and no ``time_limit`` (seconds) it is deterministic. ``on_incumbent(seconds, objective,
+    placement)`` returning False stops. Raises what ``first_solution`` raises for the order.
     """
     began = time.perf_counter()
     scheduler = problem if isinstance(problem, ListScheduler) else ListScheduler(problem)
@@ -63,7 +64,8 @@ def move_jobs(
         if found < value:
             value = float(found)
             trace.append((time.perf_counter() - began, a.sign * value))
-            if on_incumbent is not None and on_incumbent(*trace[-1]) is False:
+            placement = Placement(a, answer.starts, answer.nodes)
+            if on_incumbent is not None and on_incumbent(*trace[-1], placement) is False:
                 break
     schedule = a.schedule(answer.starts, answer.nodes)
     ids = tuple(a.problem.jobs[j].id for j in best.tolist())

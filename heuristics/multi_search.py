@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..models import Dispatch, Profit, Schedule
-from .arrays import arrays
+from .arrays import Placement, arrays
 from .first_solution import ListScheduler, NoSchedule
 from .orders import ORDERINGS, CriterionUnusable
 
@@ -43,7 +43,7 @@ class MultiSearch(Schedule):
 def multi_search(
     problem: Dispatch | Profit,
     time_limit: float | None = None,
-    on_incumbent: Callable[[Improvement], Any] | None = None,
+    on_incumbent: Callable[[Improvement, Placement], Any] | None = None,
     power: Mapping[str, float] | None = None,
     profit: Mapping[str, float] | None = None,
 ) -> MultiSearch:
@@ -51,7 +51,7 @@ def multi_search(
 
     ``power`` (watts) and ``profit`` (euro per hour) by job id serve the criteria that need them, by default as far as the
     problem knows them; without them these are skipped, and so are orderings in which a job finds no place. ``time_limit`` in seconds (at least one ordering is tried);
-    ``on_incumbent`` returning False stops. Raises NoSchedule if no ordering leads to a schedule.
+    ``on_incumbent(improvement, placement)`` returning False stops. Raises NoSchedule if no ordering leads to a schedule.
     Source: thesis 6.7.1, algorithm 6.
     """
     began = time.perf_counter()
@@ -80,7 +80,7 @@ def multi_search(
         if value < least:
             least, best = value, placed
             trace.append(Improvement(time.perf_counter() - began, scheduler.arrays.sign * value, name))
-            if on_incumbent is not None and on_incumbent(trace[-1]) is False:
+            if on_incumbent is not None and on_incumbent(trace[-1], Placement(scheduler.arrays, *placed)) is False:
                 break
     if best is None:
         assert failure is not None  # est needs nothing, so it was tried

@@ -9,7 +9,7 @@ from ..models import Dispatch, Eviction, Problem, Profit, Schedule
 from ..models.problem import Value
 from . import evictions, rules
 from .allocation import Allocator
-from .arrays import NothingFound
+from .arrays import NothingFound, Placement
 from .delay_search import delay_search
 from .delay_search import warm_up as warm_up_delays
 from .first_solution import first_solution, warm_up
@@ -19,7 +19,8 @@ from .multi_search import multi_search
 from .orders import ORDERINGS, UnknownOrder
 from .relaxation_search import relaxation_search
 
-Told = Callable[[Value], bool]  # called with each better objective; False stops
+# called with each better objective and its schedule, which a search has as flat arrays; False stops
+OnIncumbent = Callable[[Value, Schedule | Placement], bool]
 
 
 class Found(NamedTuple):
@@ -35,14 +36,14 @@ class NotForThisProblem(ValueError):
 
 
 class Ask(NamedTuple):
-    """What a heuristic is asked for: ``argument`` behind its name, ``time_limit`` in seconds, and whom to tell.
+    """What a heuristic is asked for: ``argument`` behind its name, ``time_limit`` in seconds, and ``on_incumbent``.
 
     ``backend``: behind the @ of its name, "" if there is none; ``threads`` are for it.
     """
 
     argument: str = ""
     time_limit: float | None = None
-    told: Told | None = None
+    on_incumbent: OnIncumbent | None = None
     seed: int = 0
     threads: int | None = None
     backend: str = ""
@@ -95,31 +96,35 @@ def _jobs_of(problem: Problem, name: str) -> Dispatch | Profit:
     return problem
 
 
-def _of_moment(ask: Ask) -> Callable[[float, float], bool] | None:
-    """Who is told of (seconds, objective)."""
-    told = ask.told
-    return None if told is None else lambda _, objective: told(objective)
+def _of_moment(ask: Ask) -> Callable[[float, float, Placement], bool] | None:
+    """The callback of searches that report (seconds, objective, placement)."""
+    call = ask.on_incumbent
+    return None if call is None else lambda _, objective, placement: call(objective, placement)
+
+
+def _report(problem: Problem, schedule: Schedule, ask: Ask) -> None:
+    """Report the schedule of a heuristic that makes one alone."""
+    if ask.on_incumbent is not None:
+        ask.on_incumbent(problem.objective(schedule), schedule)
 
 
 def _multi_search(problem: Problem, ask: Ask) -> Found:
-    told = ask.told
-    call = None if told is None else lambda news: told(news.objective)
-    found = multi_search(_jobs_of(problem, "multi-search"), ask.time_limit, call)
+    call = ask.on_incumbent
+    each = None if call is None else lambda news, placement: call(news.objective, placement)
+    found = multi_search(_jobs_of(problem, "multi-search"), ask.time_limit, each)
     skipped = f"; skipped: {', '.join(found.skipped)}" if found.skipped else ""
     return Found(found.schedule, f"best order: {found.order}{skipped}")
 
 
 def _first_solution(problem: Problem, ask: Ask) -> Found:
     schedule = first_solution(_jobs_of(problem, "first-solution"), ask.argument)
-    if ask.told is not None:
-        ask.told(problem.objective(schedule))
+    _report(problem, schedule, ask)
     return Found(schedule, f"order: {ask.argument}")
 
 
 def _rule(problem: Problem, ask: Ask) -> Found:
     schedule = rules.schedule_by_rule(_jobs_of(problem, "rule"), ask.argument)
-    if ask.told is not None:
-        ask.told(problem.objective(schedule))
+    _report(problem, schedule, ask)
     return Found(schedule, f"rule: {ask.argument}")
 
 
@@ -158,22 +163,20 @@ def _eviction(problem: Problem, name: str) -> Eviction:
 def _dp(problem: Problem, ask: Ask) -> Found:
     p = _eviction(problem, "dp")
     plan = evictions.trade_off(p).plan()
-    if ask.told is not None:
-        ask.told(p.objective(plan))
+    _report(p, plan, ask)
     return Found(plan, _one_after_another(p), optimal=not p.shared_bandwidth)
 
 
 def _greedy(problem: Problem, ask: Ask) -> Found:
     p = _eviction(problem, "greedy")
     plan = evictions.greedy(p)
-    if ask.told is not None:
-        ask.told(p.objective(plan))
+    _report(p, plan, ask)
     return Found(plan, _one_after_another(p))
 
 
 def _backtracking(problem: Problem, ask: Ask) -> Found:
     p = _eviction(problem, "backtracking")
-    found = evictions.backtracking(p, ask.time_limit, ask.told)
+    found = evictions.backtracking(p, ask.time_limit, ask.on_incumbent)
     if found.plan is None:
         raise NothingFound("stopped" if ask.time_limit is None else f"no plan was found within {ask.time_limit:g} s")
     return Found(found.plan, _one_after_another(p), optimal=found.complete and not p.shared_bandwidth)

@@ -20,7 +20,7 @@ from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch_neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.language import Assignment
 from ..models.placed import PARKED, Ints
-from .arrays import arrays
+from .arrays import Placement, arrays
 from .by_backend import BETTER, improve_placed
 from .multi_search import Improvement, multi_search
 
@@ -65,15 +65,15 @@ def relaxation_search(
     time_limit: float | None = None,
     threads: int | None = None,
     seed: int = 0,
-    on_incumbent: Callable[[float, float], Any] | None = None,
+    on_incumbent: Callable[[float, float, Placement], Any] | None = None,
     largest: int = LARGEST,
     **options: Any,
 ) -> Relaxed:
     """The best that a backend makes of the multi-search schedule while jobs of several units keep their nodes.
 
     ``time_limit`` in seconds, for all of it; without it one model is solved to its end, and windows until none of them
-    brings anything; ``threads`` None: all cores; ``on_incumbent(seconds, objective)`` returning False stops; ``largest``:
-    units x nodes of one model; ``options``: of the backend. Every schedule is verified. Raises NoSchedule if no ordering
+    brings anything; ``threads`` None: all cores; ``on_incumbent(seconds, objective, placement)`` returning False stops;
+    ``largest``: units x nodes of one model; ``options``: of the backend. Every schedule is verified. Raises NoSchedule if no ordering
     leads to a schedule, SolverUnavailable for a backend that is not installed, UnknownName for one that is not known.
     Source: thesis 6.7.2.
     """
@@ -100,7 +100,7 @@ class _Search:
         time_limit: float | None,
         threads: int | None,
         seed: int,
-        call: Callable[[float, float], Any] | None,
+        call: Callable[[float, float, Placement], Any] | None,
         options: dict[str, Any],
     ) -> None:
         self.began = time.perf_counter()
@@ -124,8 +124,8 @@ class _Search:
     def begin(self) -> None:
         """The multi-search schedule is the first one."""
 
-        def told(news: Improvement) -> bool:
-            self._tell(news.objective)
+        def told(news: Improvement, placement: Placement) -> bool:
+            self._tell(news.objective, placement)
             return not self.stopped
 
         first = multi_search(self.problem, None if self.limit is None else FIRST_SHARE * self.limit, told)
@@ -133,9 +133,9 @@ class _Search:
         self.placed = self.around.flat.placed(first.schedule)
         self.message = f"best order: {first.order}"
 
-    def _tell(self, objective: float) -> None:
+    def _tell(self, objective: float, placement: Placement) -> None:
         self.trace.append((time.perf_counter() - self.began, objective))
-        if self.call is not None and self.call(*self.trace[-1]) is False:
+        if self.call is not None and self.call(*self.trace[-1], placement) is False:
             self.stopped = True
 
     def improve(self, largest: int) -> None:
@@ -201,7 +201,7 @@ class _Search:
         if self._is_better(value) and not self.by_windows:  # an engine may answer once more after its time
             self.schedule, self.objective = schedule, value
             self._best = answer
-            self._tell(value)
+            self._tell(value, Placement(self.arrays, *answer))
         return value
 
     def _is_better(self, value: float) -> bool:
@@ -273,7 +273,7 @@ class _Search:
         if found is None or self.around.sign * (self.trace[-1][1] - found.objective) <= 0:
             return False
         self.placed = found.placed
-        self._tell(found.objective)
+        self._tell(found.objective, Placement(self.arrays, *found.placed))
         return True
 
     def result(self) -> Relaxed:

@@ -174,9 +174,9 @@ class TestBacktracking:
     def test_it_tells_of_every_better_plan_and_can_be_stopped(self) -> None:
         p = generators["theta"](12, 1).problem
         told: list[tuple[int, int]] = []
-        found = backtracking(p, told=lambda value: told.append(value) is None)
+        found = backtracking(p, on_incumbent=lambda value, plan: told.append(p.objective(plan)) is None)
         assert found.complete and told == sorted(told, reverse=True) and told[-1] == trade_off(p).deadlines()[-1][1:]
-        stopped = backtracking(p, told=lambda value: False)
+        stopped = backtracking(p, on_incumbent=lambda value, plan: False)
         assert not stopped.complete and p.verify(stopped.plan) == []
 
     def test_a_limit_ends_it_with_the_best_so_far(self) -> None:

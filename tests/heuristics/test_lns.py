@@ -151,7 +151,7 @@ def test_who_is_told_can_stop_it() -> None:
     p = Dispatch(machine(1), jobs, QUEUES, "waiting")
     told: list[float] = []
 
-    def stop(seconds: float, objective: float) -> bool:
+    def stop(seconds: float, objective: float, placement: object) -> bool:
         told.append(objective)
         return False
 

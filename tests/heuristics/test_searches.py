@@ -55,7 +55,7 @@ def test_power_and_profit_open_the_other_criteria():
 def test_multi_search_stops_when_told_and_in_time():
     problem = snapshot(3)
     seen = []
-    found = multi_search(problem, on_incumbent=lambda step: bool(seen.append(step)))
+    found = multi_search(problem, on_incumbent=lambda *step: bool(seen.append(step)))
     assert len(seen) == len(found.trace) == 1 and found.order == "est"
     hurried = multi_search(problem, time_limit=0)
     assert hurried.order == "est" and "time limit" in hurried.skipped["-est"]
