@@ -16,12 +16,16 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .backends import Exactness, Incumbent, Limits, Outcome, Result, UnknownName, WarmStart, backend, names, run
+from .backends.interrupts import INTERRUPTED, catch_first, new_call
 from .models import Encoding, Problem, Schedule
 from .models.language import Assignment, Model
 from .models.problem import Value
+
+if TYPE_CHECKING:
+    from .heuristics.reader import Reader
 
 OnIncumbent = Callable[[Incumbent], Any]
 REPAIR_SHARE = 0.1  # of the time limit, for making a schedule of what a relaxation answers
@@ -135,7 +139,7 @@ def solve(
     Assignment (of a model), a Schedule or a heuristic's name (of a problem); ``gap_limit``: stop at this relative gap;
     ``deterministic_limit``: in the solver's own reproducible unit; ``on_incumbent``: called with each
     Incumbent(seconds, objective, bound), whose ``answer()`` is the schedule, returning False stops; ``method``: of a problem, see the module's text;
-    ``options``: of the backend. Ctrl-C returns the best so far.
+    ``options``: of the backend. Ctrl-C returns the best so far, with the message "interrupted"; a second one is raised.
 
     Raises UnknownName for a backend or method that is not known, LoweringTooLarge before too large a lowering is built.
 
@@ -145,21 +149,39 @@ def solve(
     5
     """
     limits = Limits(time_limit, threads, seed, gap_limit, deterministic_limit)
-    if isinstance(what, Model):
-        if method is not None or isinstance(warm_start, (Schedule, str)):
-            raise TypeError("a method, a Schedule or a heuristic's name is for a problem; a model takes an Assignment")
-        began = time.perf_counter()
-        return run(what, backend, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
-    if isinstance(warm_start, Assignment):
-        raise TypeError("a problem's warm start is a Schedule or a heuristic's name, not an Assignment")
+    began = time.perf_counter()
+    new_call()
+    try:
+        if isinstance(what, Model):
+            if method is not None or isinstance(warm_start, (Schedule, str)):
+                raise TypeError(
+                    "a method, a Schedule or a heuristic's name is for a problem; a model takes an Assignment"
+                )
+            return run(what, backend, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
+        if isinstance(warm_start, Assignment):
+            raise TypeError("a problem's warm start is a Schedule or a heuristic's name, not an Assignment")
+        return _solve_problem(what, method or f"{backend}:", limits, warm_start, on_incumbent, options)
+    except KeyboardInterrupt as e:
+        catch_first(e)
+        return _interrupted(what, method or backend, began)
+
+
+def _solve_problem(
+    problem: Problem,
+    method: str,
+    limits: Limits,
+    warm_start: Schedule | str | None,
+    call: OnIncumbent | None,
+    options: dict[str, Any],
+) -> Result:
     from . import heuristics
 
-    chosen = parse_method(method or f"{backend}:", what)
-    heuristics.warm_up_for(what, chosen.heuristic)
+    chosen = parse_method(method, problem)
+    heuristics.warm_up_for(problem, chosen.heuristic)
     began = time.perf_counter()
     if chosen.heuristic is not None:
-        return _by_heuristic(what, chosen, limits, on_incumbent, began)
-    return _by_backend(what, chosen, limits, warm_start, on_incumbent, began, options)
+        return _by_heuristic(problem, chosen, limits, call, began)
+    return _by_backend(problem, chosen, limits, warm_start, call, began, options)
 
 
 def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncumbent | None, began: float) -> Result:
@@ -171,7 +193,7 @@ def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncu
     try:
         report = _reporter(call, began, trace)
         ask = heuristics.Ask(method.argument, limits.time, report, limits.seed, limits.threads, method.backend)
-        found = heuristics.HEURISTICS[str(method.heuristic)].run(problem, ask)
+        found = heuristics.HEURISTICS[str(method.heuristic)].best(problem, ask)
         took = time.perf_counter() - began
     except heuristics.NothingFound as e:
         result.message = str(e)
@@ -200,7 +222,11 @@ def _reporter(call: OnIncumbent | None, began: float, trace: list[Incumbent]) ->
 def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
     """The schedule goes into the result with its own objective, and is verified."""
     result.schedule = schedule
-    result.violations = problem.verify(schedule)
+    try:
+        result.violations = problem.verify(schedule)
+    except KeyboardInterrupt as e:  # nothing is believed that is not verified
+        catch_first(e)
+        result.violations, result.message = problem.verify(schedule), INTERRUPTED
     if result.violations:
         result.status, result.objective = "error", None
         result.message = f"the schedule violates the problem: {result.violations[0].message}"
@@ -212,48 +238,6 @@ def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
         result.status = "feasible"
 
 
-class Reader:
-    """Reads each incumbent of the model back into a schedule, and keeps the best; the value is the schedule's own.
-
-    The starts of a relaxation are allocated; ``repair`` takes more time for that, once, at the end.
-    """
-
-    def __init__(self, problem: Problem, encoding: Encoding, start: Schedule | None) -> None:
-        from . import heuristics
-
-        self.problem = problem
-        self.encoding = encoding
-        self.start = start
-        self.sign = 1 if problem.sense == "minimize" else -1
-        self.best: Schedule | None = None
-        self.objective: Any = None
-        self.allocator = heuristics.allocator(problem) if encoding.relaxation else None
-
-    def __call__(self, assignment: Assignment) -> Any:
-        schedule = self.encoding.read(assignment)
-        if self.start is not None and schedule.start == self.start.start:
-            return self._keep(self.start)
-        if self.allocator is not None:
-            found = self.allocator.allocate(schedule.start)
-            return None if found is None else self._keep(found)
-        # on a grid that relaxes, an answer need not be a schedule
-        return None if self.problem.verify(schedule) else self._keep(schedule)
-
-    def repair(self, seconds: float | None, seed: int) -> Any:
-        """The best of what more time makes of the answers so far; the objective if it is better."""
-        before = self.objective
-        found = None if self.allocator is None else self.allocator.repair(seconds, seed)
-        if found is not None:
-            self._keep(found)
-        return None if self.objective == before else self.objective
-
-    def _keep(self, schedule: Schedule) -> Any:
-        value: Any = self.problem.objective(schedule)
-        if self.objective is None or self.sign * (value - self.objective) < 0:
-            self.best, self.objective = schedule, value
-        return value
-
-
 def _by_backend(
     problem: Problem,
     method: Method,
@@ -263,9 +247,13 @@ def _by_backend(
     began: float,
     options: dict[str, Any],
 ) -> Result:
+    from .heuristics.reader import Reader
+
     encoding = problem.formulations[method.formulation]()
     built = time.perf_counter()
     start, why = _start(problem, method, warm_start, limits, _reporter(call, began, []))
+    if why == INTERRUPTED:
+        return _interrupted(problem, method.backend, began, start)
     reader = Reader(problem, encoding, start)
     several = len(encoding.model.objectives) > 1  # the model's own values, stage by stage; read back at the end
     result = run(
@@ -290,9 +278,29 @@ def _by_backend(
         if result.assignment is not None and result.status != "error":
             _conclude(result, problem, encoding.read(result.assignment))
         return result
-    _repair(result, reader, limits, began)
+    try:
+        if result.message != INTERRUPTED:
+            _repair(result, reader, limits, began)
+    except KeyboardInterrupt as e:
+        catch_first(e)
+        result.message = INTERRUPTED
     if reader.best is not None:
         _conclude(result, problem, reader.best)
+    return result
+
+
+def _interrupted(what: Model | Problem, solver: str, began: float, start: Schedule | None = None) -> Result:
+    """The result of a call that Ctrl-C ended before a solver began: the start, if there is one."""
+    result = Result("unknown", solver, None, message=INTERRUPTED)
+    if isinstance(what, Problem):
+        result.problem = what
+        if start is not None:
+            _conclude(result, what, start)
+            result.incumbents = [Incumbent(time.perf_counter() - began, result.objective, None)]
+    else:
+        result.model = what
+    total = time.perf_counter() - began
+    result.seconds = {"build": total, "lower": 0.0, "solve": 0.0, "total": total}
     return result
 
 
@@ -340,12 +348,15 @@ def _start(
         asked = _parse_heuristic(given, problem)
         ask = heuristics.Ask(asked.argument, limits.time, report, limits.seed, limits.threads, asked.backend)
         try:
-            given = heuristics.HEURISTICS[str(asked.heuristic)].run(problem, ask).schedule
+            found = heuristics.HEURISTICS[str(asked.heuristic)].best(problem, ask)
         except heuristics.NothingFound as e:
             return None, str(e)
+        if found.message == INTERRUPTED:
+            return found.schedule, INTERRUPTED
+        given = found.schedule
     if given is not None and (broken := problem.verify(given)):
         return None, f"the start violates the problem: {broken[0].message}"
     return given, ""
 
 
-__all__ = ["Method", "Outcome", "Reader", "backend", "parse_method", "solve"]
+__all__ = ["Method", "Outcome", "backend", "parse_method", "solve"]

@@ -78,6 +78,10 @@ class Placement:
     starts: Ints
     nodes: Ints
 
+    def kept(self) -> Placement:
+        """Return a copy, which the search does not change."""
+        return Placement(self.arrays, self.starts.copy(), self.nodes.copy())
+
     def schedule(self) -> Schedule:
         """Return it as a schedule of the problem."""
         return self.arrays.schedule(self.starts, self.nodes)

@@ -64,6 +64,28 @@ class Heuristic(NamedTuple):
     usual: str = ""
     warm_up: Callable[[], None] = warm_up
 
+    def best(self, problem: Problem, ask: Ask) -> Found:
+        """Run it; Ctrl-C ends it with the best that it has reported, and the message "interrupted".
+
+        Raises what it raises, and NothingFound("interrupted") if it had nothing to report.
+        """
+        from ..backends.interrupts import INTERRUPTED, catch_first
+
+        latest: Schedule | Placement | None = None
+
+        def keep(objective: Value, found: Schedule | Placement) -> bool:
+            nonlocal latest
+            latest = found.kept() if isinstance(found, Placement) else found
+            return ask.on_incumbent is None or ask.on_incumbent(objective, found)
+
+        try:
+            return self.run(problem, ask._replace(on_incumbent=keep))
+        except KeyboardInterrupt as e:
+            catch_first(e)
+        if latest is None:
+            raise NothingFound(INTERRUPTED)
+        return Found(latest.schedule() if isinstance(latest, Placement) else latest, INTERRUPTED)
+
     def check(self, argument: str) -> None:
         """Raise UnknownOrder, with the near names, for an argument that is not known."""
         if argument not in (self.arguments or ("",)):
