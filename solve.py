@@ -292,13 +292,13 @@ def _by_backend(
 def _interrupted(what: Model | Problem, solver: str, began: float, start: Schedule | None = None) -> Result:
     """The result of a call that Ctrl-C ended before a solver began: the start, if there is one."""
     result = Result("unknown", solver, None, message=INTERRUPTED)
-    if isinstance(what, Problem):
+    if isinstance(what, Model):
+        result.model = what
+    else:
         result.problem = what
         if start is not None:
             _conclude(result, what, start)
             result.incumbents = [Incumbent(time.perf_counter() - began, result.objective, None)]
-    else:
-        result.model = what
     total = time.perf_counter() - began
     result.seconds = {"build": total, "lower": 0.0, "solve": 0.0, "total": total}
     return result

@@ -90,16 +90,18 @@ class Apart:
                     "stopped yet; compile the model again"
                 )
             _at_work[self._owner] = self
-        while not self.left and not self._done.is_set():  # not join(): interrupted, it takes the thread for ended
-            try:
-                self._wait(deadline)
-            except KeyboardInterrupt as e:
-                self._stopping = True
-                self._halt()
-                if self.interrupted:
-                    self._leave()
-                catch_first(e)
-                self.interrupted = True
+        try:
+            while not self.left and not self._done.is_set():  # not join(): interrupted, it takes the thread for ended
+                try:
+                    self._wait(deadline)
+                except KeyboardInterrupt as e:
+                    catch_first(e)
+                    self.interrupted = self._stopping = True
+                    self._halt()
+        except BaseException:
+            self._leave()
+            self._halt()
+            raise
         if self._failure is not None and not self.left:
             raise self._failure
         return not self.left

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..models.language import Assignment, Integer, Interval, Model
+from .apart import run_apart
 from .base import Availability, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, WarmStart, Watch
 
 INSTALL = "pip install 'schedlab[cpoptimizer]'"
@@ -131,7 +132,15 @@ class CompiledCpo:
         from .cpo_engine import Search
 
         self.native.set_starting_point(None if warm is None else self.hint(warm))
-        outcome = Search(engine, self.native, self.assignment, watch, limits).run()
+        search: Search | None = None
+
+        def work(heard: Watch) -> Outcome:
+            nonlocal search
+            search = Search(engine, self.native, self.assignment, heard, limits)
+            return search.run()
+
+        # docplex swallows a KeyboardInterrupt here and there
+        outcome = run_apart(self, work, lambda: search and search.halt(), watch, limits)
         if warm is None:
             outcome.warm = WarmStart()
         return outcome

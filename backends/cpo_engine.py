@@ -14,11 +14,11 @@ from docplex.cp.utils import CpoException
 
 from ..models.language import Assignment
 from .base import Conflict, Limits, Outcome, Status, WarmStart, Watch
-from .interrupts import INTERRUPTED, catch_first
 
 RELATIVE = 1e-9  # proven gap of an optimum; the engine has 1e-4 by default
 ABSOLUTE = 1e-12  # the same, for objectives near 0
 GRACE = 1.0  # seconds from the time limit until an engine that does not stop is killed
+HALT_SECONDS = 0.4  # the same, from Ctrl-C on
 START_SECONDS = 30.0  # what the engine may take to answer for the first time; docplex has 5
 STATUSES: dict[str, Status] = {
     "Optimal": "optimal",
@@ -88,6 +88,8 @@ class Search(CpoCallback):  # type: ignore[misc]
         self.watch = watch
         self.limits = limits
         self.overdue = False
+        self.halted = False
+        self.solver: Any = None
 
     def invoke(self, solver: Any, event: str, answer: Any) -> None:
         """What docplex calls at every event of the engine, in the thread that waits for it."""
@@ -100,19 +102,26 @@ class Search(CpoCallback):  # type: ignore[misc]
         if not going:
             solver.abort_search()
 
+    def halt(self) -> None:
+        """Ask the engine to stop, from another thread; it is killed if it does not."""
+        agent = getattr(self.solver, "agent", None)  # None before the start and after the end
+        if agent is not None and not self.halted:
+            self.halted = True
+            killer = threading.Timer(HALT_SECONDS, self._kill, [agent.process])
+            killer.daemon = True
+            killer.start()
+            self.solver.abort_search()
+
     def run(self) -> Outcome:
-        """Solve within the limits. A Ctrl-C ends the run with what was found so far."""
+        """Solve within the limits, in this thread."""
         log = io.StringIO()
         solver, timers = None, []
         try:
             began = time.monotonic()
-            solver = start(self.engine, self.native, log, **parameters(self.limits))
+            solver = self.solver = start(self.engine, self.native, log, **parameters(self.limits))
             timers = self._timers(solver, began)
             solver.add_callback(self)
             outcome = self._outcome(solver.solve())
-        except KeyboardInterrupt as e:
-            catch_first(e)
-            outcome = Outcome("unknown", message=INTERRUPTED)
         except (CpoException, OSError) as e:
             outcome = self._failure(e, solver)
         finally:

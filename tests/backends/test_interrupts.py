@@ -1,0 +1,200 @@
+"""Ctrl-C and limits that a solver does not heed; solves inside solves and beside each other."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+import schedlab as sl
+from schedlab.backends import INTERRUPTED, Limits, Outcome
+from schedlab.backends.apart import GRACE, StillRunning, run_apart
+from schedlab.backends.driver import Recorder
+from schedlab.backends.interrupts import new_call
+
+HERE = sl.backends.available()
+SLACK = 3.0  # seconds, for a busy machine
+HEAD = """
+import os, random, signal, sys, threading, time
+from itertools import pairwise
+import schedlab as sl
+
+def job_shop(seed, jobs, machines):
+    rng, m, ends = random.Random(seed), sl.Model("shop"), []
+    on = [[] for _ in range(machines)]
+    for j in range(jobs):
+        tasks = []
+        for k in rng.sample(range(machines), machines):
+            tasks.append(m.interval(f"{j} on {k}", size=rng.randint(3, 20), start=(0, 300)))
+            on[k].append(tasks[-1])
+        for a, b in pairwise(tasks):
+            m.add(sl.end_before_start(a, b))
+        ends.append(tasks[-1].end)
+    for tasks in on:
+        m.add(sl.no_overlap(tasks))
+    m.minimize(sl.max(ends))
+    return m
+
+backend = sys.argv[1]
+options = {"lowering": "pairwise"} if backend in ("highs", "pyomo") else {}
+
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+def usable(*names: str) -> list[object]:
+    return [pytest.param(n, marks=pytest.mark.skipif(not HERE[n].ok, reason=f"{n}: {HERE[n].reason}")) for n in names]
+
+
+def in_a_process(backend: str, script: str) -> list[str]:
+    """The lines that a script prints; it must end well, in a minute."""
+    code = HEAD + textwrap.dedent(script)
+    done = subprocess.run(
+        [sys.executable, "-c", code, backend], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("backend", usable("highs", "cpsat", "cpo"))
+def test_ctrl_c_returns_the_best_so_far_and_the_next_one_is_raised(backend: str) -> None:
+    status, message, late, next_one = in_a_process(
+        backend,
+        """
+        at = []
+        def first(news):
+            if news.objective is not None and not at:
+                at.append(time.perf_counter())
+                press()
+        r = sl.solve(job_shop(6, 14, 9), backend=backend, time_limit=60, threads=2, on_incumbent=first, **options)
+        print(r.status, r.message, time.perf_counter() - at[0], sep="\\n")
+        try:
+            press()
+            time.sleep(20)
+        except KeyboardInterrupt:
+            print("raised")
+        """,
+    )
+    assert (status, message, next_one) == ("feasible", INTERRUPTED, "raised")
+    assert float(late) < 1 + SLACK
+
+
+@pytest.mark.parametrize("backend", usable("pyomo"))
+def test_ctrl_c_where_the_end_alone_is_told(backend: str) -> None:
+    status, message, late, objective = in_a_process(
+        backend,
+        """
+        at = []
+        def later():
+            while "schedlab solver" not in [t.name for t in threading.enumerate()]:
+                time.sleep(0.05)
+            time.sleep(1)
+            at.append(time.perf_counter())
+            press()
+        threading.Thread(target=later, daemon=True).start()
+        r = sl.solve(job_shop(6, 14, 9), backend=backend, time_limit=60, **options)
+        print(r.status, r.message, time.perf_counter() - at[0], sep="\\n")
+        print(sl.solve(job_shop(1, 3, 2), backend=backend, **options).status)
+        """,
+    )
+    assert status in ("feasible", "unknown") and (message, objective) == (INTERRUPTED, "optimal")
+    assert float(late) < 1 + SLACK
+
+
+@pytest.mark.parametrize("backend", usable("highs", "cpsat", "cpo", "pyomo"))
+def test_solves_in_a_callback_and_in_four_threads(backend: str) -> None:
+    lines = in_a_process(
+        backend,
+        """
+        inner, found = [], [None] * 4
+        def within(news):
+            if len(inner) < 2:
+                inner.append(sl.solve(job_shop(7, 3, 2), backend=backend, time_limit=60, **options).status)
+        outer = sl.solve(job_shop(1, 5, 3), backend=backend, time_limit=60, threads=2, on_incumbent=within, **options)
+        def one(k):
+            found[k] = sl.solve(job_shop(k, 3, 3), backend=backend, time_limit=60, **options).objective
+        threads = [threading.Thread(target=one, args=(k,)) for k in range(4)]
+        for t in threads: t.start()
+        for t in threads: t.join()
+        alone = [sl.solve(job_shop(k, 3, 3), backend=backend, time_limit=60, **options).objective for k in range(4)]
+        print(outer.status, set(inner), found == alone and None not in found)
+        """,
+    )
+    assert lines == ["optimal {'optimal'} True"]
+
+
+def a_watch() -> Recorder:
+    m = sl.Model("empty")
+    return Recorder(m, m, sl.backends.Exactness(), time.perf_counter(), None, None)
+
+
+class Owner:
+    """What was compiled."""
+
+
+@pytest.fixture
+def stubborn():  # type: ignore[no-untyped-def]
+    """A solver that does not stop until the end of the test."""
+    end = threading.Event()
+
+    def work(_: object) -> Outcome:
+        end.wait(60)
+        return Outcome("optimal")
+
+    work.end = end  # type: ignore[attr-defined]
+    yield work
+    end.set()
+
+
+def test_a_solver_that_does_not_heed_its_limit_is_left_behind(stubborn) -> None:  # type: ignore[no-untyped-def]
+    owner, halted = Owner(), threading.Event()
+    began = time.perf_counter()
+    outcome = run_apart(owner, stubborn, halted.set, a_watch(), Limits(0.1))
+    took = time.perf_counter() - began
+    assert (outcome.status, outcome.running) == ("unknown", True) and "has not stopped" in outcome.message
+    assert halted.is_set() and GRACE < took < 1 + SLACK
+    with pytest.raises(StillRunning, match="compile the model again"):
+        run_apart(owner, stubborn, halted.set, a_watch(), Limits(0.1))
+    stubborn.end.set()
+    while outcome.running:  # until its thread ended
+        try:
+            outcome = run_apart(owner, stubborn, halted.set, a_watch(), Limits(5))
+        except StillRunning:
+            time.sleep(0.01)
+    assert outcome.status == "optimal"
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised(stubborn) -> None:  # type: ignore[no-untyped-def]
+    new_call()
+    began = time.perf_counter()
+    threading.Timer(0.1, press).start()
+    outcome = run_apart(Owner(), stubborn, lambda: None, a_watch(), Limits(None))
+    assert (outcome.message, outcome.running) == (INTERRUPTED, True)
+    assert time.perf_counter() - began < 1 + SLACK
+    new_call()
+    again = [threading.Timer(0.1, press)]
+    threading.Timer(0.1, press).start()
+    with pytest.raises(KeyboardInterrupt):
+        run_apart(Owner(), stubborn, lambda: again.pop().start() if again else None, a_watch(), Limits(None))
+
+
+def test_a_compiled_model_can_be_solved_again() -> None:
+    """HiGHS keeps the last word of a callback: a second run ended as soon as it began."""
+    m = sl.Model("jobs")
+    jobs = [m.interval(f"j{k}", size=3 + k % 5, start=(0, 90)) for k in range(12)]
+    m.add(sl.cumulative(jobs, [2 + k % 3 for k in range(12)], 5))
+    m.minimize(sl.sum([j.end for j in jobs], weights=[1 + (k * 7) % 5 for k in range(12)]))
+    compiled = sl.compile(m, "highs", lowering="pairwise")
+    for _ in range(2):
+        watch = Recorder(m, m, compiled.exactness, time.perf_counter(), None, None)
+        assert "Interrupted" not in compiled.run(watch, Limits(0.3, 1)).message

@@ -1,0 +1,69 @@
+"""Ctrl-C in a heuristic: the best that it has found so far is returned."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import pytest
+import schedlab as sl
+from schedlab import heuristics
+from schedlab.backends import INTERRUPTED
+
+METHODS = {
+    "eurora_99": [
+        "multi-search", "first-solution:est", "rule:est", "lns", "lns@cpsat", "delay-search", "relaxation-search",
+        "cpsat:classes+warm", "highs:pool@3600s+warm",
+    ],
+    "theta_24": ["dp", "greedy", "backtracking"],
+}  # fmt: skip
+
+
+def press(_: Any = None) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize(("instance", "method"), [(i, m) for i, methods in METHODS.items() for m in methods])
+def test_ctrl_c_returns_the_best_so_far(instance: str, method: str) -> None:
+    problem, seen = sl.load(instance).problem, []
+
+    def at_the_first(news: sl.Incumbent) -> None:
+        if not seen:
+            seen.append(news)
+            press()
+
+    r = sl.solve(problem, method=method, time_limit=30, threads=2, on_incumbent=at_the_first)
+    assert (r.status, r.message) == ("feasible", INTERRUPTED)
+    assert problem.verify(r.schedule) == [] and problem.objective(r.schedule) == r.objective
+    assert r.seconds["total"] < 15
+
+
+@pytest.mark.parametrize("method", ["lns@cpsat", "relaxation-search"])
+def test_ctrl_c_in_a_solve_of_a_search_ends_the_search(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from schedlab.backends.cpsat import CompiledCpSat
+
+    solves, real = [], CompiledCpSat.run
+
+    def run(self: Any, *given: Any) -> Any:
+        solves.append(0)
+        press()
+        return real(self, *given)
+
+    monkeypatch.setattr(CompiledCpSat, "run", run)
+    r = sl.solve(sl.load("eurora_99").problem, method=method, time_limit=30, threads=2)
+    assert (r.status, r.message, len(solves)) == ("feasible", INTERRUPTED, 1)
+
+
+@pytest.mark.parametrize("method", ["lns", "cpsat:classes", "cpsat:classes+warm"])
+def test_ctrl_c_before_anything_was_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heuristics, "warm_up_for", lambda *_: press())
+    r = sl.solve(sl.load("eurora_99").problem, method=method)
+    assert (r.status, r.message, r.schedule) == ("unknown", INTERRUPTED, None)
+
+
+def test_a_second_ctrl_c_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = sl.load("eurora_99").problem
+    monkeypatch.setattr(problem, "verify", press)
+    with pytest.raises(KeyboardInterrupt):
+        sl.solve(problem, method="first-solution:est", on_incumbent=press)
