@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..models.language import Assignment, Bounds, Comparison, Linear, Model, NamedConstraint
+from ..models.language.clock import OutOfTime, within
 from ..models.language.expressions import Element, Piecewise, atoms_below
 from ..models.language.semantics import REAL_TOLERANCE
 from .base import (
@@ -232,12 +233,15 @@ def _solve_stage(
     hinted, incumbent = start
     lowering = time.perf_counter()
     try:
-        compiled = find_backend(before.solver).compile(stage, **options)
+        with within(None if limits.time is None else began + limits.time):
+            compiled = find_backend(before.solver).compile(stage, **options)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e))
+    except OutOfTime as e:
+        compiled = NotCompiled(str(e))
     except KeyboardInterrupt as e:
         catch_first(e)
-        compiled = NotCompiled()
+        compiled = NotCompiled(INTERRUPTED)
     solving = time.perf_counter()
     recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge, settled)
     recorder.trace.extend(before.incumbents)
@@ -245,7 +249,7 @@ def _solve_stage(
         recorder.solution(copy.copy(incumbent))
     first = recorder.objective
     left = None if limits.time is None else max(0.0, limits.time - (solving - began))
-    if left == 0.0:
+    if left == 0.0 and not isinstance(compiled, NotCompiled):
         outcome = Outcome("unknown", message="the time limit ended before the solver began")
     else:
         try:

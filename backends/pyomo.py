@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..models.language import Assignment, Integer, Interval, Model
+from ..models.language.clock import look
 from .apart import run_apart
 from .base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from .linear import LinearForm, Lowered, lower
@@ -156,10 +158,9 @@ class PyomoCompiled:
     def _halt(self) -> None:
         """HiGHS inside Pyomo listens; another solver in this process is left to itself, one of its own process has Ctrl-C."""
         inside = getattr(self.solver, "_solver_model", None)
-        if hasattr(inside, "cancelSolve"):
+        if hasattr(inside, "setOptionValue"):
             inside.setOptionValue("output_flag", False)
             inside.setOptionValue("time_limit", 0.0)
-            inside.cancelSolve()
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
         """Not known to Pyomo's common interface."""
@@ -208,6 +209,8 @@ class _Output:
 
     def restore(self) -> None:
         """Take them back, while the solve goes on."""
+        with suppress(Exception):  # no such library elsewhere than on Linux and macOS
+            ctypes.CDLL(None).fflush(None)  # else the solver's log so far comes out of its buffer later
         sys.stdout, sys.stderr = self.streams
         for number, copy in self.copies:
             os.dup2(copy, number)
@@ -228,15 +231,21 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
     m = environ.ConcreteModel(name=name)
     lo, hi = form.column_lo.tolist(), form.column_hi.tolist()
     kinds = form.integral.tolist() if integral else [0] * len(lo)
+
+    def bounds(m: Any, k: int) -> tuple[float, float]:
+        look()
+        return lo[k], hi[k]
+
     m.x = environ.Var(
         range(len(lo)),
-        bounds=lambda m, k: (lo[k], hi[k]),
+        bounds=bounds,
         domain=lambda m, k: environ.Integers if kinds[k] else environ.Reals,
     )
     x = list(m.x.values())
     index, value, start = form.index.tolist(), form.value.tolist(), form.start.tolist()
 
     def row(m: Any, i: int) -> Any:
+        look()
         entries = range(start[i], start[i + 1])
         body = LinearExpression(
             constant=0.0, linear_coefs=[value[k] for k in entries], linear_vars=[x[index[k]] for k in entries]

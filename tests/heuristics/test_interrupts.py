@@ -20,7 +20,7 @@ METHODS = {
 }  # fmt: skip
 
 
-def press(_: Any = None) -> None:
+def press(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
@@ -64,6 +64,6 @@ def test_ctrl_c_before_anything_was_found(method: str, monkeypatch: pytest.Monke
 
 def test_a_second_ctrl_c_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = sl.load("eurora_99").problem
-    monkeypatch.setattr(problem, "verify", press)
+    monkeypatch.setattr(type(problem), "verify", press)
     with pytest.raises(KeyboardInterrupt):
         sl.solve(problem, method="first-solution:est", on_incumbent=press)
