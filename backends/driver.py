@@ -232,6 +232,7 @@ def _solve_stage(
     """One objective. ``start``: what is hinted, and what is an incumbent already (None: the hint is not a solution)."""
     hinted, incumbent = start
     lowering = time.perf_counter()
+    compiled: Compiled | NotCompiled
     try:
         with within(None if limits.time is None else began + limits.time):
             compiled = find_backend(before.solver).compile(stage, **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 import sys
@@ -67,13 +66,18 @@ def _environ() -> Any:
 def _solver(wanted: Any) -> Any:
     """A solver of Pyomo's by its name (or given as an object); SolverUnavailable if it is not there."""
     environ = _environ()
-    from pyomo.common.log import LoggingIntercept
-
-    with LoggingIntercept(module="pyomo"):  # it would print a traceback for an unknown name
+    with _quiet():  # it would print a traceback for an unknown name
         solver = environ.SolverFactory(wanted) if isinstance(wanted, str) else wanted
         if not solver.available(exception_flag=False):
             raise SolverUnavailable(f"Pyomo's solver {wanted!r} is not available; is it installed?")
     return solver
+
+
+def _quiet() -> Any:
+    """A context in which Pyomo prints no log."""
+    from pyomo.common.log import LoggingIntercept
+
+    return LoggingIntercept(module="pyomo")
 
 
 class PyomoCompiled:
@@ -87,9 +91,7 @@ class PyomoCompiled:
         self.exactness = lowered.exactness
         self.solver = solver
         self._output: _Output | None = None
-        from pyomo.common.log import LoggingIntercept
-
-        with LoggingIntercept(module="pyomo"):  # it would print a word on a Ctrl-C
+        with _quiet():  # it would print a word on a Ctrl-C
             self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
 
     def var(self, x: Interval | Integer) -> Any:
@@ -147,7 +149,8 @@ class PyomoCompiled:
                 fate = self._start(warm, keywords)
             with _Output() as self._output:
                 answer = self.solver.solve(self.native, **keywords)
-            outcome, found = self._outcome(answer, fate)
+            with _quiet():  # it would print a warning at every limit
+                outcome, found = self._outcome(answer, fate)
         finally:
             self._output = None
             _one.release()
@@ -157,7 +160,7 @@ class PyomoCompiled:
 
     def _halt(self) -> None:
         """HiGHS inside Pyomo listens; another solver in this process is left to itself, one of its own process has Ctrl-C."""
-        inside = getattr(self.solver, "_solver_model", None)
+        inside: Any = getattr(self.solver, "_solver_model", None)
         if hasattr(inside, "setOptionValue"):
             inside.setOptionValue("output_flag", False)
             inside.setOptionValue("time_limit", 0.0)
@@ -209,8 +212,6 @@ class _Output:
 
     def restore(self) -> None:
         """Take them back, while the solve goes on."""
-        with suppress(Exception):  # no such library elsewhere than on Linux and macOS
-            ctypes.CDLL(None).fflush(None)  # else the solver's log so far comes out of its buffer later
         sys.stdout, sys.stderr = self.streams
         for number, copy in self.copies:
             os.dup2(copy, number)
