@@ -254,11 +254,11 @@ def _by_backend(
         with within(None if limits.time is None else began + limits.time):
             encoding = problem.formulations[method.formulation]()
     except OutOfTime as late:
-        start, why = _start(problem, method, warm_start, limits, _reporter(call, began, []))
+        start, why = _start(problem, method, warm_start, _what_is_left(limits, began), _reporter(call, began, []))
         message = why if why == INTERRUPTED else str(late)
         return _without_solver(problem, method.backend, began, message, start)
     built = time.perf_counter()
-    start, why = _start(problem, method, warm_start, limits, _reporter(call, began, []))
+    start, why = _start(problem, method, warm_start, _what_is_left(limits, began), _reporter(call, began, []))
     if why == INTERRUPTED:
         return _without_solver(problem, method.backend, began, INTERRUPTED, start)
     reader = Reader(problem, encoding, start)
@@ -321,6 +321,13 @@ def _with_schedules(call: OnIncumbent, encoding: Encoding, reader: Reader | None
         return call(news.giving(lambda: encoding.read(assignment) if reader is None and assignment else best))
 
     return on_incumbent
+
+
+def _what_is_left(limits: Limits, began: float) -> Limits:
+    """The limits of a start: of the time what building the model has left."""
+    if limits.time is None:
+        return limits
+    return replace(limits, time=max(0.0, limits.time - (time.perf_counter() - began)))
 
 
 def _leaving_time(limits: Limits, encoding: Encoding) -> Limits:

@@ -67,3 +67,15 @@ def test_a_second_ctrl_c_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(problem), "verify", press)
     with pytest.raises(KeyboardInterrupt):
         sl.solve(problem, method="first-solution:est", on_incumbent=press)
+
+
+def test_a_start_has_the_time_that_building_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits, real = [], heuristics.HEURISTICS["multi-search"]
+
+    def run(problem: Any, ask: Any) -> Any:
+        limits.append(ask.time_limit)
+        return real.run(problem, ask)
+
+    monkeypatch.setitem(heuristics.HEURISTICS, "multi-search", real._replace(run=run))
+    sl.solve(sl.load("eurora_99").problem, method="cpsat:units+warm", time_limit=3, threads=1)
+    assert 0 < limits[0] < 3
