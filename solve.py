@@ -23,6 +23,7 @@ from .backends.gaps import refutation, refutes
 from .backends.interrupts import INTERRUPTED, catch_first, new_call
 from .models import Encoding, Problem, Schedule
 from .models.language import Assignment, Model
+from .models.language.clock import OutOfTime, within
 from .models.problem import Value
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def solve(
         return _solve_problem(what, method or f"{backend}:", limits, warm_start, on_incumbent, options)
     except KeyboardInterrupt as e:
         catch_first(e)
-        return _interrupted(what, method or backend, began)
+        return _without_solver(what, method or backend, began, INTERRUPTED)
 
 
 def _solve_problem(
@@ -253,11 +254,17 @@ def _by_backend(
 ) -> Result:
     from .heuristics.reader import Reader
 
-    encoding = problem.formulations[method.formulation]()
+    try:
+        with within(None if limits.time is None else began + limits.time):
+            encoding = problem.formulations[method.formulation]()
+    except OutOfTime as late:
+        start, why = _start(problem, method, warm_start, _what_is_left(limits, began), _reporter(call, began, []))
+        message = why if why == INTERRUPTED else str(late)
+        return _without_solver(problem, method.backend, began, message, start)
     built = time.perf_counter()
-    start, why = _start(problem, method, warm_start, limits, _reporter(call, began, []))
+    start, why = _start(problem, method, warm_start, _what_is_left(limits, began), _reporter(call, began, []))
     if why == INTERRUPTED:
-        return _interrupted(problem, method.backend, began, start)
+        return _without_solver(problem, method.backend, began, INTERRUPTED, start)
     reader = Reader(problem, encoding, start)
     several = len(encoding.model.objectives) > 1  # the model's own values, stage by stage; read back at the end
     result = run(
@@ -296,9 +303,11 @@ def _by_backend(
     return result
 
 
-def _interrupted(what: Model | Problem, solver: str, began: float, start: Schedule | None = None) -> Result:
-    """The result of a call that Ctrl-C ended before a solver began: the start, if there is one."""
-    result = Result("unknown", solver, None, message=INTERRUPTED)
+def _without_solver(
+    what: Model | Problem, solver: str, began: float, message: str, start: Schedule | None = None
+) -> Result:
+    """The result of a call that ended before a solver began: the start, if there is one."""
+    result = Result("unknown", solver, None, message=message)
     if isinstance(what, Model):
         result.model = what
     else:
@@ -319,6 +328,13 @@ def _with_schedules(call: OnIncumbent, encoding: Encoding, reader: Reader | None
         return call(news.giving(lambda: encoding.read(assignment) if reader is None and assignment else best))
 
     return on_incumbent
+
+
+def _what_is_left(limits: Limits, began: float) -> Limits:
+    """The limits of a start: of the time what building the model has left."""
+    if limits.time is None:
+        return limits
+    return replace(limits, time=max(0.0, limits.time - (time.perf_counter() - began)))
 
 
 def _leaving_time(limits: Limits, encoding: Encoding) -> Limits:

@@ -142,8 +142,12 @@ class CompiledCpo:
             search = Search(engine, self.native, self.assignment, heard, limits)
             return search.run()
 
+        def halt() -> None:
+            if search is not None:
+                search.halt()
+
         # docplex swallows a KeyboardInterrupt here and there
-        outcome = run_apart(self, work, lambda: search and search.halt(), watch, limits)
+        outcome = run_apart(self, work, halt, watch, limits)
         if warm is None:
             outcome.warm = WarmStart()
         return outcome

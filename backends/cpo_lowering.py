@@ -43,6 +43,7 @@ from ..models.language import (
     Precedence,
     Synchronize,
 )
+from ..models.language.clock import look
 from ..models.language.expressions import (
     Atom,
     Attribute,
@@ -85,6 +86,7 @@ class Lowering:
             if len(v.windows) > 1:
                 self._post(cp.forbid_start(self.intervals[v.index], _calendar(v)), v.name)
         for name, constraint in model.constraints:
+            look()
             for native in self._constraint(constraint):
                 self._post(native, name)
             self._post_guards(name)

@@ -25,6 +25,7 @@ from ..models.language import (
     Precedence,
     Synchronize,
 )
+from ..models.language.clock import look
 from ..models.language.constraints import Constraint
 from ..models.language.semantics import REAL_TOLERANCE
 from .cpsat_expressions import Expressions
@@ -84,6 +85,7 @@ class Lowering:
             self._guarded("the objective", lambda aim=aim: self._aim(aim))
 
     def _guarded(self, name: str, lower: Any) -> None:
+        look()
         if self.guarded:
             self.expressions.forget()
             self.guards.append(self.native.boolean(""))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..models.language import Assignment, Model, NamedConstraint
+from ..models.language.clock import OutOfTime, within
 from .base import Compiled, Exactness, Limits, Outcome, Result, SolverUnavailable, Status, WarmStart
 from .conflicts import explain
 from .gaps import refutation
@@ -115,13 +116,17 @@ def _solve_stage(
     """
     hinted, incumbent = start
     lowering = time.perf_counter()
+    compiled: Compiled | NotCompiled
     try:
-        compiled = find_backend(before.solver).compile(stage, **options)
+        with within(None if limits.time is None else began + limits.time):
+            compiled = find_backend(before.solver).compile(stage, **options)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e)), False
+    except OutOfTime as e:
+        compiled = NotCompiled(str(e))
     except KeyboardInterrupt as e:
         catch_first(e)
-        compiled = NotCompiled()
+        compiled = NotCompiled(INTERRUPTED)
     solving = time.perf_counter()
     recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge, settled)
     recorder.trace.extend(before.incumbents)
@@ -129,7 +134,7 @@ def _solve_stage(
         recorder.solution(copy.copy(incumbent))
     first = recorder.objective
     left = None if limits.time is None else max(0.0, limits.time - (solving - began))
-    if left == 0.0:
+    if left == 0.0 and not isinstance(compiled, NotCompiled):
         outcome = Outcome("unknown", message="the time limit ended before the solver began")
     else:
         try:

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..models.language import Assignment, Integer, Interval, Model
+from ..models.language.clock import look
 from .apart import run_apart
 from .base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Watch
 from .highs_run import Run
 from .linear import IntervalColumns, LinearForm, Lowered, lower
 from .linear.form import Floats
 from .linear.ranges import require_range
+
+PASSED_PER_SECOND = 1e7  # non-zeros
 
 
 class Highs:
@@ -97,6 +100,7 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
     """A silent ``highspy.Highs`` that holds the form, its rows scaled if columns are integral; ``relax`` drops integrality."""
     import highspy
 
+    look(len(form.value) / PASSED_PER_SECOND)
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
     kinds = np.zeros_like(form.integral) if relax else form.integral

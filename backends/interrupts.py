@@ -28,14 +28,15 @@ def catch_first(interrupt: KeyboardInterrupt) -> None:
 
 
 class NotCompiled:
-    """Stands for a model whose lowering Ctrl-C ended: the start is the best so far."""
+    """Stands for a model whose lowering Ctrl-C or the time limit ended: the start is the best so far."""
 
     native = None
     exactness = Exactness()
 
-    def __init__(self) -> None:
+    def __init__(self, why: str) -> None:
+        self.why = why
         self.size: dict[str, int] = {}
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
         """What is known without a solver."""
-        return Outcome("unknown", message=INTERRUPTED)
+        return Outcome("unknown", message=self.why)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..models.language import Assignment, Integer, Interval, Model
+from ..models.language.clock import look
 from .apart import run_apart
 from .base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from .linear import LinearForm, Lowered, lower
@@ -68,13 +69,18 @@ def _environ() -> Any:
 def _solver(wanted: Any) -> Any:
     """A solver of Pyomo's by its name (or given as an object); SolverUnavailable if it is not there."""
     environ = _environ()
-    from pyomo.common.log import LoggingIntercept
-
-    with LoggingIntercept(module="pyomo"):  # it would print a traceback for an unknown name
+    with _quiet():  # it would print a traceback for an unknown name
         solver = environ.SolverFactory(wanted) if isinstance(wanted, str) else wanted
         if not solver.available(exception_flag=False):
             raise SolverUnavailable(f"Pyomo's solver {wanted!r} is not available; is it installed?")
     return solver
+
+
+def _quiet() -> Any:
+    """A context in which Pyomo prints no log."""
+    from pyomo.common.log import LoggingIntercept
+
+    return LoggingIntercept(module="pyomo")
 
 
 class PyomoCompiled:
@@ -88,9 +94,7 @@ class PyomoCompiled:
         self.exactness = lowered.exactness
         self.solver = solver
         self._output: _Output | None = None
-        from pyomo.common.log import LoggingIntercept
-
-        with LoggingIntercept(module="pyomo"):  # it would print a word on a Ctrl-C
+        with _quiet():  # it would print a word on a Ctrl-C
             self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
 
     def var(self, x: Interval | Integer) -> Any:
@@ -148,7 +152,8 @@ class PyomoCompiled:
                 fate = self._start(warm, keywords)
             with _Output() as self._output:
                 answer = self.solver.solve(self.native, **keywords)
-            outcome, found = self._outcome(answer, fate)
+            with _quiet():  # it would print a warning at every limit
+                outcome, found = self._outcome(answer, fate)
         finally:
             self._output = None
             _one.release()
@@ -158,11 +163,10 @@ class PyomoCompiled:
 
     def _halt(self) -> None:
         """HiGHS inside Pyomo listens; another solver in this process is left to itself, one of its own process has Ctrl-C."""
-        inside = getattr(self.solver, "_solver_model", None)
-        if hasattr(inside, "cancelSolve"):
+        inside: Any = getattr(self.solver, "_solver_model", None)
+        if hasattr(inside, "setOptionValue"):
             inside.setOptionValue("output_flag", False)
             inside.setOptionValue("time_limit", 0.0)
-            inside.cancelSolve()
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
         """Not known to Pyomo's common interface."""
@@ -231,15 +235,21 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
     m = environ.ConcreteModel(name=name)
     lo, hi = form.column_lo.tolist(), form.column_hi.tolist()
     kinds = form.integral.tolist() if integral else [0] * len(lo)
+
+    def bounds(m: Any, k: int) -> tuple[float, float]:
+        look()
+        return lo[k], hi[k]
+
     m.x = environ.Var(
         range(len(lo)),
-        bounds=lambda m, k: (lo[k], hi[k]),
+        bounds=bounds,
         domain=lambda m, k: environ.Integers if kinds[k] else environ.Reals,
     )
     x = list(m.x.values())
     index, value, start = form.index.tolist(), form.value.tolist(), form.start.tolist()
 
     def row(m: Any, i: int) -> Any:
+        look()
         entries = range(start[i], start[i + 1])
         body = LinearExpression(
             constant=0.0, linear_coefs=[value[k] for k in entries], linear_vars=[x[index[k]] for k in entries]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...models.language import Assignment
+from ...models.language.clock import look
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -187,6 +188,7 @@ class FormBuilder:
 
     def entries(self, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> None:
         """Add entries of the matrix; each (row, column) at most once. ``values`` may be one number for all."""
+        look()
         r = np.asarray(rows, dtype=np.int32)
         _extend(self._row, r)
         _extend(self._column, np.asarray(columns, dtype=np.int32))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
+from .clock import look
 from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize, intervals_of
 from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, common_model, linear
 from .quantities import ModelError, Number, pair, whole
@@ -86,6 +87,7 @@ class Model:
         if lo < 0 or hi < lo:
             raise ModelError(f"interval {name!r}: the size must be 0 <= lo <= hi, not {(lo, hi)}")
         windows = None if start is None else _windows(name, start)
+        look()
         made = Interval(self, len(self.intervals), name, (lo, hi), windows, optional)
         if windows is not None and windows[0][0] > self._latest_est:
             self._latest_est = windows[0][0]
@@ -102,6 +104,7 @@ class Model:
         a, b = whole(lo, f"the lower bound of {name}"), whole(hi, f"the upper bound of {name}")
         if a > b:
             raise ModelError(f"integer {name!r}: the lower bound {a} is above the upper bound {b}")
+        look()
         made = Integer(self, len(self.integers), name, a, b)
         self.integers.append(made)
         return made
@@ -115,6 +118,7 @@ class Model:
 
         Raises ModelError for what is not a constraint, or speaks of another model's variables.
         """
+        look()
         if isinstance(constraint, Comparison):
             owner = constraint.model
         elif isinstance(constraint, (Alternative, Cumulative, NoOverlap, Synchronize, Precedence)):

@@ -16,6 +16,7 @@ from schedlab.backends import INTERRUPTED, Limits, Outcome
 from schedlab.backends.apart import GRACE, StillRunning, run_apart
 from schedlab.backends.driver import Recorder
 from schedlab.backends.interrupts import new_call
+from schedlab.models.language.clock import OutOfTime, within
 
 HERE = sl.backends.available()
 SLACK = 3.0  # seconds, for a busy machine
@@ -198,3 +199,23 @@ def test_a_compiled_model_can_be_solved_again() -> None:
     for _ in range(2):
         watch = Recorder(m, m, compiled.exactness, time.perf_counter(), None, None)
         assert "Interrupted" not in compiled.run(watch, Limits(0.3, 1)).message
+
+
+@pytest.mark.parametrize("backend", usable("highs", "cpsat", "cpo", "pyomo"))
+def test_a_lowering_looks_at_the_clock(backend: str) -> None:
+    m = sl.Model("jobs")
+    jobs = [m.interval(f"j{k}", size=3, start=(0, 9)) for k in range(3)]
+    m.add(sl.cumulative(jobs, [1, 1, 1], 2))
+    m.minimize(sl.max([j.end for j in jobs]))
+    with within(time.perf_counter() - 1), pytest.raises(OutOfTime):
+        sl.compile(m, backend)
+    start = sl.solve(m, backend="cpsat").assignment
+    r = sl.solve(m, backend=backend, time_limit=1e-9, warm_start=start)
+    assert (r.status, r.size, r.message) == ("feasible", {}, "the time limit ended before the solver began")
+
+
+def test_a_formulation_looks_at_the_clock() -> None:
+    problem = sl.load("eurora_99").problem
+    r = sl.solve(problem, method="cpsat:units+warm", time_limit=1e-9)
+    assert (r.status, r.size, r.message) == ("feasible", {}, "the time limit ended before the solver began")
+    assert problem.verify(r.schedule) == []

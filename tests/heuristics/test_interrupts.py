@@ -20,7 +20,7 @@ METHODS = {
 }  # fmt: skip
 
 
-def press(_: Any = None) -> None:
+def press(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
@@ -64,6 +64,18 @@ def test_ctrl_c_before_anything_was_found(method: str, monkeypatch: pytest.Monke
 
 def test_a_second_ctrl_c_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = sl.load("eurora_99").problem
-    monkeypatch.setattr(problem, "verify", press)
+    monkeypatch.setattr(type(problem), "verify", press)
     with pytest.raises(KeyboardInterrupt):
         sl.solve(problem, method="first-solution:est", on_incumbent=press)
+
+
+def test_a_start_has_the_time_that_building_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits, real = [], heuristics.HEURISTICS["multi-search"]
+
+    def run(problem: Any, ask: Any) -> Any:
+        limits.append(ask.time_limit)
+        return real.run(problem, ask)
+
+    monkeypatch.setitem(heuristics.HEURISTICS, "multi-search", real._replace(run=run))
+    sl.solve(sl.load("eurora_99").problem, method="cpsat:units+warm", time_limit=3, threads=1)
+    assert 0 < limits[0] < 3
