@@ -1,7 +1,8 @@
 """The lowering of a model to CP-SAT: intervals, constraints and the objective; nearly one to one.
 
 An option of one ``alternative`` that has its master's size range shares the master's start: it needs no more than a
-Boolean for its presence, and its own start windows are enforced by that Boolean.
+Boolean for its presence, and its own start windows are enforced by that Boolean. Several options of one alternative
+on one resource are their master's interval there, with the demand of the chosen one: ``cpsat_alternatives``.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ..models.language import (
 from ..models.language.clock import look
 from ..models.language.constraints import Constraint
 from ..models.language.semantics import REAL_TOLERANCE
+from .cpsat_alternatives import Choices, Row, masters
 from .cpsat_expressions import Expressions
 from .cpsat_native import Form, NativeModel, NumberRangeError, WholeForm
 
@@ -71,6 +73,7 @@ class Lowering:
         self.scaled: list[str] = []
         self.shares: dict[int, int] = {}
         self.intervals: dict[int, Any] = {}
+        self.choices = Choices((), self.native, [])
         self._spans: dict[int, tuple[Any, Any, Any]] = {}
         self._occupying: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Any] = {}
         self._above_zero: dict[tuple[int, int, bool], int] = {}
@@ -101,7 +104,7 @@ class Lowering:
         e, native, model = self.expressions, self.native, self.model
         n = len(model.intervals)
         e.start, e.size, e.end, e.presence = [-1] * n, [-1] * n, [-1] * n, [-1] * n
-        self.shares = master = {} if self.guarded else _masters(model)
+        self.shares = master = {} if self.guarded else masters(model)
         for i, v in enumerate(model.intervals):
             if v.optional:
                 e.presence[i] = native.boolean(f"{v.name} present")
@@ -117,6 +120,8 @@ class Lowering:
             windows = model.intervals[i].windows
             if windows != model.intervals[root].windows:
                 native.inside(WholeForm({e.start[i]: 1}, 0), windows, (e.presence[i],))
+        if not self.guarded:
+            self.choices = Choices(model.constraints, native, e.presence)
         e.integer = [native.variable(((x.lo, x.hi),), x.name) for x in model.integers]
 
     def present(self, v: Interval) -> tuple[int, ...]:
@@ -174,9 +179,8 @@ class Lowering:
             case Cumulative():
                 self._cumulative(constraint)
             case NoOverlap(intervals):
-                self.native.model.add_no_overlap(
-                    [found for v in intervals if (found := self._occupying_interval(v)) is not None]
-                )
+                rows = self._rows((v, 1) for v in intervals)
+                self.native.model.add_no_overlap([interval for interval, _ in rows])
             case Synchronize(v, others):
                 for other in others:
                     self._together(other, v, (*self.present(other), *self.present(v)))
@@ -222,16 +226,8 @@ class Lowering:
         self.native.require(Form(dict(terms), right.constant - left.constant), c.delay, float("inf"), when)
 
     def _cumulative(self, c: Cumulative) -> None:
-        intervals: list[Any] = []
-        demands: list[Any] = []
-        for v, demand in zip(c.intervals, c.demands, strict=True):
-            also, height = self._demand(demand) if isinstance(demand, Linear) else ((), demand)
-            if type(height) is int and not height:
-                continue
-            found = self._occupying_interval(v, also)
-            if found is not None:
-                intervals.append(found)
-                demands.append(height)
+        rows = list(self._rows(zip(c.intervals, c.demands, strict=True)))
+        intervals, demands = [interval for interval, _ in rows], [height for _, height in rows]
         self.native.nonzeros += len(intervals)
         most = max(capacity for _, capacity in c.steps)
         if len(c.steps) > 1:
@@ -240,6 +236,30 @@ class Lowering:
                     intervals.append(self.native.model.new_fixed_size_interval_var(start, end - start, ""))
                     demands.append(most - capacity)
         self.native.model.add_cumulative(intervals, demands, most)
+
+    def _rows(self, rows: Iterable[Row]) -> Iterable[tuple[Any, Any]]:
+        """The native intervals that take something of a resource, with their demands."""
+        for group in self.choices.groups(rows):
+            if len(group) > 1:
+                yield self._chosen(group)
+                continue
+            v, demand = group[0]
+            also, height = self._demand(demand) if isinstance(demand, Linear) else ((), demand)
+            if type(height) is int and not height:
+                continue
+            found = self._occupying_interval(v, also)
+            if found is not None:
+                yield found, height
+
+    def _chosen(self, group: list[Row]) -> tuple[Any, Any]:
+        """(interval, demand) of several options of one alternative: their master, where one of them is chosen."""
+        choices = self.choices
+        c, present = choices.alternative(group), choices.any_of(group)
+        key = (c.interval.index, (present,), ())
+        if key not in self._occupying:
+            self._occupying[key] = self._interval(c.interval, present)
+            choices.add_size(c, self.expressions.size[c.interval.index])
+        return self._occupying[key], choices.demand(group, present)
 
     def _demand(self, demand: Linear) -> tuple[tuple[int, ...], Any]:
         """(literals under which it takes part, the demand): an integer, or one variable with a coefficient and a constant."""
@@ -353,34 +373,6 @@ class Lowering:
         for x, value in zip(e.integer, assignment.integer, strict=True):
             values[x] = value
         return self.native.complete(values)
-
-
-def _masters(model: Model) -> dict[int, int]:
-    """By option: the interval whose start it can share, itself without a master to share with."""
-    found: dict[int, int | None] = {}
-    for _, c in model.constraints:
-        if isinstance(c, Alternative):
-            master = c.interval
-            for o in c.options:
-                if o.index in found or o.size_lo != master.size_lo or o.size_hi != master.size_hi:
-                    found[o.index] = None  # two masters, or not the same size
-                else:
-                    found[o.index] = master.index
-    direct = {i: m for i, m in found.items() if m is not None}
-    roots = {i: m if m not in direct else _root(i, direct) for i, m in direct.items()}
-    return {i: root for i, root in roots.items() if root is not None}
-
-
-def _root(i: int, direct: dict[int, int]) -> int | None:
-    """The end of the chain of masters; None for an interval on (or before) a circle of them."""
-    i = direct[i]
-    seen = set()
-    while i in direct:
-        seen.add(i)
-        i = direct[i]
-        if i in seen:
-            return None
-    return i
 
 
 def _segments(c: Cumulative) -> Iterable[tuple[int, int, int]]:

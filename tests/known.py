@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.instances import read_fjsplib, read_jsplib, read_psplib
+from schedlab.instances import read_fjsplib, read_jsplib, read_mmlib, read_psplib
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.project import Mode, Project, Task
+from schedlab.models.project import Mode, Project, Resource, Task
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 HARD_FLEXIBLE = {"mk05.txt", "mk09.txt"}  # the issue asks for proofs of 11 of the 13, the others within 1.5 %
@@ -88,6 +88,20 @@ def test_flexible_job_shops_within_60_s(path: Path) -> None:
     best = FLEXIBLE[path.name]
     assert best <= result.objective <= (1.015 * best if path.name in HARD_FLEXIBLE else best)
     assert result.status == "optimal" or path.name in HARD_FLEXIBLE
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_multi_mode_project_of_50_tasks_in_one_unit_of_deterministic_time(seed: int) -> None:
+    """The precedences of one instance, the tasks of another, with 70 % of its renewable resources.
+
+    Optimum by PyJobShop 0.0.9 in 0.2 units on one thread; with an interval per mode the bound is 44 after 3 units.
+    """
+    links, tasks = (read_mmlib(DATA / "mmrcpsp_mmlib" / f) for f in ("J5087_3.txt", "J5011_5.txt"))
+    resources = [Resource(r.name, r.capacity * 7 // 10, True) if r.renewable else r for r in tasks.resources]
+    project = Project(tasks.tasks, resources, links.precedences)
+    result = sl.solve(project, backend="cpsat", threads=1, seed=seed, deterministic_limit=1)
+    assert (result.status, result.objective) == ("optimal", 47)
+    assert project.verify(result.schedule) == []
 
 
 def knapsack(path: Path) -> sl.Model:

@@ -203,10 +203,11 @@ def test_an_option_of_one_size_adds_a_boolean_and_an_interval_only() -> None:
     a = m.interval("a", 3, start=(0, 20))
     on = [m.interval(f"a on {n}", 3, start=(0, 20), optional=True) for n in range(8)]
     m.add(sl.alternative(a, on))
-    m.add(sl.cumulative(on, [1] * 8, 1))
+    for o in on:
+        m.add(sl.cumulative([o], [1], 1))
     compiled = sl.compile(m, "cpsat")
     assert compiled.size["variables"] == 1 + 8
-    assert compiled.size["constraints"] == 1 + 8 + 1
+    assert compiled.size["constraints"] == 1 + 8 + 8
     assert compiled.native.proto.variables[compiled.var(a).start.index].name == "a"
 
 
