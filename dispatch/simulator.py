@@ -17,7 +17,7 @@ from ..heuristics.standstill import Standstill
 from ..instances import Instance, load
 from ..instances.workload import Ints, Workload, WorkloadError
 from ..models import Dispatch, Platform
-from ..models.whole_numbers import is_whole, shown
+from ..models.whole_numbers import is_whole, shown, whole_array, wrong
 from . import replay as kernels
 from .allocators import ALLOCATORS
 from .live import Live
@@ -131,7 +131,7 @@ def simulate(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
         trace_of(jobs, machine, runtime, by_count), runtime < jobs.runtime,
     )  # fmt: skip
-    known = model.begin(jobs)
+    known = _expected(model, jobs)
     if isinstance(chosen, Policy) and known is not None and not charge_decisions:
         found = _compiled(plan, chosen, known, on_progress)
     else:
@@ -161,6 +161,18 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
         named = parse_dispatcher(what)
         return named.make(), what, named.predictor
     return what, what.name, "walltime"
+
+
+def _expected(model: Predictor, jobs: Workload) -> Ints | None:
+    """What a predictor says at the begin, as whole seconds. Raises SimulationError for anything else."""
+    known = model.begin(jobs)
+    if known is None:
+        return None
+    durations, fault = whole_array(known)
+    if fault is None:
+        return durations
+    job = jobs.ids[fault[0]]
+    raise SimulationError(f"predictor {model.name}: the duration of job {job!r} {wrong(fault[1])}", job=job)
 
 
 def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> Rules:

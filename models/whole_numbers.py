@@ -44,11 +44,14 @@ def is_whole(value: object) -> TypeGuard[int]:
     return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
 
 
+def is_real(value: object) -> TypeGuard[float]:
+    """Whether the value is a number, NaN and infinity included, and no bool."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Whether the value is a finite number, and no bool."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return isinstance(value, Integral | Fraction) or math.isfinite(value)
+    return is_real(value) and (isinstance(value, Integral | Fraction) or math.isfinite(value))
 
 
 def all_whole(values: Iterable[object]) -> bool:

@@ -107,6 +107,7 @@ NUMBERS = {
     "job 'a': its power": lambda v: Profit(
         dispatch(replace(JOB, power=v)), Series.constant(20, 0, 7200), FLAT, 0.1, 0.5, 7200
     ),
+    "cooling 'x'": lambda v: Cooling("x", (0,), (0, 1), ((0, v),)),
     "a series has": lambda v: Series([0], [v], 5),
     "job 'a': application_share": lambda v: Eviction(
         [BatchJob("a", 1, 0, None, None, 5, v)], 0, 900, file_system_mb_s=1, node_mb_s=1
@@ -221,6 +222,24 @@ def test_the_period_of_a_replay_is_whole():
     for period in (1.5, 10.0, math.nan, True, "5"):
         with pytest.raises(ValueError, match="period"):
             sl.simulate(workload(), MACHINE, "fcfs", period=period)
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_predicted_durations_are_whole(live):
+    class Half:
+        name, notes = "half", ()
+
+        def begin(self, jobs):
+            return None if live else jobs.walltime / 2
+
+        def predict(self, job):
+            return 7.5
+
+        def learn(self, job, runtime):
+            return ()
+
+    with pytest.raises(sl.SimulationError, match=r"predictor half: the duration of job 'a' is"):
+        sl.simulate(workload(), MACHINE, "fcfs", predictor=Half())
 
 
 def test_the_check_is_a_small_part_of_making_a_problem():
