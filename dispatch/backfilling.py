@@ -13,7 +13,19 @@ import numpy as np
 from ..heuristics.earliest import Scratch, earliest, new_scratch
 from ..heuristics.event_fit import spread, units_that_fit
 from ..heuristics.event_rules import Rules
-from ..heuristics.event_state import EARLY, NOW, RUNNING, WAITING, WAKE, State, Trace, begin, compact, may_start, rank
+from ..heuristics.event_state import (
+    EARLY,
+    NOW,
+    RUNNING,
+    WAITING,
+    WAKE,
+    State,
+    Trace,
+    allowed_from,
+    begin,
+    compact,
+    rank,
+)
 from ..heuristics.profile import NEVER, Profile, grown, occupy, segment
 from ..models.compiled import compiled
 
@@ -93,12 +105,27 @@ def _hold_all(profile: Profile, trace: Trace, state: State) -> tuple[Profile, bo
 
 
 @compiled
+def _earliest(profile: Profile, s: Scratch, trace: Trace, state: State, j: int, latest: int) -> int:
+    """The earliest start of job j up to ``latest`` at which its calendars are open; -1 if there is none."""
+    request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
+    start = allowed_from(trace, j, state.clock[NOW])
+    if start > latest:
+        return -1
+    for p in range(s.most.size):
+        s.most[p] = units_that_fit(trace.capacity[p], request, units)
+    while start <= latest:
+        fits = earliest(profile, s, request, units, duration, start, latest)
+        start = allowed_from(trace, j, fits) if fits >= 0 else NEVER
+        if start == fits:
+            return int(start)
+    return -1
+
+
+@compiled
 def _reserve(profile: Profile, s: Scratch, trace: Trace, state: State, j: int, latest: int, best: bool) -> Profile:
     """Reserve the earliest start of job j up to ``latest``, if there is one; the profile may have grown."""
-    units, now = trace.units[j], state.clock[NOW]
-    for p in range(s.most.size):
-        s.most[p] = units_that_fit(trace.capacity[p], trace.request[j], units)
-    start = earliest(profile, s, trace.request[j], units, max(1, state.expected[j]), now, latest)
+    units = trace.units[j]
+    start = _earliest(profile, s, trace, state, j, latest)
     state.reserved[j] = start
     if start < 0:
         return profile
@@ -113,7 +140,10 @@ def _reserve(profile: Profile, s: Scratch, trace: Trace, state: State, j: int, l
 
 @compiled
 def backfill(trace: Trace, state: State, rules: Rules) -> None:
-    """The first jobs that do not fit hold reservations, ``rules.reservations`` of them; the others fill around them."""
+    """The first jobs that cannot start hold reservations, ``rules.reservations`` of them; the others fill around them.
+
+    A reservation is the earliest start that the nodes and the calendars of the job allow, as things are expected.
+    """
     rank(state, rules.base, rules.slope, rules.dynamic)
     clock = state.clock
     now = clock[NOW]
@@ -122,12 +152,10 @@ def backfill(trace: Trace, state: State, rules: Rules) -> None:
     s, held = new_scratch(trace.capacity.shape[0]), 0
     for i in range(min(clock[WAITING], rules.candidates)):
         j = state.waiting[i]
-        allowed, full = may_start(trace, j, now), held >= rules.reservations
-        if state.reserved[j] >= 0 and (moving or full or not allowed):
+        full = held >= rules.reservations
+        if state.reserved[j] >= 0 and (moving or full):
             profile = _hold(profile, trace, state, j, -1)
             state.reserved[j] = -1
-        if not allowed:
-            continue
         if state.reserved[j] < 0:
             profile = _reserve(profile, s, trace, state, j, now if full else NEVER // 2, rules.best)
         if state.reserved[j] < 0:

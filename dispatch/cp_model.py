@@ -90,30 +90,30 @@ def latest_start(moment: Moment, jobs: Waiting, taken: Taken, held: int) -> int:
     return int(max([held, moment.now + FOLLOWED, *taken[1].tolist()]) + jobs.duration.sum())
 
 
-def windows_of(moment: Moment, jobs: Waiting, last: int) -> list[tuple[Window, ...]]:
-    """When each job may start, from now to ``last``, as far as calendars are followed; all of them may start now."""
+def windows_of(moment: Moment, jobs: Waiting, last: int, followed: int = FOLLOWED) -> list[tuple[Window, ...]]:
+    """When each job may start, from now to ``last``; calendars count for the first ``followed`` seconds."""
     daily = {q.name: q.daily for q in moment.queues if q.daily}
     anytime: tuple[Window, ...] = ((moment.now, last),) if last >= moment.now else ()
     if not daily and not any(j.windows for j in jobs.jobs):
         return [anytime] * len(jobs.jobs)
-    days = range(moment.now // DAY - 1, (moment.now + FOLLOWED) // DAY + 1)
+    far = moment.now + followed
+    days = range(moment.now // DAY - 1, min(far, last) // DAY + 1)
     by_queue = {
-        name: _clipped([(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in listed], moment.now, last)
+        name: _clipped([(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in listed], moment.now, last, far)
         for name, listed in daily.items()
     }
-    return [_of_job(j, by_queue.get(j.queue, anytime), moment.now, last) for j in jobs.jobs]
+    return [_of_job(j, by_queue.get(j.queue, anytime), moment.now, last, far) for j in jobs.jobs]
 
 
-def _of_job(job: Job, calendar: tuple[Window, ...], now: int, last: int) -> tuple[Window, ...]:
+def _of_job(job: Job, calendar: tuple[Window, ...], now: int, last: int, far: int) -> tuple[Window, ...]:
     if not job.windows:
         return calendar
-    own = _clipped(job.windows, now, last)
+    own = _clipped(job.windows, now, last, far)
     return tuple((max(a, c), min(b, d)) for a, b in calendar for c, d in own if max(a, c) <= min(b, d))
 
 
-def _clipped(windows: Iterable[Window], now: int, last: int) -> tuple[Window, ...]:
-    """The windows from now on; after ``FOLLOWED`` any time."""
-    far = now + FOLLOWED
+def _clipped(windows: Iterable[Window], now: int, last: int, far: int) -> tuple[Window, ...]:
+    """The windows from now on; from ``far`` on any time."""
     kept = [(max(lo, now), min(hi, far - 1, last)) for lo, hi in sorted(windows)]
     return (*((lo, hi) for lo, hi in kept if lo <= hi), *(((far, last),) if far <= last else ()))
 

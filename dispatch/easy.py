@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from ..heuristics.event_fit import count_fits, spread, units_that_fit
 from ..heuristics.event_rules import Rules, lacks, spend, start_in_order, try_start
-from ..heuristics.event_state import NOW, RUNNING, WAITING, Small, State, Trace, compact, may_start, rank, take
+from ..heuristics.event_state import (
+    NOW,
+    RUNNING,
+    WAITING,
+    Small,
+    State,
+    Trace,
+    allowed_from,
+    compact,
+    may_start,
+    rank,
+    take,
+)
 from ..heuristics.profile import NEVER, Ints
 from ..models.compiled import borrowing, compiled
 
@@ -21,7 +33,7 @@ def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, r
 def shadow_of(trace: Trace, state: State, head: int) -> int:
     """When the head can start if all running jobs end as expected; ``extra`` becomes what is free at that time.
 
-    A running job past its expected end is taken to end at now + 1.
+    That is the first moment at which its calendars are open and enough is free; NEVER if there is none. A running job past its expected end is taken to end at now + 1.
     """
     units, request, now, then = trace.units[head], trace.request[head], state.clock[NOW], state.extra
     fit, place, share, ends, running = state.fit, state.place, state.share, state.running_end, state.running
@@ -30,8 +42,14 @@ def shadow_of(trace: Trace, state: State, head: int) -> int:
         for r in range(then.shape[1]):
             then[p, r] = state.free[p, r]
     total = count_fits(then, request, units, fit)
-    i, n = 0, state.clock[RUNNING]
-    while i < n:
+    i, n, end = 0, state.clock[RUNNING], now
+    while True:
+        if total >= units:
+            start = allowed_from(trace, head, end)
+            if i == n or max(ends[i], now + 1) > start:
+                return int(start)
+        if i == n:
+            return NEVER
         end = max(ends[i], now + 1)
         while i < n and max(ends[i], now + 1) == end:
             j = running[i]
@@ -42,9 +60,6 @@ def shadow_of(trace: Trace, state: State, head: int) -> int:
                 total += fits - fit[p]
                 fit[p] = fits
             i += 1
-        if total >= units:
-            return int(end)
-    return NEVER
 
 
 @borrowing
@@ -83,27 +98,38 @@ def _candidate(trace: Trace, state: State, i: int, n: int) -> int:
 
 
 @compiled
-def easy(trace: Trace, state: State, rules: Rules) -> None:
-    """EASY: the first job that does not fit holds a reservation; later ones start if they do not delay it.
+def _fill(trace: Trace, state: State, rules: Rules, shadow: int, i: int, n: int) -> None:
+    """Start the waiting jobs ``i .. n - 1`` that do not delay the head, whose shadow time and nodes are known."""
+    while i < n:
+        j = state.waiting[i]
+        short = state.clock[NOW] + state.expected[j] <= shadow
+        if try_start(trace, state, state.free if short else state.both, j, rules.best):
+            spend(trace.units, trace.request, state.spare, j)
+            if not short:
+                take(trace, state.extra, state, j, 1)
+            for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+                _least(state.both, state.extra, state.free, state.place[k])
+        elif short:
+            state.room[trace.kind[j]] = min(state.room[trace.kind[j]], trace.units[j] - 1)
+        i = _candidate(trace, state, i + 1, n)
 
-    They end by their expected durations before the shadow time, or leave alone what the head will take of its places.
+
+@compiled
+def easy(trace: Trace, state: State, rules: Rules) -> None:
+    """EASY: the first job that cannot start holds a reservation; later ones start if they do not delay it.
+
+    They end by their expected durations before the shadow time, or leave alone what the head will take of its places. The
+    head may be kept out by its nodes or by its calendar; if it can never start as things are expected, the next one leads.
     """
     rank(state, rules.base, rules.slope, rules.dynamic)
-    at = start_in_order(trace, state, rules, True)
+    at = start_in_order(trace, state, rules, True, True, 0)
     n = min(state.clock[WAITING], rules.candidates)
     i = _candidate(trace, state, at + 1, n)
-    if i < n:
+    while i < n:
         shadow = _reserve(trace, state, state.waiting[at], rules.best)
-        while i < n:
-            j = state.waiting[i]
-            short = state.clock[NOW] + state.expected[j] <= shadow
-            if try_start(trace, state, state.free if short else state.both, j, rules.best):
-                spend(trace.units, trace.request, state.spare, j)
-                if not short:
-                    take(trace, state.extra, state, j, 1)
-                for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
-                    _least(state.both, state.extra, state.free, state.place[k])
-            elif short:
-                state.room[trace.kind[j]] = min(state.room[trace.kind[j]], trace.units[j] - 1)
-            i = _candidate(trace, state, i + 1, n)
+        if shadow < NEVER:
+            _fill(trace, state, rules, shadow, i, n)
+            break
+        at = start_in_order(trace, state, rules, True, True, at + 1)
+        i = _candidate(trace, state, at + 1, n)
     compact(state)

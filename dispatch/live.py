@@ -37,6 +37,7 @@ from ..heuristics.profile import Ints
 from ..heuristics.standstill import Standstill
 from ..models import Job, Running
 from ..models.compiled import compiled
+from ..models.whole_numbers import is_whole, wrong
 from . import replay as kernels
 from .answer import fault_of
 from .moment import Decision, Dispatcher, Moment, Start
@@ -175,7 +176,12 @@ class Live:
     def _expect(self, jobs: list[int]) -> None:
         """Ask the predictor about waiting jobs; a compiled policy orders them anew."""
         for j in jobs:
-            self.state.expected[j] = max(1, self.plan.predictor.predict(j))
+            predicted = self.plan.predictor.predict(j)
+            if not is_whole(predicted):
+                job, name = self.waiting[j].id, self.plan.predictor.name
+                why = f"predictor {name}: the duration of job {job!r} {wrong(predicted)}"
+                raise SimulationError(why, job, time=int(self.state.clock[NOW]), partial=self.result())
+            self.state.expected[j] = max(1, predicted)
             self.expected[self.waiting[j].id] = int(self.state.expected[j])
         if jobs:
             self.rules = None

@@ -53,8 +53,8 @@ def _cores(workload: Workload) -> int:
 class Policy:
     """Waiting jobs in the order of ``key``; a compiled policy.
 
-    ``reservations``: how many of the first jobs that do not fit hold a reservation which later jobs must not delay (None:
-    all); with 0, ``strict`` says whether later jobs have to wait behind the first that does not fit. ``candidates``: only
+    ``reservations``: how many of the first jobs that cannot start, for want of nodes or by their calendars, hold a
+    reservation which later jobs must not delay (None: all), at the earliest start that both allow; with 0, ``strict`` says whether later jobs have to wait behind the first that does not fit. ``candidates``: only
     so many jobs at the head are looked at (None: all).
 
     >>> Policy("first 10 may start, one holds a reservation", by_submit, reservations=1, candidates=10).reservations

@@ -17,6 +17,7 @@ from ..heuristics.standstill import Standstill
 from ..instances import Instance, load
 from ..instances.workload import Ints, Workload, WorkloadError
 from ..models import Dispatch, Platform
+from ..models.whole_numbers import is_whole, shown, whole_array, wrong
 from . import replay as kernels
 from .allocators import ALLOCATORS
 from .live import Live
@@ -120,17 +121,17 @@ def simulate(
     chosen, name, named_predictor = _dispatcher(dispatcher)
     if allocator not in ALLOCATORS:
         raise ValueError(f"there is no allocator {allocator!r}; known are {', '.join(ALLOCATORS)}")
-    if period is not None and period < 1:
-        raise ValueError(f"period is {period} s; at least 1 is expected")
+    if period is not None and (not is_whole(period) or period < 1):
+        raise ValueError(f"period is {shown(period)} s; a whole number of at least 1 is expected")
     asked = predictor if predictor is not None else named_predictor
     model = predictor_named(asked, kill_at_walltime) if isinstance(asked, str) else asked
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     by_count = isinstance(chosen, Policy) and counted(jobs, machine)
     plan = Replay(
-        jobs, machine, chosen, name, model, allocator, seed, period or 0, charge_decisions, by_count,
+        jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
         trace_of(jobs, machine, runtime, by_count), runtime < jobs.runtime,
     )  # fmt: skip
-    known = model.begin(jobs)
+    known = _expected(model, jobs)
     if isinstance(chosen, Policy) and known is not None and not charge_decisions:
         found = _compiled(plan, chosen, known, on_progress)
     else:
@@ -160,6 +161,18 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
         named = parse_dispatcher(what)
         return named.make(), what, named.predictor
     return what, what.name, "walltime"
+
+
+def _expected(model: Predictor, jobs: Workload) -> Ints | None:
+    """What a predictor says at the begin, as whole seconds. Raises SimulationError for anything else."""
+    known = model.begin(jobs)
+    if known is None:
+        return None
+    durations, fault = whole_array(known)
+    if fault is None:
+        return durations
+    job = jobs.ids[fault[0]]
+    raise SimulationError(f"predictor {model.name}: the duration of job {job!r} {wrong(fault[1])}", job=job)
 
 
 def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> Rules:

@@ -127,8 +127,9 @@ class Guard:
         return Held(jobs.some(np.array(kept, np.int64)), found, rest, now)
 
     def _place(self, moment: Moment, one: Waiting, board: Board) -> Placed:
-        last = max(moment.now + FOLLOWED, board.end()) + int(one.duration[0])
-        asked = asked_for(by_walltime(one), windows_of(moment, one, last), board.nodes)
+        # calendars are followed to the end: a reservation for a time at which they are closed would idle its nodes
+        last = max(moment.now, board.end()) + FOLLOWED + int(one.duration[0])
+        asked = asked_for(by_walltime(one), windows_of(moment, one, last, followed=last - moment.now + 1), board.nodes)
         return board.place(asked, np.arange(1))
 
 

@@ -68,17 +68,20 @@ def spend(units: Ints, request: Ints, spare: Ints, j: int) -> None:
 
 
 @borrowing
-def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool) -> int:
+def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool, closed: bool, first: int) -> int:
     """Start waiting jobs in their order; if ``blocking``, up to the first that does not fit: its place in ``waiting``.
 
-    Jobs that their calendar keeps out are passed over. The number of waiting jobs where nothing blocks.
+    ``closed``: a job that its calendar keeps out blocks, too; else it is passed over. ``first``: the place to begin at. The
+    number of waiting jobs where nothing blocks.
     """
     spare, units, request, waiting = state.spare, trace.units, trace.request, state.waiting
     room, kind = state.room, trace.kind
     _sum_up(state.free, spare)
-    for i in range(min(state.clock[WAITING], rules.candidates)):
+    for i in range(first, min(state.clock[WAITING], rules.candidates)):
         j = waiting[i]
         if (units[j] > room[kind[j]] and not blocking) or not may_start(trace, j, state.clock[NOW]):
+            if closed:
+                return i
             continue
         if units[j] <= room[kind[j]]:
             fits = units[j] - 1
@@ -99,6 +102,6 @@ def by_rule(trace: Trace, state: State, rules: Rules) -> None:
     """A rule without reservations, strict or not."""
     rank(state, rules.base, rules.slope, rules.dynamic)
     before = state.clock[STARTED]
-    start_in_order(trace, state, rules, rules.strict)
+    start_in_order(trace, state, rules, rules.strict, False, 0)
     if state.clock[STARTED] > before:
         compact(state)

@@ -145,6 +145,22 @@ def may_start(trace: Trace, j: int, t: int) -> bool:
 
 
 @borrowing
+def allowed_from(trace: Trace, j: int, t: int) -> int:
+    """The first moment from t on at which the calendars let job j start; NEVER if there is none."""
+    own, daily = trace.own[j], trace.daily[j]
+    if own < 0 and daily < 0:
+        return t
+    while t < NEVER:
+        if not is_open(trace, own, t):
+            t = next_opening(trace, own, t)
+        elif not is_open(trace, daily, t):
+            t = next_opening(trace, daily, t)
+        else:
+            break
+    return t
+
+
+@borrowing
 def next_event(trace: Trace, state: State) -> int:
     """When something happens next: a completion, an arrival, the opening of a calendar, a reservation; NEVER: nothing."""
     clock = state.clock

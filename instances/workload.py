@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from ..models.dispatch import Dispatch, Durations, Job, Queue, Window, impossible
 from ..models.platform import Platform
+from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 UNKNOWN = -1
+WHOLE = (
+    "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
+)  # fmt: skip
 
 
 class WorkloadError(ValueError):
@@ -64,7 +68,8 @@ class Workload:
     ``request`` (jobs x resources) is per unit; ``queue``, ``user``, ``program`` index into ``queues``, ``users``,
     ``programs``; ``release`` is the first moment at which it may start (normally the submit time); ``recorded_start`` is
     when the real machine started it, -1 if unknown; ``power`` is watts of the whole job, NaN if unknown. ``windows``:
-    job row -> its own start windows. ``unix_start``: the Unix time of second 0, if known.
+    job row -> its own start windows. ``unix_start``: the Unix time of second 0, if known. All but ``power`` are whole
+    numbers: other values raise WorkloadError with the job's id.
 
     >>> from schedlab.instances import load
     >>> w = Workload.of(load("eurora_99").dispatch)
@@ -92,6 +97,22 @@ class Workload:
     windows: Mapping[int, tuple[Window, ...]] = field(default_factory=dict)
     unix_start: int | None = None
     report: Report = field(default_factory=Report)
+
+    def __post_init__(self) -> None:
+        for name in WHOLE:
+            array, fault = whole_array(getattr(self, name))
+            if fault is not None:
+                raise WorkloadError(f"{self.name}: job {self._id(fault[0])}: {name} {wrong(fault[1])}")
+            object.__setattr__(self, name, array)
+        for row, windows in self.windows.items():
+            if whole_pairs(windows) is None:
+                raise WorkloadError(
+                    f"{self.name}: job {self._id(row)}: windows is {shown(windows)}; "
+                    "pairs (first, last) of whole numbers are expected"
+                )
+
+    def _id(self, row: int) -> str:
+        return repr(self.ids[row]) if row < len(self.ids) else f"in row {row}"
 
     def __len__(self) -> int:
         return len(self.ids)

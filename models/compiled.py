@@ -13,8 +13,8 @@ F = TypeVar("F", bound=Callable[..., object])
 def compiled(function: F, counting: bool = True) -> F:
     """``numba.njit``, cached on disk where a directory for it can be written.
 
-    numba renews a cached function when its own file changes, not when one does that it calls: after editing a kernel,
-    ``touch heuristics/*.py dispatch/*.py``.
+    numba renews a cached function when the text of its own file changes, not when a function does that it calls: after
+    editing a kernel, ``rm -f */__pycache__/*.nbi``.
     """
     # said in either case: a function that leaves it open takes it over from whoever calls it first
     options: dict[str, Any] = {"nogil": True, "_nrt": counting}

@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import isfinite
 
 from .platform import ProblemError
+from .whole_numbers import is_real, shown
 
 Point = tuple[float, float]
 """IT power and the cooling power that it takes, both in watts."""
@@ -48,8 +49,8 @@ class Cooling:
 
     def __post_init__(self) -> None:
         for name in ("temperatures", "powers"):
-            object.__setattr__(self, name, tuple(float(v) for v in getattr(self, name)))
-        object.__setattr__(self, "watts", tuple(tuple(float(w) for w in row) for row in self.watts))
+            object.__setattr__(self, name, self._floats(getattr(self, name)))
+        object.__setattr__(self, "watts", tuple(map(self._floats, self.watts)))
         self._check_axis("temperatures", "degrees", self.temperatures)
         self._check_axis("IT powers", "W", self.powers)
         if self.powers[0] != 0 or len(self.powers) < 2:
@@ -66,6 +67,12 @@ class Cooling:
                     raise ProblemError(
                         f"cooling {self.name!r}: {w:g} W at {t:g} degrees and {p:g} W of IT power, which is a PUE below 1"
                     )
+
+    def _floats(self, values: Sequence[float]) -> tuple[float, ...]:
+        for v in values:
+            if not is_real(v):
+                raise ProblemError(f"cooling {self.name!r}: its table has {shown(v)}; a number is expected")
+        return tuple(map(float, values))
 
     def _check_axis(self, what: str, unit: str, values: Sequence[float]) -> None:
         if not values or not all(map(isfinite, values)):

@@ -11,6 +11,8 @@ from typing import Any, Literal
 from .language import Violation
 from .platform import Platform, ProblemError
 from .problem import Encoding, Schedule
+from .whole_jobs import QUEUE, whole_jobs
+from .whole_numbers import examined
 
 DAY = 86400
 OBJECTIVES = (
@@ -39,6 +41,11 @@ class Queue:
     daily: tuple[Window, ...] = ()
 
     def __post_init__(self) -> None:
+        whole, faults = examined(self, QUEUE, lambda q: f"queue {q.name!r}")
+        if faults:
+            raise ProblemError("\n".join(faults))
+        for name, value in whole.items():
+            object.__setattr__(self, name, value)
         if self.ewt <= 0:
             raise ProblemError(
                 f"queue {self.name!r}: the expected waiting time is {self.ewt} s, more than 0 is expected"
@@ -130,20 +137,19 @@ class Dispatch:
         running: Iterable[Running] = (),
         durations: Durations = "walltime",
     ) -> None:
+        whole, faults = whole_jobs(tuple(jobs), tuple(running), now)
         values = {
             "platform": platform,
-            "jobs": tuple(jobs),
             "queues": tuple(queues),
             "aim": objective,
-            "now": now,
-            "running": tuple(running),
             "durations": durations,
             "kind": "dispatch",
             "sense": "minimize",
         }
-        for name, value in values.items():
+        for name, value in {**values, **whole}.items():
             object.__setattr__(self, name, value)
-        faults = [*_faults(self), *(f"job {j.id!r}: {why}" for j, why in impossible(platform, self.jobs))]
+        if not faults:
+            faults = [*_faults(self), *(f"job {j.id!r}: {why}" for j, why in impossible(platform, self.jobs))]
         if faults:
             more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
             raise ProblemError("\n".join(faults[:10]) + more)

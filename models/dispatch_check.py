@@ -16,9 +16,12 @@ from .problem import Schedule
 def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
     """Everything that the schedule breaks, each with the job, node and time concerned; empty if it is right.
 
-    Checked: every job is there once, starts not before now, its release and its windows, ends by its deadline, has all
+    Checked: starts and units are whole numbers (if not, nothing else), every job is there once, starts not before now, its release and its windows, ends by its deadline, has all
     its units on nodes that exist, and no node's capacity is exceeded at any moment (running jobs included).
     """
+    fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
+    if fractions:
+        return fractions
     jobs = {j.id: j for j in problem.jobs}
     found = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.start if j not in jobs]
     for job in problem.jobs:

@@ -14,13 +14,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from .eviction_jobs import BatchJob, Candidate, exact, job_faults, possible, whole_steps
+from .eviction_jobs import BatchJob, Candidate, exact, job_faults, possible, whole_job, whole_steps
 from .eviction_trace import Checkpointing, Log, running_jobs
 from .language import Violation
 from .platform import ProblemError
 from .problem import Encoding, Schedule
+from .whole_numbers import is_number, is_whole, shown
 
 Strategy = Literal["keep", "kill", "app", "sys"]
+SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers, of at least so much
 STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
 
 
@@ -57,7 +59,8 @@ class EvictionPlan(Schedule):
         """A plan from ``as_json``'s form. Raises ValueError that names the job where the form is broken."""
         if not isinstance(data, Mapping):
             raise ValueError(f"a plan is an object of jobs, not {type(data).__name__}")
-        strategy, start = {}, {}
+        strategy: dict[str, str] = {}
+        start: dict[str, int] = {}
         for job, entry in data.items():
             what = entry.get("strategy") if isinstance(entry, Mapping) else entry
             if what not in STRATEGIES:
@@ -65,7 +68,7 @@ class EvictionPlan(Schedule):
             strategy[str(job)] = str(what)
             if isinstance(entry, Mapping):
                 begin = entry.get("start")
-                if not isinstance(begin, int) or isinstance(begin, bool):
+                if not is_whole(begin):
                     raise ValueError(f"job {job!r} of the plan: start must be whole seconds, found {begin!r}")
                 start[str(job)] = begin
         return cls(strategy, start)
@@ -118,8 +121,9 @@ class Eviction:
         node_mb_s: float | None = None,
         shared_bandwidth: bool = False,
     ) -> None:
+        checked = [whole_job(j) for j in jobs]
         values = {
-            "jobs": tuple(jobs),
+            "jobs": tuple(made for made, _ in checked),
             "nodes_needed": nodes_needed,
             "deadline_s": deadline_s,
             "step_s": step_s,
@@ -132,8 +136,9 @@ class Eviction:
             "sense": "minimize",
         }
         for name, value in values.items():
-            object.__setattr__(self, name, value)
-        _raise([*_settings_faults(self), *(wrong.of(j.id) for j in self.jobs for wrong in job_faults(j, now))])
+            object.__setattr__(self, name, int(value) if name in SETTINGS and is_whole(value) else value)
+        _raise([*_settings_faults(self), *(why for _, found in checked for why in found)])
+        _raise(wrong.of(j.id) for j in self.jobs for wrong in job_faults(j, self.now))
         object.__setattr__(self, "candidates", tuple(self._candidate(j) for j in self.jobs))
         _raise([*_too_few(self), *(_bandwidth_faults(self) if shared_bandwidth else ())])
 
@@ -236,13 +241,11 @@ def _raise(faults: Iterable[str]) -> None:
 
 def _settings_faults(p: Eviction) -> Iterator[str]:
     """What is wrong with the numbers of the problem, and jobs that are listed twice."""
-    for name, value, least in (
-        ("nodes_needed", p.nodes_needed, 0),
-        ("deadline_s", p.deadline_s, 0),
-        ("step_s", p.step_s, 1),
-    ):
-        if not isinstance(value, int) or value < least:
-            yield f"{name} is {value!r}; a whole number of at least {least} is expected"
+    for name, least in SETTINGS.items():
+        value = getattr(p, name)
+        if not is_whole(value) or (least is not None and value < least):
+            more = "" if least is None else f" of at least {least}"
+            yield f"{name} is {shown(value)}; a whole number{more} is expected"
     for name, count in Counter(j.id for j in p.jobs).items():
         if count > 1:
             yield f"job {name!r} is listed {count} times"
@@ -250,8 +253,8 @@ def _settings_faults(p: Eviction) -> Iterator[str]:
     for name, bandwidth in (("file_system_mb_s", p.file_system_mb_s), ("node_mb_s", p.node_mb_s)):
         if bandwidth is None and physical:
             yield f"{name} is missing: job {physical[0].id!r} has memory to write, but at which MB/s?"
-        elif bandwidth is not None and not 0 < bandwidth < float("inf"):
-            yield f"{name} is {bandwidth!r}; more than 0 MB/s is expected"
+        elif bandwidth is not None and not (is_number(bandwidth) and bandwidth > 0):
+            yield f"{name} is {shown(bandwidth)}; more than 0 MB/s is expected"
 
 
 def _bandwidth_faults(p: Eviction) -> Iterator[str]:

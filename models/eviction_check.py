@@ -21,6 +21,9 @@ def verify(problem: Eviction, schedule: Schedule) -> list[Violation]:
         return [
             Violation("plan", 1, f"an eviction problem is answered by an EvictionPlan, not a {type(schedule).__name__}")
         ]
+    fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
+    if fractions:
+        return fractions
     known = problem.by_id
     found = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.strategy if j not in known]
     for c in problem.candidates:

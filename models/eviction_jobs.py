@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+from .whole_numbers import Fields, is_number, whole_records
+
+BATCH = Fields(one=("nodes", "start", "memory"), maybe=("last_checkpoint", "next_checkpoint"))
+CANDIDATE = Fields(one=("nodes", "loss"))
 Seconds = float | Fraction  # whole numbers as well
 
 
@@ -117,17 +121,24 @@ class Wrong(NamedTuple):
         return f"job {job!r}: {self.field} is {self.found!r}; expected is {self.expected}"
 
 
+def whole_job(job: BatchJob | Candidate) -> tuple[BatchJob | Candidate, list[str]]:
+    """The job with Python's integers, and what is not a whole number in it."""
+    fields = BATCH if isinstance(job, BatchJob) else CANDIDATE
+    (made,), faults = whole_records([job], fields, lambda j: f"job {j.id!r}")
+    return made, faults
+
+
 def job_faults(j: BatchJob | Candidate, now: int = 0) -> Iterator[Wrong]:
     """What is wrong with a job alone, at the moment ``now``."""
-    if not isinstance(j.nodes, int) or j.nodes < 1:
+    if j.nodes < 1:
         yield Wrong("nodes", "a whole number of at least 1", j.nodes)
     yield from _physical_faults(j, now) if isinstance(j, BatchJob) else _candidate_faults(j)
 
 
 def _physical_faults(j: BatchJob, now: int) -> Iterator[Wrong]:
-    if not 0 <= j.memory < float("inf"):
+    if j.memory < 0:
         yield Wrong("memory", "at least 0 MB per node", j.memory)
-    if not 0 <= j.application_share <= 1:
+    if not is_number(j.application_share) or not 0 <= j.application_share <= 1:
         yield Wrong("application_share", "0 to 1", j.application_share)
     if j.start > now:
         yield Wrong("start", f"a moment up to now, {now}", j.start)
@@ -139,11 +150,11 @@ def _physical_faults(j: BatchJob, now: int) -> Iterator[Wrong]:
 
 
 def _candidate_faults(c: Candidate) -> Iterator[Wrong]:
-    if not isinstance(c.loss, int) or c.loss < 0:
+    if c.loss < 0:
         yield Wrong("loss", "whole node-seconds of at least 0", c.loss)
     for name in ("system_s", "application_s", "wait_s", "mb_s"):
         value = getattr(c, name)
-        if value is not None and (not isinstance(value, (int, float, Fraction)) or not 0 <= value < float("inf")):
+        if (value is None and name == "wait_s") or (value is not None and not (is_number(value) and value >= 0)):
             yield Wrong(name, "a number of at least 0", value)
             return
     if c.application_s is not None and c.wait_s > c.application_s:

@@ -6,6 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from .whole_numbers import Fields, whole_records
+
+GROUP = Fields(one=("count",), amounts=("capacity",))
+
 
 class ProblemError(ValueError):
     """A problem's data contradict themselves; the message names the job, queue or node."""
@@ -44,6 +48,10 @@ class Platform:
     nodes: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        groups, faults = whole_records(self.groups, GROUP, lambda g: f"node group {g.name!r}")
+        if faults:
+            raise ProblemError("\n".join(faults))
+        object.__setattr__(self, "groups", groups)
         found: dict[str, None] = {}
         for group in self.groups:
             if group.count < 1:
@@ -58,7 +66,6 @@ class Platform:
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
             raise ProblemError(f"node {twice!r} is declared twice: two groups have the same name")
-        object.__setattr__(self, "groups", tuple(self.groups))
         object.__setattr__(self, "resources", tuple(found))
         object.__setattr__(self, "nodes", tuple(names))
 

@@ -17,6 +17,7 @@ from .language import Violation
 from .platform import Platform, ProblemError
 from .problem import Encoding, Schedule
 from .series import DAY, Series
+from .whole_numbers import is_number, is_whole, shown, wrong
 
 WITHIN = 5.0  # degrees: the temperatures of a segment lie no further apart (thesis 6.5.3)
 JOULES = 3.6e6  # in a kWh
@@ -71,6 +72,9 @@ class Profit:
     sense: Literal["minimize", "maximize"] = field(default="maximize", init=False)
 
     def __post_init__(self) -> None:
+        if not is_whole(self.until):
+            raise ProblemError(f"until {wrong(self.until)}")
+        object.__setattr__(self, "until", int(self.until))
         if self.until < 0:
             object.__setattr__(self, "until", max((j.submit for j in self.jobs), default=self.begin))
         faults = [*_faults(self)]
@@ -178,11 +182,18 @@ def _faults(p: Profit) -> list[str]:
     found = []
     if "cores" not in p.platform.resources:
         found.append("the nodes have no 'cores': it is core-hours that are paid for")
-    if not 0 <= p.price < math.inf:
-        found.append(f"the price is {p.price} euro per core-hour; a number of at least 0 is expected")
-    if not isinstance(p.energy_price, Series) and not math.isfinite(p.energy_price):
-        found.append(f"the energy price is {p.energy_price} euro per kWh; a number or an hourly series is expected")
+    if not (is_number(p.price) and p.price >= 0):
+        found.append(f"the price is {shown(p.price)} euro per core-hour; a number of at least 0 is expected")
+    if not isinstance(p.energy_price, Series) and not is_number(p.energy_price):
+        found.append(
+            f"the energy price is {shown(p.energy_price)} euro per kWh; a number or an hourly series is expected"
+        )
+    if p.watts_per_core is not None and not is_number(p.watts_per_core):
+        return [*found, f"watts_per_core is {shown(p.watts_per_core)}; a number, or None, is expected"]
     for job in p.jobs:
+        if job.power is not None and not is_number(job.power):
+            found.append(f"job {job.id!r}: its power is {shown(job.power)} W; a number of at least 0 is expected")
+            continue
         watts = p.power(job)
         if math.isnan(watts) and job.power is None:
             found.append(f"job {job.id!r} has no power; give it one in watts, or watts_per_core for all such jobs")

@@ -16,8 +16,11 @@ from typing import Any, Literal
 from .language import Violation
 from .platform import ProblemError
 from .problem import Encoding, Schedule
+from .whole_numbers import Fields, is_whole, whole_records, wrong
 
 Link = tuple[str, str, int]
+RESOURCE = Fields(one=("capacity",))
+MODE = Fields(one=("duration",), amounts=("demands",))
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ class Project:
         links = tuple((p[0], p[1], p[2] if len(p) == 3 else 0) for p in precedences)
         for name, value in {"tasks": tuple(tasks), "resources": tuple(resources), "precedences": links}.items():
             object.__setattr__(self, name, value)
-        faults = list(_faults(self))
+        faults = _make_whole(self) or list(_faults(self))
         if not faults:
             faults = [*_cycles(self), *_impossible(self)]
         if faults:
@@ -187,6 +190,24 @@ def _longest(project: Project, forward: bool) -> dict[str, int]:
         found[name] = max(paths, default=0)
         found[name] = max(found[name], 0)
     return found
+
+
+def _make_whole(p: Project) -> list[str]:
+    """Make NumPy's integers Python's; what is not a whole number, with names."""
+    resources, faults = whole_records(p.resources, RESOURCE, lambda r: f"resource {r.name!r}")
+    tasks = []
+    for t in p.tasks:
+        modes, found = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]
+        tasks.append(t if modes is t.modes or found else Task(t.name, modes))
+        faults += found
+    for before, after, delay in p.precedences:
+        if not is_whole(delay):
+            faults.append(f"precedence {before!r} -> {after!r}: the delay {wrong(delay)}")
+    if not faults:
+        links = tuple((before, after, int(delay)) for before, after, delay in p.precedences)
+        for name, value in {"resources": resources, "tasks": tuple(tasks), "precedences": links}.items():
+            object.__setattr__(p, name, value)
+    return faults
 
 
 def _faults(p: Project) -> Iterator[str]:

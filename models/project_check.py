@@ -12,9 +12,12 @@ from .project import Mode, Project, Resource, Task
 def verify(project: Project, schedule: Schedule) -> list[Violation]:
     """Everything that the schedule breaks, each with the tasks, resource and time concerned; empty if it is right.
 
-    Checked: every task is there once, starts at 0 or later, in exactly one of its modes (which need not be given if it has
+    Checked: starts are whole numbers (if not, nothing else), every task is there once, starts at 0 or later, in exactly one of its modes (which need not be given if it has
     only one); precedences with their delays; renewable resources at every instant, the others in sum.
     """
+    fractions = [Violation(t, 1, text) for t, text in schedule.not_whole()]
+    if fractions:
+        return fractions
     known = {t.name for t in project.tasks}
     found = [Violation(t, 1, f"task {t!r} is not one of the problem") for t in schedule.start if t not in known]
     done: dict[str, tuple[int, Mode]] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 
 from .platform import ProblemError
+from .whole_numbers import all_whole, is_number, is_whole, shown, wrong
 
 HOUR = 3600
 DAY = 86400
@@ -35,12 +35,18 @@ class Series:
             raise ProblemError(
                 f"a series of {len(self.times)} times and {len(self.values)} values; as many are expected"
             )
+        if not all_whole((*self.times, self.end)):
+            for t in (*self.times, self.end):
+                if not is_whole(t):
+                    raise ProblemError(f"a time of a series {wrong(t)}")
+            object.__setattr__(self, "times", tuple(map(int, self.times)))
+            object.__setattr__(self, "end", int(self.end))
         for a, b in zip(self.times, (*self.times[1:], self.end), strict=True):
             if b <= a:
                 raise ProblemError(f"the times of a series must increase, but {b} s follows {a} s")
         for t, v in zip(self.times, self.values, strict=True):
-            if not isfinite(v):
-                raise ProblemError(f"a series has {v} at {t} s; a number is expected")
+            if not is_number(v):
+                raise ProblemError(f"a series has {shown(v)} at {t} s; a number is expected")
 
     @classmethod
     def hourly(cls, values: Sequence[float], begin: int = 0) -> Series:

@@ -74,6 +74,15 @@ def test_the_reservation_waits_for_walltimes_not_for_predictions():
     assert found.windows == [((9000, 9000),)]
 
 
+def test_a_reservation_of_next_week_lies_where_the_calendars_are_open():
+    """The machine is taken for a week; the queue starts jobs from 1,000 to 3,000 s of a day; then the job has windows, too."""
+    g, end = guard(), 7 * DAY
+    queues = (Queue("q", 3600, ((1000, 3000),)),)
+    for windows, at in (((), end + 1000), (((0, 9000), (end + DAY + 500, end + DAY + 9000)), end + DAY + 1000)):
+        m = replace(moment(6000, [replace(job("wide", 0, 100, units=4), windows=windows)], [busy(end)]), queues=queues)
+        assert held(g, m).windows == [((at, at),)]
+
+
 def test_one_overdue_and_two_stretched_jobs_hold_reservations():
     runs = busy(3 * DAY)
     old = [job(f"old{k}", k, 40_000, 4) for k in range(3)]  # overdue, their slowdown is below 50
