@@ -9,7 +9,6 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -138,7 +137,7 @@ def table(title: str, board: Board, width: int = 120) -> Table:
     bound = None if best is None else best["bound"]
     seeds = max(len(row.records) for row in board.rows)
     wide = width >= NARROW
-    made = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     made.add_column(" ", width=1)
     made.add_column("method", overflow="fold", min_width=12)
     columns: list[tuple[str, str, bool, Cell]] = [

@@ -10,7 +10,6 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -143,7 +142,7 @@ def show(console: Console, title: str, board: EvictionBoard) -> list[str]:
 def table(title: str, board: EvictionBoard, width: int = 120) -> Table:
     """A row per method. Losses are in node-hours; "worse by" is the loss beyond the best one, over all deadlines."""
     wide = width >= NARROW
-    made = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     made.add_column("method", overflow="fold", min_width=12)
     heads = ["status", "loss\nnode-h", "checkpoints\ns", "worse by, all\ndeadlines node-h", "answered\n(proven)"]
     for head in heads[:3] + (heads[3:4] if wide else []) + heads[4:]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..instances import Instance
+from ..instances.own_files import content_of
 from ..models.eviction import Eviction
 from ..models.problem import Problem, Schedule, Value
 from ..models.profit import Profit
@@ -17,7 +18,7 @@ from .faults import WrongUse
 from .profiting import faults_of_account
 from .record import agree, refutes
 from .replay import Replay
-from .selection import content_of, key_of
+from .selection import key_of
 from .store import files, read
 from .view import View
 
