@@ -39,6 +39,10 @@ BEFORE = {"import": "verify", "generate": "plot"}  # groups, and the commands be
 class Commands(TyperGroup):
     """The commands in the order of their use; Typer puts those that have commands of their own last."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the words; the help is printed here."""
+        return carried(lambda: super(Commands, self).make_context(*args, **kwargs))
+
     def invoke(self, ctx: Any) -> Any:
         """Carry out the command; how it ends is not left to Typer."""
         return carried(lambda: super(Commands, self).invoke(ctx))

@@ -31,7 +31,7 @@ class Row:
     @property
     def sound(self) -> list[Record]:
         """Those with a verified schedule."""
-        return [r for r in self.records if r["verified"] and r["objective"] is not None]
+        return [r for r in self.records if r["verified"] and isinstance(r["objective"], (int, float))]
 
     @property
     def objectives(self) -> list[float]:
@@ -81,7 +81,7 @@ class Board:
     @property
     def bound(self) -> Record | None:
         """The record with the best true bound over all methods."""
-        known = [r for r in self.records if r["bound"] is not None and r["status"] != "error"]
+        known = [r for r in self.records if isinstance(r["bound"], (int, float)) and r["status"] != "error"]
         return max(known, key=lambda r: self.sign * r["bound"], default=None)
 
     @property
@@ -235,7 +235,7 @@ def verified(row: Row) -> Text:
 
 
 def _best_bound(row: Row, sign: int) -> float | None:
-    known = [r["bound"] for r in row.records if r["bound"] is not None]
+    known = [r["bound"] for r in row.records if isinstance(r["bound"], (int, float))]
     return max(known, key=lambda b: sign * b, default=None)
 
 

@@ -32,7 +32,7 @@ class Line:
     @property
     def answer(self) -> Answer | None:
         """Loss in node-seconds and checkpoint time in seconds, for the problem's own deadline."""
-        known = [tuple(r["objective"]) for r in self.records if r["verified"] and r["objective"] is not None]
+        known = [tuple(r["objective"]) for r in self.records if r["verified"] and _is_pair(r["objective"])]
         return min(known, default=None)
 
     @cached_property
@@ -61,6 +61,10 @@ class Line:
         if not marks:
             return Text("-")
         return Text("yes") if all(marks) else Text("NO", style="bold red")
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 2 and None not in value
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class EvictionBoard:
             return None
         value, who = min(answers)
         for r in self.records:
-            if r["bound"] is not None and r["status"] != "error" and refutes(value, r["bound"], "minimize"):
+            if _is_pair(r["bound"]) and r["status"] != "error" and refutes(value, r["bound"], "minimize"):
                 return (
                     f"the bound {number(r['bound'])} of {r['method']} is refuted by the verified plan of {who} with "
                     f"{number(value)}: please report this"

@@ -19,7 +19,7 @@ from .faults import WrongUse
 from .replay import Replay
 from .run import Task, conclude, perform
 from .selection import Run, replays
-from .store import Record
+from .store import Record, jobs_file
 from .terminal import say
 from .view import View
 
@@ -153,7 +153,7 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
         if r.get("jobs_csv") is None:
             without.append(title)
         else:
-            runs[title] = outputs.read_jobs(folder / r["jobs_csv"])
+            runs[title] = outputs.read_jobs(jobs_file(folder, r))
     ids = [*scene.workload.ids, *(job for job, _ in scene.workload.report.dropped)]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

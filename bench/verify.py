@@ -19,7 +19,7 @@ from .profiting import faults_of_account
 from .record import agree, refutes
 from .replay import Replay
 from .selection import key_of
-from .store import files, read
+from .store import files, jobs_file, read, read_json
 from .view import View
 
 Load = Callable[[str, bool], Instance]
@@ -44,7 +44,7 @@ def faults_of_replay(
     if broke_off and record.get("jobs_csv") is None:
         return found
     scene = scene_of(path, View(**record["view"]), Replay(**record["replay"]), instance=instance)
-    replayed = read_jobs(folder / record["jobs_csv"]).replay(scene.workload, scene.platform)
+    replayed = read_jobs(jobs_file(folder, record)).replay(scene.workload, scene.platform)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
     if broke_off:
         return found + faults
@@ -143,11 +143,9 @@ def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[
 def read_schedule(path: Path) -> object:
     """The schedule of a JSON file: the schedule itself, or the one of a record. Raises WrongUse."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise WrongUse(f"{path}: cannot be read ({e.strerror})") from e
+        data = read_json(path)
     except ValueError as e:
-        raise WrongUse(f"{path}: not JSON ({e})") from e
+        raise WrongUse(str(e)) from e
     if isinstance(data, dict) and "schedule" in data and "key" in data:
         return data["schedule"]
     return data

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..models.dispatch import Dispatch
+from ..models.excerpt import excerpt
 from ..models.platform import ProblemError
 from ..models.profit import Profit, cores
 from ..models.series import HOUR, Series
@@ -269,14 +270,20 @@ def read_prices(path: str | Path) -> Series:
 def write(instance: Instance, folder: str | Path) -> None:
     """Write a profit instance as a folder; the same instance gives the same bytes.
 
-    Raises ValueError for what the files cannot hold: a problem without scenarios, running jobs, windows of single jobs.
+    Raises ValueError for what the files cannot hold: a problem without scenarios, running jobs, windows of single jobs, two
+    files of one name.
     """
     centre = instance.centre
     if centre is None:
         raise ValueError(f"instance {instance.name!r} has no scenarios (cooling, season, price), which a folder needs")
-    files = {_name(season.file): season.text or weather_csv(season.weather) for season in centre.season.values()}
+    named = [(season.file, season.text or weather_csv(season.weather)) for season in centre.season.values()]
     own = [plant for plant in centre.cooling.values() if plant.table not in cooling_names()]
-    files |= {_name(plant.table): plant.text or cooling_csv(plant.cooling) for plant in own}
+    named += [(plant.table, plant.text or cooling_csv(plant.cooling)) for plant in own]
+    files: dict[str, str] = {}
+    for file, text in named:
+        taken = _name(file) in (JOBS, SETTINGS, PRICES_FILE, *cooling_names())
+        if taken or files.setdefault(_name(file), text) != text:
+            raise ValueError(f"instance {instance.name!r}: {excerpt(file)} needs another name, {_name(file)} is taken")
     if isinstance(centre.energy_price, Series):
         files[PRICES_FILE] = to_csv(
             (TIME, EURO), zip(centre.energy_price.times, centre.energy_price.values, strict=True)

@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from schedlab.instances import InstanceError, load
+from schedlab.instances import InstanceError, load, write
 from schedlab.instances.own_files import ForeignFile, content_of, own_file
 from schedlab.models.excerpt import excerpt
 
@@ -106,6 +106,17 @@ def test_links_within_the_folder_and_shipped_tables_are_fine(folder):
     found = load(folder)
     assert found.scenario("air,winter,cheap").temperature == found.scenario("hybrid,summer,cheap").temperature
     assert found.centre.cooling["air"].text == ""
+
+
+@pytest.mark.parametrize("name", ["sub/summer.csv", "sub/jobs.csv"])
+def test_a_copy_keeps_files_of_one_name_apart(folder, name):
+    """The copy of a folder has no folders of its own: two seasons under one name would become one."""
+    (folder / "sub").mkdir()
+    (folder / name).write_text("time_s,temperature_c\n0,-5\n3600,-4\n")
+    (folder / "instance.toml").write_text(SETTINGS.replace('"winter.csv"', f'"{name}"'))
+    with pytest.raises(ValueError, match="needs another name"):
+        write(load(folder), folder.parent / "copy")
+    assert not (folder.parent / "copy").exists()
 
 
 def test_a_linked_instance_is_an_instance(folder, tmp_path):
