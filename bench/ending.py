@@ -86,6 +86,9 @@ def exit_code(command: Callable[[], object]) -> int:
             return STOPPED
         except Abort:
             return FAILED
+        except MemoryError:
+            say("error: the machine has not enough memory for that", error=True)
+            return WRONG
         except USAGE as e:
             said = io.StringIO()
             e.show(said)

@@ -47,8 +47,8 @@ class InstanceError(ValueError):
     def __init__(self, path: Path, faults: Sequence[Fault]) -> None:
         self.path, self.faults = path, tuple(faults)
         count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-        more = [f"  and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else []
-        super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults[:SHOWN]), *more]))
+        count += f", the first {SHOWN} of them" if len(faults) > SHOWN else ""
+        super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults[:SHOWN])]))
 
 
 @dataclass
@@ -68,13 +68,10 @@ class Folder:
         text = self._read(SETTINGS)
         if text is not None:
             try:
-                values = tomllib.loads(text)
-                if _depth(values) > DEEPEST:
-                    raise RecursionError
-            except RecursionError:
-                values = {}
-                self.tell(SETTINGS, None, "syntax", f"at most {DEEPEST} tables and lists within each other", "more")
-            except ValueError as e:  # of TOML, or of a number of thousands of digits
+                if _is_deep(found := tomllib.loads(text)):
+                    raise RecursionError(f"more than {DEEPEST} tables and lists within each other")
+                values = found
+            except (ValueError, RecursionError) as e:  # also of a number of thousands of digits
                 place = re.search(r"\(at line (\d+)", str(e))
                 self.tell(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
             self.lines = _toml_lines(text)
@@ -247,17 +244,13 @@ class Row:
         return found
 
 
-def _depth(value: object) -> int:
-    """How many tables and lists are within each other."""
-    depth, inside = 0, [value]
-    while inside and depth <= DEEPEST:
-        inside = [v for each in inside for v in _members(each)]
-        depth += 1
-    return depth
-
-
-def _members(value: object) -> Iterable[object]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+def _is_deep(value: object) -> bool:
+    """Whether more than 20 tables and lists are within each other."""
+    level: list[Any] = [value]
+    for _ in range(DEEPEST):
+        inside = (v.values() if isinstance(v, dict) else v for v in level if isinstance(v, (dict, list)))
+        level = [v for each in inside for v in each]
+    return bool(level)
 
 
 def _dotted(place: Place) -> str:
