@@ -35,7 +35,7 @@ def first_fault(record: object) -> Fault | None:
     Examples
     --------
     >>> print(first_fault({"key": 1}))
-    key: expected a text, found 1
+    it lacks instance
     """
     found = next(RECORD(record, ""), None)
     if found is None and isinstance(record, dict):
