@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from ..models.excerpt import MOST, excerpt
 from .base import Availability, Backend
 
 GROUP = "schedlab.backends"
@@ -22,9 +23,9 @@ class UnknownName(LookupError):
     """A name that is not known; the message gives the near ones."""
 
     def __init__(self, what: str, name: str, known: list[str]) -> None:
-        self.near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"known are {', '.join(known)}"
-        super().__init__(f"there is no {what} {name!r}; {hint}")
+        super().__init__(f"there is no {what} {excerpt(name)}; {hint}")
 
 
 def names() -> list[str]:

@@ -1,4 +1,4 @@
-"""The command line. Exit codes: 0 done, 1 a run failed or a check found something, 2 wrong use, 130 Ctrl-C."""
+"""The command line. Exit codes: 0 done, 1 a run failed or a check found something, 2 wrong use, 130 Ctrl-C, 141 nobody reads."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
-from ..instances import Instance, InstanceError, UnknownInstance, UnknownScenario, load, names
-from ..instances.cooling_tables import UnknownCooling
-from ..instances.workload import WorkloadError
-from ..models import ProblemError
+from ..backends import UnknownName
+from ..instances import Instance, UnknownInstance, load, names
+from .ending import carried, exit_code
 from .faults import WrongUse
 from .generate import generate_app
 from .guide import guide
 from .importing import import_app
 from .options import (
-    PLAIN_WIDTH,
     At,
     Drop,
     DurationsOption,
@@ -31,31 +28,25 @@ from .options import (
     ObjectiveOption,
     Retry,
     Scenario,
-    console_for,
 )
 from .selection import Asked, parse_methods, parse_seeds
 from .simulating import simulate
+from .terminal import PLAIN_WIDTH, console_for, say
 from .view import Durations, View, one_scenario, parse_clock
-
-WRONG_USE = (
-    WrongUse,
-    UnknownName,
-    UnknownInstance,
-    UnknownCooling,
-    UnknownScenario,
-    InstanceError,
-    WorkloadError,
-    ProblemError,
-    LoweringTooLarge,
-    SolverUnavailable,
-)
-
 
 BEFORE = {"import": "verify", "generate": "plot"}  # groups, and the commands before which they stand
 
 
 class Commands(TyperGroup):
     """The commands in the order of their use; Typer puts those that have commands of their own last."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the words; the help is printed here."""
+        return carried(lambda: super(Commands, self).make_context(*args, **kwargs))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Carry out the command; how it ends is not left to Typer."""
+        return carried(lambda: super(Commands, self).invoke(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names in the order of the overview."""
@@ -78,18 +69,15 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command ``bench``: a wrong use is a sentence on the standard error and exit code 2."""
-    try:
-        app(args=None if arguments is None else list(arguments), prog_name="bench")
-    except WRONG_USE as e:
-        print(f"error: {e}", file=sys.stderr)
-        sys.exit(2)
+    words = None if arguments is None else list(arguments)
+    sys.exit(exit_code(lambda: app(args=words, prog_name="bench", standalone_mode=False)))
 
 
 def opened(path: str, drop_impossible: bool) -> Instance:
     """The instance; says which jobs were left out."""
     instance = load(path, drop_impossible=drop_impossible)
     for job, why in instance.dropped:
-        print(f"{instance.name}: job {job.id} is left out: {why}", file=sys.stderr)
+        say(f"{instance.name}: job {job.id} is left out: {why}", error=True)
     return instance
 
 
@@ -107,7 +95,7 @@ def _durations(text: str) -> Durations:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"bench {__version__}")
+        say(f"bench {__version__}")
         raise typer.Exit
 
 
@@ -273,9 +261,7 @@ def verify(
             value, faults = checks.check(problem, checks.read_schedule(results))
         except ValueError as e:
             raise WrongUse(f"{results}: {e}") from e
-        print(
-            "\n".join([*faults, f"{results}: {len(faults)} violations"]) if faults else f"verified, objective {value}"
-        )
+        say("\n".join([*faults, f"{results}: {len(faults)} violations"]) if faults else f"verified, objective {value}")
         raise typer.Exit(1 if faults else 0)
     if results.is_file():
         raise WrongUse(f"{results} is a file: say with --instance which instance its schedule is for")
@@ -283,9 +269,9 @@ def verify(
         results, lambda path, drop: load(instance or path, drop_impossible=drop), instance
     )
     for name, fault in wrong:
-        print(f"{name}: {fault}")
+        say(f"{name}: {fault}")
     bad = len({name for name, _ in wrong})
-    print(f"{results}: {count} records, {count - bad} hold, {bad} do not")
+    say(f"{results}: {count} records, {count - bad} hold, {bad} do not")
     raise typer.Exit(1 if bad else 0)
 
 
@@ -317,7 +303,7 @@ def export(
     where = opened(instance, drop_impossible)
     problem = one_scenario(view_of(at, first, durations, objective, nodes_needed), where, scenario).of(where)
     size = write_model(problem, formulation, form, out)
-    print(f"{out}: " + ", ".join(f"{n:,} {what}" for what, n in size.items()))
+    say(f"{out}: " + ", ".join(f"{n:,} {what}" for what, n in size.items()))
 
 
 app.add_typer(generate_app, name="generate")
@@ -345,7 +331,7 @@ def plot(
     from .plot import plot as draw
 
     path, count = draw(results, out, colour, () if methods is None else parse_methods(methods))
-    print(f"{path}: {count} runs")
+    say(f"{path}: {count} runs")
 
 
 app.command("guide")(guide)

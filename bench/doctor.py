@@ -44,19 +44,19 @@ DISTRIBUTIONS = ("schedlab", "ortools", "highspy", "docplex", "cplex", "pyomo", 
 
 def examine(console: Console) -> bool:
     """Print the findings; False if one of the backends that are installed does not work."""
-    console.print(f"python {platform.python_version()} on {platform.system()} {platform.machine()}", highlight=False)
-    console.print(f"cores {cores()}, memory {_gigabytes()}", highlight=False)
-    console.print("packages: " + ", ".join(f"{d} {_version(d)}" for d in DISTRIBUTIONS), highlight=False)
+    console.print(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    console.print(f"cores {cores()}, memory {_gigabytes()}")
+    console.print("packages: " + ", ".join(f"{d} {_version(d)}" for d in DISTRIBUTIONS))
     healthy = True
     for name, here in available().items():
         good, text = _solver(name, here)
         healthy = healthy and (good or not here.ok)
         style = "green" if good else "red" if here.ok else "yellow"
         console.print(Text("ok       " if good else "broken   " if here.ok else "missing  ", style=style), end="")
-        console.print(f"{name}: {text}", highlight=False, soft_wrap=True)
+        console.print(f"{name}: {text}", soft_wrap=True)
     for trap in traps():
         console.print(Text("trap     ", style="yellow"), end="")
-        console.print(trap, highlight=False, soft_wrap=True)
+        console.print(trap, soft_wrap=True)
     return healthy
 
 

@@ -10,6 +10,7 @@ import typer
 from ..instances import generators, write
 from .faults import WrongUse
 from .importing import Formats
+from .terminal import say
 
 Out = Annotated[Path, typer.Option(help="the folder to write")]
 Seed = Annotated[int, typer.Option(help="the same seed gives the same bytes")]
@@ -83,7 +84,7 @@ def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any])
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     except ValueError as e:
         raise WrongUse(f"{name}: {e}") from e
-    print(f"{out}: {jobs} jobs, seed {seed}; bench show {out}")
+    say(f"{out}: {jobs} jobs, seed {seed}; bench show {out}")
 
 
 ABOUT = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .faults import WrongUse
-from .options import console_for
+from .terminal import console_for
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -58,15 +58,15 @@ def guide(
     console = console_for()
     console.print(_sources(found))
     for line in (*_left_out(found), "", *made.sentences(), "", *_accuracy(made, found, depth)):
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
     console.print(_confusion(made, days))
     console.print(_errors(made, days))
     if out is not None:
         _save(made, out)
-        console.print(f"{out}: the guide of {made.days} days", highlight=False, soft_wrap=True)
+        console.print(f"{out}: the guide of {made.days} days", soft_wrap=True)
     if plot is not None:
         plot_guide(made, days, plot)
-        console.print(f"{plot}: the days", highlight=False, soft_wrap=True)
+        console.print(f"{plot}: the days", soft_wrap=True)
 
 
 def _save(made: Guide, out: Path) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..instances import Instance, load
+from ..instances.own_files import content_of
 from ..models.efficiency import Day, days
 from ..models.profit import Profit
 from .faults import WrongUse
-from .selection import content_of
 from .store import Record, files, read
 from .verify import Checker
 from .view import View

@@ -20,6 +20,7 @@ from ..instances.workload import Workload
 from ..models.dispatch import DAY
 from .faults import WrongUse
 from .importing_log import as_instance, told
+from .terminal import say
 
 FIRST_DAY = {"summer": "07-01", "winter": "01-01"}
 
@@ -81,14 +82,12 @@ def import_curie(
         write(instance, out)
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
-    print("\n".join(told(workload, platform)))
-    print(f"temperatures: {about}" + ("" if weather else "; --weather FILE takes those of a place"))
+    say("\n".join(told(workload, platform)))
+    say(f"temperatures: {about}" + ("" if weather else "; --weather FILE takes those of a place"))
     for word, there in seasons.items():
         values = there.series.values
-        print(f"  {word}: {days} days, {min(values):g} to {max(values):g} degrees C, mean {there.mean:.1f}")
-    print(
-        f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes, {len(centre.names)} scenarios; bench show {out}"
-    )
+        say(f"  {word}: {days} days, {min(values):g} to {max(values):g} degrees C, mean {there.mean:.1f}")
+    say(f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes, {len(centre.names)} scenarios; bench show {out}")
 
 
 def with_power(workload: Workload, seed: int) -> Workload:

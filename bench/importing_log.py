@@ -17,6 +17,7 @@ from ..instances.workload import Report, Workload
 from ..models.dispatch import OBJECTIVES
 from ..models.platform import Platform
 from .faults import WrongUse
+from .terminal import say
 
 SHOWN = 10  # bad lines, and jobs left out, that are printed
 GROUPED = 3  # ids that are printed of jobs left out for the same reason
@@ -73,8 +74,8 @@ def import_log(
         write(instance, out)
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
-    print("\n".join(told(workload, platform)))
-    print(f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes; bench show {out}")
+    say("\n".join(told(workload, platform)))
+    say(f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes; bench show {out}")
 
 
 def as_instance(

@@ -10,6 +10,7 @@ import typer
 from ..instances.weather import read_weather, weather_csv
 from .faults import WrongUse
 from .store import write_whole
+from .terminal import say
 
 HOUR = 3600
 
@@ -36,5 +37,5 @@ def import_weather(
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     s = weather.series
     since = " from {:02}-{:02} on".format(*weather.first_day) if weather.first_day else ""
-    print(f"mean {weather.mean:.2f} degrees C, least {min(s.values):g}, greatest {max(s.values):g}")
-    print(f"{out}: {(s.end - s.begin) / HOUR:,g} hours{since}, {len(s.values):,} values")
+    say(f"mean {weather.mean:.2f} degrees C, least {min(s.values):g}, greatest {max(s.values):g}")
+    say(f"{out}: {(s.end - s.begin) / HOUR:,g} hours{since}, {len(s.values):,} values")

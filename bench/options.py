@@ -1,15 +1,12 @@
-"""What several commands share: options, and the consoles that they write to."""
+"""The options that several commands share."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from ..models.dispatch import OBJECTIVES
-
-PLAIN_WIDTH = 120  # of tables that do not go to a terminal
 
 InstanceName = Annotated[str, typer.Argument(help="a folder with an instance.toml, or the name of a shipped instance")]
 At = Annotated[str | None, typer.Option(help="snapshot: the jobs submitted by 12:00 (or second 43200), none started")]
@@ -22,9 +19,3 @@ Retry = Annotated[
     bool, typer.Option("--retry", help="also run again what failed or was broken off: killed, crashed, out of memory")
 ]
 Drop = Annotated[bool, typer.Option("--drop-impossible", help="go on without the jobs that can never fit")]
-
-
-def console_for(stderr: bool = False) -> Console:
-    """A console; what does not go to a terminal is 120 columns wide."""
-    made = Console(stderr=stderr)
-    return made if made.is_terminal else Console(stderr=stderr, width=PLAIN_WIDTH)

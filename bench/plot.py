@@ -24,7 +24,7 @@ from .dispatching import platform_of
 from .faults import WrongUse
 from .gantt import HOUR
 from .report_dispatch import summary
-from .store import Record, files, read, write_whole
+from .store import Record, files, jobs_file, read, write_whole
 
 if TYPE_CHECKING:
     from ..dispatch.outputs import Jobs
@@ -151,8 +151,8 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> Jobs:
 
     path = folder / str(record["jobs_csv"])
     try:
-        return read_jobs(path)
-    except JobsError as e:
+        return read_jobs(jobs_file(folder, record))
+    except (JobsError, ValueError) as e:
         raise WrongUse(str(e)) from e
     except OSError as e:
         raise WrongUse(

@@ -151,7 +151,7 @@ def _days(drawn: Sequence[Record]) -> str:
         return ""
     names = "".join(f"<th>{escape(r['method'])}: {what}</th>" for r in drawn for what in ("use", "PUE", "profit EUR"))
     rows = [f"<tr><th>day</th><th>mean °C</th>{names}</tr>"]
-    for k, days in enumerate(zip(*(r["daily"] for r in drawn), strict=True), 1):
+    for k, days in enumerate(zip(*(r.get("daily", ()) for r in drawn), strict=False), 1):
         cells = [fixed(days[0]["celsius"], 1)]
         for day in days:
             cells += [percent(day["utilisation"]), fixed(day["pue"], 4), number(day["profit"])]
@@ -313,7 +313,7 @@ def incumbents(record: Mapping[str, Any]) -> list[tuple[float, float]]:
     found: list[tuple[float, float]] = []
     for event in record["incumbents"]:
         value = event["objective"]
-        if value is not None and (not found or value > found[-1][1]):
+        if isinstance(value, (int, float)) and (not found or value > found[-1][1]):
             found.append((float(event["seconds"]), float(value)))
     if not found and record["objective"] is not None:
         found.append((float(record["seconds"]["total"] or 0.0), float(record["objective"])))

@@ -76,7 +76,7 @@ class Lines:
         pace = pace_of(event)
         if pace.seconds >= self._next.get(run.key, LINE_EVERY):
             self._next[run.key] = pace.seconds + LINE_EVERY
-            self.console.print(f"{named(run)}: {pace.text}", markup=False, highlight=False, soft_wrap=True)
+            self.console.print(f"{named(run)}: {pace.text}", soft_wrap=True)
 
     def refused(self, run: Run, reason: str) -> None:
         """A line with the reason."""
@@ -89,7 +89,7 @@ class Lines:
         self.done += 1
         width = len(str(self.total))
         text = f"[{self.done:{width}}/{self.total}] {named(run)}: {outcome(record)}" + (" (kept)" if kept else "")
-        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self.console.print(text, soft_wrap=True)
         if self.tell is not None:
             self.tell(record)
 

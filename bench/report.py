@@ -9,7 +9,6 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -31,7 +30,7 @@ class Row:
     @property
     def sound(self) -> list[Record]:
         """Those with a verified schedule."""
-        return [r for r in self.records if r["verified"] and r["objective"] is not None]
+        return [r for r in self.records if r["verified"] and isinstance(r["objective"], (int, float))]
 
     @property
     def objectives(self) -> list[float]:
@@ -86,7 +85,7 @@ class Board:
 
     @property
     def _bounds(self) -> list[Record]:
-        return [r for r in self.records if r["bound"] is not None and r["status"] != "error"]
+        return [r for r in self.records if isinstance(r["bound"], (int, float)) and r["status"] != "error"]
 
     def _refuted(self, record: Record) -> bool:
         """Whether the best verified schedule is better than the bound of a record allows."""
@@ -146,7 +145,7 @@ def table(title: str, board: Board, width: int = 120) -> Table:
     bound = None if best is None else best["bound"]
     seeds = max(len(row.records) for row in board.rows)
     wide = width >= NARROW
-    made = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     made.add_column(" ", width=1)
     made.add_column("method", overflow="fold", min_width=12)
     columns: list[tuple[str, str, bool, Cell]] = [
@@ -244,7 +243,7 @@ def verified(row: Row) -> Text:
 
 
 def _best_bound(row: Row, sign: int) -> float | None:
-    known = [r["bound"] for r in row.records if r["bound"] is not None]
+    known = [r["bound"] for r in row.records if isinstance(r["bound"], (int, float))]
     return max(known, key=lambda b: sign * b, default=None)
 
 

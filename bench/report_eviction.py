@@ -10,7 +10,6 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -33,7 +32,7 @@ class Line:
     @property
     def answer(self) -> Answer | None:
         """Loss in node-seconds and checkpoint time in seconds, for the problem's own deadline."""
-        known = [tuple(r["objective"]) for r in self.records if r["verified"] and r["objective"] is not None]
+        known = [tuple(r["objective"]) for r in self.records if r["verified"] and _is_pair(r["objective"])]
         return min(known, default=None)
 
     @cached_property
@@ -62,6 +61,10 @@ class Line:
         if not marks:
             return Text("-")
         return Text("yes") if all(marks) else Text("NO", style="bold red")
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 2 and None not in value
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class EvictionBoard:
             return None
         value, who = min(answers)
         for r in self.records:
-            if r["bound"] is not None and r["status"] != "error" and refutes(value, r["bound"], "minimize"):
+            if _is_pair(r["bound"]) and r["status"] != "error" and refutes(value, r["bound"], "minimize"):
                 return (
                     f"the bound {number(r['bound'])} of {r['method']} is refuted by the verified plan of {who} with "
                     f"{number(value)}: please report this"
@@ -143,7 +146,7 @@ def show(console: Console, title: str, board: EvictionBoard) -> list[str]:
 def table(title: str, board: EvictionBoard, width: int = 120) -> Table:
     """A row per method. Losses are in node-hours; "worse by" is the loss beyond the best one, over all deadlines."""
     wide = width >= NARROW
-    made = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     made.add_column("method", overflow="fold", min_width=12)
     heads = ["status", "loss\nnode-h", "checkpoints\ns", "worse by, all\ndeadlines node-h", "answered\n(proven)"]
     for head in heads[:3] + (heads[3:4] if wide else []) + heads[4:]:

@@ -9,7 +9,6 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -117,7 +116,7 @@ def table(title: str, board: ProfitBoard, width: int = 120) -> Table:
         ("veri-\nfied", True, verified),
     ]
     shown = [(name, cell) for name, when, cell in columns if when]
-    made = Table(title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     made.add_column(" ", width=1)
     made.add_column("method", overflow="fold", min_width=12)
     for name, _ in shown:
@@ -225,7 +224,7 @@ def overview(name: str, group: Sequence[ProfitBoard]) -> Table:
         for row in board.rows
         if not row.method.startswith(RULE) and row.objective is not None
     )
-    made = Table(title=f"{escape(name)}: all scenarios", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
+    made = Table(title=f"{name}: all scenarios", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     made.show_edge = False
     made.add_column("scenario")
     for head in ("best rule", "EUR", "strict", "bound", *(m.replace("@", "\n@").replace(":", ":\n") for m in methods)):

@@ -54,7 +54,7 @@ def carry_out(task: Task, tables: Console, notes: Console) -> int:
 def perform(plans: Plans, task: Task, tables: Console, notes: Console) -> Records | int:
     """Run plans, each with its folder, and return all records; an exit code where there is nothing more to do."""
     runs = [run for _, planned in plans for run in planned]
-    notes.print(how_long(runs, task.asked.jobs), highlight=False, soft_wrap=True)
+    notes.print(how_long(runs, task.asked.jobs), soft_wrap=True)
     if task.dry_run:
         _tell_plan(tables, runs)
         return 0
@@ -78,7 +78,7 @@ def perform(plans: Plans, task: Task, tables: Console, notes: Console) -> Record
                     fault=check[folder].reason,
                 )
     except KeyboardInterrupt:
-        notes.print(f"\nstopped; what is done is kept. To resume: {resume_command()}", markup=False, soft_wrap=True)
+        notes.print(f"\nstopped; what is done is kept. To resume: {resume_command()}", soft_wrap=True)
         return 130
     return records
 
@@ -87,7 +87,7 @@ def conclude(plans: Plans, records: Records, task: Task, tables: Console, notes:
     """Print the tables, unless records are wanted as JSON; 1 if a run failed or contradicts another one."""
     wrong = [] if task.as_json else show(tables, records)
     for folder in dict.fromkeys(f for f, _ in plans):
-        notes.print(f"records: {folder}; check them: bench verify {folder}", highlight=False, soft_wrap=True)
+        notes.print(f"records: {folder}; check them: bench verify {folder}", soft_wrap=True)
     return 1 if wrong or any(map(failed, records)) else 0
 
 
@@ -104,7 +104,7 @@ def _folder(task: Task, instance: Instance) -> Path:
 def _tell_plan(console: Console, runs: Sequence[Run]) -> None:
     for run in runs:
         threads = "1 thread" if run.threads == 1 else f"{run.threads} threads"
-        console.print(f"{named(run)}, {run.time_limit:g} s, {threads}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"{named(run)}, {run.time_limit:g} s, {threads}", soft_wrap=True)
 
 
 def resume_command() -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from .. import __version__
 from ..backends import UnknownName, backend, names
 from ..instances import Instance
+from ..instances.own_files import content_of
 from ..models.dispatch import Dispatch
 from ..models.problem import Problem
 from ..models.profit import Profit
@@ -93,18 +94,6 @@ def key_of(head: Mapping[str, Any]) -> str:
         values.append(head["replay"])
     text = json.dumps(values, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
-
-
-def content_of(path: Path) -> str:
-    """A hash of an instance's files: their names and bytes."""
-    found = hashlib.sha256()
-    files = (
-        sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")) if path.is_dir() else [path]
-    )
-    for file in files:
-        data = file.read_bytes()
-        found.update(f"{file.relative_to(path) if path.is_dir() else file.name}\0{len(data)}\0".encode() + data)
-    return found.hexdigest()[:20]
 
 
 @cache

@@ -37,27 +37,27 @@ def list_instances(console: Console, instances: Iterable[Instance]) -> None:
 
 def show_instance(console: Console, instance: Instance, path: str) -> None:
     """Everything of an instance that fits on a page."""
-    console.print(f"{instance.name}: {instance.description or instance.kind}", style="bold", highlight=False)
+    console.print(f"{instance.name}: {instance.description or instance.kind}", style="bold")
     for name, text in (("kind", instance.kind), ("folder", instance.path), ("source", instance.source)):
         if text:
-            console.print(f"{name}: {text}", highlight=False, soft_wrap=True)
+            console.print(f"{name}: {text}", soft_wrap=True)
     for name, values in (("generator", instance.generator), ("repairs", instance.repairs)):
         if values:
-            console.print(f"{name}: " + ", ".join(f"{k} {v}" for k, v in values.items()), highlight=False)
+            console.print(f"{name}: " + ", ".join(f"{k} {v}" for k, v in values.items()))
     for job, why in instance.dropped:
-        console.print(f"dropped: job {job.id} {why}", highlight=False)
+        console.print(f"dropped: job {job.id} {why}")
     if isinstance(instance.problem, Dispatch):
-        console.print(f"objective: {instance.problem.aim} ({instance.problem.sense})", highlight=False)
+        console.print(f"objective: {instance.problem.aim} ({instance.problem.sense})")
         _show_dispatch(console, instance.problem)
     elif isinstance(instance.problem, Profit):
         _show_dispatch(console, instance.problem.dispatch)
         show_profit(console, instance)
     elif isinstance(instance.problem, Eviction):
         _show_eviction(console, instance.problem)
-    console.print(f"formulations: {', '.join(instance.problem.formulations)}", highlight=False)
+    console.print(f"formulations: {', '.join(instance.problem.formulations)}")
     views = "; ".join(view.label for view in defaults(instance))
-    console.print(f"bench run does: {views}", highlight=False)
-    console.print(f"on {cores()} cores: {how_long(plan(instance, path, Asked()), 1)}", highlight=False)
+    console.print(f"bench run does: {views}")
+    console.print(f"on {cores()} cores: {how_long(plan(instance, path, Asked()), 1)}")
 
 
 def _show_dispatch(console: Console, problem: Dispatch) -> None:
@@ -86,7 +86,6 @@ def _show_eviction(console: Console, problem: Eviction) -> None:
     console.print(
         f"to free: {problem.nodes_needed:,} of {problem.nodes_in_use:,} nodes within {problem.deadline_s} s, steps of "
         f"{problem.step_s} s, checkpoints {how}",
-        highlight=False,
     )
     table = _table("job", "nodes", "loss if killed node-h", "application checkpoint s", "system checkpoint s")
     for c in problem.candidates:

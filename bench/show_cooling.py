@@ -45,16 +45,15 @@ def show_cooling(console: Console, name: str, plot: Path | None = None) -> None:
     console.print(
         f"{table.name}: cooling from {low:g} to {high:g} degrees C, up to {table.most:,g} W of IT power",
         style="bold",
-        highlight=False,
     )
     for line in about(name):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
     console.print(_grid(table, "PUE"), _grid(table, "cooling kW"))
     if plot is not None:
         from .plot_cooling import plot_cooling
 
         plot_cooling(table, plot)
-        console.print(f"{plot}: cooling power and PUE over IT power", highlight=False, soft_wrap=True)
+        console.print(f"{plot}: cooling power and PUE over IT power", soft_wrap=True)
 
 
 def scale(most: float) -> list[float]:

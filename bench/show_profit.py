@@ -18,10 +18,10 @@ def show_profit(console: Console, instance: Instance) -> None:
     """What is paid, what the jobs take, and each scenario's temperatures and PUE; jobs and machine stand elsewhere."""
     problem = instance.profit
     for line in _lines(problem):
-        console.print(line, highlight=False)
+        console.print(line)
     if len(instance.scenarios) > 1:
         own = "" if instance.centre is None else f" (by default {instance.centre.default})"
-        console.print(f"scenarios{own}: {'; '.join(instance.scenarios)}", highlight=False)
+        console.print(f"scenarios{own}: {'; '.join(instance.scenarios)}")
     problems = {name: instance.scenario(name) for name in instance.scenarios} or {"its own": problem}
     console.print(_weather(problems.items()))
 

@@ -12,13 +12,15 @@ from rich.console import Console
 
 from ..backends import UnknownName
 from ..instances import Instance, UnknownInstance, load
+from ..instances.own_files import content_of
 from ..instances.workload import Report
 from .dispatching import SHOWN, Scene, scene_of
 from .faults import WrongUse
 from .replay import Replay
 from .run import Task, conclude, perform
-from .selection import Run, content_of, replays
-from .store import Record
+from .selection import Run, replays
+from .store import Record, jobs_file
+from .terminal import say
 from .view import View
 
 TIME_LIMIT = 3600.0  # seconds of a whole replay
@@ -95,7 +97,7 @@ def carry_out(asked: Asked, task: Task, tables: Console, notes: Console) -> int:
     if asked.starts is not None:
         without = write_starts(records, folder, scene, asked.starts)
         missing = f"; no starts of {', '.join(without)}" if without else ""
-        notes.print(f"starts: {asked.starts}{missing}", highlight=False, soft_wrap=True)
+        notes.print(f"starts: {asked.starts}{missing}", soft_wrap=True)
     return conclude(plans, records, task, tables, notes)
 
 
@@ -107,7 +109,7 @@ def _instance(path: str, drop_impossible: bool) -> Instance:
             raise WrongUse(f"{path}: there is no such file, and no instance of that name") from e
         raise
     for job, why in found.dropped:
-        print(f"{found.name}: job {job.id} is left out: {why}")
+        say(f"{found.name}: job {job.id} is left out: {why}")
     return found
 
 
@@ -119,7 +121,7 @@ def tell_workload(scene: Scene, notes: Console) -> None:
     load = w.load(scene.platform)
     said += f", offered load {load:.2f}" if load < float("inf") else ""
     for text in (said, *report_lines(w.report)):
-        notes.print(text, markup=False, highlight=False, soft_wrap=True)
+        notes.print(text, soft_wrap=True)
 
 
 def report_lines(report: Report) -> Iterable[str]:
@@ -155,7 +157,7 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
         if r.get("jobs_csv") is None:
             without.append(title)
         else:
-            runs[title] = outputs.read_jobs(folder / r["jobs_csv"])
+            runs[title] = outputs.read_jobs(jobs_file(folder, r))
     ids = [*scene.workload.ids, *(job for job, _ in scene.workload.report.dropped)]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from .options import Drop, First, Retry, console_for
+from .options import Drop, First, Retry
 from .replay import parse_stretch
 from .selection import Asked, parse_seeds
+from .terminal import console_for
 from .view import View
 
 

@@ -11,13 +11,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
+from ..instances.own_files import ForeignFile, own_file
+from ..models.excerpt import excerpt
 from .faults import WrongUse
+from .record_form import first_fault
 
 if TYPE_CHECKING:
     import pandas
 
 Record = dict[str, Any]
 LOCK = ".lock"
+LONGEST_NAME = 120  # characters of a method in the name of a file
 NESTED = (
     "seconds", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",
     "account", "account.horizon", "account.end",
@@ -55,7 +59,8 @@ class Store:
         lock.flush()
         self._lock = lock
         for left_over in self.folder.glob(".*.tmp"):
-            left_over.unlink()
+            if not left_over.is_dir():  # which is none of ours
+                left_over.unlink(missing_ok=True)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, trace: TracebackType | None) -> None:
@@ -72,10 +77,13 @@ class Store:
             except ValueError as e:
                 reason = str(e)
                 continue
-            jobs = record.get("jobs_csv")
-            if jobs is None or (self.folder / str(jobs)).is_file():
+            if record.get("jobs_csv") is None:
                 return record
-            reason = f"its file {jobs} is missing"
+            try:
+                jobs_file(self.folder, record)
+                return record
+            except ValueError as e:
+                reason = str(e)
         if reason:
             raise ValueError(reason)
         return None
@@ -97,14 +105,14 @@ def name_of(record: Mapping[str, Any]) -> str:
 
 def stem_of(record: Mapping[str, Any]) -> str:
     """The file name of a record without its ending; what is written beside the record has the same."""
-    method = re.sub(r"[^A-Za-z0-9.+@-]+", "_", record["method"])
+    method = re.sub(r"[^A-Za-z0-9.+@-]+", "_", record["method"])[:LONGEST_NAME]  # a file's name has 255 bytes at most
     return f"{method}.{record['seed']}.{record['key']}"
 
 
 def write_whole(path: Path, text: str | bytes) -> None:
     """Write a file beside its place, to the disk, and rename it: at no moment is it half written."""
     beside = path.parent / f".{path.name}.{os.getpid()}.tmp"
-    data = text.encode() if isinstance(text, str) else text
+    data = text.encode(errors="backslashreplace") if isinstance(text, str) else text
     try:
         with beside.open("wb") as f:
             f.write(data)
@@ -117,21 +125,48 @@ def write_whole(path: Path, text: str | bytes) -> None:
 
 def read(path: Path) -> Record:
     """A record from its file. Raises ValueError that says what is wrong with it."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
-    except ValueError as e:
-        raise ValueError(f"{path}: not JSON ({e})") from e
-    except OSError as e:
-        raise ValueError(f"{path}: cannot be read ({e.strerror})") from e
+    found = read_json(path)
     missing = [name for name in ("key", "instance", "method", "status", "schedule") if name not in dict_of(found)]
     if missing:
         raise ValueError(f"{path}: not a record of the bench, it lacks {', '.join(missing)}")
+    fault = first_fault(found)
+    if fault is not None:
+        raise ValueError(f"{path}: the record is not of this version of the bench: {fault}")
     record: Record = found
     return record
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
+def read_json(path: Path) -> Any:
+    """What a JSON file holds, without NaN and infinities. Raises ValueError that says what is wrong with it."""
+    try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise ValueError(f"{path}: cannot be read (not a regular file)")
+        text = path.read_text(encoding="utf-8")
+    except OSError as e:
+        raise ValueError(f"{excerpt(str(path))}: cannot be read ({e.strerror})") from e
+    except UnicodeDecodeError as e:
+        raise ValueError(f"{path}: not JSON ({e})") from e
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except ValueError as e:
+        raise ValueError(f"{path}: not JSON ({e})") from e
+    except RecursionError as e:
+        raise ValueError(f"{path}: not JSON of the bench (too many objects and lists within each other)") from e
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def jobs_file(folder: Path, record: Mapping[str, Any]) -> Path:
+    """The file of jobs that the record of a replay names, in its folder. Raises ValueError for one elsewhere, or none."""
+    name = str(record["jobs_csv"])
+    try:
+        return own_file(folder, name)
+    except FileNotFoundError as e:
+        raise ValueError(f"{folder / name}: there is no such file, the jobs of {record['method']}: run it again") from e
+    except ForeignFile as e:
+        raise ValueError(f"{folder}: jobs_csv {excerpt(name)} is not a file of the folder: {e}") from e
 
 
 def dict_of(value: object) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from ..backends.base import Status
 from ..backends.gaps import refutes
 from ..instances import Instance
+from ..instances.own_files import content_of
 from ..models.eviction import Eviction
 from ..models.problem import Problem, Schedule, Value
 from ..models.profit import Profit
@@ -21,8 +22,8 @@ from .profiting import faults_of_account
 from .record import AGREE, SCHEMA, agree, gap_of
 from .record import record as whole
 from .replay import Replay
-from .selection import Run, content_of, key_of
-from .store import files, read
+from .selection import Run, key_of
+from .store import files, jobs_file, read, read_json
 from .view import View
 
 Load = Callable[[str, bool], Instance]
@@ -138,7 +139,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, scene: Scene) -> l
     from ..dispatch.verification import violations
 
     broke_off = _broke_off(record)
-    replayed = read_jobs(folder / record["jobs_csv"]).replay(scene.workload, scene.platform)
+    replayed = read_jobs(jobs_file(folder, record)).replay(scene.workload, scene.platform)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
     if broke_off:
         return faults
@@ -180,7 +181,7 @@ def faults_of(record: Mapping[str, Any], problem: Problem) -> list[str]:
             found.append(f"it says verified: {json.dumps(record['verified'])}, the check says {json.dumps(not faults)}")
     if value is None and record["objective"] is not None:
         found.append(f"it has objective {record['objective']}, but no schedule that holds")
-    elif value is not None and not agree(value, record["objective"]):
+    elif value is not None and record["status"] != "error" and not agree(value, record["objective"]):
         found.append(f"it says objective {record['objective']}, its schedule has {value}")
     if isinstance(problem, Eviction):
         found += faults_of_deadlines(problem, record)
@@ -224,11 +225,9 @@ def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[
 def read_schedule(path: Path) -> object:
     """The schedule of a JSON file: the schedule itself, or the one of a record. Raises WrongUse."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise WrongUse(f"{path}: cannot be read ({e.strerror})") from e
+        data = read_json(path)
     except ValueError as e:
-        raise WrongUse(f"{path}: not JSON ({e})") from e
+        raise WrongUse(str(e)) from e
     if isinstance(data, dict) and "schedule" in data and "key" in data:
         return data["schedule"]
     return data

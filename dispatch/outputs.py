@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..instances.workload import Ints, Workload
+from ..models.excerpt import excerpt
 from ..models.platform import Platform
 from .simulation import Placement, Simulation
 from .verification import NEVER, Replay
@@ -102,10 +103,10 @@ class Jobs:
         row = {name: k for k, name in enumerate(self.ids)}
         if len(row) < len(self.ids):
             twice = next(name for k, name in enumerate(self.ids) if row[name] != k)
-            raise JobsError(f"job {twice!r} is there twice; expected is one line per job")
+            raise JobsError(f"job {excerpt(twice)} is there twice; expected is one line per job")
         unknown = row.keys() - set(workload.ids)
         if unknown:
-            raise JobsError(f"job {min(unknown)!r} is not one of {workload.name} ({len(unknown)} such jobs)")
+            raise JobsError(f"job {excerpt(min(unknown))} is not one of {workload.name} ({len(unknown)} such jobs)")
         at = np.array([row.get(name, NEVER) for name in workload.ids], np.int64)
         there, p = at >= 0, self.placement
         count = np.where(there, np.diff(p.first)[at], 0)
@@ -240,7 +241,7 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
             ranges += _ranges(units or nodes)
         except ValueError:
             raise JobsError(
-                f"{where} {line + k}: job {text['job_id'][k]!r} has the nodes {units or nodes!r}; expected is 0-3 7"
+                f"{where} {line + k}: job {excerpt(text['job_id'][k])} has the nodes {excerpt(units or nodes)}; expected is 0-3 7"
             ) from None
         count[k] = (len(ranges) - before) // 3
     low, high, each = np.array(ranges, np.int64).reshape(-1, 3).T
@@ -256,7 +257,7 @@ def _numbers(cells: list[str], name: str, where: str, line: int) -> Ints:
     wrong = np.flatnonzero(~(np.abs(found) < LARGE))
     if wrong.size:
         k = int(wrong[0])
-        raise JobsError(f"{where} {line + k}: {name} is {cells[k]!r}; expected is a number")
+        raise JobsError(f"{where} {line + k}: {name} is {excerpt(cells[k])}; expected is a number")
     return np.rint(found).astype(np.int64)
 
 
@@ -278,7 +279,7 @@ def _ranges(text: str) -> list[int]:
         nodes, _, several = piece.partition(":")
         begin, _, end = nodes.partition("-")
         low, high, units = int(begin), int(end or begin), int(several or 1)
-        if low > LARGE or high > LARGE or units > LARGE:
+        if not (low <= high <= LARGE and units <= LARGE):
             raise ValueError
         found += (low, high, units)
     return found

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from os.path import isfile
 from pathlib import Path
 
 from ..models.cooling import Cooling
+from ..models.excerpt import MOST, excerpt
 from ..models.platform import ProblemError
 from .folder import to_csv
 from .sheet import COMMENT, Line, Sheet, one_of
@@ -23,9 +25,9 @@ class UnknownCooling(LookupError):
 
     def __init__(self, name: str) -> None:
         known = cooling_names()
-        self.near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"shipped are {' and '.join(known)}"
-        super().__init__(f"there is no cooling {name!r}: no file, no shipped table; {hint}")
+        super().__init__(f"there is no cooling {excerpt(name)}: no file, no shipped table; {hint}")
 
 
 def cooling_names() -> list[str]:
@@ -62,7 +64,7 @@ def _path(name: str | Path, folder: str | Path) -> Path:
     if str(name) in cooling_names():
         return SHIPPED / f"{name}.csv"
     path = Path(folder, name)
-    if not path.is_file():
+    if not isfile(path):
         raise UnknownCooling(str(name))
     return path
 

@@ -16,8 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..models.excerpt import excerpt, shortened, visible
+from .own_files import ForeignFile, own_file
+
 SETTINGS = "instance.toml"
 Place = tuple[str | int, ...]
+SHOWN = 50  # faults in the message of an error
+DEEPEST = 20  # tables and lists within each other
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,8 @@ class Fault:
 
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}, line {self.line}"
-        found = "nothing" if self.found is None else repr(self.found)
-        return f"{where}, {self.field}: expected {self.expected}, found {found}"
+        found = "nothing" if self.found is None else excerpt(self.found)
+        return shortened(visible(f"{where}, {self.field}: expected {self.expected}, found {found}"))
 
 
 class InstanceError(ValueError):
@@ -42,7 +47,8 @@ class InstanceError(ValueError):
     def __init__(self, path: Path, faults: Sequence[Fault]) -> None:
         self.path, self.faults = path, tuple(faults)
         count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-        super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults)]))
+        count += f", the first {SHOWN} of them" if len(faults) > SHOWN else ""
+        super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults[:SHOWN])]))
 
 
 @dataclass
@@ -62,8 +68,10 @@ class Folder:
         text = self._read(SETTINGS)
         if text is not None:
             try:
-                values = tomllib.loads(text)
-            except tomllib.TOMLDecodeError as e:
+                if _is_deep(found := tomllib.loads(text)):
+                    raise RecursionError(f"more than {DEEPEST} tables and lists within each other")
+                values = found
+            except (ValueError, RecursionError) as e:  # also of a number of thousands of digits
                 place = re.search(r"\(at line (\d+)", str(e))
                 self.tell(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
             self.lines = _toml_lines(text)
@@ -71,11 +79,13 @@ class Folder:
 
     def _read(self, name: str) -> str | None:
         try:
-            return (self.path / name).read_text(encoding="utf-8-sig")
+            return own_file(self.path, name).read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             self.tell(name, None, "file", f"a file of this name in {self.path}", None)
         except UnicodeDecodeError as e:
             self.tell(name, None, "encoding", "UTF-8", str(e))
+        except ForeignFile as e:
+            self.tell(name, None, "file", f"a regular file of {self.path}", str(e))
         except OSError as e:
             self.tell(name, None, "file", "a readable file", e.strerror)
         return None
@@ -232,6 +242,15 @@ class Row:
             self.tell(column, "a number of at least 0", value)
             return None
         return found
+
+
+def _is_deep(value: object) -> bool:
+    """Whether more than 20 tables and lists are within each other."""
+    level: list[Any] = [value]
+    for _ in range(DEEPEST):
+        inside = (v.values() if isinstance(v, dict) else v for v in level if isinstance(v, (dict, list)))
+        level = [v for each in inside for v in each]
+    return bool(level)
 
 
 def _dotted(place: Place) -> str:

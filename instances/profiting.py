@@ -28,14 +28,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..models.dispatch import Dispatch
+from ..models.excerpt import excerpt
 from ..models.platform import ProblemError
 from ..models.profit import Profit, cores
 from ..models.series import HOUR, Series
-from .cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names
+from .cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names, read_cooling
 from .dispatching import JOBS, Batch, jobs_csv, machine_tables, origin_tables, read_batch
 from .folder import SETTINGS, Folder, InstanceError, Table, to_csv, to_toml, write_files
 from .instance import Instance
 from .lines import read_lines
+from .own_files import ForeignFile, own_file
 from .scenarios import Plant, Scenarios, Season, UnknownScenario, known
 from .sheet import Sheet
 from .weather import read_weather, weather_csv
@@ -119,12 +121,15 @@ def _plant(table: Table, word: str) -> Plant | None:
     if not name:
         return None
     try:
-        text = "" if name in cooling_names() else _text(table.folder.path / name)
-        return Plant(name, cooling(name, table.folder.path), float(scale), text)
-    except UnknownCooling as e:
+        if name in cooling_names():
+            return Plant(name, cooling(name), float(scale))
+        path = own_file(table.folder.path, name)
+        return Plant(name, read_cooling(path), float(scale), _text(path))
+    except FileNotFoundError:
         expected = f"a file of the folder, or a shipped table ({', '.join(cooling_names())})"
-        table.tell("table", expected + (f"; {e.near[0]} perhaps" if e.near else ""), name)
-    except (InstanceError, WorkloadError) as e:
+        near = UnknownCooling(name).near
+        table.tell("table", expected + (f"; {near[0]} perhaps" if near else ""), name)
+    except (InstanceError, WorkloadError, ForeignFile) as e:
         _took(table, "table", e)
     return None
 
@@ -135,24 +140,27 @@ def _season(table: Table, word: str) -> Season | None:
     if not file:
         return None
     try:
-        path = table.folder.path / file
+        path = own_file(table.folder.path, file)
         return Season(file, read_weather(path), _text(path))
-    except (InstanceError, WorkloadError) as e:
+    except (InstanceError, WorkloadError, ForeignFile, FileNotFoundError) as e:
         _took(table, "temperatures", e)
     return None
 
 
 def _text(path: Path) -> str:
-    """What a file says, with its comments, for a copy of it; empty where there is none (which is told elsewhere)."""
-    return "\n".join(read_lines(path)) + "\n" if path.is_file() else ""
+    """What a file says, with its comments, for a copy of it."""
+    return "\n".join(read_lines(path)) + "\n"
 
 
 def _took(table: Table, key: str, error: Exception) -> None:
     """The faults of a file that a value names."""
     if isinstance(error, InstanceError):
         table.folder.faults += error.faults
-    else:
+    elif isinstance(error, WorkloadError):
         table.tell(key, "a file of the folder that can be read", str(error))
+    else:
+        why = "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
+        table.tell(key, f"a regular file of the folder ({why})", table.values.get(key))
 
 
 def _price(table: Table, word: str) -> float:
@@ -167,8 +175,8 @@ def _energy_price(profit: Table) -> Series | float:
     value = profit.values.get("energy_price")
     if isinstance(value, str):
         try:
-            return read_prices(profit.folder.path / value)
-        except (InstanceError, WorkloadError) as e:
+            return read_prices(own_file(profit.folder.path, value))
+        except (InstanceError, WorkloadError, ForeignFile, FileNotFoundError) as e:
             _took(profit, "energy_price", e)
             return 0.0
     found = _number(profit, "energy_price", -inf, None, f"euro per kWh, or a file ({TIME},{EURO})")
@@ -262,14 +270,20 @@ def read_prices(path: str | Path) -> Series:
 def write(instance: Instance, folder: str | Path) -> None:
     """Write a profit instance as a folder; the same instance gives the same bytes.
 
-    Raises ValueError for what the files cannot hold: a problem without scenarios, running jobs, windows of single jobs.
+    Raises ValueError for what the files cannot hold: a problem without scenarios, running jobs, windows of single jobs, two
+    files of one name.
     """
     centre = instance.centre
     if centre is None:
         raise ValueError(f"instance {instance.name!r} has no scenarios (cooling, season, price), which a folder needs")
-    files = {_name(season.file): season.text or weather_csv(season.weather) for season in centre.season.values()}
+    named = [(season.file, season.text or weather_csv(season.weather)) for season in centre.season.values()]
     own = [plant for plant in centre.cooling.values() if plant.table not in cooling_names()]
-    files |= {_name(plant.table): plant.text or cooling_csv(plant.cooling) for plant in own}
+    named += [(plant.table, plant.text or cooling_csv(plant.cooling)) for plant in own]
+    files: dict[str, str] = {}
+    for file, text in named:
+        taken = _name(file) in (JOBS, SETTINGS, PRICES_FILE, *cooling_names())
+        if taken or files.setdefault(_name(file), text) != text:
+            raise ValueError(f"instance {instance.name!r}: {excerpt(file)} needs another name, {_name(file)} is taken")
     if isinstance(centre.energy_price, Series):
         files[PRICES_FILE] = to_csv(
             (TIME, EURO), zip(centre.energy_price.times, centre.energy_price.values, strict=True)

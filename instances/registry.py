@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from os.path import isdir, isfile
 from pathlib import Path
 
+from ..models.excerpt import MOST, excerpt
 from . import computing_centre, dispatching, eurora, evicting, profiting, theta
 from .folder import SETTINGS, Folder
 from .instance import Instance
@@ -33,9 +35,10 @@ class UnknownInstance(LookupError):
 
     def __init__(self, name: str) -> None:
         known = names()
-        self.near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"shipped are {', '.join(known)}"
-        super().__init__(f"there is no instance {name!r}: no folder with an {SETTINGS}, no shipped instance; {hint}")
+        name = excerpt(name)
+        super().__init__(f"there is no instance {name}: no folder with an {SETTINGS}, no shipped instance; {hint}")
 
 
 def names() -> list[str]:
@@ -60,11 +63,11 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
     43200
     """
     path = Path(folder)
-    if path.name == SETTINGS and path.is_file():
+    if path.name == SETTINGS and isfile(path):  # of os.path: False for a name that no file can have
         path = path.parent
-    if not (path / SETTINGS).is_file() and str(folder) in names():
+    if not isfile(path / SETTINGS) and str(folder) in names():
         path = SHIPPED / str(folder)
-    if not path.is_dir():
+    if not isdir(path):
         raise UnknownInstance(str(folder))
     files = Folder(path)
     if not files.faults:

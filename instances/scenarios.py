@@ -9,6 +9,7 @@ from itertools import product
 
 from ..models.cooling import Cooling
 from ..models.dispatch import Dispatch
+from ..models.excerpt import MOST, excerpt
 from ..models.profit import Profit
 from ..models.series import Series
 from .cooling_tables import cooling
@@ -97,12 +98,12 @@ def known(name: str, axes: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
     form = ",".join(axes)
     if len(words) != len(choices):
         example = ",".join(values[0] for values in choices.values() if values)
-        raise UnknownScenario(f"there is no scenario {name!r}; expected {form}, such as {example}")
+        raise UnknownScenario(f"there is no scenario {excerpt(name)}; expected {form}, such as {example}")
     for word, (axis, values) in zip(words, choices.items(), strict=True):
         if word not in values:
-            near = difflib.get_close_matches(word, values, n=3, cutoff=0.4)
+            near = difflib.get_close_matches(word[:MOST], values, n=3, cutoff=0.4)
             hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(values)}"
-            raise UnknownScenario(f"there is no scenario {name!r} ({form}): no {axis} {word!r}; {hint}")
+            raise UnknownScenario(f"there is no scenario {excerpt(name)} ({form}): no {axis} {excerpt(word)}; {hint}")
     return words
 
 

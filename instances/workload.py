@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.dispatch import Dispatch, Durations, Job, Queue, Window, impossible
+from ..models.excerpt import shortened, visible
 from ..models.platform import Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
 
@@ -34,7 +35,7 @@ class BadLine:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}, line {self.line}: {self.message}"
+        return shortened(visible(f"{self.file}, line {self.line}: {self.message}"))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from .excerpt import excerpt
 from .platform import ProblemError
 
 Advice = Literal["maximise utilisation", "optimise cooling"]
@@ -63,22 +64,24 @@ class Guide:
             raise ProblemError(
                 f"{path}: cannot be read ({e.strerror}); bench guide RESULTS --out FILE writes one"
             ) from e
-        except ValueError as e:
+        except (ValueError, RecursionError) as e:
             raise ProblemError(f"{path}: not JSON ({e}); bench guide RESULTS --out FILE writes one") from e
         try:
             return cls.from_json(data)
         except ProblemError as e:
             raise ProblemError(f"{path}: {e}") from e
+        except RecursionError as e:
+            raise ProblemError(f"{path}: rules: too many of them within each other") from e
 
     @classmethod
     def from_json(cls, data: Any) -> Guide:
         """A guide from the form of ``as_json``. Raises ProblemError that names the place where the form is broken."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             found = data.get("format") if isinstance(data, dict) else data
-            raise ProblemError(f"not a guide: its format is {found!r}, {FORMAT!r} is expected")
+            raise ProblemError(f"not a guide: its format is {excerpt(found)}, {FORMAT!r} is expected")
         rules = data.get("rules")
         if not isinstance(rules, dict) or not rules:
-            raise ProblemError(f"rules: expected an object with a rule per cooling, found {rules!r}")
+            raise ProblemError(f"rules: expected an object with a rule per cooling, found {excerpt(rules)}")
         about = data.get("about", {})
         return cls(
             {name: _rule(rule, f"rules.{name}") for name, rule in rules.items()},
@@ -139,7 +142,7 @@ class Guide:
     def _rule_of(self, cooling: str) -> Rule:
         if cooling not in self.rules:
             raise ProblemError(
-                f"the guide does not know cooling {cooling!r}; it was learned for {', '.join(self.rules)}"
+                f"the guide does not know cooling {excerpt(cooling)}; it was learned for {', '.join(self.rules)}"
             )
         return self.rules[cooling]
 
@@ -193,16 +196,22 @@ def _rule(data: Any, where: str) -> Rule:
         days: Any = data.get("days")
         right: Any = data.get("right")
         if advice not in get_args(Advice):
-            raise ProblemError(f"{where}: the advice is {advice!r}; one of {', '.join(get_args(Advice))} is expected")
+            raise ProblemError(
+                f"{where}: the advice is {excerpt(advice)}; one of {', '.join(get_args(Advice))} is expected"
+            )
         if not (_count(days) and _count(right) and right <= days):
-            raise ProblemError(f"{where}: right on {right!r} of {days!r} days; whole numbers are expected")
+            raise ProblemError(
+                f"{where}: right on {excerpt(right)} of {excerpt(days)} days; whole numbers are expected"
+            )
         return Leaf(advice, days, right)
     if isinstance(data, dict) and {"utilisation_above", "then", "else"} <= set(data):
         above = data["utilisation_above"]
         if isinstance(above, bool) or not isinstance(above, (int, float)) or not 0 <= above <= 1:
-            raise ProblemError(f"{where}: utilisation_above is {above!r}; a share from 0 to 1 is expected")
+            raise ProblemError(f"{where}: utilisation_above is {excerpt(above)}; a share from 0 to 1 is expected")
         return Split(float(above), _rule(data["then"], f"{where}.then"), _rule(data["else"], f"{where}.else"))
-    raise ProblemError(f"{where}: expected advice, days, right, or utilisation_above, then, else; found {data!r}")
+    raise ProblemError(
+        f"{where}: expected advice, days, right, or utilisation_above, then, else; found {excerpt(data)}"
+    )
 
 
 def _count(value: Any) -> bool:

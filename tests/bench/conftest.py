@@ -9,11 +9,12 @@ from schedlab.backends import Incumbent, Result
 from schedlab.bench.cli import main
 from schedlab.bench.profiting import fields
 from schedlab.bench.record import outcome, plain, record
-from schedlab.bench.selection import Run, content_of
+from schedlab.bench.selection import Run
 from schedlab.bench.store import Store
 from schedlab.bench.view import View
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
+from schedlab.instances.own_files import content_of
 
 
 @pytest.fixture

@@ -14,11 +14,12 @@ from schedlab.bench.guide_days import Sample
 from schedlab.bench.guide_learning import confusion, errors_by_distance, learn, leave_out, usual
 from schedlab.bench.profiting import fields
 from schedlab.bench.record import outcome, record
-from schedlab.bench.selection import Run, content_of
+from schedlab.bench.selection import Run
 from schedlab.bench.store import write_whole
 from schedlab.bench.view import View
 from schedlab.heuristics import multi_search
 from schedlab.instances import load
+from schedlab.instances.own_files import content_of
 from schedlab.models.efficiency import Day
 from schedlab.models.guide import MAXIMISE, OPTIMISE, Leaf, Split
 

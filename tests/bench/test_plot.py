@@ -18,12 +18,13 @@ from schedlab.bench.gantt import rectangles, shares
 from schedlab.bench.plot import OTHERS, legend_of, plot
 from schedlab.bench.record import plain, record
 from schedlab.bench.replay import Replay
-from schedlab.bench.selection import Run, content_of
+from schedlab.bench.selection import Run
 from schedlab.bench.store import Store, stem_of
 from schedlab.bench.view import View
 from schedlab.dispatch.outputs import Jobs, Kind, read_jobs
 from schedlab.dispatch.simulation import Placement
 from schedlab.instances import load
+from schedlab.instances.own_files import content_of
 from schedlab.models import NodeGroup, Platform
 
 VOID = {"meta", "br", "img", "link", "input"}

@@ -14,7 +14,7 @@ from schedlab.bench.dispatching import replay_in_worker
 from schedlab.bench.faults import WrongUse
 from schedlab.bench.record import failed, plain, record
 from schedlab.bench.replay import Replay, parse_stretch
-from schedlab.bench.selection import Asked, Run, content_of, is_dispatcher, key_of, plan
+from schedlab.bench.selection import Asked, Run, is_dispatcher, key_of, plan
 from schedlab.bench.simulate import trace_name
 from schedlab.bench.store import Store, read, read_results
 from schedlab.bench.view import View
@@ -22,6 +22,7 @@ from schedlab.dispatch.moment import Decision, Start
 from schedlab.dispatch.registry import Named
 from schedlab.dispatch.simulator import simulate
 from schedlab.instances import load
+from schedlab.instances.own_files import content_of
 from schedlab.instances.traces import open_trace
 
 JOBS = 60

@@ -199,6 +199,7 @@ def test_a_file_of_batsim_itself_is_read(tmp_path):
         (HEADER + "1,0,1,nan,5,0,\n", "line 2: starting_time is 'nan'"),
         (HEADER + "1,0,1,0,5,n1-n3,\n", "line 2: job '1' has the nodes 'n1-n3'; expected is 0-3 7"),
         (HEADER + "1,0,1,0,5,99999999999999999999,\n", "line 2: job '1' has the nodes"),
+        (HEADER + "1,0,1,0,5,5-3,\n", "line 2: job '1' has the nodes '5-3'"),
     ],
 )
 def test_what_is_no_jobs_csv_is_told_with_its_line(tmp_path, text, complaint):
