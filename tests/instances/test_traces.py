@@ -68,7 +68,7 @@ def test_a_batsim_job_that_cannot_be_replayed_is_left_out(file: Writer, job: obj
         ("[]", "expected a JSON object"),
         ('{"nb_res": 3}', 'list "jobs"'),
         (batsim(nb_res=0), '"nb_res" is 0'),
-        (batsim(nb_res=10**12), '"nb_res" is 10+; expected the number of resources, 1 to 10,000,000'),
+        (batsim(nb_res=10**12), '"nb_res" is 10+; expected the number of resources, 1 to 2,000,000'),
         (batsim(), "no job to replay"),
         (batsim("job"), "1 jobs were left out"),
     ],
