@@ -15,6 +15,7 @@ from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
 from ..instances import Instance, InstanceError, UnknownInstance, UnknownScenario, load, names
 from ..instances.cooling_tables import UnknownCooling
 from ..instances.workload import WorkloadError
+from ..instances.writing import NotReadable
 from ..models import ProblemError
 from .faults import WrongUse
 from .generate import generate_app
@@ -44,6 +45,7 @@ WRONG_USE = (
     UnknownScenario,
     InstanceError,
     WorkloadError,
+    NotReadable,
     ProblemError,
     LoweringTooLarge,
     SolverUnavailable,

@@ -38,6 +38,7 @@ def write_files(folder: Path, files: Mapping[str, str], read: Callable[[Path], o
     OSError
         A file cannot be written.
     """
+    made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=".schedlab-", suffix=".tmp", dir=folder))
     try:
@@ -52,6 +53,8 @@ def write_files(folder: Path, files: Mapping[str, str], read: Callable[[Path], o
             (beside / name).replace(folder / name)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+        if made and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def to_toml(values: Mapping[str, Any], comment: str = "") -> str:

@@ -157,7 +157,9 @@ def test_a_problem_with_times_or_nodes_beyond_all_data_is_refused() -> None:
 
 def test_fields_of_csv_beyond_the_limit(file: Writer) -> None:
     long = '"' + "x" * 200_000 + '"'
-    with pytest.raises(WorkloadError, match="jobs.csv, line 2: expected CSV with fields of at most 131,072 characters"):
+    with pytest.raises(
+        WorkloadError, match=r"jobs.csv, line 2: expected CSV with fields of at most 131,072 characters"
+    ):
         read_eurora(file("jobs.csv", f"{','.join(COLUMNS)}\n{long}\n"))
     with pytest.raises(InstanceError, match=r"w.csv, line 2, row: expected CSV with fields of at most 131,072"):
         read_weather(file("w.csv", f"time_s,temperature_c\n0,{long}\n"))
