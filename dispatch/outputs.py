@@ -280,7 +280,7 @@ def _ranges(text: str) -> list[int]:
         nodes, _, several = piece.partition(":")
         begin, _, end = nodes.partition("-")
         low, high, units = int(begin), int(end or begin), int(several or 1)
-        if low > LARGE or high > LARGE or units > LARGE:
+        if not (0 <= low <= LARGE and 0 <= high <= LARGE and 0 <= units <= LARGE):
             raise ValueError
         found += (low, high, units)
     return found

@@ -126,9 +126,9 @@ class Header:
             if not colon or not line.lstrip().startswith(";") or not re.fullmatch(r"\w+", key):
                 continue
             pairs.setdefault(key, value)
-            code, *rest = value.split(None, 1)[:2] if key == "queue" else ("",)
-            if rest and code.isascii() and code.isdigit() and len(code) < 16:
-                made.queues.setdefault(int(code), rest[0])
+            named = re.match(r"(\d{1,15})\s+(\S.*)", value, re.ASCII) if key == "queue" else None
+            if named:
+                made.queues.setdefault(int(named[1]), named[2])
         made.unix_start = _whole(pairs.get("unixstarttime"))
         for name, key in (("processors", "maxprocs"), ("nodes", "maxnodes")):
             size = _whole(pairs.get(key))

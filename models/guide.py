@@ -63,7 +63,7 @@ class Guide:
             raise ProblemError(
                 f"{path}: cannot be read ({e.strerror}); bench guide RESULTS --out FILE writes one"
             ) from e
-        except ValueError as e:
+        except (ValueError, RecursionError) as e:
             raise ProblemError(f"{path}: not JSON ({e}); bench guide RESULTS --out FILE writes one") from e
         try:
             return cls.from_json(data)

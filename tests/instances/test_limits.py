@@ -46,9 +46,9 @@ JOBS = "id,queue,submit,units,cores,walltime,runtime\na,q,0,1,2,60,30\nb,q,5,1,2
 
 @pytest.fixture(autouse=True)
 def soon() -> Iterator[None]:
-    begin = time.perf_counter()
+    begin = time.process_time()
     yield
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 def folder(tmp_path: Path, *changes: tuple[str, str]) -> Path:
