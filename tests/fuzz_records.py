@@ -1,5 +1,7 @@
 """Folders of records that the fuzzer damages: one of a solver's run, one of a replay with the jobs beside it."""
 
+import atexit
+import shutil
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -18,9 +20,15 @@ METHOD = "multi-search"
 ASKED = Asked(methods=[METHOD])
 
 
+def _temporary() -> Path:
+    folder = Path(mkdtemp(prefix="fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @cache
 def _instance() -> Path:
-    folder = Path(mkdtemp(prefix="fuzz-"), "small")
+    folder = _temporary() / "small"
     folder.mkdir()
     for name, data in seeds.DISPATCH.items():
         (folder / name).write_bytes(data)
@@ -41,7 +49,7 @@ def of_a_run() -> dict[str, bytes]:
     result = Result("feasible", METHOD, "1", problem=problem, incumbents=[Incumbent(0.5, 1.0, None)])
     result.schedule = Schedule(starts, nodes)
     result.objective = problem.objective(result.schedule)
-    out = Path(mkdtemp(prefix="fuzz-"))
+    out = _temporary()
     (run,) = plan(instance, str(_instance()), ASKED)
     assert isinstance(run, Run) and run.content == content_of(_instance())
     with Store(out) as store:
@@ -54,7 +62,7 @@ def of_a_replay() -> dict[str, bytes]:
     """The record of a replay, and its jobs."""
     log = _instance().parent / "log.swf"
     log.write_text(seeds.SWF)
-    out = Path(mkdtemp(prefix="fuzz-"))
+    out = _temporary()
     try:
         main(["simulate", str(log), "--dispatchers", "fcfs", "--nodes", "4", "--cores", "16", "--out", str(out)])
     except SystemExit as e:
