@@ -16,6 +16,7 @@ from ..instances import InstanceError, UnknownInstance, UnknownScenario
 from ..instances.cooling_tables import UnknownCooling
 from ..instances.own_files import ForeignFile
 from ..instances.workload import WorkloadError
+from ..instances.writing import NotReadable
 from ..models import ProblemError
 from ..models.excerpt import excerpt, shortened
 from .faults import WrongUse
@@ -34,6 +35,7 @@ WRONG_USE = (
     UnknownScenario,
     InstanceError,
     WorkloadError,
+    NotReadable,
     ProblemError,
     LoweringTooLarge,
     SolverUnavailable,

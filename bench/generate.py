@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from ..instances import generators, write
+from ..models.platform import LATEST, MOST_NODES
 from .faults import WrongUse
 from .importing import Formats
 from .terminal import say
 
+MOST_JOBS, MOST_DAYS = 1_000_000, 36_525
 Out = Annotated[Path, typer.Option(help="the folder to write")]
 Seed = Annotated[int, typer.Option(help="the same seed gives the same bytes")]
 
@@ -38,9 +40,11 @@ def generate() -> None:
 def machine(
     context: typer.Context,
     out: Out,
-    jobs: Annotated[int, typer.Option(min=1, help="how many jobs")] = 700,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="how many jobs")] = 700,
     seed: Seed = 7,
-    nodes: Annotated[int | None, typer.Option(min=1, help="how many nodes; by default the generator's own")] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, max=MOST_NODES, help="how many nodes; by default the generator's own")
+    ] = None,
 ) -> None:
     """Makes a day of Eurora for dispatchers, or a moment of Theta for evictions.
 
@@ -54,15 +58,17 @@ def machine(
 
 def centre(
     out: Out,
-    jobs: Annotated[int, typer.Option(min=1, help="how many jobs")] = 1000,
-    nodes: Annotated[int, typer.Option(min=1, help="how many nodes, of 32 cores each")] = 60,
-    days: Annotated[int, typer.Option(min=1, help="over how many days they are submitted, from a Monday on")] = 5,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="how many jobs")] = 1000,
+    nodes: Annotated[int, typer.Option(min=1, max=MOST_NODES, help="how many nodes, of 32 cores each")] = 60,
+    days: Annotated[
+        int, typer.Option(min=1, max=MOST_DAYS, help="over how many days they are submitted, from a Monday on")
+    ] = 5,
     load: Annotated[
         float, typer.Option(help="offered load: their work over what the machine can do in that time")
     ] = 1.5,
     seed: Seed = 7,
-    shortest: Annotated[int, typer.Option(min=1, help="seconds that a job takes at least")] = 1,
-    step: Annotated[int, typer.Option(min=1, help="all times are multiples of so many seconds")] = 1,
+    shortest: Annotated[int, typer.Option(min=1, max=LATEST, help="seconds that a job takes at least")] = 1,
+    step: Annotated[int, typer.Option(min=1, max=LATEST, help="all times are multiples of so many seconds")] = 1,
 ) -> None:
     """Makes a batch of a computing centre for profit, with the eight scenarios of the thesis.
 

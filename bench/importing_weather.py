@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..instances.weather import read_weather, weather_csv
+from ..instances.weather import read_weather, write_weather
 from .faults import WrongUse
-from .store import write_whole
 from .terminal import say
 
 HOUR = 3600
@@ -32,7 +31,7 @@ def import_weather(
     """
     weather = read_weather(file, window)
     try:
-        write_whole(out, weather_csv(weather))
+        write_weather(weather, out)
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     s = weather.series

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -26,6 +27,8 @@ from .view import Durations, View, scenarios_of
 
 KILL_AFTER = 5.0  # seconds beyond its limit that a run may take before it is killed
 MOST_THREADS = 8
+SEED = re.compile(r"\d{1,9}", re.ASCII)  # solvers take 31 bits
+MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -222,8 +225,10 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     found: list[int] = []
     for part in text.split(","):
         lo, dash, hi = part.strip().partition("-")
-        if not lo.isdigit() or (dash and not hi.isdigit()) or (dash and int(hi) < int(lo)):
-            raise WrongUse(f"--seeds {text}: expected a list such as 1,2,3 or a range such as 1-5")
+        if not SEED.fullmatch(lo) or (dash and not SEED.fullmatch(hi)) or (dash and int(hi) < int(lo)):
+            raise WrongUse(f"--seeds {text:.200}: expected a list such as 1,2,3 or a range such as 1-5, below 10^9")
+        if len(found) + int(hi or lo) - int(lo) >= MOST_SEEDS:
+            raise WrongUse(f"--seeds {text:.200}: expected at most {MOST_SEEDS:,} seeds")
         found.extend(range(int(lo), int(hi or lo) + 1))
     return tuple(dict.fromkeys(found))
 

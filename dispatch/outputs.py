@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from ..instances.lines import TextError, streamed
 from ..instances.workload import Ints, Workload
 from ..models.excerpt import excerpt
 from ..models.platform import Platform
@@ -195,9 +196,10 @@ def read_jobs(path: Path) -> Jobs:
     kinds: dict[str, int] = {}
     parts = []
     try:
-        with path.open(encoding="utf-8", newline="") as f:
-            for line, text in _blocks(csv.reader(f), path):
-                parts.append(_part(text, f"{path}, line", line, kinds))
+        for line, text in _blocks(csv.reader(streamed(path)), path):
+            parts.append(_part(text, f"{path}, line", line, kinds))
+    except TextError as e:
+        raise JobsError(str(e)) from e
     except (UnicodeDecodeError, csv.Error) as e:
         raise JobsError(f"{path}: not text with commas ({e})") from e
     if not parts:
@@ -279,7 +281,7 @@ def _ranges(text: str) -> list[int]:
         nodes, _, several = piece.partition(":")
         begin, _, end = nodes.partition("-")
         low, high, units = int(begin), int(end or begin), int(several or 1)
-        if not (low <= high <= LARGE and units <= LARGE):
+        if not (0 <= low <= high <= LARGE and 0 <= units <= LARGE):
             raise ValueError
         found += (low, high, units)
     return found
@@ -291,7 +293,7 @@ def _kind(text: str) -> Kind:
     if "queue" not in fields:
         return Kind()
     asked = (pair.partition(":") for pair in fields.get("request", "").split())
-    request = {unquote(name): int(amount) for name, _, amount in asked if amount.isdigit()}
+    request = {unquote(name): int(amount) for name, _, amount in asked if amount.isdecimal() and len(amount) < 16}
     return Kind(unquote(fields["queue"]), unquote(fields.get("user", "")), request)
 
 

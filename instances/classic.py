@@ -7,8 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..models.platform import ProblemError
+from ..models.platform import LATEST, ProblemError
 from ..models.project import Mode, Project, Resource, Task
+from .lines import TextError, read_text, split_lines
+
+MOST = 100_000  # resources, machines
+MOST_DIGITS = len(str(LATEST))
 
 
 class FormatError(ValueError):
@@ -35,19 +39,26 @@ class Line:
     def numbers(self, expected: str, least: int = 0) -> list[int]:
         """Its whole numbers, at least ``least`` of them and none negative."""
         words = self.text.split()
-        if len(words) < least or not all(w.isascii() and w.isdigit() for w in words):
+        if len(words) < least or not all(map(_is_whole, words)):
             raise self.error(expected)
         return [int(w) for w in words]
+
+
+def _is_whole(word: str) -> bool:
+    """Whether it is a whole number that data can have: up to eleven digits."""
+    return word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS
 
 
 def _lines(path: str | Path) -> list[Line]:
     """The lines with text; those that begin with # are comments."""
     where = Path(path)
     try:
-        text = where.read_text(encoding="utf-8-sig")
+        text = read_text(where)
     except UnicodeDecodeError as e:
         raise FormatError(where, 1, "a text file in UTF-8", str(e)) from None
-    lines = enumerate(text.splitlines(), 1)
+    except TextError as e:
+        raise FormatError(where, e.line or 1, e.expected, e.found) from None
+    lines = enumerate(split_lines(text), 1)
     found = [Line(where, n, t) for n, t in lines if t.strip() and not t.lstrip().startswith("#")]
     if not found:
         raise FormatError(where, 1, "a text", None)
@@ -84,7 +95,7 @@ def read_psplib(path: str | Path) -> Project:
         raise lines[-1].error("the capacities under RESOURCEAVAILABILITIES")
     capacities = limits[1].numbers(f"{len(names)} capacities", least=len(names))
     resources = [Resource(n, c, n[0] == "R") for n, c in zip(names, capacities, strict=False)]
-    return _project(path, [Task(name, tuple(modes[name])) for name in modes_of], resources, links)
+    return _project(path, [Task(name, tuple(modes.get(name, ()))) for name in modes_of], resources, links)
 
 
 def read_mmlib(path: str | Path) -> Project:
@@ -116,9 +127,9 @@ def _resource_counts(lines: Sequence[Line]) -> tuple[int, int]:
     counts = []
     for kind in ("renewable", "nonrenewable", "doubly constrained"):
         line = next((x for x in lines if re.match(rf"\s*-\s*{kind}", x.text)), lines[0])
-        found = re.search(r":\s*(\d+)", line.text)
-        if found is None:
-            raise line.error(f"a line '- {kind} : number'")
+        found = re.search(r":\s*(\d{1,6})(?!\d)", line.text, re.ASCII)
+        if found is None or int(found[1]) > MOST:
+            raise line.error(f"a line '- {kind} : number', at most {MOST:,}")
         counts.append(int(found[1]))
         if kind == "doubly constrained" and counts[-1]:
             raise line.error("no doubly constrained resources (give each as a renewable and a non-renewable one)")
@@ -182,7 +193,7 @@ class _Numbers:
     def next(self, expected: str) -> int:
         """The next number. Raises FormatError for anything else, or the end of the file."""
         line, word = next(self._words, (self._last, ""))
-        if not word.isdigit():
+        if not _is_whole(word):
             raise FormatError(line.path, line.number, expected, word or "the end of the file")
         return int(word)
 
@@ -194,7 +205,8 @@ def read_jsplib(path: str | Path) -> Project:
     Source: Taillard, European Journal of Operational Research 64 (1993), and JSPLIB.
     """
     lines = _lines(path)
-    jobs, machines = lines[0].numbers("the numbers of jobs and machines", least=2)[:2]
+    lines[0].numbers("the numbers of jobs and machines")
+    jobs, machines = _size(lines[0])
     steps_of = []
     for line in _rows(lines, jobs):
         values = line.numbers(f"{machines} pairs of machine and duration")
@@ -214,16 +226,21 @@ def read_fjsplib(path: str | Path) -> Project:
     Raises FormatError with the line. Source: Brandimarte, Annals of Operations Research 41 (1993).
     """
     lines = _lines(path)
-    head = lines[0].text.split()
-    if len(head) < 2 or not (head[0].isdigit() and head[1].isdigit()):
-        raise lines[0].error("the numbers of jobs and machines")
-    jobs, machines = int(head[0]), int(head[1])
+    jobs, machines = _size(lines[0])
     steps_of = []
     for line in _rows(lines, jobs):
         steps = _flexible_steps(line)
         _check_machines(line, steps, range(1, machines + 1))
         steps_of.append(steps)
     return _shop(path, steps_of, range(1, machines + 1))
+
+
+def _size(line: Line) -> tuple[int, int]:
+    """The numbers of jobs and of machines; what follows in the line is not read."""
+    head = line.text.split()[:2]
+    if len(head) < 2 or not all(map(_is_whole, head)) or int(head[1]) > MOST:
+        raise line.error(f"the numbers of jobs and machines (at most {MOST:,})")
+    return int(head[0]), int(head[1])
 
 
 def _rows(lines: Sequence[Line], jobs: int) -> Sequence[Line]:

@@ -24,8 +24,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from ..models.cooling import Cooling, Point
-from .cooling_tables import SHIPPED, cooling_csv
-from .folder import write_files
+from .cooling_tables import SHIPPED, cooling_csv, read_cooling
+from .writing import write_files
 
 Curve = Callable[[float], float]  # cooling watts of IT watts
 
@@ -172,4 +172,5 @@ def shipped() -> dict[str, str]:
 
 def ship(folder: Path = SHIPPED) -> None:
     """Write the shipped tables anew."""
-    write_files(folder, shipped())
+    files = shipped()
+    write_files(folder, files, lambda path: [read_cooling(path / name) for name in files])

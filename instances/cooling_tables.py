@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from os.path import isfile
 from pathlib import Path
 
 from ..models.cooling import Cooling
 from ..models.excerpt import MOST, excerpt
 from ..models.platform import ProblemError
-from .folder import to_csv
-from .sheet import COMMENT, Line, Sheet, one_of
+from .sheet import COMMENT, SHOWN, Line, Sheet, one_of
+from .writing import to_csv
 
 SHIPPED = Path(__file__).parent / "cooling"
 TEMPERATURE = ("temperature_c", "ambient_c")
@@ -130,10 +131,9 @@ def _watts(row: Line, power: float) -> float:
 def _table(sheet: Sheet, cells: Mapping[tuple[float, float], float]) -> Cooling:
     """The table of all cells. Raises InstanceError for what is missing."""
     temperatures, powers = sorted({t for t, _ in cells}), sorted({p for _, p in cells})
-    for t in temperatures:
-        for p in powers:
-            if (t, p) not in cells:
-                sheet.tell(None, "rows", f"a row for {_pair(t, p)}, as there is one for {p:g} W elsewhere", None)
+    missing = ((t, p) for t in temperatures for p in powers if (t, p) not in cells)
+    for t, p in islice(missing, SHOWN + 1 if len(cells) < len(temperatures) * len(powers) else 0):
+        sheet.tell(None, "rows", f"a row for {_pair(t, p)}, as there is one for {p:g} W elsewhere", None)
     sheet.done()
     rows = [[cells[t, p] for p in powers] for t in temperatures]
     if powers[0] > 0:

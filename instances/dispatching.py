@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ..models.dispatch import DAY, OBJECTIVES, Dispatch, Job, Queue, Window, impossible
-from ..models.platform import NodeGroup, Platform, ProblemError
-from .folder import SETTINGS, Folder, Row, Table, to_csv, to_toml, write_files
+from ..models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
+from .folder import SETTINGS, Folder, Row, Table
 from .instance import Instance
+from .writing import to_csv, to_toml, write_files
 
 JOBS = "jobs.csv"
 BEFORE, AFTER, OPTIONAL = (
@@ -76,7 +77,8 @@ def _platform(table: Table) -> Platform | None:
     table.only("groups")
     for g in table.tables("groups"):
         g.only("name", "count", "capacity")
-        groups.append(NodeGroup(g.text("name"), g.whole("count", 1), g.wholes("capacity", needed=True)))
+        capacity = g.wholes("capacity", most=MOST_CAPACITY)
+        groups.append(NodeGroup(g.text("name"), g.whole("count", 1, most=MOST_NODES), capacity))
     if not groups:
         return None
     try:
@@ -90,7 +92,7 @@ def _queues(settings: Table) -> list[Queue]:
     found: dict[str, Queue] = {}
     for table in settings.tables("queues"):
         table.only("name", "ewt_s", "start_between")
-        queue = Queue(table.text("name"), table.whole("ewt_s", 1), _daily(table))
+        queue = Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), _daily(table))
         if queue.name in found:
             table.tell("name", "each queue once", queue.name)
         found[queue.name] = queue
@@ -145,14 +147,14 @@ def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tup
 def _job(row: Row, resources: Sequence[str]) -> Job:
     return Job(
         id=row.text("id"),
-        submit=row.whole("submit", 0),
-        walltime=row.whole("walltime", 1),
-        units=row.whole("units", 1),
-        request={r: row.whole(r, 0) for r in resources},
+        submit=row.whole("submit", 0, LATEST),
+        walltime=row.whole("walltime", 1, LATEST),
+        units=row.whole("units", 1, MOST_CAPACITY),
+        request={r: row.whole(r, 0, MOST_CAPACITY) for r in resources},
         queue=row.text("queue"),
-        earliest_start=row.maybe_whole("earliest_start", 0),
-        deadline=row.maybe_whole("deadline", 0),
-        runtime=row.maybe_whole("runtime", 0),
+        earliest_start=row.maybe_whole("earliest_start", 0, LATEST),
+        deadline=row.maybe_whole("deadline", 0, LATEST),
+        runtime=row.maybe_whole("runtime", 0, LATEST),
         user=row.cells.get("user", ""),
         name=row.cells.get("name", ""),
         power=None if "power" in resources else row.maybe_number("power"),
@@ -165,7 +167,8 @@ def write(instance: Instance, folder: str | Path) -> None:
     Raises ValueError for what the files cannot hold: running jobs, start windows of single jobs.
     """
     text = jobs_csv(instance.name, instance.dispatch)
-    write_files(Path(folder), {JOBS: text, SETTINGS: to_toml(_settings(instance), HEADING)})
+    files = {JOBS: text, SETTINGS: to_toml(_settings(instance), HEADING)}
+    write_files(Path(folder), files, lambda path: read(Folder(path)))
 
 
 def jobs_csv(name: str, problem: Dispatch) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from ..models.dispatch import DAY
 from ..models.platform import NodeGroup, Platform
-from .lines import read_lines
+from .lines import csv_rows, read_lines
 from .repair import Logged, Trace
 from .workload import BadLine, Workload, WorkloadError
 
@@ -54,20 +53,22 @@ def read_eurora(path: str | Path) -> Workload:
 
 def eurora_trace(path: str | Path) -> Trace:
     """The same before the repairs that are common to all formats, with the machine."""
-    lines = read_lines(path)
-    reader = csv.DictReader(lines)
-    missing = [c for c in COLUMNS if c not in (reader.fieldnames or ())]
+    table = csv_rows(path, read_lines(path))
+    header = next(table, (1, []))[1]
+    missing = [c for c in COLUMNS if c not in header]
     if missing:
         raise WorkloadError(f"{path}, line 1: there is no column {', '.join(missing)}; the trace of Eurora has them")
     jobs: list[Logged] = []
     bad: list[BadLine] = []
-    for row in reader:
+    for line, cells in table:
+        if not cells:
+            continue
         try:
-            if None in row or None in row.values():
-                raise ValueError(f"expected {len(reader.fieldnames or ())} fields")
-            jobs.append(_job(row))
+            if len(cells) != len(header):
+                raise ValueError(f"expected {len(header)} fields")
+            jobs.append(_job(dict(zip(header, cells, strict=True))))
         except (ValueError, OverflowError) as e:
-            bad.append(BadLine(str(path), reader.line_num, str(e)))
+            bad.append(BadLine(str(path), line, str(e)))
     notes = [
         "the trace has no names of users and programs: all jobs are of one user; app_type stands in for the program",
         "power is what a model predicted for the job, not a measurement",
@@ -94,7 +95,7 @@ def _job(row: Mapping[str, str]) -> Logged:
     for resource, column in PER_NODE.items():
         if len(amounts[resource]) != units:
             raise ValueError(
-                f"{column} is {row[column]!r}; expected {units} numbers, one per node as in cores_per_node"
+                f"{column} is {row[column][:40]!r}; expected {units} numbers, one per node as in cores_per_node"
             )
     changed = [UNEQUAL] if any(len(set(values)) > 1 for values in amounts.values()) else []
     if units != _whole("req_nodes", row["req_nodes"]):
@@ -121,13 +122,13 @@ def _clock(row: Mapping[str, str], column: str) -> float:
     try:
         found = datetime.fromisoformat(row[column])
     except ValueError:
-        raise ValueError(f"{column} is {row[column]!r}; expected a time such as 2014-03-31 08:51:10") from None
+        raise ValueError(f"{column} is {row[column][:40]!r}; expected a time such as 2014-03-31 08:51:10") from None
     return (found.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
 
 
 def _whole(column: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 11):
-        raise ValueError(f"{column} has {text!r}; expected a whole number")
+        raise ValueError(f"{column} has {text[:40]!r}; expected a whole number")
     return int(text)
 
 
@@ -144,5 +145,5 @@ def _number(column: str, text: str) -> float:
 def _walltime(text: str) -> float:
     hours, colon, minutes = text.partition(":")
     if not colon or len(minutes) != 2:
-        raise ValueError(f"walltime_req_hhmm is {text!r}; expected hours and minutes such as 04:00")
+        raise ValueError(f"walltime_req_hhmm is {text[:40]!r}; expected hours and minutes such as 04:00")
     return 3600.0 * _whole("walltime_req_hhmm", hours) + 60 * _whole("walltime_req_hhmm", minutes)

@@ -13,10 +13,11 @@ from typing import Any
 
 from ..models.eviction import BatchJob, Candidate, Eviction
 from ..models.eviction_jobs import job_faults
-from ..models.platform import ProblemError
-from .folder import SETTINGS, Folder, Row, Table, to_csv, to_toml, write_files
+from ..models.platform import LATEST, MOST_NODES, ProblemError
+from .folder import SETTINGS, Folder, Row, Table
 from .instance import Instance
 from .swf import read_swf
+from .writing import to_csv, to_toml, write_files
 
 JOBS = "jobs.csv"
 DIRECT, MORE = ("id", "nodes", "loss", "system_s", "application_s"), ("wait_s", "mb_s")
@@ -36,13 +37,14 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     """The instance of a folder. Raises InstanceError with all faults."""
     s = folder.settings
     s.only(*KEYS)
-    nodes_needed, deadline, step = s.whole("nodes_needed", 0), s.whole("deadline_s", 0), s.whole("step_s", 1, 60)
+    nodes_needed, deadline = s.whole("nodes_needed", 0), s.whole("deadline_s", 0, most=LATEST)
+    step = s.whole("step_s", 1, 60, LATEST)
     compared = _wholes(s, "nodes_compared")
     shared = s.values.get("shared_bandwidth", False)
     if not isinstance(shared, bool):
         s.tell("shared_bandwidth", "true or false", shared)
     physical = "now_s" in s.values
-    now = s.whole("now_s", 0) if physical else 0
+    now = s.whole("now_s", 0, most=LATEST) if physical else 0
     file_system = _number(s, "file_system_mb_s", needed=physical)
     node = _number(s, "node_mb_s", needed=physical)
     description, source, generator = s.text("description", ""), s.text("source", ""), s.table("generator").values
@@ -105,10 +107,10 @@ def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | Candidate
 def _physical(row: Row) -> BatchJob:
     return BatchJob(
         id=row.text("id"),
-        nodes=row.whole("nodes", 1),
-        start=row.whole("start", 0),
-        last_checkpoint=row.maybe_whole("last_checkpoint", 0),
-        next_checkpoint=row.maybe_whole("next_checkpoint", 0),
+        nodes=row.whole("nodes", 1, MOST_NODES),
+        start=row.whole("start", 0, LATEST),
+        last_checkpoint=row.maybe_whole("last_checkpoint", 0, LATEST),
+        next_checkpoint=row.maybe_whole("next_checkpoint", 0, LATEST),
         memory=row.whole("memory_mb", 0),
         application_share=_needed(row, "application_share"),
     )
@@ -117,7 +119,7 @@ def _physical(row: Row) -> BatchJob:
 def _direct(row: Row) -> Candidate:
     return Candidate(
         id=row.text("id"),
-        nodes=row.whole("nodes", 1),
+        nodes=row.whole("nodes", 1, MOST_NODES),
         loss=row.whole("loss", 0),
         system_s=_seconds(row, "system_s"),
         application_s=_seconds(row, "application_s"),
@@ -150,7 +152,8 @@ def write(instance: Instance, folder: str | Path) -> None:
     if physical and direct:
         raise ValueError(f"instance {instance.name!r} has jobs of both kinds, which a folder cannot hold")
     table = to_csv(PHYSICAL, map(_physical_cells, physical)) if physical else _direct_table(direct)
-    write_files(Path(folder), {JOBS: table, SETTINGS: to_toml(_settings(instance, bool(physical)), HEADING)})
+    files = {JOBS: table, SETTINGS: to_toml(_settings(instance, bool(physical)), HEADING)}
+    write_files(Path(folder), files, lambda path: read(Folder(path)))
 
 
 def _physical_cells(j: BatchJob) -> Sequence[object]:

@@ -1,4 +1,4 @@
-"""The files of an instance folder: read with the place of every fault, written atomically.
+"""The files of an instance folder, read with the place of every fault.
 
 ``instance.toml`` holds the settings, tables such as ``jobs.csv`` the rows. A ``Folder`` collects all faults of all files,
 so that one message can tell all of them.
@@ -6,20 +6,23 @@ so that one message can tell all of them.
 
 from __future__ import annotations
 
-import csv
 import difflib
-import os
+import io
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from ..models.excerpt import excerpt, shortened, visible
+from .lines import LARGEST_FILE, LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines
 from .own_files import ForeignFile, own_file
 
 SETTINGS = "instance.toml"
+MOST_WHOLE = 2**53  # of whole numbers whose meaning sets no limit: what a float holds exactly
+MOST_NUMBER = 1e15  # of other numbers, in size: sums and products of them stay finite
 Place = tuple[str | int, ...]
 SHOWN = 50  # faults in the message of an error
 DEEPEST = 20  # tables and lists within each other
@@ -65,29 +68,32 @@ class Folder:
 
     def __post_init__(self) -> None:
         values: dict[str, Any] = {}
-        text = self._read(SETTINGS)
+        text = self._read(SETTINGS, LARGEST_TOML)
         if text is not None:
             try:
                 if _is_deep(found := tomllib.loads(text)):
                     raise RecursionError(f"more than {DEEPEST} tables and lists within each other")
                 values = found
-            except (ValueError, RecursionError) as e:  # also of a number of thousands of digits
+            except (tomllib.TOMLDecodeError, RecursionError) as e:
                 place = re.search(r"\(at line (\d+)", str(e))
                 self.tell(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
+            except ValueError:
+                self.tell(SETTINGS, line_of_long_number(text), "syntax", "numbers of 64 bits", "more digits")
             self.lines = _toml_lines(text)
+        _check_range(self, values)
         self.settings = Table(self, values, ())
 
-    def _read(self, name: str) -> str | None:
+    def _read(self, name: str, most: int = LARGEST_FILE) -> str | None:
         try:
-            return own_file(self.path, name).read_text(encoding="utf-8-sig")
+            return read_text(own_file(self.path, name), most)
         except FileNotFoundError:
             self.tell(name, None, "file", f"a file of this name in {self.path}", None)
         except UnicodeDecodeError as e:
             self.tell(name, None, "encoding", "UTF-8", str(e))
         except ForeignFile as e:
             self.tell(name, None, "file", f"a regular file of {self.path}", str(e))
-        except OSError as e:
-            self.tell(name, None, "file", "a readable file", e.strerror)
+        except TextError as e:
+            self.tell(name, e.line, e.field, f"{e.expected} in {self.path}" if e.found is None else e.expected, e.found)
         return None
 
     def tell(self, file: str, line: int | None, where: str, expected: str, found: object) -> None:
@@ -104,8 +110,15 @@ class Folder:
         text = self._read(name)
         if text is None:
             return
-        reader = csv.reader(text.splitlines())
-        header = [h.strip() for h in next(reader, [])]
+        try:
+            yield from self._rows(name, csv_rows(name, io.StringIO(text, newline="")), columns, optional)
+        except TextError as e:
+            self.tell(name, e.line, e.field, e.expected, e.found)
+
+    def _rows(
+        self, name: str, table: Iterator[tuple[int, list[str]]], columns: Sequence[str], optional: Sequence[str]
+    ) -> Iterator[Row]:
+        header = [h.strip() for h in next(table, (1, []))[1]]
         for column in columns:
             if column not in header:
                 self.tell(
@@ -118,11 +131,11 @@ class Folder:
                 self.tell(name, 1, column, "this column once", header.count(column))
         if any(c not in header for c in columns):
             return
-        for cells in reader:
+        for line, cells in table:
             if len(cells) == len(header):
-                yield Row(self, name, reader.line_num, dict(zip(header, (c.strip() for c in cells), strict=True)))
+                yield Row(self, name, line, dict(zip(header, (c.strip() for c in cells), strict=True)))
             elif cells:
-                self.tell(name, reader.line_num, "row", f"{len(header)} fields", len(cells))
+                self.tell(name, line, "row", f"{len(header)} fields", len(cells))
 
 
 class Table:
@@ -131,7 +144,7 @@ class Table:
     def __init__(self, folder: Folder, values: Mapping[str, Any], place: Place) -> None:
         self.folder, self.values, self.place = folder, values, place
 
-    def tell(self, key: str, expected: str, found: object) -> None:
+    def tell(self, key: str | int, expected: str, found: object) -> None:
         """Note a fault of the value under ``key``, at its line or that of its table."""
         place: Place = (*self.place, key)
         lines = self.folder.lines
@@ -146,22 +159,22 @@ class Table:
         self.tell(key, "a text", value)
         return ""
 
-    def whole(self, key: str, least: int, default: int | None = None) -> int:
-        """A whole number of at least ``least``; without a default it must be there."""
+    def whole(self, key: str, least: int, default: int | None = None, most: int = MOST_WHOLE) -> int:
+        """A whole number from ``least`` to ``most``; without a default it must be there."""
         value = self.values.get(key, default)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        self.tell(key, f"a whole number of at least {least}", value)
+        self.tell(key, _whole_number(value, least, most), value)
         return least
 
-    def wholes(self, key: str, least: int = 0, *, needed: bool = True) -> dict[str, int]:
+    def wholes(self, key: str, least: int = 0, *, needed: bool = True, most: int = MOST_WHOLE) -> dict[str, int]:
         """A table of whole numbers, {name: number}."""
         value = self.values.get(key, None if needed else {})
         if not isinstance(value, dict):
             self.tell(key, "a table of whole numbers", value)
             return {}
         inside = Table(self.folder, value, (*self.place, key))
-        return {name: inside.whole(name, least) for name in value}
+        return {name: inside.whole(name, least, most=most) for name in value}
 
     def table(self, key: str) -> Table:
         """A table, empty where it is missing."""
@@ -207,15 +220,15 @@ class Row:
             self.tell(column, "a text", None)
         return value
 
-    def whole(self, column: str, least: int) -> int:
-        """A whole number of at least ``least``."""
-        found = self.maybe_whole(column, least)
+    def whole(self, column: str, least: int, most: int = MOST_WHOLE) -> int:
+        """A whole number from ``least`` to ``most``."""
+        found = self.maybe_whole(column, least, most)
         if found is None:
             self.tell(column, f"a whole number of at least {least}", None)
             return least
         return found
 
-    def maybe_whole(self, column: str, least: int) -> int | None:
+    def maybe_whole(self, column: str, least: int, most: int = MOST_WHOLE) -> int | None:
         """The same, or None where the cell is empty or there is no such column."""
         value = self.cells.get(column, "")
         if not value:
@@ -224,8 +237,8 @@ class Row:
             found = int(value)
         except ValueError:
             found = least - 1
-        if found < least:
-            self.tell(column, f"a whole number of at least {least}", value)
+        if not least <= found <= most:
+            self.tell(column, _whole_number(found, least, most), value)
             return least
         return found
 
@@ -238,8 +251,8 @@ class Row:
             found = float(value)
         except ValueError:
             found = -1.0
-        if not 0 <= found < float("inf"):
-            self.tell(column, "a number of at least 0", value)
+        if not 0 <= found <= MOST_NUMBER:
+            self.tell(column, f"a number of at least 0{f', at most {MOST_NUMBER:g}' * (found > 0)}", value)
             return None
         return found
 
@@ -253,6 +266,28 @@ def _is_deep(value: object) -> bool:
     return bool(level)
 
 
+def _whole_number(value: object, least: int, most: int) -> str:
+    """What is expected instead of a value: the upper limit is told where the value is beyond it."""
+    above = isinstance(value, int) and value > most
+    return f"a whole number of at least {least}" + (f" and at most {most}" if above else "")
+
+
+def _check_range(folder: Folder, values: dict[str, Any]) -> None:
+    """Tell the numbers beyond 64 bits, which TOML does not have, or of a size beyond 1e15; 1 stands in for them."""
+    todo: list[tuple[Place, Any]] = [((), values)]
+    while todo:
+        place, inside = todo.pop()
+        for key, value in inside.items() if isinstance(inside, dict) else enumerate(inside):
+            if isinstance(value, (dict, list)):
+                todo.append(((*place, key), value))
+            elif isinstance(value, int) and abs(value) >= 2**63:
+                Table(folder, {}, place).tell(key, "a number of 64 bits", f"one of {value.bit_length():,} bits")
+                inside[key] = 1
+            elif isinstance(value, float) and MOST_NUMBER < abs(value) < inf:
+                Table(folder, {}, place).tell(key, f"a number of at most {MOST_NUMBER:g}", value)
+                inside[key] = 1
+
+
 def _dotted(place: Place) -> str:
     return "".join(f"[{p + 1}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
 
@@ -262,8 +297,8 @@ def _toml_lines(text: str) -> dict[Place, int]:
     found: dict[Place, int] = {}
     counts: dict[Place, int] = {}
     here: Place = ()
-    for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*(\[\[?)\s*([\w.\- ]+?)\s*\]", line)
+    for number, line in enumerate(split_lines(text), 1):
+        header = re.match(r"\s*(\[\[?)([\w.\- \t]+)\]", line)
         if header:
             here = tuple(p.strip() for p in header[2].split("."))
             if header[1] == "[[":
@@ -274,77 +309,3 @@ def _toml_lines(text: str) -> dict[Place, int]:
         elif key := re.match(r"\s*([\w\-]+)\s*=", line):
             found.setdefault((*here, key[1]), number)
     return found
-
-
-def to_toml(values: Mapping[str, Any], comment: str = "") -> str:
-    """A TOML text of texts, numbers, lists, tables and lists of tables; a table inside of a list is written in one line.
-
-    >>> print(to_toml({"kind": "dispatch", "queues": [{"name": "debug", "ewt_s": 3600}]}, "One queue."))
-    # One queue.
-    kind = "dispatch"
-    <BLANKLINE>
-    [[queues]]
-    name = "debug"
-    ewt_s = 3600
-    <BLANKLINE>
-    """
-    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    return "\n".join([*lines, *_toml_table(values, ())]).lstrip("\n") + "\n"
-
-
-def _toml_table(values: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
-    """The plain values first, then the tables under their headers."""
-    later = [k for k, v in values.items() if isinstance(v, Mapping) or _is_tables(v)]
-    yield from (f"{k} = {_toml_value(v)}" for k, v in values.items() if k not in later)
-    for key in later:
-        value, name = values[key], ".".join([*path, key])
-        if _is_tables(value):
-            for table in value:
-                yield from ("", f"[[{name}]]")
-                yield from (f"{k} = {_toml_value(v)}" for k, v in table.items())
-        else:
-            if not all(isinstance(v, Mapping) or _is_tables(v) for v in value.values()):
-                yield from ("", f"[{name}]")
-            yield from _toml_table(value, (*path, key))
-
-
-def _is_tables(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
-
-
-def _toml_value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{k} = {_toml_value(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml_value, value)) + "]"
-    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
-
-
-def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A CSV text with one header line; None is an empty cell."""
-    lines = [header, *([("" if c is None else c) for c in row] for row in rows)]
-    return "".join(",".join(map(_cell, line)) + "\n" for line in lines)
-
-
-def _cell(value: object) -> str:
-    text = str(value)
-    return '"' + text.replace('"', '""') + '"' if re.search(r'[",\n\r]', text) else text
-
-
-def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write text files into a folder, each beside its place first and then renamed: never a file half written."""
-    folder.mkdir(parents=True, exist_ok=True)
-    beside = {name: folder / f".{name}.{os.getpid()}.tmp" for name in files}
-    try:
-        for name, text in files.items():
-            beside[name].write_text(text, encoding="utf-8", newline="\n")
-        for name, path in beside.items():
-            path.replace(folder / name)
-    finally:
-        for path in beside.values():
-            path.unlink(missing_ok=True)

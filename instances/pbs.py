@@ -13,7 +13,8 @@ from .repair import MISSING, Logged, Trace
 from .workload import BadLine, Workload
 
 STAMP = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
-PAIR = re.compile(r'([^\s=]+)=("[^"]*"|\'[^\']*\'|\S*)')
+# a word without = is taken too, whole: a search for words with = begins anew at each of its characters, in quadratic time
+PAIR = re.compile(r'([^\s=]+)(?:=("[^"]*"|\'[^\']*\'|\S*))?')
 SIZE = re.compile(r"(\d+)([kmgtp]?)([bw]?)", re.ASCII | re.IGNORECASE)
 DURATION = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+)", re.ASCII)
 BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4, "p": 1024**5}
@@ -46,7 +47,7 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
             if len(parts) < 4 or not STAMP.fullmatch(parts[0].strip()):
                 raise ValueError("expected MM/DD/YYYY HH:MM:SS;type;job;key=value ...")
             if parts[1] == "E":
-                jobs.append(_job(parts[2], dict(_pairs(parts[3]))))
+                jobs.append(_job(parts[2].strip(), dict(_pairs(parts[3]))))
             else:
                 others += 1
         except ValueError as e:
@@ -58,7 +59,10 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    for key, value in PAIR.findall(text):
+    for found in PAIR.finditer(text):
+        key, value = found[1], found[2]
+        if value is None:
+            continue
         yield key, value[1:-1] if value[:1] in ("'", '"') and len(value) > 1 else value
 
 
@@ -123,7 +127,7 @@ def _chunk(text: str, hosts: bool) -> tuple[int, dict[str, int]]:
 def _amount(key: str, text: str) -> int:
     """A whole number; of memory MB, rounded up."""
     found = SIZE.fullmatch(text) if key == "mem" else re.fullmatch(r"(\d+)", text, re.ASCII)
-    value = int(found[1]) if found else MOST
+    value = int(found[1]) if found and len(found[1]) <= len(str(MOST)) else MOST
     if found and key == "mem":
         value = -(-value * BYTES[found[2].lower()] * (WORD if found[3].lower() == "w" else 1) // 1024**2)
     if value >= MOST:
@@ -146,8 +150,8 @@ def _moment(values: Mapping[str, str], *keys: str) -> float:
 
 def _duration(text: str) -> float:
     """Seconds of HH:MM:SS, MM:SS or plain seconds."""
-    found = DURATION.fullmatch(text)
-    if found is None or len(text) > 15:
+    found = DURATION.fullmatch(text) if len(text) <= 15 else None
+    if found is None:
         raise ValueError(f"walltime is {text[:40]!r}; expected a duration such as 04:00:00")
     hours, minutes, seconds = (int(part or 0) for part in found.groups())
     return float(3600 * hours + 60 * minutes + seconds)

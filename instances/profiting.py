@@ -29,12 +29,12 @@ from typing import Any, TypeVar
 
 from ..models.dispatch import Dispatch
 from ..models.excerpt import excerpt
-from ..models.platform import ProblemError
+from ..models.platform import LATEST, ProblemError
 from ..models.profit import Profit, cores
 from ..models.series import HOUR, Series
 from .cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names, read_cooling
 from .dispatching import JOBS, Batch, jobs_csv, machine_tables, origin_tables, read_batch
-from .folder import SETTINGS, Folder, InstanceError, Table, to_csv, to_toml, write_files
+from .folder import SETTINGS, Folder, InstanceError, Table
 from .instance import Instance
 from .lines import read_lines
 from .own_files import ForeignFile, own_file
@@ -42,6 +42,7 @@ from .scenarios import Plant, Scenarios, Season, UnknownScenario, known
 from .sheet import Sheet
 from .weather import read_weather, weather_csv
 from .workload import WorkloadError
+from .writing import to_csv, to_toml, write_files
 
 TIME, EURO = "time_s", "euro_per_kwh"
 PRICES_FILE = "energy_prices.csv"
@@ -66,7 +67,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     seasons = dict(_each(profit, "season", _season))
     prices = dict(_each(profit, "price", _price))
     energy = _energy_price(profit)
-    until = profit.whole("until_s", 1) if "until_s" in profit.values else None
+    until = profit.whole("until_s", 1, most=LATEST) if "until_s" in profit.values else None
     watts = _number(profit, "watts_per_core", 0, None)
     default = _default(s, {"cooling": plants, "season": seasons, "price": prices})
     batch = read_batch(folder, drop_impossible)
@@ -256,8 +257,8 @@ def read_prices(path: str | Path) -> Series:
         time, value = row.number_in(TIME, "whole seconds"), row.number_in(EURO, "euro per kWh")
         if time is None or value is None:
             continue
-        if time != int(time) or (times and time <= times[-1]):
-            row.tell(TIME, f"whole seconds{f' after {times[-1]}' if times else ''}", row.cells[TIME])
+        if time != int(time) or abs(time) > LATEST or (times and time <= times[-1]):
+            row.tell(TIME, f"whole seconds{f' after {times[-1]}' if times else ''}, at most {LATEST}", row.cells[TIME])
             continue
         times.append(int(time))
         values.append(value)
@@ -289,7 +290,7 @@ def write(instance: Instance, folder: str | Path) -> None:
             (TIME, EURO), zip(centre.energy_price.times, centre.energy_price.values, strict=True)
         )
     files |= {JOBS: jobs_csv(instance.name, centre.jobs), SETTINGS: to_toml(_settings(instance, centre), HEADING)}
-    write_files(Path(folder), files)
+    write_files(Path(folder), files, lambda path: read(Folder(path)))
 
 
 def _name(file: str) -> str:

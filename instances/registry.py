@@ -82,7 +82,8 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
 def write(instance: Instance, folder: str | Path) -> None:
     """Write an instance as a folder: byte for byte the same for the same instance, never half a file.
 
-    Raises ValueError for what the files cannot hold.
+    What is written is read once before it is renamed into place. Raises ValueError for what the files cannot hold,
+    NotReadable for what could not be read again.
     """
     if instance.kind not in WRITERS:
         raise ValueError(f"instances of kind {instance.kind!r} cannot be written; expected one of {', '.join(WRITERS)}")

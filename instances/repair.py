@@ -3,7 +3,8 @@
 A reader of a format fills a ``Trace``, in which a value may be missing. ``Trace.workload`` is the workload, repaired by
 rules that are the same for every format:
 
-- left out, with the reason: no submit time or one before second 0, no runtime, no node;
+- left out, with the reason: no submit time or one before second 0, no runtime, times beyond 317 years, no node;
+- spaces around names are dropped; a job without an id is numbered by its place in the log;
 - runtime 0: 1 s; walltime missing: the runtime; no limit on the walltime: the longest walltime of the log;
 - fractions of a second: submit times to the nearest second, durations up;
 - a runtime over the walltime stays (real logs run over); submit times out of order are sorted; equal ids get a suffix;
@@ -21,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.dispatch import Queue
-from ..models.platform import Platform
+from ..models.platform import LATEST, Platform
 from .workload import UNKNOWN, BadLine, Floats, Ints, Report, Workload, WorkloadError
+from .writing import SURROGATE
 
 Bools = NDArray[np.bool_]
 USUAL_EWT = 3600
@@ -31,6 +33,7 @@ UNLIMITED = float("inf")
 NO_WALLTIME = "walltime missing, the runtime stands in"
 STANDS_IN = "where the log has no walltime, the runtime stands in: a dispatcher expects such a job as it turns out"
 SUFFIXED = "job ids not unique, a suffix added"
+NUMBERED = "job id missing, the place in the log stands in"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +129,11 @@ class Trace:
     ) -> Trace:
         """The trace of jobs that were read one by one."""
         request = np.array([[j.request.get(r, 0) for r in resources] for j in jobs], np.int64)
+        ids = [plain(j.id) for j in jobs]
         return cls(
             name=name,
             format=format,
-            ids=tuple(j.id for j in jobs),
+            ids=tuple(name or f"job {k}" for k, name in enumerate(ids, 1)),
             submit=np.array([j.submit for j in jobs], np.float64),
             start=np.array([j.start for j in jobs], np.float64),
             runtime=np.array([j.runtime for j in jobs], np.float64),
@@ -137,11 +141,13 @@ class Trace:
             units=np.array([j.units for j in jobs], np.int64),
             resources=tuple(resources),
             request=request.reshape(len(jobs), len(resources)),
-            queue=Column.of(j.queue or "default" for j in jobs),
-            user=Column.of(j.user for j in jobs),
-            program=Column.of(j.program for j in jobs),
+            queue=Column.of(plain(j.queue) or "default" for j in jobs),
+            user=Column.of(plain(j.user) for j in jobs),
+            program=Column.of(plain(j.program) for j in jobs),
             power=np.array([j.power for j in jobs], np.float64),
-            changed=_masks([j.changed for j in jobs]),
+            changed=_masks(
+                [(*j.changed, NUMBERED) if not name else j.changed for j, name in zip(jobs, ids, strict=True)]
+            ),
             unusable=_masks([(j.unusable,) if j.unusable else () for j in jobs]),
             report=Report(bad_lines=tuple(bad_lines), notes=tuple(notes)),
         )
@@ -240,6 +246,7 @@ class Trace:
             "it has no submit time": np.isnan(self.submit),
             "its submit time lies before second 0 of the log": self.submit < 0,
             "its runtime is unknown": ~(self.runtime >= 0),
+            f"a time of it lies beyond {LATEST:,} s (317 years)": _beyond(self.submit, self.runtime, self.walltime),
             "it has no processors or nodes, neither requested nor allocated": self.units < 1,
         }
 
@@ -255,6 +262,20 @@ class Trace:
         reasons = list(self._reasons)
         for k in np.flatnonzero(self._why >= 0).tolist():
             yield self.ids[k], reasons[int(self._why[k])]
+
+
+def plain(name: str) -> str:
+    """A name as a table can hold it: without spaces around it, and U+FFFD for what is no character.
+
+    >>> plain(" a\ud800 ").encode()
+    b'a\xef\xbf\xbd'
+    """
+    return SURROGATE.sub("\ufffd", name).strip()
+
+
+def _beyond(*seconds: Floats) -> Bools:
+    found: Bools = np.any([np.isfinite(s) & (s > LATEST) for s in seconds], axis=0)
+    return found
 
 
 def _masks(texts: Sequence[Sequence[str]]) -> dict[str, Bools]:

@@ -120,7 +120,7 @@ def _request(row: Mapping[str, str], units: int, cpus: int) -> dict[str, int]:
     if memory not in NOWHEN:
         found = MEMORY.fullmatch(memory)
         if found is None:
-            raise ValueError(f"ReqMem is {memory!r}; expected an amount such as 4000M, 4Gc or 16Gn")
+            raise ValueError(f"ReqMem is {memory[:40]!r}; expected an amount such as 4000M, 4Gc or 16Gn")
         per = {"c": cpus / units, "n": 1.0, "": 1 / units}[found[3]]
         megabytes = float(found[1]) * MB[found[2]] * per
     else:
@@ -139,9 +139,8 @@ def _tres(text: str) -> dict[str, str]:
 
 def _gpus(tres: Mapping[str, str]) -> int:
     """GPUs of the whole job: the total, or the sum over the models if only those are listed."""
-    if tres.get("gres/gpu", "").isdecimal():
-        return int(tres["gres/gpu"])
-    return sum(int(n) for key, n in tres.items() if key.startswith("gres/gpu:") and n.isdecimal())
+    counts = {key: int(n) for key, n in tres.items() if n.isascii() and n.isdigit() and len(n) <= 15}
+    return counts.get("gres/gpu", sum(n for key, n in counts.items() if key.startswith("gres/gpu:")))
 
 
 def _count(row: Mapping[str, str], column: str) -> int:
@@ -149,7 +148,7 @@ def _count(row: Mapping[str, str], column: str) -> int:
     if text in NOWHEN:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise ValueError(f"{column} is {text!r}; expected a whole number")
+        raise ValueError(f"{column} is {text[:40]!r}; expected a whole number")
     return int(text)
 
 
@@ -159,15 +158,17 @@ def _moment(row: Mapping[str, str], column: str, zone: tzinfo) -> float:
         return MISSING
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{column} is {text!r}; expected a time such as 2024-05-01T12:00:00, or Unknown") from None
-    return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
+    except (ValueError, OverflowError):  # OverflowError: the year 1 or 9999 in another time zone
+        raise ValueError(
+            f"{column} is {text[:40]!r}; expected a time such as 2024-05-01T12:00:00, or Unknown"
+        ) from None
 
 
 def _duration(column: str, text: str) -> float:
     """Seconds of D-HH:MM:SS, HH:MM:SS or MM:SS."""
-    found = DURATION.fullmatch(text)
-    if found is None or len(text) > 20:
-        raise ValueError(f"{column} is {text!r}; expected a duration such as 1-12:00:00 or 30:00")
+    found = DURATION.fullmatch(text) if len(text) <= 20 else None
+    if found is None:
+        raise ValueError(f"{column} is {text[:40]!r}; expected a duration such as 1-12:00:00 or 30:00")
     days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
     return 86400 * days + 3600 * hours + 60 * minutes + seconds

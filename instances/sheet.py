@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 
-from .folder import Fault, InstanceError
-from .lines import read_lines
+from .folder import MOST_NUMBER, Fault, InstanceError
+from .lines import TextError, csv_cells, read_lines
 
 COMMENT = "#"
 SHOWN = 10  # faults of one file that are told
@@ -36,8 +34,8 @@ class Line:
             value = float(text)
         except ValueError:
             value = float("nan")
-        if not isfinite(value):
-            self.tell(column, expected, text)
+        if not abs(value) <= MOST_NUMBER:
+            self.tell(column, expected + f", at most {MOST_NUMBER:g}" * (abs(value) > MOST_NUMBER), text)
             return None
         return value
 
@@ -98,7 +96,16 @@ class Sheet:
         for number, text in enumerate(self.lines[skip:], skip + 1):
             begun = begun or bool(text.strip() and not text.lstrip().startswith(COMMENT))
             if begun and not text.lstrip().startswith(COMMENT):
-                yield number, next(csv.reader([text])) if text.strip() else []
+                yield number, self.cells(number, text) if text.strip() else []
+
+    def cells(self, number: int, text: str) -> Sequence[str]:
+        """The cells of a line. Raises InstanceError where it is no CSV."""
+        try:
+            return csv_cells(self.path, number, text)
+        except TextError as e:
+            self.tell(number, e.field, e.expected, e.found)
+            self.done()
+            raise
 
 
 def one_of(header: Sequence[str], names: Sequence[str]) -> str | None:

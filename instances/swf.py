@@ -33,7 +33,7 @@ WHOLE = np.array([f not in ("submit time", "wait time", "runtime", "average CPU 
 # still fit 64 bits
 LARGEST = np.where(WHOLE, 2.0**53, 1e10)
 LARGEST[[ALLOCATED, REQUESTED]] = 1e8
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 SAMPLE = 200  # jobs that tell how many fields the lines have
 CHUNK = 8192  # lines; a damaged line makes its chunk be read line by line
 KB_PER_MB = 1024
@@ -121,11 +121,12 @@ class Header:
         pairs: dict[str, str] = {}
         made = cls()
         for line in lines:
-            found = re.match(r"\s*;\s*(\w+)\s*:\s*(.*?)\s*$", line) if ";" in line else None
-            if found is None:
+            key, colon, value = line.strip().removeprefix(";").partition(":") if ";" in line else ("", "", "")
+            key, value = key.strip().lower(), value.strip()
+            if not colon or not line.lstrip().startswith(";") or not re.fullmatch(r"\w+", key):
                 continue
-            pairs.setdefault(found[1].lower(), found[2])
-            named = re.match(r"(\d+)\s+(\S.*)", found[2]) if found[1].lower() == "queue" else None
+            pairs.setdefault(key, value)
+            named = re.match(r"(\d{1,15})\s+(\S.*)", value, re.ASCII) if key == "queue" else None
             if named:
                 made.queues.setdefault(int(named[1]), named[2])
         made.unix_start = _whole(pairs.get("unixstarttime"))
@@ -151,7 +152,7 @@ class Header:
 
 
 def _whole(text: str | None) -> int | None:
-    found = re.match(r"-?\d+", text or "", re.ASCII)
+    found = re.match(r"-?\d{1,15}(?!\d)", text or "", re.ASCII)
     return int(found[0]) if found else None
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from ..models.dispatch import DAY
-from ..models.platform import NodeGroup, Platform
+from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from .batsim import batsim_trace
 from .eurora_trace import eurora_trace
 from .lines import read_lines
@@ -20,7 +20,6 @@ from .sacct import sacct_trace
 from .swf import FIELDS, NUMBER, swf_trace
 from .workload import Workload, WorkloadError
 
-MOST_NODES, MOST = 10**7, 10**12
 SNIFFED = 200  # lines that are looked at to tell a format
 
 
@@ -156,10 +155,9 @@ def _platform(
         raise WorkloadError(f"{trace.name}: say how many cores a node has (bench: --cores 32)")
     capacity = {"cores": cores or 1, **others} | ({} if memory is None else {"memory": memory})
     for name, amount in {"nodes": nodes, **capacity}.items():
-        if not 1 <= amount <= (MOST_NODES if name == "nodes" else MOST):
-            raise WorkloadError(
-                f"{trace.name}: a platform with {amount} {name}; expected 1 to 10 million nodes of 1 or more"
-            )
+        most = MOST_NODES if name == "nodes" else MOST_CAPACITY
+        if not 1 <= amount <= most:
+            raise WorkloadError(f"{trace.name}: a platform with {amount} {name}; expected 1 to {most:,}")
     return Platform([NodeGroup("node", nodes, capacity)]), notes
 
 

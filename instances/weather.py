@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..models.series import DAY, HOUR, Series
-from .folder import Fault, InstanceError, to_csv
+from .folder import Fault, InstanceError
 from .sheet import COMMENT, Sheet
 from .weather_formats import Reading, read_epw, read_plain, read_pvgis
+from .writing import comment_line, to_csv, write_files
 
 WINDOW = re.compile(r"(\d{1,2})-(\d{1,2}):(\d{1,4})([dh])")
 
@@ -127,6 +128,15 @@ def _name(day: tuple[int, int]) -> str:
     return f"{day[0]:02}-{day[1]:02}"
 
 
+def write_weather(weather: Weather, path: str | Path) -> None:
+    """Write the plain form as a file, read once before it is renamed into place.
+
+    Raises NotReadable for what could not be read again, OSError.
+    """
+    file = Path(path)
+    write_files(file.parent, {file.name: weather_csv(weather)}, lambda folder: read_weather(folder / file.name))
+
+
 def weather_csv(weather: Weather) -> str:
     """The plain form, which ``read_weather`` reads: ``time_s,temperature_c``, with comments on source and first day.
 
@@ -142,7 +152,7 @@ def weather_csv(weather: Weather) -> str:
     day = f"; second 0 is {_name(weather.first_day)} 00:00" if weather.first_day else ""
     rows: Iterator[tuple[object, object]] = zip(s.times, s.values, strict=True)
     return (
-        f"{COMMENT} {weather.name}; source: {weather.source}\n"
+        f"{COMMENT} {comment_line(f'{weather.name}; source: {weather.source}')}\n"
         f"{COMMENT} degrees C; each value holds up to the next time, the last one up to {s.end} s{day}\n"
         + to_csv(("time_s", "temperature_c"), rows)
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
+from ..models.platform import LATEST
 from ..models.series import DAY, HOUR
 from .sheet import Line, Sheet, one_of
 
@@ -42,7 +42,7 @@ def read_epw(sheet: Sheet) -> Reading:
     for number, text in enumerate(sheet.lines[EPW_HEADER:], EPW_HEADER + 1):
         if not text.strip():
             continue
-        row = next(csv.reader([text]))
+        row = sheet.cells(number, text)
         if len(row) < EPW_FIELDS:
             sheet.tell(number, "row", f"a record of EPW, with at least {EPW_FIELDS} fields", len(row))
             continue
@@ -95,8 +95,8 @@ def _by_seconds(sheet: Sheet, column: str) -> Reading:
         t, value = line.number_in("time_s", "a whole number of seconds"), celsius(line, column)
         if t is None or value is None:
             continue
-        if t != int(t):
-            line.tell("time_s", "a whole number of seconds", line.cells["time_s"])
+        if t != int(t) or abs(t) > LATEST:
+            line.tell("time_s", f"a whole number of seconds, at most {LATEST}", line.cells["time_s"])
         elif found.times and t <= found.times[-1]:
             line.tell("time_s", f"a later time than the {found.times[-1]} s of the row before", int(t))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..models.dispatch import Dispatch, Durations, Job, Queue, Window, impossible
 from ..models.excerpt import shortened, visible
-from ..models.platform import Platform
+from ..models.platform import LATEST, Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
 
 Ints = NDArray[np.int64]
@@ -20,6 +21,7 @@ UNKNOWN = -1
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
 )  # fmt: skip
+REASONS = 5  # why jobs are left out, that an error tells
 
 
 class WorkloadError(ValueError):
@@ -46,6 +48,16 @@ class Report:
     bad_lines: tuple[BadLine, ...] = ()
     dropped: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+
+    def losses(self) -> str:
+        """How many lines and jobs are not there, then the first such line and the commonest reasons, a line each."""
+        bad = f"; {len(self.bad_lines)} lines could not be read" if self.bad_lines else ""
+        gone = f"; {len(self.dropped)} jobs were left out" if self.dropped else ""
+        reasons = Counter(why for _, why in self.dropped).most_common()
+        told = [str(line) for line in self.bad_lines[:1]]
+        told += [f"{n} job{'s' * (n != 1)}: {why}" for why, n in reasons[:REASONS]]
+        told += [f"{sum(n for _, n in reasons[REASONS:])} jobs: other reasons"] if len(reasons) > REASONS else []
+        return "\n  ".join([bad + gone, *told])
 
     def and_also(
         self,
@@ -159,9 +171,7 @@ class Workload:
     def checked(self) -> Workload:
         """Itself; raises WorkloadError if there is no job."""
         if not len(self):
-            bad = f"; {len(self.report.bad_lines)} lines could not be read" if self.report.bad_lines else ""
-            gone = f"; {len(self.report.dropped)} jobs were left out" if self.report.dropped else ""
-            raise WorkloadError(f"{self.name}: no job to replay{bad}{gone}")
+            raise WorkloadError(f"{self.name}: no job to replay{self.report.losses()}")
         return self
 
     @cached_property
@@ -286,18 +296,23 @@ class Workload:
         Of ``cores``, or of the first resource if there are none. Infinite if all jobs come at one moment.
         """
         resource = "cores" if "cores" in self.resources else self.resources[0]
-        work = float((self.units * self.request[:, self.resources.index(resource)] * self.runtime).sum())
+        per_unit = self.request[:, self.resources.index(resource)]
+        work = float((self.units.astype(np.float64) * per_unit * self.runtime).sum())  # whole numbers would overflow
         span = float(self.submit[-1] - self.submit[0]) * platform.total(resource)
         return work / span if span > 0 else float("inf")
 
     def at_load(self, load: float, platform: Platform) -> Workload:
         """The same jobs with the times between submissions stretched so that the offered load is ``load``."""
-        if load <= 0:
+        if not 0 < load < float("inf"):
             raise WorkloadError(f"an offered load of {load} cannot be reached; expected a number above 0, such as 1.2")
         before = self.load(platform)
         if not np.isfinite(before) or before <= 0:
             raise WorkloadError(f"{self.name}: the jobs have no span of time or no work, so no offered load")
         origin = self.submit[0]
+        if (self.submit[-1] - origin) * (before / load) > LATEST:
+            raise WorkloadError(
+                f"{self.name}: an offered load of {load:g} puts arrivals beyond {LATEST:,} s (317 years)"
+            )
         submit = origin + np.rint((self.submit - origin) * (before / load)).astype(np.int64)
         notes = (f"arrivals rescaled from an offered load of {before:.3f} to {load:g}",)
         return replace(

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from .language import Violation
-from .platform import Platform, ProblemError
+from .platform import LATEST, Platform, ProblemError
 from .problem import Encoding, Schedule
 from .whole_jobs import QUEUE, whole_jobs
 from .whole_numbers import examined
@@ -302,6 +302,9 @@ def _faults(p: Dispatch) -> list[str]:
             faults.append(f"job {j.id!r}: queue {j.queue!r} is not declared; known are {', '.join(sorted(queues))}")
         if j.walltime < 1 or (j.runtime is not None and j.runtime < 0):
             faults.append(f"job {j.id!r}: walltime {j.walltime} s, runtime {j.runtime} s; positive ones are expected")
+        times = (j.submit, j.walltime, j.runtime, j.earliest_start, j.deadline, *(t for w in j.windows for t in w))
+        if any(t is not None and abs(t) > LATEST for t in times):
+            faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years)")
         if j.units < 1:
             faults.append(f"job {j.id!r}: {j.units} units; at least 1 is expected")
         for resource, amount in j.request.items():

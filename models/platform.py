@@ -9,6 +9,9 @@ from functools import cached_property
 from .whole_numbers import Fields, whole_records
 
 GROUP = Fields(one=("count",), amounts=("capacity",))
+MOST_NODES = 2_000_000  # of a platform; the largest machines have some hundred thousand nodes
+MOST_CAPACITY = 10**12  # of a resource of one node; with MOST_NODES of them a total still fits 64 bits
+LATEST = 10**10  # seconds, 317 years: Unix times are far below it
 
 
 class ProblemError(ValueError):
@@ -53,34 +56,45 @@ class Platform:
             raise ProblemError("\n".join(faults))
         object.__setattr__(self, "groups", groups)
         found: dict[str, None] = {}
+        if sum(group.count for group in self.groups if group.count > 0) > MOST_NODES:
+            raise ProblemError(f"the platform has more than {MOST_NODES:,} nodes, which is the most that is supported")
         for group in self.groups:
             if group.count < 1:
                 raise ProblemError(f"node group {group.name!r}: count is {group.count}, at least 1 is expected")
             for resource, amount in group.capacity.items():
                 if amount < 0:
                     raise ProblemError(f"node group {group.name!r}: the capacity of {resource} is {amount}, below 0")
+                if amount > MOST_CAPACITY:
+                    raise ProblemError(
+                        f"node group {group.name!r}: the capacity of {resource} is above {MOST_CAPACITY:,}"
+                    )
                 found[resource] = None
         names = [n for g in self.groups for n in g.nodes]
         if not names:
             raise ProblemError("the platform has no nodes")
-        if len(set(names)) != len(names):
-            twice = next(n for n in names if names.count(n) > 1)
-            raise ProblemError(f"node {twice!r} is declared twice: two groups have the same name")
+        first: set[str] = set()  # a name ends with its number, so groups share all of their first names or none
+        for group in self.groups:
+            if group.nodes[0] in first:
+                raise ProblemError(f"node {group.nodes[0]!r} is declared twice: two groups have the same name")
+            first.add(group.nodes[0])
         object.__setattr__(self, "resources", tuple(found))
         object.__setattr__(self, "nodes", tuple(names))
 
     @cached_property
     def capacity(self) -> dict[str, tuple[int, ...]]:
         """Node name -> capacity of each of ``resources``."""
-        return {n: tuple(g.capacity.get(r, 0) for r in self.resources) for g in self.groups for n in g.nodes}
+        return {n: vector for g in self.groups for vector in [self._vector(g)] for n in g.nodes}
 
     @cached_property
     def classes(self) -> dict[tuple[int, ...], tuple[str, ...]]:
         """Nodes of equal capacity, across groups: capacity vector -> node names."""
         found: dict[tuple[int, ...], list[str]] = {}
-        for node, vector in self.capacity.items():
-            found.setdefault(vector, []).append(node)
+        for group in self.groups:
+            found.setdefault(self._vector(group), []).extend(group.nodes)
         return {vector: tuple(nodes) for vector, nodes in found.items()}
+
+    def _vector(self, group: NodeGroup) -> tuple[int, ...]:
+        return tuple(group.capacity.get(r, 0) for r in self.resources)
 
     def total(self, resource: str) -> int:
         """Capacity of the whole machine."""

@@ -1,6 +1,7 @@
 """``bench import``: a log becomes an instance folder, and everything that was done to it is said."""
 
 import csv
+import json
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -65,6 +66,54 @@ def test_days_of_a_log_become_an_instance(bench: Bench) -> None:
     assert "note: the log has no program names: the application number stands in\n" in out
     assert "offered load: " in out
     assert out.endswith("mine: 2 jobs on 4 nodes; bench show mine\n")
+
+
+NASTY = "\x1b[31mq\x00\x85\u2028\x7f\\ \"\t,'#"
+
+
+@pytest.mark.parametrize("queue", ["a\x1bb", NASTY, "[x]", "é\ud800", " ", "a\rb\n"])
+def test_a_name_with_any_character_is_written_as_it_can_be_read(bench: Bench, queue: str) -> None:
+    job = {"id": "1" + queue, "subtime": 0, "walltime": 9, "res": 1, "profile": "p"}
+    workload = {"nb_res": 2, "jobs": [job, job], "profiles": {"p": {"type": "DelayProfile", "delay": 3}}}
+    Path("w.json").write_text(json.dumps(workload))
+    code, _, err = bench("import", "batsim", "w.json", "--out", "mine", "--name", queue.replace("\r", ""))
+    assert (code, err) == (0, "")
+    name = "1" + queue.replace("\ud800", "\ufffd").rstrip()
+    assert [j.id for j in load("mine").jobs] == [name, f"{name}.2"]
+    assert load("mine").repairs == {"job_ids_not_unique_a_suffix_added": 1}
+
+
+@pytest.mark.parametrize("queue", ["a\x1bb", "a\x00b", "'a b,\"'", "' '", "é\xa0"])
+def test_a_queue_of_pbs_with_any_character_is_written_as_it_can_be_read(bench: Bench, queue: str) -> None:
+    line = "04/01/2024 10:00:00;E;1.srv;queue={} user=\x1b ctime=1711958400 start=1711958401 end=1711958500 Resource_List.ncpus=4\n"
+    Path("log").write_text(line.format(queue) + line.replace("1.srv", " 2.srv\x1b ").format("other"))
+    assert bench("import", "pbs", "log", "--nodes", 2, "--cores", 4, "--out", "mine")[::2] == (0, "")
+    instance = load("mine")
+    assert {q.name for q in instance.queues} == {queue.strip("'").strip() or "default", "other"}
+    assert [(j.id, j.user) for j in instance.jobs] == [("1.srv", "\x1b"), ("2.srv\x1b", "\x1b")]
+
+
+def test_what_could_not_be_read_again_is_not_written(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("log.swf").write_text(swf((0, 60, 4)))
+    assert bench("import", "swf", "log.swf", "--out", "mine")[0] == 0
+    before = {p.name: p.read_bytes() for p in Path("mine").iterdir()}
+    monkeypatch.setattr("schedlab.instances.dispatching.to_toml", lambda *_: "kind =")
+    for out in ("mine", "other"):
+        code, _, err = bench("import", "swf", "log.swf", "--out", out)
+        assert (code, err.count("Traceback")) == (2, 0)
+        assert f"error: {out}: not written, as it could not be read again: {out}: " in err
+    assert {p.name: p.read_bytes() for p in Path("mine").iterdir()} == before
+    assert not Path("other").exists()
+
+
+def test_weather_is_read_once_before_it_is_in_place(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "a\nb\x1b.csv"
+    Path(name).write_text("time_s,temperature_c\n0,20\n3600,22\n")
+    assert bench("import", "weather", name, "--out", "w.csv")[0] == 0
+    assert Path("w.csv").read_text().splitlines()[0] == "# a b ; source: a b .csv"
+    monkeypatch.setattr("schedlab.instances.weather.to_csv", lambda *_: "0")
+    assert bench("import", "weather", name, "--out", "w.csv")[0] == 2
+    assert Path("w.csv").read_text().endswith("3600,22.0\n")
 
 
 def test_an_instance_of_a_log_can_be_shown(bench: Bench) -> None:

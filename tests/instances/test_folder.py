@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances import InstanceError, UnknownInstance, load, names, write
-from schedlab.instances.folder import Folder, to_csv, to_toml
+from schedlab.instances.folder import Folder
+from schedlab.instances.writing import to_csv, to_toml
 
 SETTINGS = """\
 kind = "dispatch"

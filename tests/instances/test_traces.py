@@ -61,6 +61,54 @@ def test_a_batsim_job_that_cannot_be_replayed_is_left_out(file: Writer, job: obj
     assert why in w.report.dropped[0][1]
 
 
+def test_profiles_of_batsim_5_and_sequences_of_delays_have_a_runtime(file: Writer) -> None:
+    profiles = {
+        "five": {"type": "DelayProfile", "delay": 20.25},
+        "twice": {"type": "SequentialCompositionProfile", "repeat": 2, "seq": ["five", "short"]},
+        "older": {"type": "composed", "seq": ["twice", "short"]},
+        "task": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e9, "com": 0},
+        "mixed": {"type": "SequentialCompositionProfile", "seq": ["five", "task"]},
+        "snake": {"type": "sequential_composition", "seq": ["tail"]},
+        "tail": {"type": "sequential_composition", "seq": ["snake"]},
+        "often": {"type": "composed", "seq": ["five"], "repeat": 10**12},
+        "empty": {"type": "composed", "seq": []},
+    }
+    names = ["five", "twice", "older", "task", "mixed", "snake", "tail", "often", "empty"]
+    jobs = [batsim_job(name, profile=name) for name in names]
+    w = read_batsim(file("w.json", batsim(*jobs, **profiles)))
+    assert dict(zip(w.ids, w.runtime.tolist(), strict=True)) == {"five": 21, "twice": 61, "older": 72}
+    dropped = dict(w.report.dropped)
+    assert list(dropped) == ["task", "mixed", "snake", "tail", "often", "empty"]
+    for name, why in (
+        ("task", "'ParallelTaskHomogeneousProfile': how long it takes depends on the simulated machine"),
+        ("mixed", "'ParallelTaskHomogeneousProfile'"),
+        ("snake", "contains itself"),
+        ("tail", "contains itself"),
+        ("often", "repeats 1000000000000 times"),
+        ("empty", "without a list 'seq'"),
+    ):
+        assert why in dropped[name]
+
+
+def test_long_chains_of_sequences_end(file: Writer) -> None:
+    chain = {f"p{k}": {"type": "composed", "seq": [f"p{k + 1}"] * 2} for k in range(3000)}
+    deep = {f"q{k}": {"type": "composed", "seq": [f"q{k + 1}"] * 2} for k in range(20)}
+    profiles = {**chain, **deep, "q20": {"type": "delay", "delay": 1}}
+    w = read_batsim(file("w.json", batsim(batsim_job("p", profile="p0"), batsim_job("q", profile="q0"), **profiles)))
+    assert (w.ids, w.runtime.tolist()) == (("q",), [2**20])
+    assert "too many levels" in w.report.dropped[0][1]
+
+
+def test_a_log_of_which_nothing_is_left_says_why(file: Writer) -> None:
+    jobs = [batsim_job(k, profile="flops") for k in range(3)] + [batsim_job(4, res=0)]
+    with pytest.raises(WorkloadError) as caught:
+        read_batsim(file("w.json", batsim(*jobs)))
+    head, *reasons = str(caught.value).splitlines()
+    assert head == "w: no job to replay; 4 jobs were left out"
+    assert reasons[0].startswith("  3 jobs: its profile is of type 'parallel_homogeneous': how long it takes depends")
+    assert reasons[1].startswith("  1 job: its res is 0")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -68,7 +116,7 @@ def test_a_batsim_job_that_cannot_be_replayed_is_left_out(file: Writer, job: obj
         ("[]", "expected a JSON object"),
         ('{"nb_res": 3}', 'list "jobs"'),
         (batsim(nb_res=0), '"nb_res" is 0'),
-        (batsim(nb_res=10**12), '"nb_res" is 10+; expected the number of resources, 1 to 10,000,000'),
+        (batsim(nb_res=10**12), '"nb_res" is 10+; expected the number of resources, 1 to 2,000,000'),
         (batsim(), "no job to replay"),
         (batsim("job"), "1 jobs were left out"),
     ],

@@ -1,0 +1,219 @@
+"""A small file of every format that is read: what the fuzzer damages."""
+
+import gzip
+import json
+
+from schedlab.models.guide import MAXIMISE, OPTIMISE, Guide, Leaf, Split
+
+
+def packed(text: str) -> bytes:
+    """A gz file, the same bytes each time."""
+    return gzip.compress(text.encode(), mtime=0)
+
+
+SWF = """\
+; Version: 2.2
+; UnixStartTime: 1342130400
+; TimeZoneString: Europe/Paris
+; TimeZone: 3600
+; MaxNodes: 4
+; MaxProcs: 64
+; Queue: 1 day
+; Queue: 2 night shift
+1 0 10 60.5 24 -1 -1 24 3600 1024 1 5 1 3 1 -1 -1 -1
+2 3600 0 7200 16 -1 2048 -1 7200 -1 1 6 1 3 2 -1 -1 -1
+3 3600 5 0 8 -1 -1 8 -1 -1 0 5 2 -1 1 -1 -1 -1
+4 90000 -1 100 64 -1 -1 64 600 4096 1 7 2 4 2 -1 3 10
+"""
+SACCT = """\
+User|JobID|JobName|Partition|State|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|ReqMem|AllocTRES
+ann|11|lmp|batch|COMPLETED|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T11:05:00|01:00:00|1-02:00:00|2|32|16G|billing=32,cpu=32,gres/gpu:a100=1,gres/gpu:v100=3,mem=16G,node=2
+|11.batch|batch||COMPLETED|2024-05-01T10:05:00|2024-05-01T10:05:00|2024-05-01T11:05:00|01:00:00||1|16||cpu=16
+bob|12_1|sweep|batch|TIMEOUT|2024-05-01T10:01:00|2024-05-01T10:01:00|2024-05-01T10:31:10|30:10|30:00|1|3|500Mc|cpu=3
+bob|12_2|sweep|batch|CANCELLED by 7|2024-05-01T10:01:00|Unknown|2024-05-01T10:02:00|00:00:00|30:00|1|3|500Mc|
+eve|14|x|debug|COMPLETED|2024-05-01T10:03:00|2024-05-01T10:03:30|2024-05-01T10:03:40|00:00:10|UNLIMITED|1|1|4Gn|gres/gpu=2
+"""
+PBS = """\
+04/01/2024 10:00:00;S;1.srv;queue=work
+04/01/2024 11:00:00;E;1.srv;user=ann group=g jobname=lmp queue=work ctime=1711958400 qtime=1711958400 etime=1711958400 start=1711958460 exec_host=n1/0*8+n2/0*8 Resource_List.ncpus=16 Resource_List.select=2:ncpus=8:mem=14gb:ngpus=1 Resource_List.walltime=02:00:00 end=1711962000 resources_used.walltime=00:59:00
+04/01/2024 12:00:00;E;2[7].srv;user=bob jobname="my job" queue=debug ctime=1711958500 start=1711958600 end=1711958700 Resource_List.nodes=1:ppn=4+n7:ppn=8 Resource_List.mem=4096mb Resource_List.walltime=600
+04/01/2024 12:30:00;E;3.srv;user=eve queue=debug qtime=1711958500 start=1711958600 end=1711958700 Resource_List.ncpus=4 Resource_List.mem=1000000kb
+"""
+EURORA = """\
+job_id,queue,submit,start,end,req_nodes,req_cores,req_mem_raw,walltime_req_hhmm,app_type,nodes_used,cores_per_node,gpus_per_node,mics_per_node,mem_per_node_raw,power_pred_w
+1,parallel,2014-03-31 08:51:10,2014-03-31 10:55:42,2014-03-31 14:02:08,1,1,1,04:00,0,55,1,1,0,1048576,9.0
+2,debug,2014-03-31 08:52:00,2014-03-31 08:52:00,2014-03-31 08:53:00,2,24,1,00:30,2,1 2,16 8,0 0,2 2,1048577 1024,
+"""
+BATSIM = json.dumps(
+    {
+        "nb_res": 8,
+        "jobs": [
+            {"id": 1, "subtime": 5, "walltime": 60, "res": 3, "profile": "short"},
+            {"id": "w0!2", "subtime": 7.4, "walltime": -1, "res": 8, "profile": "twice"},
+            {"id": "3", "subtime": 9, "res": 1, "profile": "task", "extra_data": "{}"},
+        ],
+        "profiles": {
+            "short": {"type": "DelayProfile", "delay": 10.2},
+            "old": {"type": "delay", "delay": 100},
+            "twice": {"type": "SequentialCompositionProfile", "repeat": 2, "seq": ["short", "old"]},
+            "task": {"type": "ParallelTaskHomogeneousProfile", "cpu": 1e9, "com": 0},
+        },
+    },
+    indent=1,
+)
+
+_HOURS = [(m, d, h) for m, d in ((2, 28), (3, 1)) for h in range(1, 25)]
+EPW = "\n".join(
+    [
+        "LOCATION,Nowhere,-,-,-,0,45,8,1,250",
+        *["COMMENTS 1,none"] * 6,
+        "DATA PERIODS,1,1,Data,Sunday, 1/ 1,12/31",
+        *(f"2018,{m},{d},{h},0,?,{h / 2},1.2,94,99870" for m, d, h in _HOURS),
+    ]
+)
+PVGIS = (
+    "Latitude: 45\nmonth,year\n1,2018\ntime(UTC),T2m,RH\n20180101:0000,2.04,94\n20180101:0100,1.98,95\n"
+    "20180101:0200,1.9,95\n\nT2m: air\n"
+)
+WEATHER_SECONDS = "# here; source: there\ntime_s,temperature_c\n0,20\n3600,22.5\n7200,-3\n"
+WEATHER_HOURS = "month,day,hour_ending,drybulb_c\n" + "".join(f"{m},{d},{h},{h / 2}\n" for m, d, h in _HOURS)
+WEATHER_STAMPS = "time;temp\n".replace(";", ",") + "".join(f"2012-07-15T{h:02}:00+02:00,{h}\n" for h in range(24))
+COOLING = (
+    "# a cellar\ntemperature_c,it_power_w,cooling_power_w,pue\n20,0,0,\n20,1000,50,1.05\n30,0,0,\n30,1000,100,1.1\n"
+)
+PRICES = "# of a day\ntime_s,euro_per_kwh\n0,0.1\n3600,-0.05\n7200,0.3\n"
+
+PSPLIB = """\
+************************************************************************
+jobs  (incl. supersource/sink ):  4
+RESOURCES
+  - renewable                 :  1   R
+  - nonrenewable              :  1   N
+  - doubly constrained        :  0   D
+************************************************************************
+PRECEDENCE RELATIONS:
+jobnr.    #modes  #successors   successors
+   1        1          2           2   3
+   2        2          1           4
+   3        1          1           4
+   4        1          0
+************************************************************************
+REQUESTS/DURATIONS:
+jobnr. mode duration  R 1  N 1
+------------------------------------------------------------------------
+  1      1     0       0    0
+  2      1     3       2    0
+         2     2       2    4
+  3      1     4       1    1
+  4      1     0       0    0
+************************************************************************
+RESOURCEAVAILABILITIES:
+  R 1  N 1
+    2    4
+************************************************************************
+"""
+PATTERSON = "4 1\n5\n0 0 2 2 3\n3 4\n1 4 2 5 1 4\n0 0 0\n"
+JOB_SHOP = "# a comment\n2 2\n0 3 1 2\n1 4 0 1\n"
+FLEXIBLE = "2 2 1.5\n2 1 1 3 2 1 4 2 2\n1 1 2 5\n"
+
+
+def _files(**texts: str) -> dict[str, bytes]:
+    return {name.replace("_", "."): text.encode() for name, text in texts.items()}
+
+
+_MACHINE = """\
+[[platform.groups]]
+name = "fat"
+count = 2
+capacity = { cores = 16, gpus = 1 }
+
+[[platform.groups]]
+name = "thin"
+count = 12
+capacity = { cores = 8 }
+
+[[queues]]
+name = "day"
+ewt_s = 3600
+
+[[queues]]
+name = "night"
+ewt_s = 7200
+start_between = [["18:00", "20:00"], ["22:00:30", "08:00"]]
+"""
+DISPATCH = _files(
+    instance_toml=f"""\
+kind = "dispatch"
+description = "a test"
+source = "nowhere"
+objective = "waiting"
+
+{_MACHINE}
+[generator]
+name = "hand"
+seed = 7
+when = 2024-05-01T10:00:00Z
+
+[repairs]
+some = 3
+""",
+    jobs_csv="""\
+id,queue,submit,units,cores,gpus,walltime,runtime,earliest_start,deadline,user,name,power
+a,day,0,2,8,1,600,300,60,9000,ann,"x, ""y"" z",250.5
+b,night,60,1,16,0,1200,,,,,,
+c,day,90000,12,8,0,1200,1200,,,bob,z,1e3
+""",
+)
+EVICTION = _files(
+    instance_toml='kind = "eviction"\nnodes_needed = 100\nnodes_compared = [10, 64]\ndeadline_s = 200\nstep_s = 60\n'
+    "file_system_mb_s = 1500.5\nnode_mb_s = 300\nshared_bandwidth = false\n",
+    jobs_csv="id,nodes,loss,system_s,application_s,wait_s,mb_s\na,64,7200,90,,,300\nb,64,3600,300,200.5,10,200\nc,10,0,,,,\n",
+)
+EVICTION_PHYSICAL = _files(
+    instance_toml='kind = "eviction"\nnodes_needed = 10\ndeadline_s = 900\nstep_s = 60\nnow_s = 5000\n'
+    "file_system_mb_s = 1500\nnode_mb_s = 300\n",
+    jobs_csv="id,nodes,start,last_checkpoint,next_checkpoint,memory_mb,application_share\n"
+    "a,64,0,3600,7200,1000,0.5\nb,8,4000,,5400,500,0.1\n",
+)
+PROFIT = _files(
+    instance_toml=f"""\
+kind = "profit"
+scenario = "air,summer,cheap"
+
+[profit]
+energy_price = "prices.csv"
+until_s = 7200
+watts_per_core = 9.5
+
+[profit.cooling.air]
+table = "air"
+scale = 0.01
+
+[profit.cooling.cellar]
+table = "cellar.csv"
+
+[profit.season.summer]
+temperatures = "summer.csv"
+
+[profit.price.cheap]
+core_hour = 0.013
+
+{_MACHINE}""",
+    jobs_csv="id,queue,submit,units,cores,gpus,walltime,runtime,power\na,day,0,1,8,0,7200,3600,300.5\nb,day,60,2,4,1,7200,,\n",
+    summer_csv=WEATHER_SECONDS,
+    cellar_csv=COOLING,
+    prices_csv=PRICES,
+)
+BATSIM_JOBS = """\
+job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata
+a,mine,p,5,3,100,1,COMPLETED_SUCCESSFULLY,10,20,30,5,25,1.25,0-1 3,5000.0,queue=parallel;user=ann;request=cores:8 gpus:1;units=0-1:1 3:1
+b,mine,p,6.5,1,100,0,COMPLETED_WALLTIME_REACHED,10,100,110,4,104,1.04,2,,queue=short%3B
+c,mine,p,7,1,100,0,,,,,,,,,,
+"""
+GUIDE = json.dumps(
+    Guide(
+        {"air": Leaf(OPTIMISE, 9, 9), "hybrid": Split(0.8, Leaf(MAXIMISE, 5, 5), Split(0.4, Leaf(OPTIMISE, 5, 4), Leaf(MAXIMISE, 1, 1)))},
+        {"days": 3},
+    ).as_json(),
+    indent=1,
+)  # fmt: skip
