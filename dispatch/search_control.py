@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..backends import INTERRUPTED, Compiled, Interrupted, Limits
-from ..backends.driver import Recorder
+from ..backends.recorder import Recorder
 from ..models.language import Assignment, Model
 from .moment import Ended
 
