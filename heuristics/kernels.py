@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.compiled import compiled
+from ..models.compiled import borrowing, compiled
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
@@ -104,15 +104,18 @@ def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
     return known
 
 
-@compiled
+@borrowing
 def _covers(known: Hopeless, k: int, jobs: Jobs, j: int) -> bool:
     """Whether job j is as wide and as long as kind k, or more."""
     if known.units[k] > jobs.units[j] or known.duration[k] > jobs.duration[j]:
         return False
-    return bool(np.all(known.request[k] <= jobs.request[j]))
+    for r in range(jobs.request.shape[1]):
+        if known.request[k, r] > jobs.request[j, r]:
+            return False
+    return True
 
 
-@compiled
+@borrowing
 def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
     """The first moment from t on that is not known to be hopeless for job j, and the next one that is."""
     moved = True
@@ -128,7 +131,7 @@ def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
     return t, following
 
 
-@compiled
+@borrowing
 def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
     """No job of kind k can start in [begin, end)."""
     if k >= known.end.size or end <= begin:
@@ -139,7 +142,7 @@ def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
         known.begin[k], known.end[k] = begin, end
 
 
-@compiled
+@borrowing
 def _search(profile: Profile, s: Scratch, known: Hopeless, jobs: Jobs, j: int, lo: int, hi: int) -> int:
     """The earliest start of job j in [lo, hi], or -1; passes over what is known to be hopeless, and adds to it."""
     request, units, duration = jobs.request[j], jobs.units[j], jobs.duration[j]
