@@ -214,7 +214,9 @@ class Reader:
     The starts of a relaxation are allocated; ``repair`` takes more time for that, once, at the end.
     """
 
-    def __init__(self, problem: Problem, encoding: Encoding, start: Schedule | None) -> None:
+    def __init__(
+        self, problem: Problem, encoding: Encoding, start: Schedule | None, time_limit: float | None, began: float
+    ) -> None:
         from . import heuristics
 
         self.problem = problem
@@ -223,7 +225,7 @@ class Reader:
         self.sign = 1 if problem.sense == "minimize" else -1
         self.best: Schedule | None = None
         self.objective: Any = None
-        self.allocator = heuristics.allocator(problem) if encoding.relaxation else None
+        self.allocator = heuristics.allocator(problem, time_limit, began) if encoding.relaxation else None
 
     def __call__(self, assignment: Assignment) -> Any:
         schedule = self.encoding.read(assignment)
@@ -262,7 +264,7 @@ def _by_backend(
     encoding = problem.formulations[method.formulation]()
     built = time.perf_counter()
     start, why = _start(problem, method, warm_start, limits)
-    reader = Reader(problem, encoding, start)
+    reader = Reader(problem, encoding, start, limits.time, began)
     several = len(encoding.model.objectives) > 1  # the model's own values, stage by stage; read back at the end
     result = run(
         encoding.model,

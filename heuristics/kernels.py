@@ -189,15 +189,19 @@ def place(
 
 
 @compiled
-def build(machine: Machine, jobs: Jobs, parks: Bools, order: Ints, not_before: Ints, starts: Ints, nodes: Ints) -> int:
+def build(
+    machine: Machine, jobs: Jobs, parks: Bools, order: Ints, not_before: Ints, starts: Ints, nodes: Ints, stop: Ints
+) -> int:
     """Place the jobs in this order; fills their ``starts`` and the ``nodes`` of their units.
 
     A job that finds no place is parked, if it may be. The number of jobs that were seen to: less than all, if the job
-    ``order[number]`` found no place and needs one.
+    ``order[number]`` found no place and needs one; -1 where ``stop`` (see ``Clock``) came first.
     """
     profile = new_profile(machine, 64)
     scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
     for k in range(order.size):
+        if stop[0] != 0:
+            return -1
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         starts[j], profile = place(profile, machine, jobs, scratch, known, j, not_before[j], chosen)

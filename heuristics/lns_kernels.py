@@ -357,13 +357,16 @@ def ruin_and_recreate(
     room: Room,
     draws: Floats,
     slack: float,
+    stop: Ints,
 ) -> tuple[Profile, float]:
     """A step per row of ``draws``; one that makes the objective at most ``slack`` worse stays. The profile, the change.
 
-    With a slack, the best is for the caller to keep: between two calls.
+    With a slack, the best is for the caller to keep: between two calls. ``stop`` (of a ``Clock``): no further step.
     """
     total = 0.0
     for d in range(draws.shape[0]):
+        if stop[0] != 0:
+            break
         draw = draws[d]
         which = _fraction(draw[6], 3)
         if which < 0.3:

@@ -125,7 +125,7 @@ class Moves(Way):
         place = np.argsort(best.answer.order)  # of each job; while a batch of moves goes on it is a little out of date
         moves = place[drawn(2 * number, s.bulk, s.rng)].reshape(number, 2)
         answer = Answer(*(part.copy() for part in best.answer))
-        value = float(improve(s.a.machine, s.a.jobs, s.a.costs, answer, moves, best.value))
+        value = float(improve(s.a.machine, s.a.jobs, s.a.costs, answer, moves, best.value, s.clock.stop))
         self.each = (time.perf_counter() - began) / number
         s.follow(best, Order(value, keys_of(answer.order, best.keys), answer))
 
@@ -154,7 +154,16 @@ class Ruin(Way):
         draws = s.rng.random((number, DRAWS + MOST))
         began = time.perf_counter()
         profile, change = ruin_and_recreate(
-            s.a.machine, s.a.jobs, s.a.costs, self.places, self.profile, self._known(), self.room, draws, self._slack()
+            s.a.machine,
+            s.a.jobs,
+            s.a.costs,
+            self.places,
+            self.profile,
+            self._known(),
+            self.room,
+            draws,
+            self._slack(),
+            s.clock.stop,
         )
         self.each = (time.perf_counter() - began) / number
         self.profile, self.value = profile, self.value + float(change)
@@ -207,7 +216,7 @@ class Solver(Way):
 
         s = self.search
         s.check(0.2)
-        left = SOLVER_SECONDS if s.limit is None else min(SOLVER_SECONDS, s.limit - s.elapsed)
+        left = SOLVER_SECONDS if s.clock.end is None else min(SOLVER_SECONDS, s.clock.left)
         limits = Limits(None if seconds is None else left, self.solver.threads, int(s.rng.integers(2**31)))
         if seconds is None:
             limits = replace(limits, deterministic=SOLVER_WORK)
