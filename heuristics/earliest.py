@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.compiled import borrowing, compiled
+from .aggregate import Aggregate, possible
 from .profile import NEVER, Floats, Ints, Machine, Profile, segment
 
 
@@ -101,10 +102,18 @@ def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, durati
 
 
 @borrowing
-def _advance(s: Scratch, missing: int, size: int) -> tuple[int, int, int]:
-    """The first moment at which the nodes may hold ``missing`` units more; the nodes that make it so; heap size."""
-    raised, promised, t = 0, 0, NEVER
-    while promised < missing:
+def _advance(
+    s: Scratch, a: Aggregate, j: int, units: int, duration: int, missing: int, t: int, size: int
+) -> tuple[int, int, int]:
+    """The first moment after t at which the nodes may hold ``missing`` units more; the nodes to be counted; heap size."""
+    raised, promised = 0, 0
+    while True:
+        if promised >= missing and (size == 0 or s.key[0] > t):
+            later = possible(a, j, units, duration, t)
+            if later == t:
+                return t, raised, size
+            t = later
+            continue
         if size == 0:
             return NEVER, 0, 0
         n, key = s.heap[0], s.key[0]
@@ -117,13 +126,14 @@ def _advance(s: Scratch, missing: int, size: int) -> tuple[int, int, int]:
         promised += s.most[n] - s.fits[n]
         s.raised[raised] = n
         raised += 1
-        t = key
-    return t, raised, size
+        t = max(t, key)
 
 
 @borrowing
-def earliest(profile: Profile, s: Scratch, request: Ints, units: int, duration: int, lo: int, hi: int) -> int:
-    """The earliest start in [lo, hi] at which all units fit; -1 if there is none. ``s.fits`` is exact there."""
+def earliest(
+    profile: Profile, s: Scratch, a: Aggregate, j: int, request: Ints, units: int, duration: int, lo: int, hi: int
+) -> int:
+    """The earliest start of job j in [lo, hi] at which all units fit; -1 if there is none. ``s.fits`` is exact there."""
     t, total, size = lo, 0, 0
     for n in range(s.fits.size):
         s.fits[n], s.queued[n] = 0, False
@@ -132,7 +142,7 @@ def earliest(profile: Profile, s: Scratch, request: Ints, units: int, duration: 
             total += change
     while True:
         while total < units:
-            t, raised, size = _advance(s, units - total, size)
+            t, raised, size = _advance(s, a, j, units, duration, units - total, t, size)
             if t > hi:
                 return -1
             for k in range(raised):

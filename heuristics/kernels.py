@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.compiled import borrowing, compiled
+from .aggregate import Aggregate, new_aggregate, possible, take
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
@@ -143,16 +144,18 @@ def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
 
 
 @borrowing
-def _search(profile: Profile, s: Scratch, known: Hopeless, jobs: Jobs, j: int, lo: int, hi: int) -> int:
+def _search(profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: Jobs, j: int, lo: int, hi: int) -> int:
     """The earliest start of job j in [lo, hi], or -1; passes over what is known to be hopeless, and adds to it."""
     request, units, duration = jobs.request[j], jobs.units[j], jobs.duration[j]
     t, start = lo, -1
     while start < 0:
         t, following = _skip(known, jobs, j, t)
+        t = possible(a, j, units, duration, t)
         if t > hi:
             break
-        start = earliest(profile, s, request, units, duration, t, min(hi, following - 1))
-        t = following
+        if t < following:
+            start = earliest(profile, s, a, j, request, units, duration, t, min(hi, following - 1))
+            t = following
     _note(known, jobs.kind[j], lo, start if start >= 0 else hi + 1)
     return start
 
@@ -164,6 +167,7 @@ def place(
     jobs: Jobs,
     s: Scratch,
     known: Hopeless,
+    a: Aggregate,
     j: int,
     not_before: int,
     chosen: Ints,
@@ -179,12 +183,13 @@ def place(
                 start = lo
                 s.fits[:] = s.most
                 break
-            start = _search(profile, s, known, jobs, j, lo, hi)
+            start = _search(profile, s, known, a, jobs, j, lo, hi)
             if start >= 0:
                 break
     if start >= 0:
         choose(profile, machine, s, jobs.units[j], start, chosen)
         profile = put(profile, jobs, j, start, chosen, 1)
+        take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen)
     return start, profile
 
 
@@ -199,12 +204,13 @@ def build(
     """
     profile = new_profile(machine, 64)
     scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
+    aggregate = new_aggregate(machine, jobs, profile)
     for k in range(order.size):
         if stop[0] != 0:
             return -1
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, scratch, known, j, not_before[j], chosen)
+        starts[j], profile = place(profile, machine, jobs, scratch, known, aggregate, j, not_before[j], chosen)
         if starts[j] == PARKED and not parks[j]:
             return k
     return order.size

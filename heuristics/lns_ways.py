@@ -120,7 +120,7 @@ class Moves(Way):
             return
         expected = self.each or s.trial_seconds
         number = 10 if seconds is None else int(np.clip(seconds / max(1e-6, expected), 1, 400))
-        s.check(number * expected)
+        s.check()
         began = time.perf_counter()
         place = np.argsort(best.answer.order)  # of each job; while a batch of moves goes on it is a little out of date
         moves = place[drawn(2 * number, s.bulk, s.rng)].reshape(number, 2)
@@ -150,7 +150,7 @@ class Ruin(Way):
         self._begin()
         each = self.each or 20 * s.trial_seconds / max(1, s.best.starts.size)
         number = 100 if seconds is None else int(np.clip(seconds / max(1e-7, each), 1, 2000))
-        s.check(number * each)
+        s.check()
         draws = s.rng.random((number, DRAWS + MOST))
         began = time.perf_counter()
         profile, change = ruin_and_recreate(
