@@ -265,7 +265,7 @@ def _by_backend(
     start, why = _start(problem, method, warm_start, _what_is_left(limits, began), _reporter(call, began, []))
     if why == INTERRUPTED:
         return _without_solver(problem, method.backend, began, INTERRUPTED, start)
-    reader = Reader(problem, encoding, start)
+    reader = Reader(problem, encoding, start, limits.time, began)
     several = len(encoding.model.objectives) > 1  # the model's own values, stage by stage; read back at the end
     result = run(
         encoding.model,

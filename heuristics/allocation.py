@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
@@ -12,8 +12,10 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from .arrays import Arrays, arrays
+from .clock import Clock, OutOfTime
 from .first_solution import ListScheduler, NoSchedule
 from .moves import move_jobs
+from .multi_search import AFTERWARDS
 from .profile import Ints
 
 ROUNDS = 120  # moves of single jobs where no time is given
@@ -22,16 +24,17 @@ MANY_ROUNDS = 10**6
 
 
 class Try(NamedTuple):
-    """One placing: its objective, who placed, the order of the jobs, the bound on their starts (None: none)."""
+    """One placing: its objective, who placed, the order of the jobs, their starts and nodes, whether starts were bounded."""
 
     value: float
     scheduler: ListScheduler
     order: Ints
-    bound: Ints | None
+    placed: tuple[Ints, Ints]
+    bounded: bool
 
     def schedule(self) -> Schedule:
         """What was placed, with the nodes."""
-        return self.scheduler.schedule(self.order, self.bound)
+        return self.scheduler.arrays.schedule(*self.placed)
 
 
 class Allocator:
@@ -44,9 +47,14 @@ class Allocator:
     {'a': 10, 'b': 0}
     """
 
-    def __init__(self, problem: Dispatch | Profit) -> None:
+    def __init__(self, problem: Dispatch | Profit, time_limit: float | None = None, began: float | None = None) -> None:
+        """``time_limit``: seconds from ``began`` (by ``time.perf_counter``; None: now), for ``allocate``."""
         self.problem = problem
+        now = time.perf_counter()
         prepared = arrays(problem)
+        self._afterwards = AFTERWARDS * (time.perf_counter() - now)
+        self._clock = Clock(time_limit, began)
+        self._clock.reserve(self._afterwards)
         self._sign = prepared.sign
         self._schedulers = _choosers(prepared)
         self._best: list[tuple[float, Ints]] = []
@@ -55,11 +63,14 @@ class Allocator:
     def allocate(self, starts: Mapping[str, int]) -> Schedule | None:
         """Jobs in the order of their starts, each where it was or at the earliest after, or at its earliest at all.
 
-        The better of the two, quickly; None if windows and deadlines defeat both. The starts are remembered for
-        ``repair``. Raises KeyError for a job without a start.
+        The better of the two, quickly; None if windows and deadlines defeat both, or where the time limit is reached:
+        only the first schedule of all is always finished. The starts are remembered for ``repair``. Raises KeyError for
+        a job without a start.
         """
         given = np.array([starts[j.id] for j in self.problem.jobs], np.int64)
-        best = self._least(self._tries(self._schedulers[0], next(self._orders(given)), given))
+        order = next(self._orders(given))
+        with self._clock as clock:
+            best = _least(self._tries(self._schedulers[0], order, given, clock, finished=bool(self._best)))
         if best is None:
             return None
         self._best = sorted([*self._best, (best.value, given)], key=lambda b: b[0])[:KEPT]
@@ -70,29 +81,43 @@ class Allocator:
 
         ``seconds``: for all of it; None: ``rounds`` moves and no clock, so that it is reproducible.
         """
-        until = np.inf if seconds is None else time.perf_counter() + seconds
-        tries: list[Try] = []
-        for _, given in self._best:
-            for scheduler, order in product(self._schedulers, self._orders(given)):
-                if time.perf_counter() < until:
-                    tries.extend(self._tries(scheduler, order, given))
-        best, free = self._least(tries), self._least(t for t in tries if t.bound is None)
+        with Clock(seconds) as clock:
+            clock.reserve(self._afterwards)
+            best = free = None
+            for t in self._all_tries(clock):
+                best = _least((best, t))
+                free = free if t.bounded else _least((free, t))
         if best is None:
             return None
         found = best.schedule()
-        if free is not None and time.perf_counter() < until and (rounds or seconds is not None):
+        if free is not None and not clock.over and (rounds or seconds is not None):
             ids = [self.problem.jobs[j].id for j in free.order.tolist()]
-            count, left = (rounds, None) if seconds is None else (MANY_ROUNDS, until - time.perf_counter())
-            moved = move_jobs(free.scheduler, ids, count, seed, left).schedule
+            count, left = (rounds, None) if seconds is None else (MANY_ROUNDS, clock.left)
+            moved = move_jobs(free.scheduler, ids, count, seed, left, placed=free.placed).schedule
             found = min(found, moved, key=lambda s: self._sign * self.problem.objective(s))
         return found
 
-    def _tries(self, scheduler: ListScheduler, order: Ints, given: Ints) -> Iterator[Try]:
+    def _all_tries(self, clock: Clock) -> Iterator[Try]:
+        for _, given in self._best:
+            for scheduler, order in product(self._schedulers, self._orders(given)):
+                if clock.over:
+                    return
+                yield from self._tries(scheduler, order, given, clock)
+
+    def _tries(
+        self, scheduler: ListScheduler, order: Ints, given: Ints, clock: Clock, finished: bool = True
+    ) -> Iterator[Try]:
+        """Both placings, as far as the time goes; ``finished``: there is a schedule already, so that none must be finished."""
         for bound in (given, None):
             try:
-                yield Try(scheduler.evaluate(order, bound)[0], scheduler, order, bound)
+                placed = scheduler.place(order, bound, clock.stop if finished else None)
             except NoSchedule as why:
                 self.failure = why
+            except OutOfTime:
+                return
+            else:
+                finished = True
+                yield Try(scheduler.objective(placed[0]), scheduler, order, placed, bound is not None)
 
     def _orders(self, given: Ints) -> Iterator[Ints]:
         """By start, the widest, largest, shortest or first submitted of those that start together first; by middle; by end."""
@@ -103,9 +128,9 @@ class Allocator:
         yield np.lexsort((submit, 2 * given + duration))
         yield np.lexsort((submit, given + duration))
 
-    @staticmethod
-    def _least(tries: Iterator[Try] | list[Try]) -> Try | None:
-        return min(tries, key=lambda t: t.value, default=None)
+
+def _least(tries: Iterable[Try | None]) -> Try | None:
+    return min((t for t in tries if t is not None), key=lambda t: t.value, default=None)
 
 
 def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int = ROUNDS, seed: int = 0) -> Schedule:

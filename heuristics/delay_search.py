@@ -31,16 +31,16 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
-from .arrays import Placement
+from .aggregate import Aggregate, no_aggregate
+from .arrays import Placement, arrays
+from .clock import Clock, OutOfTime, running
 from .earliest import Scratch, new_scratch
 from .first_solution import ListScheduler, tiny
 from .kernels import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
-from .multi_search import Improvement, multi_search
+from .multi_search import AFTERWARDS, Improvement, place_all_orders
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
 STEPS = 50
-CHUNK_SECONDS = 0.05  # the clock is looked at so often
-FIRST_CHUNK = 64
 SAME = 1e-12  # relative: what is no better than that is rounding
 
 
@@ -69,9 +69,9 @@ def delay_search(
 ) -> Delayed:
     """Hold back jobs of the best multi-search schedule, one after another, where that makes the whole better.
 
-    ``delay`` in seconds, None: a fiftieth of the time up to the horizon; ``time_limit`` in seconds, for all of it (one
-    ordering is placed in any case); ``on_incumbent(seconds, objective, placement)`` returning False stops. But for the clock
-    it is deterministic, and without a limit it ends by itself. Raises NoSchedule if no ordering leads to a schedule,
+    ``delay`` in seconds, None: a fiftieth of the time up to the horizon; ``time_limit`` in seconds, for all of it (the
+    first schedule is always finished); ``on_incumbent(seconds, objective, placement)`` returning False stops. But for the
+    clock it is deterministic, and without a limit it ends by itself. Raises NoSchedule if no ordering leads to a schedule,
     ValueError for a delay below 1. Source: thesis 6.7.3, algorithm 7.
     """
     if delay is not None and delay < 1:
@@ -84,25 +84,25 @@ def delay_search(
         going = on_incumbent is None or on_incumbent(news.seconds, news.objective, placement) is not False
         return going
 
-    first = multi_search(problem, time_limit, told)
+    scheduler = ListScheduler(arrays(problem))
+    a, clock = scheduler.arrays, Clock(time_limit, began)
+    with clock:
+        clock.reserve(AFTERWARDS * clock.elapsed)
+        first = place_all_orders(scheduler, clock, told)
     trace = [(news.seconds, news.objective) for news in first.trace]
-    dispatch = problem.dispatch if isinstance(problem, Profit) else problem
-    ends = [first.start[j.id] + dispatch.duration(j) for j in problem.jobs]
-    horizon = problem.until if isinstance(problem, Profit) else max(ends, default=dispatch.now)
-    step = delay or max(1, -(-(horizon - dispatch.now) // STEPS))
-    limit = None if time_limit is None else began + time_limit
-    if not going or _over(limit):
-        return Delayed(first.schedule, first.objective, tuple(trace), first.order, step, 0, False)
-    scheduler = ListScheduler(problem)
-    search = _Search(scheduler, scheduler.order(first.order), horizon, limit)
-    for value in search.run(step):
+    order, now = first.trace[-1].order, a.dispatch.now
+    ends = first.placed[0] + a.jobs.duration
+    horizon = problem.until if isinstance(problem, Profit) else int(ends.max(initial=now))
+    step = delay or max(1, -(-(horizon - now) // STEPS))
+    search = _Search(scheduler, scheduler.order(order), first.placed, horizon, clock)
+    for value in search.run(step) if going else ():
         trace.append((time.perf_counter() - began, scheduler.arrays.sign * value))
         placement = Placement(scheduler.arrays, search.starts, search.nodes)
         if on_incumbent is not None and on_incumbent(*trace[-1], placement) is False:
             break
     schedule = scheduler.arrays.schedule(search.starts, search.nodes)
     value = problem.objective(schedule)
-    return Delayed(schedule, value, tuple(trace), first.order, step, search.trials, search.complete)
+    return Delayed(schedule, value, tuple(trace), order, step, search.trials, search.complete)
 
 
 @cache
@@ -111,22 +111,16 @@ def warm_up() -> None:
     delay_search(tiny(), delay=5)
 
 
-def _over(limit: float | None) -> bool:
-    return limit is not None and time.perf_counter() >= limit
-
-
-class _OutOfTime(Exception):
-    """The limit on the clock was reached."""
-
-
 class _Search:
     """The best schedule so far, as a list schedule, and the profile of the jobs before the one that is delayed."""
 
-    def __init__(self, scheduler: ListScheduler, order: Ints, horizon: int, limit: float | None) -> None:
+    def __init__(
+        self, scheduler: ListScheduler, order: Ints, placed: tuple[Ints, Ints], horizon: int, clock: Clock
+    ) -> None:
         a = scheduler.arrays
-        self.scheduler, self.order, self.limit = scheduler, order.astype(np.int64), limit
+        self.scheduler, self.order, self.clock = scheduler, order.astype(np.int64), clock
         self.bound = np.full(order.size, -NEVER, np.int64)
-        self.starts, self.nodes = scheduler.place(self.order)
+        self.starts, self.nodes = placed
         self.value = scheduler.objective(self.starts)
         self.horizon = horizon
         self.trials = 0
@@ -134,27 +128,32 @@ class _Search:
         self._trial = (self.starts.copy(), self.nodes.copy())
         self._before, self._work = (new_profile(a.machine, 64) for _ in range(2))
         self._hopeless, self._known = (new_hopeless(a.jobs, KINDS) for _ in range(2))
+        self._never, self._nothing = running(), np.zeros(order.size + 1)
+        self._no_bound = no_aggregate()
         self._scratch = new_scratch(a.machine.capacity.shape[0])
-        self._chunk = FIRST_CHUNK
 
     def run(self, delay: int) -> Iterator[float]:
         """The objectives of better schedules, as they are found, to the end or to the limit."""
-        n = self.order.size
         try:
-            for i in range(n):
-                yield from self._delay(i, delay)
-                self._fill_before(i)
-            self._hopeless.end[:] = 0  # from here on jobs are taken out of the profile
-            before = np.inf
-            while self.value < before:
-                before = self.value
-                for i in reversed(range(n)):
-                    self._put(i, i + 1, -1)
-                    yield from self._delay(i, delay)
-                self._put(0, n, 1)
+            with self.clock:
+                yield from self._passes(delay)
             self.complete = True
-        except _OutOfTime:
+        except OutOfTime:
             return
+
+    def _passes(self, delay: int) -> Iterator[float]:
+        n = self.order.size
+        for i in range(n):
+            yield from self._delay(i, delay)
+            self._fill_before(i)
+        self._hopeless.end[:] = 0  # from here on jobs are taken out of the profile
+        before = np.inf
+        while self.value < before:
+            before = self.value
+            for i in reversed(range(n)):
+                self._put(i, i + 1, -1)
+                yield from self._delay(i, delay)
+            self._put(0, n, 1)
 
     def _delay(self, i: int, delay: int) -> Iterator[float]:
         """Hold back the job at place i of the order further and further."""
@@ -184,29 +183,20 @@ class _Search:
         self._work = _copied(self._before, self._work)
         self._known.begin[:], self._known.end[:] = self._hopeless.begin, self._hopeless.end
         self.trials += 1
-        k, n, most = i, self.order.size, self.value
-        while k < n:
-            clock = time.perf_counter()
-            if _over(self.limit):
-                raise _OutOfTime
-            last = n if self.limit is None else min(n, k + self._chunk)
-            self._work, filled, spent = _fill(
-                self._work, a.machine, a.jobs, a.costs, self._scratch, self._known,
-                self.order, bound, starts, nodes, k, last, spent, rest, most,
-            )  # fmt: skip
-            if filled < last:
-                return int(filled)
-            faster = CHUNK_SECONDS / max(1e-6, time.perf_counter() - clock)
-            self._chunk = max(1, min(n, int(self._chunk * min(2.0, faster))))
-            k = last
-        return k
+        self._work, filled, _ = _fill(
+            self._work, a.machine, a.jobs, a.costs, self._scratch, self._known, self._no_bound,
+            self.order, bound, starts, nodes, i, self.order.size, spent, rest, self.value, self.clock.stop,
+        )  # fmt: skip
+        if filled < 0:
+            raise OutOfTime
+        return int(filled)
 
     def _fill_before(self, i: int) -> None:
         """The job at place i of the order goes into the profile where the best schedule has it; what is hopeless is noted."""
-        a, rest = self.scheduler.arrays, np.zeros(self.order.size + 1)
+        a = self.scheduler.arrays
         self._before, _, _ = _fill(
-            self._before, a.machine, a.jobs, a.costs, self._scratch, self._hopeless,
-            self.order, self.bound, self.starts, self.nodes, i, i + 1, -np.inf, rest, np.inf,
+            self._before, a.machine, a.jobs, a.costs, self._scratch, self._hopeless, self._no_bound,
+            self.order, self.bound, self.starts, self.nodes, i, i + 1, -np.inf, self._nothing, np.inf, self._never,
         )  # fmt: skip
 
     def _put(self, first: int, last: int, sign: int) -> None:
@@ -265,6 +255,7 @@ def _fill(
     costs: Costs,
     s: Scratch,
     known: Hopeless,
+    a: Aggregate,
     order: Ints,
     bound: Ints,
     starts: Ints,
@@ -274,16 +265,19 @@ def _fill(
     spent: float,
     rest: Floats,
     most: float,
+    stop: Ints,
 ) -> tuple[Profile, int, float]:
     """Place the jobs at the places ``first .. last - 1``, not before their bounds: the profile, how many places are filled.
 
     And what all of them cost. It stops before a job that has no place, or with which the whole costs more than ``most``;
-    profits are no sum over jobs and are seen at the end.
+    profits are no sum over jobs and are seen at the end. -1 places where ``stop`` (of a ``Clock``) comes first.
     """
     for k in range(first, last):
+        if stop[0] != 0:
+            return profile, -1, spent
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, s, known, j, bound[j], chosen)
+        starts[j], profile = place(profile, machine, jobs, s, known, a, j, bound[j], chosen)
         if starts[j] == PARKED:
             if costs.parks[j]:
                 continue

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.compiled import compiled
+from ..models.compiled import borrowing, compiled
+from .aggregate import Aggregate, possible
 from .profile import NEVER, Floats, Ints, Machine, Profile, segment
 
 
@@ -46,7 +47,7 @@ def new_scratch(nodes: int) -> Scratch:
     )
 
 
-@compiled
+@borrowing
 def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, end: int) -> tuple[int, int]:
     """How many units, up to ``most``, fit all through [start, end), and until when a later start cannot do better."""
     count, until = most, NEVER
@@ -63,7 +64,7 @@ def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, end: in
         i -= 1
 
 
-@compiled
+@borrowing
 def _push(s: Scratch, size: int, n: int) -> int:
     i, key = size, s.until[n]
     while i > 0 and s.key[(i - 1) // 2] > key:
@@ -73,7 +74,7 @@ def _push(s: Scratch, size: int, n: int) -> int:
     return size + 1
 
 
-@compiled
+@borrowing
 def _drop_first(s: Scratch, size: int) -> int:
     size -= 1
     key, node, i = s.key[size], s.heap[size], 0
@@ -89,7 +90,7 @@ def _drop_first(s: Scratch, size: int) -> int:
     return size
 
 
-@compiled
+@borrowing
 def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, duration: int, size: int) -> tuple[int, int]:
     """Count node n at t exactly; by how much its count changed, and the size of the heap."""
     before = s.fits[n]
@@ -100,11 +101,19 @@ def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, durati
     return s.fits[n] - before, size
 
 
-@compiled
-def _advance(s: Scratch, missing: int, size: int) -> tuple[int, int, int]:
-    """The first moment at which the nodes may hold ``missing`` units more; the nodes that make it so; heap size."""
-    raised, promised, t = 0, 0, NEVER
-    while promised < missing:
+@borrowing
+def _advance(
+    s: Scratch, a: Aggregate, j: int, units: int, duration: int, missing: int, t: int, size: int
+) -> tuple[int, int, int]:
+    """The first moment after t at which the nodes may hold ``missing`` units more; the nodes to be counted; heap size."""
+    raised, promised = 0, 0
+    while True:
+        if promised >= missing and (size == 0 or s.key[0] > t):
+            later = possible(a, j, units, duration, t)
+            if later == t:
+                return t, raised, size
+            t = later
+            continue
         if size == 0:
             return NEVER, 0, 0
         n, key = s.heap[0], s.key[0]
@@ -117,13 +126,14 @@ def _advance(s: Scratch, missing: int, size: int) -> tuple[int, int, int]:
         promised += s.most[n] - s.fits[n]
         s.raised[raised] = n
         raised += 1
-        t = key
-    return t, raised, size
+        t = max(t, key)
 
 
-@compiled
-def earliest(profile: Profile, s: Scratch, request: Ints, units: int, duration: int, lo: int, hi: int) -> int:
-    """The earliest start in [lo, hi] at which all units fit; -1 if there is none. ``s.fits`` is exact there."""
+@borrowing
+def earliest(
+    profile: Profile, s: Scratch, a: Aggregate, j: int, request: Ints, units: int, duration: int, lo: int, hi: int
+) -> int:
+    """The earliest start of job j in [lo, hi] at which all units fit; -1 if there is none. ``s.fits`` is exact there."""
     t, total, size = lo, 0, 0
     for n in range(s.fits.size):
         s.fits[n], s.queued[n] = 0, False
@@ -132,7 +142,7 @@ def earliest(profile: Profile, s: Scratch, request: Ints, units: int, duration: 
             total += change
     while True:
         while total < units:
-            t, raised, size = _advance(s, units - total, size)
+            t, raised, size = _advance(s, a, j, units, duration, units - total, t, size)
             if t > hi:
                 return -1
             for k in range(raised):
@@ -148,7 +158,41 @@ def earliest(profile: Profile, s: Scratch, request: Ints, units: int, duration: 
             return t
 
 
-@compiled
+@borrowing
+def _before(s: Scratch, n: int, m: int) -> bool:
+    """Whether node n is a better fit than node m."""
+    return bool(s.score[n] < s.score[m] or (s.score[n] == s.score[m] and n < m))
+
+
+@borrowing
+def _push_score(s: Scratch, size: int, n: int) -> int:
+    """Add a node to the heap of the best fits; its size."""
+    i = size
+    while i > 0 and _before(s, n, s.heap[(i - 1) // 2]):
+        s.heap[i] = s.heap[(i - 1) // 2]
+        i = (i - 1) // 2
+    s.heap[i] = n
+    return size + 1
+
+
+@borrowing
+def _drop_score(s: Scratch, size: int) -> int:
+    """Take the best fit off the heap; its size."""
+    size -= 1
+    last, i = s.heap[size], 0
+    while 2 * i + 1 < size:
+        child = 2 * i + 1
+        if child + 1 < size and _before(s, s.heap[child + 1], s.heap[child]):
+            child += 1
+        if not _before(s, s.heap[child], last):
+            break
+        s.heap[i] = s.heap[child]
+        i = child
+    s.heap[i] = last
+    return size
+
+
+@borrowing
 def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: int, chosen: Ints) -> None:
     """Best fit: units go to the nodes where the least worth lies free; ties by the order of nodes."""
     for n in range(s.fits.size):
@@ -158,19 +202,24 @@ def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: in
             s.score[n] = 0.0
             for r in range(machine.worth.size):
                 s.score[n] += machine.worth[r] * profile.free[n, i, r]
-    done = 0
-    if s.fits[np.argmin(s.score)] >= units:
-        chosen[:] = np.argmin(s.score)
+    best = np.argmin(s.score)
+    if s.fits[best] >= units:
+        chosen[:] = best
         return
-    for n in np.argsort(s.score, kind="mergesort"):
+    size = 0
+    for n in range(s.fits.size):
+        if s.fits[n] > 0:
+            size = _push_score(s, size, n)
+    done = 0
+    while done < units and size > 0:
+        n = s.heap[0]
+        size = _drop_score(s, size)
         take = min(units - done, s.fits[n])
         chosen[done : done + take] = n
         done += take
-        if done == units:
-            return
 
 
-@compiled
+@borrowing
 def fill_most(machine: Machine, s: Scratch, request: Ints, units: int) -> None:
     """How many units the empty nodes hold."""
     for n in range(s.most.size):

@@ -10,6 +10,7 @@ import numpy as np
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from . import kernels
 from .arrays import Arrays, NothingFound, arrays
+from .clock import OutOfTime, running
 from .orders import order_by
 from .profile import NEVER, Ints
 
@@ -47,16 +48,20 @@ class ListScheduler:
         """The indices of the jobs in an order given by criterion or by job ids."""
         return order_by(self.arrays, order)
 
-    def place(self, order: Ints, not_before: Ints | None = None) -> tuple[Ints, Ints]:
+    def place(self, order: Ints, not_before: Ints | None = None, stop: Ints | None = None) -> tuple[Ints, Ints]:
         """Starts of the jobs, and nodes of all units, job after job; ``not_before``: a bound on each start.
 
         Of a profit problem, a job that finds no place before its ``until`` is parked (``kernels.PARKED``). Raises
-        NoSchedule if any other job finds no place.
+        NoSchedule if any other job finds no place, OutOfTime where ``stop`` (of a ``Clock``) comes first.
         """
         a = self.arrays
         starts, nodes = np.empty(a.jobs.units.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
         bound = self._anytime if not_before is None else not_before
-        placed = kernels.build(a.machine, a.jobs, a.costs.parks, order, bound, starts, nodes)
+        placed = kernels.build(
+            a.machine, a.jobs, a.costs.parks, order, bound, starts, nodes, running() if stop is None else stop
+        )
+        if placed < 0:
+            raise OutOfTime
         if placed < order.size:
             raise NoSchedule(a.dispatch, a.problem.jobs[int(order[placed])])
         return starts, nodes

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.compiled import compiled
+from ..models.compiled import borrowing, compiled
+from .aggregate import Aggregate, new_aggregate, possible, take
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
@@ -104,15 +105,18 @@ def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
     return known
 
 
-@compiled
+@borrowing
 def _covers(known: Hopeless, k: int, jobs: Jobs, j: int) -> bool:
     """Whether job j is as wide and as long as kind k, or more."""
     if known.units[k] > jobs.units[j] or known.duration[k] > jobs.duration[j]:
         return False
-    return bool(np.all(known.request[k] <= jobs.request[j]))
+    for r in range(jobs.request.shape[1]):
+        if known.request[k, r] > jobs.request[j, r]:
+            return False
+    return True
 
 
-@compiled
+@borrowing
 def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
     """The first moment from t on that is not known to be hopeless for job j, and the next one that is."""
     moved = True
@@ -128,7 +132,7 @@ def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
     return t, following
 
 
-@compiled
+@borrowing
 def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
     """No job of kind k can start in [begin, end)."""
     if k >= known.end.size or end <= begin:
@@ -139,17 +143,19 @@ def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
         known.begin[k], known.end[k] = begin, end
 
 
-@compiled
-def _search(profile: Profile, s: Scratch, known: Hopeless, jobs: Jobs, j: int, lo: int, hi: int) -> int:
+@borrowing
+def _search(profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: Jobs, j: int, lo: int, hi: int) -> int:
     """The earliest start of job j in [lo, hi], or -1; passes over what is known to be hopeless, and adds to it."""
     request, units, duration = jobs.request[j], jobs.units[j], jobs.duration[j]
     t, start = lo, -1
     while start < 0:
         t, following = _skip(known, jobs, j, t)
+        t = possible(a, j, units, duration, t)
         if t > hi:
             break
-        start = earliest(profile, s, request, units, duration, t, min(hi, following - 1))
-        t = following
+        if t < following:
+            start = earliest(profile, s, a, j, request, units, duration, t, min(hi, following - 1))
+            t = following
     _note(known, jobs.kind[j], lo, start if start >= 0 else hi + 1)
     return start
 
@@ -161,6 +167,7 @@ def place(
     jobs: Jobs,
     s: Scratch,
     known: Hopeless,
+    a: Aggregate,
     j: int,
     not_before: int,
     chosen: Ints,
@@ -176,28 +183,34 @@ def place(
                 start = lo
                 s.fits[:] = s.most
                 break
-            start = _search(profile, s, known, jobs, j, lo, hi)
+            start = _search(profile, s, known, a, jobs, j, lo, hi)
             if start >= 0:
                 break
     if start >= 0:
         choose(profile, machine, s, jobs.units[j], start, chosen)
         profile = put(profile, jobs, j, start, chosen, 1)
+        take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen)
     return start, profile
 
 
 @compiled
-def build(machine: Machine, jobs: Jobs, parks: Bools, order: Ints, not_before: Ints, starts: Ints, nodes: Ints) -> int:
+def build(
+    machine: Machine, jobs: Jobs, parks: Bools, order: Ints, not_before: Ints, starts: Ints, nodes: Ints, stop: Ints
+) -> int:
     """Place the jobs in this order; fills their ``starts`` and the ``nodes`` of their units.
 
     A job that finds no place is parked, if it may be. The number of jobs that were seen to: less than all, if the job
-    ``order[number]`` found no place and needs one.
+    ``order[number]`` found no place and needs one; -1 where ``stop`` (see ``Clock``) came first.
     """
     profile = new_profile(machine, 64)
     scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
+    aggregate = new_aggregate(machine, jobs, profile)
     for k in range(order.size):
+        if stop[0] != 0:
+            return -1
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, scratch, known, j, not_before[j], chosen)
+        starts[j], profile = place(profile, machine, jobs, scratch, known, aggregate, j, not_before[j], chosen)
         if starts[j] == PARKED and not parks[j]:
             return k
     return order.size

@@ -27,12 +27,15 @@ import numpy as np
 
 from ..models import Cooling, Dispatch, Profit, Schedule, Series
 from .arrays import NothingFound, Placement, arrays
+from .clock import Clock, running
 from .first_solution import tiny
 from .kernels import EARNINGS, LAST_END, PARKED, build, objective
 from .keys import bulk_of, features
 from .lns_kernels import Places
 from .lns_ways import Gain, Keys, Moves, Order, Ruin, Solver, SolverTurns, Stopped, Way, turns
 from .moves import Answer
+from .multi_search import AFTERWARDS
+from .parked import reserve_for_parked
 from .profile import NEVER, Floats, Ints
 
 ROUNDS = 60  # turns where no time is given
@@ -66,9 +69,9 @@ def lns(
 ) -> Improved:
     """The best schedule of a large-neighbourhood search over orders and over windows of the schedule.
 
-    ``time_limit`` in seconds (at least one order is placed); without it ``rounds`` turns are made (60), and the same seed
-    gives the same schedule. ``on_incumbent(seconds, objective, placement)`` returning False stops. ``backend``: a solver
-    that takes turns, too, with so many ``threads`` (None: all cores). Raises NothingFound if no order leads to a schedule,
+    ``time_limit`` in seconds (the first schedule is always finished); without it ``rounds`` turns are made (60), and the
+    same seed gives the same schedule. ``on_incumbent(seconds, objective, placement)`` returning False stops. ``backend``: a
+    solver that takes turns, too, with so many ``threads`` (None: all cores). Raises NothingFound if no order leads to a schedule,
     SolverUnavailable for a backend that is not installed, UnknownName for one that is not known.
 
     >>> from schedlab.models import Job, NodeGroup, Platform, Queue
@@ -100,9 +103,10 @@ class Search:
         on_incumbent: Callable[[float, float, Placement], Any] | None,
         solver: SolverTurns | None = None,
     ) -> None:
-        self.began = time.perf_counter()
+        self.clock = Clock(time_limit)
         self.problem, self.limit, self.call, self.solver = problem, time_limit, on_incumbent, solver
         self.a = arrays(problem)
+        self.clock.reserve(AFTERWARDS * self.clock.elapsed)
         self.rng = np.random.default_rng(seed)
         self.known, self.bulk = features(self.a), bulk_of(self.a)
         self.anytime = np.full(self.a.jobs.units.size, -NEVER, np.int64)
@@ -121,7 +125,7 @@ class Search:
     @property
     def elapsed(self) -> float:
         """Seconds since the call."""
-        return time.perf_counter() - self.began
+        return self.clock.elapsed
 
     @property
     def over(self) -> float:
@@ -132,14 +136,15 @@ class Search:
 
     def check(self, ahead: float = 0.0) -> None:
         """Raise Stopped if what takes so many seconds would end after the limit."""
-        parked = self.trial_seconds if self.a.costs.mode == EARNINGS else 0.0  # what placing them at the end may take
-        if self.limit is not None and self.trace and self.elapsed + ahead + parked > self.limit:
+        if self.trace and self.clock.left < ahead:
             raise Stopped
 
     def keep(self, value: float, starts: Ints, nodes: Ints) -> None:
         """Note a schedule if it is the best."""
         if not np.isfinite(value) or value >= self.best_value - SAME * abs(value):
             return
+        if not self.trace:
+            reserve_for_parked(self.clock, self.a, starts, nodes)
         self.best_value = value
         self.best.starts[:], self.best.nodes[:] = starts, nodes
         self.trace.append((self.elapsed, self.a.sign * value))
@@ -148,11 +153,14 @@ class Search:
             raise Stopped
 
     def place(self, keys: Floats) -> Order:
-        """All jobs in the order of these keys; its value is infinite if one of them finds no place."""
+        """All jobs in the order of these keys; its value is infinite if one of them finds no place. Raises Stopped."""
         a, began = self.a, time.perf_counter()
         order = np.argsort(keys, kind="stable")
         answer = Answer(order, *self._room())
-        done = build(a.machine, a.jobs, a.costs.parks, order, self.anytime, answer.starts, answer.nodes)
+        stop = self.clock.stop if self.trial_seconds else running()  # the first one is finished
+        done = build(a.machine, a.jobs, a.costs.parks, order, self.anytime, answer.starts, answer.nodes, stop)
+        if done < 0:
+            raise Stopped
         value = float(objective(a.costs, a.jobs, answer.starts)) if done == order.size else np.inf
         self.trial_seconds = max(0.5 * self.trial_seconds, time.perf_counter() - began)
         return Order(value, keys, answer)
@@ -161,9 +169,10 @@ class Search:
         """Look at the presets, then let the ways take turns to the limit or for so many rounds."""
         self.rounds = rounds
         try:
-            self._look_around()
-            if self.orders:
-                self._take_turns(rounds, self.ways())
+            with self.clock:
+                self._look_around()
+                if self.orders:
+                    self._take_turns(rounds, self.ways())
         except Stopped:
             pass
 

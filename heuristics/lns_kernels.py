@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..models.compiled import compiled
+from .aggregate import Aggregate, no_aggregate
 from .earliest import Scratch, fill_most, new_scratch
 from .earnings import book, cooling_cost
 from .kernels import EARNINGS, PARKED, Bools, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
@@ -49,6 +50,7 @@ class Room(NamedTuple):
     about: Ints
     fit: Scratch
     hopeless: Hopeless
+    bound: Aggregate
 
 
 @compiled
@@ -65,6 +67,7 @@ def new_room(machine: Machine, jobs: Jobs, places: Places) -> Room:
         np.zeros(nodes, np.int64),
         new_scratch(nodes),
         new_hopeless(jobs, 64),
+        no_aggregate(),
     )
 
 
@@ -327,7 +330,9 @@ def _put_in(
     for k in np.argsort(room.key[:size]):
         j = room.free[k]
         chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        places.starts[j], profile = place(profile, machine, jobs, room.fit, room.hopeless, j, -NEVER, chosen)
+        places.starts[j], profile = place(
+            profile, machine, jobs, room.fit, room.hopeless, room.bound, j, -NEVER, chosen
+        )
         if places.starts[j] == PARKED and not costs.parks[j]:
             complete = False
         change += _book(costs, jobs, places, j, 1.0)
@@ -357,13 +362,16 @@ def ruin_and_recreate(
     room: Room,
     draws: Floats,
     slack: float,
+    stop: Ints,
 ) -> tuple[Profile, float]:
     """A step per row of ``draws``; one that makes the objective at most ``slack`` worse stays. The profile, the change.
 
-    With a slack, the best is for the caller to keep: between two calls.
+    With a slack, the best is for the caller to keep: between two calls. ``stop`` (of a ``Clock``): no further step.
     """
     total = 0.0
     for d in range(draws.shape[0]):
+        if stop[0] != 0:
+            break
         draw = draws[d]
         which = _fraction(draw[6], 3)
         if which < 0.3:

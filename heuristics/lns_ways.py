@@ -120,12 +120,12 @@ class Moves(Way):
             return
         expected = self.each or s.trial_seconds
         number = 10 if seconds is None else int(np.clip(seconds / max(1e-6, expected), 1, 400))
-        s.check(number * expected)
+        s.check()
         began = time.perf_counter()
         place = np.argsort(best.answer.order)  # of each job; while a batch of moves goes on it is a little out of date
         moves = place[drawn(2 * number, s.bulk, s.rng)].reshape(number, 2)
         answer = Answer(*(part.copy() for part in best.answer))
-        value = float(improve(s.a.machine, s.a.jobs, s.a.costs, answer, moves, best.value))
+        value = float(improve(s.a.machine, s.a.jobs, s.a.costs, answer, moves, best.value, s.clock.stop))
         self.each = (time.perf_counter() - began) / number
         s.follow(best, Order(value, keys_of(answer.order, best.keys), answer))
 
@@ -150,11 +150,20 @@ class Ruin(Way):
         self._begin()
         each = self.each or 20 * s.trial_seconds / max(1, s.best.starts.size)
         number = 100 if seconds is None else int(np.clip(seconds / max(1e-7, each), 1, 2000))
-        s.check(number * each)
+        s.check()
         draws = s.rng.random((number, DRAWS + MOST))
         began = time.perf_counter()
         profile, change = ruin_and_recreate(
-            s.a.machine, s.a.jobs, s.a.costs, self.places, self.profile, self._known(), self.room, draws, self._slack()
+            s.a.machine,
+            s.a.jobs,
+            s.a.costs,
+            self.places,
+            self.profile,
+            self._known(),
+            self.room,
+            draws,
+            self._slack(),
+            s.clock.stop,
         )
         self.each = (time.perf_counter() - began) / number
         self.profile, self.value = profile, self.value + float(change)
@@ -207,7 +216,7 @@ class Solver(Way):
 
         s = self.search
         s.check(0.2)
-        left = SOLVER_SECONDS if s.limit is None else min(SOLVER_SECONDS, s.limit - s.elapsed)
+        left = SOLVER_SECONDS if s.clock.end is None else min(SOLVER_SECONDS, s.clock.left)
         limits = Limits(None if seconds is None else left, self.solver.threads, int(s.rng.integers(2**31)))
         if seconds is None:
             limits = replace(limits, deterministic=SOLVER_WORK)

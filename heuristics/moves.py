@@ -11,7 +11,9 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
+from .aggregate import Aggregate, no_aggregate
 from .arrays import Placement
+from .clock import Clock
 from .earliest import Scratch, new_scratch
 from .first_solution import ListScheduler
 from .kernels import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, objective, place, put
@@ -47,20 +49,23 @@ def move_jobs(
     seed: int = 0,
     time_limit: float | None = None,
     on_incumbent: Callable[[float, float, Placement], Any] | None = None,
+    placed: tuple[Ints, Ints] | None = None,
 ) -> Moved:
     """Try ``rounds`` moves of one job to another place in the order; a move stays if the objective gets no worse.
 
     With the same seed and no ``time_limit`` (seconds) it is deterministic. ``on_incumbent(seconds, objective,
-    placement)`` returning False stops. Raises what ``first_solution`` raises for the order.
+    placement)`` returning False stops; ``placed``: starts and nodes that the order makes, if known. Raises what
+    ``first_solution`` raises for the order.
     """
     began = time.perf_counter()
     scheduler = problem if isinstance(problem, ListScheduler) else ListScheduler(problem)
     a, best = scheduler.arrays, scheduler.order(order).astype(np.int64)
-    answer = Answer(best, *scheduler.place(best))
+    answer = Answer(best, *(scheduler.place(best) if placed is None else (part.copy() for part in placed)))
     value = scheduler.objective(answer.starts)
     trace = [(time.perf_counter() - began, a.sign * value)]
-    for moves in batches(best.size, rounds, seed, None if time_limit is None else began + time_limit):
-        found = improve(a.machine, a.jobs, a.costs, answer, moves, value)
+    clock = Clock(time_limit, began)
+    for moves in batches(best.size, rounds, seed, clock):
+        found = improve(a.machine, a.jobs, a.costs, answer, moves, value, clock.stop)
         if found < value:
             value = float(found)
             trace.append((time.perf_counter() - began, a.sign * value))
@@ -72,22 +77,23 @@ def move_jobs(
     return Moved(ids, schedule, a.problem.objective(schedule), tuple(trace))
 
 
-def batches(jobs: int, rounds: int, seed: int, until: float | None) -> Iterator[Ints]:
-    """Moves (from, to) in batches; with a clock, batches short enough for it, and none after ``until``."""
+def batches(jobs: int, rounds: int, seed: int, clock: Clock) -> Iterator[Ints]:
+    """Moves (from, to) in batches, with the clock running; with a limit, small ones first, and none after it."""
     rng = np.random.default_rng(seed)
-    size = BATCH if until is None else FIRST_BATCH
-    while rounds > 0 and jobs > 1:
-        drawn = rng.integers(0, jobs, (min(rounds, BATCH), 2))
-        rounds -= len(drawn)
-        while len(drawn):
-            began = time.perf_counter()
-            if until is not None and began >= until:
-                return
-            yield drawn[:size]
-            drawn = drawn[size:]
-            if until is not None:
-                took = max(1e-6, time.perf_counter() - began)
-                size = max(1, min(BATCH, 2 * size, int(size * BATCH_SECONDS / took)))
+    size = BATCH if clock.end is None else FIRST_BATCH
+    with clock:
+        while rounds > 0 and jobs > 1:
+            drawn = rng.integers(0, jobs, (min(rounds, BATCH), 2))
+            rounds -= len(drawn)
+            while len(drawn):
+                began = time.perf_counter()
+                if clock.over:
+                    return
+                yield drawn[:size]
+                drawn = drawn[size:]
+                if clock.end is not None:
+                    took = max(1e-6, time.perf_counter() - began)
+                    size = max(1, min(BATCH, 2 * size, int(size * BATCH_SECONDS / took)))
 
 
 @compiled
@@ -133,10 +139,12 @@ def _place_from(
     costs: Costs,
     s: Scratch,
     known: Hopeless,
+    a: Aggregate,
     trial: Answer,
     low: int,
     rest: Floats,
     value: float,
+    stop: Ints,
 ) -> tuple[Profile, float, int]:
     """Place the jobs from place ``low`` on; the profile, the objective and how many places are filled.
 
@@ -147,9 +155,11 @@ def _place_from(
     for k in range(low):
         spent = _add(costs, spent, cost(costs, jobs, trial.order[k], trial.starts[trial.order[k]]))
     for k in range(low, trial.order.size):
+        if stop[0] != 0:
+            return profile, np.inf, k
         j = trial.order[k]
         chosen = trial.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        trial.starts[j], profile = place(profile, machine, jobs, s, known, j, -NEVER, chosen)
+        trial.starts[j], profile = place(profile, machine, jobs, s, known, a, j, -NEVER, chosen)
         if trial.starts[j] == PARKED:
             if costs.parks[j]:
                 continue
@@ -164,14 +174,16 @@ def _place_from(
 
 
 @compiled
-def improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: Ints, value: float) -> float:
+def improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: Ints, value: float, stop: Ints) -> float:
     """Try the moves (from, to), changing the answer where one is no worse; the objective at the end.
 
-    A move takes the jobs from the first changed place on out of the profile and places them anew.
+    A move takes the jobs from the first changed place on out of the profile and places them anew; one during which
+    ``stop`` (of a ``Clock``) comes is forgotten.
     """
     n = answer.order.size
     s, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
     profile = _put_from(new_profile(machine, 64), jobs, answer, 0, n, 1)
+    no_bound = no_aggregate()  # jobs are taken out, too
     trial = Answer(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
     floor, rest = np.empty(n, np.float64), np.empty(n + 1, np.float64)
     for j in range(n):
@@ -183,7 +195,11 @@ def improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: I
         _at_least(costs, floor, trial.order, low, rest)
         profile = _put_from(profile, jobs, answer, low, n, -1)
         known.end[:] = 0
-        profile, found, done = _place_from(profile, machine, jobs, costs, s, known, trial, low, rest, value)
+        profile, found, done = _place_from(
+            profile, machine, jobs, costs, s, known, no_bound, trial, low, rest, value, stop
+        )
+        if stop[0] != 0:  # the profile is not needed any more
+            break
         if done == n and found < np.inf:
             value = found
             kept, changed = trial, answer

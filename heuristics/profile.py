@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.compiled import compiled
+from ..models.compiled import borrowing, compiled
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -61,7 +61,7 @@ def grown(profile: Profile) -> Profile:
     return Profile(profile.length, time, free)
 
 
-@compiled
+@borrowing
 def segment(profile: Profile, n: int, t: int) -> int:
     """Index of the last breakpoint at or before t."""
     lo, hi = 0, profile.length[n]
@@ -74,7 +74,7 @@ def segment(profile: Profile, n: int, t: int) -> int:
     return lo
 
 
-@compiled
+@borrowing
 def _split(profile: Profile, n: int, t: int) -> int:
     """Index of a breakpoint at t, made if there is none."""
     i = segment(profile, n, t)
@@ -91,7 +91,7 @@ def _split(profile: Profile, n: int, t: int) -> int:
     return i + 1
 
 
-@compiled
+@borrowing
 def occupy(profile: Profile, n: int, start: int, end: int, request: Ints, units: int) -> None:
     """Take units of the request from a node in [start, end); negative units give them back."""
     first = _split(profile, n, start)
@@ -104,7 +104,7 @@ def occupy(profile: Profile, n: int, start: int, end: int, request: Ints, units:
     _merge(profile, n, first)
 
 
-@compiled
+@borrowing
 def _merge(profile: Profile, n: int, i: int) -> None:
     """Forget breakpoint i if nothing changes there."""
     if i == 0:

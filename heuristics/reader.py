@@ -16,7 +16,9 @@ class Reader:
     The starts of a relaxation are allocated; ``repair`` takes more time for that, once, at the end.
     """
 
-    def __init__(self, problem: Problem, encoding: Encoding, start: Schedule | None) -> None:
+    def __init__(
+        self, problem: Problem, encoding: Encoding, start: Schedule | None, time_limit: float | None, began: float
+    ) -> None:
         self.problem = problem
         self.encoding = encoding
         self.start = start
@@ -25,7 +27,7 @@ class Reader:
         self.objective: Any = None
         self.violation: Violation | None = None  # of the first answer that is no schedule
         self.in_model = False  # whether that answer satisfies the model
-        self.allocator = allocator(problem) if encoding.relaxation else None
+        self.allocator = allocator(problem, time_limit, began) if encoding.relaxation else None
 
     def __call__(self, assignment: Assignment) -> Any:
         schedule = self.encoding.read(assignment)

@@ -92,9 +92,9 @@ class Heuristic(NamedTuple):
             raise UnknownOrder(argument)
 
 
-def allocator(problem: Problem) -> Allocator:
-    """What reads a relaxation's answers back into schedules of this problem. Raises NotForThisProblem."""
-    return Allocator(_jobs_of(problem, "reading a relaxation back"))
+def allocator(problem: Problem, time_limit: float | None = None, began: float | None = None) -> Allocator:
+    """What reads a relaxation's answers back into schedules of this problem, within the limit. Raises NotForThisProblem."""
+    return Allocator(_jobs_of(problem, "reading a relaxation back"), time_limit, began)
 
 
 def usual_start(problem: Problem) -> str:
@@ -108,6 +108,8 @@ def warm_up_for(problem: Problem, name: str | None = None) -> None:
         evictions.warm_up()
     else:
         warm_up()
+        if isinstance(problem, Profit):
+            rules.warm_up()  # of parked jobs
     if name is not None:
         HEURISTICS[name].warm_up()
 

@@ -22,7 +22,7 @@ from ..models.language import Assignment
 from ..models.placed import PARKED, Ints
 from .arrays import Placement, arrays
 from .by_backend import BETTER, improve_placed
-from .multi_search import Improvement, multi_search
+from .multi_search import AFTERWARDS, Improvement, multi_search
 
 # units of jobs x nodes they may be on, in one model: CP-SAT keeps its limit of 60 s with 30,000 (1,000 jobs of a profit
 # problem on 60 nodes, 0.5 GB), and overruns it by 100 s with 150,000 (3,000 jobs on 100 nodes, 1.4 GB)
@@ -31,7 +31,6 @@ WINDOW = 1_500  # ... of one window, half of them of jobs that wait
 NODES = 40  # to which a job of one unit may go in a window, beside its own
 SMALLEST = 8  # ... of the smallest window that is tried with a backend that refuses larger ones
 WINDOW_SECONDS = 5.0
-LAST_SECONDS = 1e-4  # per job, for making and verifying the last schedule
 FIRST_SHARE = 0.5  # of the time, for multi-search
 ONE_SHARE = 0.5  # of the time that is left then, for one model
 
@@ -107,7 +106,10 @@ class _Search:
         self.problem, self.backend, self.limit, self.call, self.options = problem, backend, time_limit, call, options
         self.threads, self.seed = threads, seed
         self.around = Neighbourhoods(problem)
+        now = time.perf_counter()
         self.arrays = arrays(problem)
+        # the last schedule is made and verified, and whoever asked for it verifies it, too
+        self.last = 2 * AFTERWARDS * (time.perf_counter() - now)
         self.trace: list[tuple[float, float]] = []
         self.stopped = self.complete = self.by_windows = False
         self.rng = np.random.default_rng(seed)
@@ -118,8 +120,7 @@ class _Search:
         """Seconds that are left for searching."""
         if self.limit is None:
             return None
-        last = LAST_SECONDS * len(self.problem.jobs)
-        return max(0.0, self.limit - last - (time.perf_counter() - self.began))
+        return max(0.0, self.limit - self.last - (time.perf_counter() - self.began))
 
     def begin(self) -> None:
         """The multi-search schedule is the first one."""
