@@ -45,7 +45,9 @@ def shadow_of(trace: Trace, state: State, head: int) -> int:
     i, n, end = 0, state.clock[RUNNING], now
     while True:
         if total >= units:
-            start = allowed_from(trace, head, end)
+            start = end
+            if trace.own[head] >= 0 or trace.daily[head] >= 0:
+                start = allowed_from(trace, head, end)
             if i == n or max(ends[i], now + 1) > start:
                 return int(start)
         if i == n:
@@ -98,8 +100,20 @@ def _candidate(trace: Trace, state: State, i: int, n: int) -> int:
 
 
 @compiled
-def _fill(trace: Trace, state: State, rules: Rules, shadow: int, i: int, n: int) -> None:
-    """Start the waiting jobs ``i .. n - 1`` that do not delay the head, whose shadow time and nodes are known."""
+def easy(trace: Trace, state: State, rules: Rules) -> None:
+    """EASY: the first job that cannot start holds a reservation; later ones start if they do not delay it.
+
+    They end by their expected durations before the shadow time, or leave alone what the head will take of its places. The
+    head may be kept out by its nodes or by its calendar; if it can never start as things are expected, the next one leads.
+    """
+    rank(state, rules.base, rules.slope, rules.dynamic)
+    at, i, n, shadow = -1, 0, 1, NEVER
+    while i < n and shadow == NEVER:
+        at = start_in_order(trace, state, rules, True, True, at + 1)
+        n = min(state.clock[WAITING], rules.candidates)
+        i = _candidate(trace, state, at + 1, n)
+        if i < n:
+            shadow = _reserve(trace, state, state.waiting[at], rules.best)
     while i < n:
         j = state.waiting[i]
         short = state.clock[NOW] + state.expected[j] <= shadow
@@ -112,24 +126,4 @@ def _fill(trace: Trace, state: State, rules: Rules, shadow: int, i: int, n: int)
         elif short:
             state.room[trace.kind[j]] = min(state.room[trace.kind[j]], trace.units[j] - 1)
         i = _candidate(trace, state, i + 1, n)
-
-
-@compiled
-def easy(trace: Trace, state: State, rules: Rules) -> None:
-    """EASY: the first job that cannot start holds a reservation; later ones start if they do not delay it.
-
-    They end by their expected durations before the shadow time, or leave alone what the head will take of its places. The
-    head may be kept out by its nodes or by its calendar; if it can never start as things are expected, the next one leads.
-    """
-    rank(state, rules.base, rules.slope, rules.dynamic)
-    at = start_in_order(trace, state, rules, True, True, 0)
-    n = min(state.clock[WAITING], rules.candidates)
-    i = _candidate(trace, state, at + 1, n)
-    while i < n:
-        shadow = _reserve(trace, state, state.waiting[at], rules.best)
-        if shadow < NEVER:
-            _fill(trace, state, rules, shadow, i, n)
-            break
-        at = start_in_order(trace, state, rules, True, True, at + 1)
-        i = _candidate(trace, state, at + 1, n)
     compact(state)
