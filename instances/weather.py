@@ -134,6 +134,7 @@ def write_weather(weather: Weather, path: str | Path) -> None:
     Raises NotReadable for what could not be read again, OSError.
     """
     file = Path(path)
+    file.parent.stat()  # the folder of an instance is made where it is missing, that of a single file is not
     write_files(file.parent, {file.name: weather_csv(weather)}, lambda folder: read_weather(folder / file.name))
 
 
