@@ -154,7 +154,7 @@ def whole_amounts(amounts: object, what: str) -> tuple[dict[Any, int], list[str]
 
 
 def whole_array(values: object) -> tuple[NDArray[np.int64], tuple[int, object] | None]:
-    """The values as integers of 64 bits, and the first that is no whole number, or too great: (row, value).
+    """The values as integers of 64 bits, and one that is no whole number, or too great: (row, value).
 
     >>> whole_array([3, 4])[1], whole_array(np.array([3, 4.5]))[1]
     (None, (1, 4.5))
@@ -163,9 +163,14 @@ def whole_array(values: object) -> tuple[NDArray[np.int64], tuple[int, object] |
     if array.dtype == np.int64:
         return array, None
     if array.dtype.kind not in "iu" or (array.size and int(array.max()) >= 2**63):
-        for at, value in np.ndenumerate(array):
-            if not is_whole(value) or not -(2**63) <= value < 2**63:
-                return np.zeros(array.shape, np.int64), (at[0] if at else 0, value)
+        rows = np.ndindex(array.shape)
+        faults = [(at, array[at]) for at in rows if not is_whole(array[at]) or not -(2**63) <= array[at] < 2**63]
+        if faults:  # in an array of floats all are; the one that no int could be says most
+            at, value = next((f for f in faults if not (is_number(f[1]) and f[1] == int(f[1]))), faults[0])
+            return np.zeros(array.shape, np.int64), (
+                at[0] if at else 0,
+                value.item() if array.dtype != object else value,
+            )
     return array.astype(np.int64), None
 
 
