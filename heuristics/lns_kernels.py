@@ -330,7 +330,9 @@ def _put_in(
     for k in np.argsort(room.key[:size]):
         j = room.free[k]
         chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        places.starts[j], profile = place(profile, machine, jobs, room.fit, room.hopeless, room.bound, j, -NEVER, chosen)
+        places.starts[j], profile = place(
+            profile, machine, jobs, room.fit, room.hopeless, room.bound, j, -NEVER, chosen
+        )
         if places.starts[j] == PARKED and not costs.parks[j]:
             complete = False
         change += _book(costs, jobs, places, j, 1.0)

@@ -192,7 +192,9 @@ def improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: I
         _at_least(costs, floor, trial.order, low, rest)
         profile = _put_from(profile, jobs, answer, low, n, -1)
         known.end[:] = 0
-        profile, found, done = _place_from(profile, machine, jobs, costs, s, known, no_bound, trial, low, rest, value, stop)
+        profile, found, done = _place_from(
+            profile, machine, jobs, costs, s, known, no_bound, trial, low, rest, value, stop
+        )
         if stop[0] != 0:  # the profile is not needed any more
             break
         if done == n and found < np.inf:
