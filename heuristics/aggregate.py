@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .kernels import Jobs
 
 BLOCK = 64  # breakpoints of a block at most
-LEVELS = 16  # of a resource at most
-COLUMNS = 64  # levels of all resources x kinds of nodes, about
+LEVELS = 32  # of a resource at most
+COLUMNS = 128  # levels of all resources x kinds of nodes, about
 GROUPS = 8  # kinds of nodes that are told apart at most
 
 
@@ -60,13 +60,9 @@ def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile) -> Aggregate:
     level = np.empty(resources * most, np.int64)
     column = np.full(jobs.request.shape, -1, np.int64)
     for r in range(resources):
-        first_level[r + 1] = first_level[r]
-        amounts = np.unique(jobs.request[:, r])
-        amounts = amounts[amounts > 0]
-        step = max(1.0, amounts.size / most)
-        for k in range(min(most, amounts.size)):
-            level[first_level[r + 1]] = amounts[int(k * step)]
-            first_level[r + 1] += 1
+        levels = _levels(jobs.request[:, r], most)
+        first_level[r + 1] = first_level[r] + levels.size
+        level[first_level[r] : first_level[r + 1]] = levels
         for j in range(jobs.request.shape[0]):
             for c in range(first_level[r], first_level[r + 1]):
                 if level[c] <= jobs.request[j, r]:
@@ -98,6 +94,23 @@ def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile) -> Aggregate:
             _insert(found, profile.time[n, i])
     _count_all(found, profile)
     return found
+
+
+@compiled
+def _levels(request: Ints, most: int) -> Ints:
+    """The least amount that jobs ask for, and the usual ones, rising; at most so many."""
+    amounts = np.sort(request[request > 0])
+    first = np.empty(amounts.size + 1, np.int64)  # where each different amount begins
+    size = 0
+    for k in range(amounts.size):
+        if k == 0 or amounts[k] != amounts[k - 1]:
+            first[size] = k
+            size += 1
+    first[size] = amounts.size
+    often = np.diff(first[: size + 1])
+    if size > 0:
+        often[0] = NEVER
+    return np.sort(amounts[first[:size][np.argsort(-often)[:most]]])
 
 
 @compiled
@@ -162,6 +175,17 @@ def _find(a: Aggregate, t: int) -> tuple[int, int]:
         else:
             high = middle
     return k, low
+
+
+@borrowing
+def _find_from(a: Aggregate, t: int, k: int, i: int) -> tuple[int, int]:
+    """``_find`` for a moment that is not before the breakpoint (k, i), and usually near it."""
+    for _ in range(8):
+        following, at = (k, i + 1) if i + 1 < a.size[a.order[k]] else (k + 1, 0)
+        if following == a.blocks[0] or a.time[a.order[following], at] > t:
+            return k, i
+        k, i = following, at
+    return _find(a, t)
 
 
 @borrowing
@@ -324,22 +348,33 @@ def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: 
 
 
 @borrowing
+def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tuple[int, int]:
+    """The first breakpoint from (k, i) on where the units may be held; the number of blocks and 0 if there is none."""
+    while k < a.blocks[0]:
+        b = a.order[k]
+        if i < a.size[b] and (i > 0 or _enough(a, column, units, a.most[b])):
+            while i < a.size[b]:
+                if _enough(a, column, units, a.count[b, i]):
+                    return k, i
+                i += 1
+        k, i = k + 1, 0
+    return k, i
+
+
+@borrowing
 def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
     """The first moment from t on that the bound does not exclude as a start of job j; NEVER if it excludes all."""
     if a.level.size == 0 or a.column[j].max() < 0:
         return t
     column = a.column[j]
     first_k, first_i = _find(a, t)
+    last_k, last_i = first_k, first_i
     while True:
-        last_k, last_i = _find(a, t + duration - 1)
+        last_k, last_i = _find_from(a, t + duration - 1, last_k, last_i)
         k, i = _last_lack(a, column, units, last_k, last_i, first_k, first_i)
         if k < 0:
             return t
-        i += 1
-        if i == a.size[a.order[k]]:
-            k, i = k + 1, 0
-            while k < a.blocks[0] and not _enough(a, column, units, a.most[a.order[k]]):
-                k += 1
+        k, i = _next_enough(a, column, units, k, i + 1)
         if k == a.blocks[0]:
             return NEVER
         t = a.time[a.order[k], i]

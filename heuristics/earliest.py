@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from ..models.compiled import borrowing, compiled
 from .aggregate import Aggregate, possible
-from .profile import NEVER, Floats, Ints, Machine, Profile, segment
+from .profile import NEVER, Floats, Ints, Machine, Profile, segment, segment_from
+
+FEW = 8  # entries of a heap that are dropped one by one
 
 
 class Scratch(NamedTuple):
@@ -28,6 +30,7 @@ class Scratch(NamedTuple):
     heap: Ints
     key: Ints
     queued: NDArray[np.bool_]
+    at: Ints  # the segment that a count began with
     score: Floats
 
 
@@ -43,15 +46,15 @@ def new_scratch(nodes: int) -> Scratch:
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
         np.empty(nodes, np.bool_),
+        np.empty(nodes, np.int64),
         np.empty(nodes, np.float64),
     )
 
 
 @borrowing
-def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, end: int) -> tuple[int, int]:
-    """How many units, up to ``most``, fit all through [start, end), and until when a later start cannot do better."""
+def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int) -> tuple[int, int]:
+    """How many units, up to ``most``, fit from ``start`` to the end of segment i; until when a later start does no better."""
     count, until = most, NEVER
-    i = segment(profile, n, end - 1)
     following = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
     while True:
         for r in range(request.size):
@@ -91,10 +94,31 @@ def _drop_first(s: Scratch, size: int) -> int:
 
 
 @borrowing
+def _drop_until(s: Scratch, t: int, raised: int, size: int) -> tuple[int, int]:
+    """Take all nodes off the heap that may hold more at t; how many are raised, heap size."""
+    left = 0
+    for k in range(size):
+        n = s.heap[k]
+        s.queued[n] = False
+        if s.fits[n] < s.most[n]:
+            if s.until[n] <= t:
+                s.raised[raised] = n
+                raised += 1
+            else:
+                s.heap[left] = n
+                left += 1
+    size = 0
+    for k in range(left):  # a node is read before its place is written
+        size = _push(s, size, s.heap[k])
+    return raised, size
+
+
+@borrowing
 def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, duration: int, size: int) -> tuple[int, int]:
     """Count node n at t exactly; by how much its count changed, and the size of the heap."""
     before = s.fits[n]
-    s.fits[n], s.until[n] = _fit(profile, n, request, s.most[n], t, t + duration)
+    s.at[n] = segment_from(profile, n, t + duration - 1, s.at[n])
+    s.fits[n], s.until[n] = _fit(profile, n, request, s.most[n], t, s.at[n])
     s.checked[n] = t
     if s.fits[n] < s.most[n] and not s.queued[n]:
         size = _push(s, size, n)
@@ -113,6 +137,9 @@ def _advance(
             if later == t:
                 return t, raised, size
             t = later
+            if size > FEW:
+                raised, size = _drop_until(s, t, raised, size)
+                return t, raised, size
             continue
         if size == 0:
             return NEVER, 0, 0
@@ -136,7 +163,7 @@ def earliest(
     """The earliest start of job j in [lo, hi] at which all units fit; -1 if there is none. ``s.fits`` is exact there."""
     t, total, size = lo, 0, 0
     for n in range(s.fits.size):
-        s.fits[n], s.queued[n] = 0, False
+        s.fits[n], s.queued[n], s.at[n] = 0, False, 0
         if s.most[n] > 0:
             change, size = _recount(profile, s, n, request, t, duration, size)
             total += change

@@ -75,6 +75,23 @@ def segment(profile: Profile, n: int, t: int) -> int:
 
 
 @borrowing
+def segment_from(profile: Profile, n: int, t: int, i: int) -> int:
+    """``segment`` for a moment that is not before breakpoint i; quick if it is near."""
+    lo, step, length = i, 1, profile.length[n]
+    while lo + step < length and profile.time[n, lo + step] <= t:
+        lo += step
+        step *= 2
+    hi = min(lo + step, length)
+    while hi - lo > 1:
+        middle = (lo + hi) // 2
+        if profile.time[n, middle] <= t:
+            lo = middle
+        else:
+            hi = middle
+    return lo
+
+
+@borrowing
 def _split(profile: Profile, n: int, t: int) -> int:
     """Index of a breakpoint at t, made if there is none."""
     i = segment(profile, n, t)

@@ -1,0 +1,133 @@
+"""Searches end at their time limit, inside a kernel, too; the first schedule is always finished."""
+
+import time
+
+import numpy as np
+import pytest
+from schedlab import load, solve
+from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, lns, move_jobs, multi_search, warm_up
+from schedlab.heuristics.clock import Clock, OutOfTime
+from schedlab.heuristics.delay_search import warm_up as warm_up_delays
+from schedlab.heuristics.lns import warm_up as warm_up_lns
+
+LONG = 20.0  # seconds: far less than the work that is interrupted, far more than a busy machine's delays
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    for prepare in (warm_up, warm_up_delays, warm_up_lns):
+        prepare()
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return load("eurora_330").problem
+
+
+def test_the_clock_stops_where_its_time_is_over():
+    with Clock(None) as clock:
+        assert clock.stop[0] == 0 and not clock.over and clock.left == np.inf
+    with Clock(0.0) as clock:
+        assert clock.stop[0] == 1 and clock.over and clock.left == 0.0
+    with Clock(1000.0) as clock:
+        assert clock.stop[0] == 0 and 900 < clock.left <= 1000
+        clock.reserve(400.0)
+        assert clock.stop[0] == 0 and clock.left <= 600
+        clock.reserve(700.0)
+        assert clock.stop[0] == 1 and clock.over
+
+
+def test_an_interrupted_order_gives_no_schedule(problem):
+    scheduler = ListScheduler(problem)
+    with Clock(0.0) as clock, pytest.raises(OutOfTime):
+        scheduler.place(scheduler.order("est"), stop=clock.stop)
+
+
+def test_a_kernel_at_work_is_stopped(problem):
+    """A single call for a million moves, and one for a million steps of ruin and recreate: minutes without the clock."""
+    from schedlab.heuristics.lns import Search
+    from schedlab.heuristics.lns_kernels import DRAWS, MOST, ruin_and_recreate
+    from schedlab.heuristics.lns_ways import Ruin
+    from schedlab.heuristics.moves import Answer, improve
+
+    scheduler = ListScheduler(problem)
+    a, order = scheduler.arrays, scheduler.order("est")
+    answer = Answer(order, *scheduler.place(order))
+    value = scheduler.objective(answer.starts)
+    moves = np.random.default_rng(1).integers(0, order.size, (10**6, 2))
+    began = time.perf_counter()
+    with Clock(0.3) as clock:
+        found = improve(a.machine, a.jobs, a.costs, answer, moves, value, clock.stop)
+    assert time.perf_counter() - began < LONG
+    assert found <= value and scheduler.objective(answer.starts) == pytest.approx(found)
+    assert not problem.verify(a.schedule(answer.starts, answer.nodes))
+
+    search = Search(problem, None, 1, None)
+    search._look_around()
+    way = Ruin(search)
+    way._begin()
+    draws = np.random.default_rng(1).random((10**6, DRAWS + MOST))
+    began = time.perf_counter()
+    with Clock(0.3) as clock:
+        ruin_and_recreate(
+            a.machine, a.jobs, a.costs, way.places, way.profile, way._known(), way.room, draws, 0.0, clock.stop
+        )
+    assert time.perf_counter() - began < LONG
+    assert not problem.verify(a.schedule(way.places.starts, way.places.nodes))
+
+
+def test_the_first_schedule_is_finished_and_told_at_once(problem):
+    told = []
+    found = multi_search(problem, time_limit=0.0, on_incumbent=lambda *news: told.append(len(news)))
+    assert not problem.verify(found.schedule)
+    assert found.order == "est" and len(found.trace) == len(told) == 1
+    assert {"-est", "area", "-area"} <= set(found.skipped) and found.skipped["-est"] == "the time limit was reached"
+
+
+def test_multi_search_tells_of_an_order_before_it_tries_the_next(problem, monkeypatch):
+    calls, place = [], ListScheduler.place
+    monkeypatch.setattr(ListScheduler, "place", lambda *a, **k: (calls.append("place"), place(*a, **k))[1])
+    multi_search(problem, on_incumbent=lambda *news: calls.append("told"))
+    assert calls[:2] == ["place", "told"] and calls.count("place") <= len(ORDERINGS)
+
+
+@pytest.mark.parametrize("search", [delay_search, lns, multi_search])
+@pytest.mark.parametrize("name", ["eurora_330", "profit_small"])
+def test_a_search_without_time_gives_its_first_schedule(search, name):
+    problem = load(name).problem
+    found = search(problem, time_limit=0.0)
+    assert not problem.verify(found.schedule)
+    assert found.objective == pytest.approx(problem.objective(found.schedule))
+
+
+def test_delay_search_places_no_order_twice(problem, monkeypatch):
+    """The best order of multi-search was placed anew, which took as long as the first solution, limit or not."""
+    calls, place = [], ListScheduler.place
+    monkeypatch.setattr(ListScheduler, "place", lambda *a, **k: (calls.append(1), place(*a, **k))[1])
+    found = delay_search(problem, time_limit=0.0)
+    assert len(calls) == 1 and found.trials <= 1 and not found.complete
+
+
+def test_moves_and_the_reading_back_of_relaxations_heed_the_clock(problem):
+    began = time.perf_counter()
+    moved = move_jobs(problem, "est", rounds=10**6, time_limit=0.3)
+    assert time.perf_counter() - began < LONG
+    assert not problem.verify(moved.schedule)
+
+    allocator = Allocator(problem, time_limit=0.0)
+    first = allocator.allocate({j.id: j.submit for j in problem.jobs})
+    assert first is not None and not problem.verify(first)
+    assert allocator.allocate({j.id: 7200 for j in problem.jobs}) is None
+    assert allocator.repair(0.0) is None
+    repaired = allocator.repair(0.5)
+    assert repaired is not None and problem.objective(repaired) <= problem.objective(first)
+
+
+@pytest.mark.parametrize("method", ["multi-search", "delay-search", "lns", "relaxation-search@cpsat"])
+def test_methods_end_at_their_limit(method):
+    problem = load("profit_medium").problem
+    solve(problem, method=method, time_limit=0.1)  # compiled, imported
+    began = time.perf_counter()
+    result = solve(problem, method=method, time_limit=1.5)
+    assert time.perf_counter() - began < LONG
+    assert result.status == "feasible" and not result.violations
