@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,6 +20,14 @@ METHODS = {
     ],
     "theta_24": ["dp", "greedy", "backtracking"],
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_collection() -> Iterator[None]:
+    """A signal that arrives while a callback of the garbage collection runs (of hypothesis) is lost in it."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def press(*_: Any) -> None:
