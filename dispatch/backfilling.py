@@ -114,7 +114,7 @@ def _earliest(profile: Profile, s: Scratch, trace: Trace, state: State, j: int, 
     for p in range(s.most.size):
         s.most[p] = units_that_fit(trace.capacity[p], request, units)
     while start <= latest:
-        fits = earliest(profile, s, request, units, duration, start, latest)
+        fits = earliest(profile, s, None, j, request, units, duration, start, latest)
         start = allowed_from(trace, j, fits) if fits >= 0 else NEVER
         if start == fits:
             return int(start)

@@ -152,7 +152,9 @@ def _earliest(profile: Profile, machine: Machine, s: Scratch, asked: Asked, j: i
     fill_most(machine, s, asked.request[j], asked.units[j])
     for w in range(asked.first[j], asked.first[j + 1]):
         if asked.lo[w] <= asked.hi[w]:
-            start = earliest(profile, s, asked.request[j], asked.units[j], asked.duration[j], asked.lo[w], asked.hi[w])
+            start = earliest(
+                profile, s, None, j, asked.request[j], asked.units[j], asked.duration[j], asked.lo[w], asked.hi[w]
+            )
             if start >= 0:
                 return start
     return -1
@@ -163,6 +165,6 @@ def _fit_now(profile: Profile, machine: Machine, s: Scratch, asked: Asked, now: 
     found = np.zeros(asked.units.size, np.int64)
     for j in range(asked.units.size):
         fill_most(machine, s, asked.request[j], asked.units[j])
-        start = earliest(profile, s, asked.request[j], asked.units[j], asked.duration[j], now, now)
+        start = earliest(profile, s, None, j, asked.request[j], asked.units[j], asked.duration[j], now, now)
         found[j] = start == now
     return found

@@ -25,7 +25,7 @@ GROUPS = 8  # kinds of nodes that are told apart at most
 
 
 class Aggregate(NamedTuple):
-    """``count[order[k], i, group x levels + level]``: units from breakpoint i of the k-th block on; no levels: no bound."""
+    """``units[order[k], i, group x levels + level]``: units from breakpoint i of the k-th block on."""
 
     groups: int
     group: Ints  # of each node
@@ -36,18 +36,11 @@ class Aggregate(NamedTuple):
     order: Ints  # the blocks by time
     size: Ints  # breakpoints of each block
     time: Ints  # blocks x breakpoints
-    count: Ints  # blocks x breakpoints x columns
+    units: Ints  # blocks x breakpoints x columns
     least: Ints  # blocks x columns
     most: Ints
     span: Ints  # scratch: times of a job's breakpoints
     change: Ints  # scratch: breakpoints x columns
-
-
-@compiled
-def no_aggregate() -> Aggregate:
-    """An aggregate that bounds nothing."""
-    none, rows, cube = np.zeros(0, np.int64), np.zeros((0, 0), np.int64), np.zeros((0, 0, 0), np.int64)
-    return Aggregate(0, none, none, none, rows, none, none, none, rows, cube, rows, rows, none, rows)
 
 
 @compiled
@@ -88,7 +81,7 @@ def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile) -> Aggregate:
     )
     found.size[0] = 1
     found.time[0, 0] = machine.now
-    found.count[0, 0, :] = 0
+    found.units[0, 0, :] = 0
     for n in range(nodes):
         for i in range(1, profile.length[n]):
             _insert(found, profile.time[n, i])
@@ -136,24 +129,24 @@ def _count_all(a: Aggregate, profile: Profile) -> None:
     for k in range(a.blocks[0]):
         b = a.order[k]
         for i in range(a.size[b]):
-            a.count[b, i, :] = 0
+            a.units[b, i, :] = 0
             for n in range(a.group.size):
                 at = segment(profile, n, a.time[b, i])
                 for r in range(a.first_level.size - 1):
                     for c in range(a.first_level[r], a.first_level[r + 1]):
-                        a.count[b, i, a.group[n] * levels + c] += max(0, profile.free[n, at, r]) // a.level[c]
+                        a.units[b, i, a.group[n] * levels + c] += max(0, profile.free[n, at, r]) // a.level[c]
         _sum_up(a, b)
 
 
 @borrowing
 def _sum_up(a: Aggregate, b: int) -> None:
     """The least and the greatest counts of a block."""
-    for c in range(a.count.shape[2]):
-        a.least[b, c] = a.most[b, c] = a.count[b, 0, c]
+    for c in range(a.units.shape[2]):
+        a.least[b, c] = a.most[b, c] = a.units[b, 0, c]
     for i in range(1, a.size[b]):
-        for c in range(a.count.shape[2]):
-            a.least[b, c] = min(a.least[b, c], a.count[b, i, c])
-            a.most[b, c] = max(a.most[b, c], a.count[b, i, c])
+        for c in range(a.units.shape[2]):
+            a.least[b, c] = min(a.least[b, c], a.units[b, i, c])
+            a.most[b, c] = max(a.most[b, c], a.units[b, i, c])
 
 
 @borrowing
@@ -199,8 +192,8 @@ def _divide(a: Aggregate, k: int) -> None:
     a.size[new] = a.size[b] - half
     for i in range(a.size[new]):
         a.time[new, i] = a.time[b, half + i]
-        for c in range(a.count.shape[2]):
-            a.count[new, i, c] = a.count[b, half + i, c]
+        for c in range(a.units.shape[2]):
+            a.units[new, i, c] = a.units[b, half + i, c]
     a.size[b] = half
     _sum_up(a, b)
     _sum_up(a, new)
@@ -219,18 +212,18 @@ def _insert(a: Aggregate, t: int) -> None:
         b = a.order[k]
     for p in range(a.size[b], i + 1, -1):
         a.time[b, p] = a.time[b, p - 1]
-        for c in range(a.count.shape[2]):
-            a.count[b, p, c] = a.count[b, p - 1, c]
+        for c in range(a.units.shape[2]):
+            a.units[b, p, c] = a.units[b, p - 1, c]
     a.time[b, i + 1] = t
-    for c in range(a.count.shape[2]):
-        a.count[b, i + 1, c] = a.count[b, i, c]
+    for c in range(a.units.shape[2]):
+        a.units[b, i + 1, c] = a.units[b, i, c]
     a.size[b] += 1
 
 
 @borrowing
 def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, chosen: Ints) -> None:
     """Note a job that has just been put into the profile on the chosen nodes in [start, end)."""
-    if a.level.size == 0 or end <= start:
+    if end <= start:
         return
     _insert(a, start)
     _insert(a, end)
@@ -304,7 +297,7 @@ def _apply(a: Aggregate, start: int, size: int) -> None:
         for c in range(a.change.shape[1]):
             if x > 0:
                 a.change[x, c] += a.change[x - 1, c]
-            a.count[b, i, c] += a.change[x, c]
+            a.units[b, i, c] += a.change[x, c]
         i += 1
         if i == a.size[b] or x == size - 1:
             _sum_up(a, b)
@@ -341,7 +334,7 @@ def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: 
                 break
             continue
         whole = False
-        if not _enough(a, column, units, a.count[b, i]):
+        if not _enough(a, column, units, a.units[b, i]):
             return k, i
         i -= 1
     return -1, -1
@@ -354,7 +347,7 @@ def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tupl
         b = a.order[k]
         if i < a.size[b] and (i > 0 or _enough(a, column, units, a.most[b])):
             while i < a.size[b]:
-                if _enough(a, column, units, a.count[b, i]):
+                if _enough(a, column, units, a.units[b, i]):
                     return k, i
                 i += 1
         k, i = k + 1, 0
@@ -364,7 +357,7 @@ def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tupl
 @borrowing
 def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
     """The first moment from t on that the bound does not exclude as a start of job j; NEVER if it excludes all."""
-    if a.level.size == 0 or a.column[j].max() < 0:
+    if a.column[j].max() < 0:
         return t
     column = a.column[j]
     first_k, first_i = _find(a, t)

@@ -31,7 +31,6 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
-from .aggregate import Aggregate, no_aggregate
 from .arrays import Placement, arrays
 from .clock import Clock, OutOfTime, running
 from .earliest import Scratch, new_scratch
@@ -129,7 +128,6 @@ class _Search:
         self._before, self._work = (new_profile(a.machine, 64) for _ in range(2))
         self._hopeless, self._known = (new_hopeless(a.jobs, KINDS) for _ in range(2))
         self._never, self._nothing = running(), np.zeros(order.size + 1)
-        self._no_bound = no_aggregate()
         self._scratch = new_scratch(a.machine.capacity.shape[0])
 
     def run(self, delay: int) -> Iterator[float]:
@@ -184,7 +182,7 @@ class _Search:
         self._known.begin[:], self._known.end[:] = self._hopeless.begin, self._hopeless.end
         self.trials += 1
         self._work, filled, _ = _fill(
-            self._work, a.machine, a.jobs, a.costs, self._scratch, self._known, self._no_bound,
+            self._work, a.machine, a.jobs, a.costs, self._scratch, self._known,
             self.order, bound, starts, nodes, i, self.order.size, spent, rest, self.value, self.clock.stop,
         )  # fmt: skip
         if filled < 0:
@@ -195,7 +193,7 @@ class _Search:
         """The job at place i of the order goes into the profile where the best schedule has it; what is hopeless is noted."""
         a = self.scheduler.arrays
         self._before, _, _ = _fill(
-            self._before, a.machine, a.jobs, a.costs, self._scratch, self._hopeless, self._no_bound,
+            self._before, a.machine, a.jobs, a.costs, self._scratch, self._hopeless,
             self.order, self.bound, self.starts, self.nodes, i, i + 1, -np.inf, self._nothing, np.inf, self._never,
         )  # fmt: skip
 
@@ -255,7 +253,6 @@ def _fill(
     costs: Costs,
     s: Scratch,
     known: Hopeless,
-    a: Aggregate,
     order: Ints,
     bound: Ints,
     starts: Ints,
@@ -277,7 +274,7 @@ def _fill(
             return profile, -1, spent
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, s, known, a, j, bound[j], chosen)
+        starts[j], profile = place(profile, machine, jobs, s, known, None, j, bound[j], chosen)
         if starts[j] == PARKED:
             if costs.parks[j]:
                 continue

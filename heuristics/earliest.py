@@ -127,12 +127,14 @@ def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, durati
 
 @borrowing
 def _advance(
-    s: Scratch, a: Aggregate, j: int, units: int, duration: int, missing: int, t: int, size: int
+    s: Scratch, a: Aggregate | None, j: int, units: int, duration: int, missing: int, t: int, size: int
 ) -> tuple[int, int, int]:
     """The first moment after t at which the nodes may hold ``missing`` units more; the nodes to be counted; heap size."""
     raised, promised = 0, 0
     while True:
         if promised >= missing and (size == 0 or s.key[0] > t):
+            if a is None:
+                return t, raised, size
             later = possible(a, j, units, duration, t)
             if later == t:
                 return t, raised, size
@@ -158,7 +160,15 @@ def _advance(
 
 @borrowing
 def earliest(
-    profile: Profile, s: Scratch, a: Aggregate, j: int, request: Ints, units: int, duration: int, lo: int, hi: int
+    profile: Profile,
+    s: Scratch,
+    a: Aggregate | None,
+    j: int,
+    request: Ints,
+    units: int,
+    duration: int,
+    lo: int,
+    hi: int,
 ) -> int:
     """The earliest start of job j in [lo, hi] at which all units fit; -1 if there is none. ``s.fits`` is exact there."""
     t, total, size = lo, 0, 0

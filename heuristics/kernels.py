@@ -144,13 +144,16 @@ def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
 
 
 @borrowing
-def _search(profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: Jobs, j: int, lo: int, hi: int) -> int:
+def _search(
+    profile: Profile, s: Scratch, known: Hopeless, a: Aggregate | None, jobs: Jobs, j: int, lo: int, hi: int
+) -> int:
     """The earliest start of job j in [lo, hi], or -1; passes over what is known to be hopeless, and adds to it."""
     request, units, duration = jobs.request[j], jobs.units[j], jobs.duration[j]
     t, start = lo, -1
     while start < 0:
         t, following = _skip(known, jobs, j, t)
-        t = possible(a, j, units, duration, t)
+        if a is not None:
+            t = possible(a, j, units, duration, t)
         if t > hi:
             break
         if t < following:
@@ -167,12 +170,15 @@ def place(
     jobs: Jobs,
     s: Scratch,
     known: Hopeless,
-    a: Aggregate,
+    a: Aggregate | None,
     j: int,
     not_before: int,
     chosen: Ints,
 ) -> tuple[int, Profile]:
-    """Put job j at its earliest feasible start from ``not_before`` on: the start (-1 if there is none) and the profile."""
+    """Put job j at its earliest feasible start from ``not_before`` on: the start (-1 if there is none) and the profile.
+
+    ``a``: a bound on what fits, as long as no job is taken out of the profile; numba compiles the case without it apart.
+    """
     fill_most(machine, s, jobs.request[j], jobs.units[j])
     start = -1
     for w in range(jobs.first_window[jobs.group[j]], jobs.first_window[jobs.group[j] + 1]):
@@ -189,7 +195,8 @@ def place(
     if start >= 0:
         choose(profile, machine, s, jobs.units[j], start, chosen)
         profile = put(profile, jobs, j, start, chosen, 1)
-        take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen)
+        if a is not None:
+            take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen)
     return start, profile
 
 

@@ -132,7 +132,7 @@ class Search:
         """The share of the search that is over."""
         if self.limit is None:
             return sum(way.done.turns for way in self.made) / max(1, self.rounds or 0)
-        return self.elapsed / self.limit
+        return self.elapsed / self.limit if self.limit else 1.0
 
     def check(self, ahead: float = 0.0) -> None:
         """Raise Stopped if what takes so many seconds would end after the limit."""

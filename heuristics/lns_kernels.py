@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..models.compiled import compiled
-from .aggregate import Aggregate, no_aggregate
 from .earliest import Scratch, fill_most, new_scratch
 from .earnings import book, cooling_cost
 from .kernels import EARNINGS, PARKED, Bools, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
@@ -50,7 +49,6 @@ class Room(NamedTuple):
     about: Ints
     fit: Scratch
     hopeless: Hopeless
-    bound: Aggregate
 
 
 @compiled
@@ -67,7 +65,6 @@ def new_room(machine: Machine, jobs: Jobs, places: Places) -> Room:
         np.zeros(nodes, np.int64),
         new_scratch(nodes),
         new_hopeless(jobs, 64),
-        no_aggregate(),
     )
 
 
@@ -330,9 +327,7 @@ def _put_in(
     for k in np.argsort(room.key[:size]):
         j = room.free[k]
         chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        places.starts[j], profile = place(
-            profile, machine, jobs, room.fit, room.hopeless, room.bound, j, -NEVER, chosen
-        )
+        places.starts[j], profile = place(profile, machine, jobs, room.fit, room.hopeless, None, j, -NEVER, chosen)
         if places.starts[j] == PARKED and not costs.parks[j]:
             complete = False
         change += _book(costs, jobs, places, j, 1.0)

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
-from .aggregate import Aggregate, no_aggregate
 from .arrays import Placement
 from .clock import Clock
 from .earliest import Scratch, new_scratch
@@ -139,7 +138,6 @@ def _place_from(
     costs: Costs,
     s: Scratch,
     known: Hopeless,
-    a: Aggregate,
     trial: Answer,
     low: int,
     rest: Floats,
@@ -159,7 +157,7 @@ def _place_from(
             return profile, np.inf, k
         j = trial.order[k]
         chosen = trial.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        trial.starts[j], profile = place(profile, machine, jobs, s, known, a, j, -NEVER, chosen)
+        trial.starts[j], profile = place(profile, machine, jobs, s, known, None, j, -NEVER, chosen)
         if trial.starts[j] == PARKED:
             if costs.parks[j]:
                 continue
@@ -183,7 +181,6 @@ def improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: I
     n = answer.order.size
     s, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
     profile = _put_from(new_profile(machine, 64), jobs, answer, 0, n, 1)
-    no_bound = no_aggregate()  # jobs are taken out, too
     trial = Answer(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
     floor, rest = np.empty(n, np.float64), np.empty(n + 1, np.float64)
     for j in range(n):
@@ -195,9 +192,7 @@ def improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: I
         _at_least(costs, floor, trial.order, low, rest)
         profile = _put_from(profile, jobs, answer, low, n, -1)
         known.end[:] = 0
-        profile, found, done = _place_from(
-            profile, machine, jobs, costs, s, known, no_bound, trial, low, rest, value, stop
-        )
+        profile, found, done = _place_from(profile, machine, jobs, costs, s, known, trial, low, rest, value, stop)
         if stop[0] != 0:  # the profile is not needed any more
             break
         if done == n and found < np.inf:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from schedlab import load
 from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler
-from schedlab.heuristics.aggregate import BLOCK, new_aggregate, no_aggregate, possible
+from schedlab.heuristics.aggregate import BLOCK, new_aggregate, possible
 from schedlab.heuristics.clock import running
 from schedlab.heuristics.delay_search import _fill
 from schedlab.heuristics.earliest import new_scratch
@@ -23,7 +23,7 @@ def without_the_bound(scheduler, order):
     profile, scratch = new_profile(a.machine, 64), new_scratch(a.machine.capacity.shape[0])
     known, anytime, rest = new_hopeless(a.jobs, KINDS), np.full(n, -NEVER, np.int64), np.zeros(n + 1)
     _, filled, _ = _fill(
-        profile, a.machine, a.jobs, a.costs, scratch, known, no_aggregate(),
+        profile, a.machine, a.jobs, a.costs, scratch, known,
         order.astype(np.int64), anytime, starts, nodes, 0, n, -np.inf, rest, np.inf, running(),
     )  # fmt: skip
     assert filled == n
@@ -103,8 +103,8 @@ def test_what_is_excluded_is_impossible_and_counts_stay_true():
                 for r in range(free.size):
                     at = slice(bound.first_level[r], bound.first_level[r + 1])
                     counts[g * levels : (g + 1) * levels][at] += free[r] // bound.level[at]
-            assert counts.tolist() == bound.count[b, i].tolist()
-        part = bound.count[b, : bound.size[b]]
+            assert counts.tolist() == bound.units[b, i].tolist()
+        part = bound.units[b, : bound.size[b]]
         assert part.min(axis=0).tolist() == bound.least[b].tolist()
         assert part.max(axis=0).tolist() == bound.most[b].tolist()
     assert seen == sorted(set(seen))
