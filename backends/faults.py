@@ -283,9 +283,6 @@ class BoundOfInfinity(FalseBound):
 
 
 FAULTS: tuple[type[Copy], ...] = (
-    BoundBeyondOptimum,
-    BoundRoundedAway,
-    BoundOfInfinity,
     DroppedConstraint,
     WindowOffByOne,
     WindowsMerged,
@@ -305,4 +302,7 @@ FAULTS: tuple[type[Copy], ...] = (
     OverlapAllowedAtEnd,
     FirstObjectiveOnly,
     SenseForgotten,
+    BoundBeyondOptimum,
+    BoundRoundedAway,
+    BoundOfInfinity,
 )

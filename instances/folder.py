@@ -72,9 +72,13 @@ class Folder:
         if text is not None:
             try:
                 if _is_deep(found := tomllib.loads(text)):
-                    raise RecursionError(f"more than {DEEPEST} tables and lists within each other")
+                    raise RecursionError
                 values = found
-            except (tomllib.TOMLDecodeError, RecursionError) as e:
+            except RecursionError:
+                self.tell(
+                    SETTINGS, None, "syntax", f"TOML with at most {DEEPEST} tables and lists within each other", "more"
+                )
+            except tomllib.TOMLDecodeError as e:
                 place = re.search(r"\(at line (\d+)", str(e))
                 self.tell(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
             except ValueError:

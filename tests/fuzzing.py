@@ -29,7 +29,8 @@ import fuzz_records as records
 import fuzz_seeds as seeds
 from mutations import damaged
 from rich.console import Console
-from schedlab.bench.cli import WRONG_USE, main
+from schedlab.bench.cli import main
+from schedlab.bench.ending import WRONG_USE
 from schedlab.dispatch.outputs import JobsError, read_jobs
 from schedlab.instances import FormatError, load, write
 from schedlab.instances.classic import read_fjsplib, read_jsplib, read_patterson, read_psplib

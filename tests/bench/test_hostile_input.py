@@ -235,7 +235,8 @@ def test_the_jobs_of_a_replay_lie_beside_its_record(day, tmp_path, name):
         jobs_file(results, made)
     with Store(results) as store:
         put(results, made, f"x.{made['key']}.json")
-        assert store.find(made["key"]) is None
+        with pytest.raises(ValueError, match="jobs_csv"):
+            store.find(made["key"])
 
 
 class TestFolders:

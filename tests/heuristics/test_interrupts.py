@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +30,7 @@ def no_collection() -> Iterator[None]:
 
 
 def press(*_: Any) -> None:
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)  # at once, unlike os.kill, whose signal another thread may take later
 
 
 @pytest.mark.parametrize(("instance", "method"), [(i, m) for i, methods in METHODS.items() for m in methods])
