@@ -12,6 +12,7 @@ from schedlab.bench.selection import Asked, Run
 from schedlab.bench.store import Store
 from schedlab.bench.view import View
 from schedlab.heuristics import multi_search
+from schedlab.heuristics.registry import warm_up_for
 from schedlab.instances import load
 
 # The worker itself, with a method that finds schedules by multi-search and then ends as its argument says.
@@ -48,6 +49,7 @@ class Nobody:
 @pytest.fixture(scope="module")
 def broken_off(tmp_path_factory):
     """Records of runs that found schedules and then did not come to their own end, by how they ended; and their folder."""
+    warm_up_for(FIRST.of(load("eurora_99")))  # four workers at once would each compile the kernels
     folder = tmp_path_factory.mktemp("broken")
     (folder / "worker.py").write_text(BREAKING)
     ends = ("hang", "nothing", "wrong", "stop", "kill", "memory", "crash")
