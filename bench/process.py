@@ -16,7 +16,9 @@ from typing import Any, Literal
 from .selection import KILL_AFTER
 
 Cause = Literal["timeout", "out of memory", "crash", "unavailable"]
-START_LIMIT = 900.0  # seconds until a worker must have begun to solve: imports, and the first compilation of all kernels
+START_LIMIT = (
+    900.0  # seconds until a worker must have begun to solve: imports, and the first compilation of all kernels
+)
 ASLEEP = 3.0  # seconds between two looks at a child after which this process must have been suspended itself
 CHECK_LIMIT = 120.0  # seconds that the check of an answer may take, which is no part of the method's time
 MEMORY_WORDS = ("MemoryError", "bad_alloc", "out of memory", "Out of memory", "Cannot allocate memory")
