@@ -116,7 +116,7 @@ class Choices:
         return self.native.vars[total]
 
     def add_size(self, c: Alternative, size: int) -> None:
-        """The master's size variable as the sum of the chosen sizes: a bound on it before there is a choice; once each.
+        """The master's size variable as the sum of the chosen sizes, once each: without it proofs take four times as long.
 
         Not for a master that can be absent: its size is free then, and may be that of another interval.
         """

@@ -1,4 +1,4 @@
-"""Speed of the heuristics: all orderings of a day of 700 jobs, and one ordering of a log of 33,551 jobs.
+"""Speed of the heuristics: all orderings of a day of 700 jobs, one of a log of 33,551 jobs, up to 20,000 jobs on 512 nodes.
 
 Run it as ``python -m schedlab.bench.speed_heuristics``. Compiling the kernels is outside the seconds.
 """
@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ..heuristics import ListScheduler, first_solution, multi_search, warm_up
-from ..instances import load
-from ..models import Dispatch, Job, NodeGroup, Platform, Queue
+from ..instances import generators, load
+from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue
 
 CURIE = Path("..", "shared", "data", "cea_curie_2011", "curie_all_23d_2012-07-13.swf.gz")
 NODES, CORES = 300, 32
+SIZES, MANY_NODES = (1_000, 5_000, 10_000, 20_000), 512
+ALL_ORDERINGS_UP_TO = 5_000  # jobs
 
 
 def all_orderings(instance: str = "eurora_700") -> dict[str, Any]:
@@ -90,11 +92,35 @@ def one_ordering(order: str = "est", path: Path = CURIE) -> dict[str, Any]:
     }
 
 
+def many_jobs(jobs: int) -> dict[str, Any]:
+    """CPU seconds of the first solution of a generated batch on 512 nodes, and of multi-search where it is not too large."""
+    warm_up()
+    made = generators["centre"](jobs, 7, nodes=MANY_NODES, days=max(2, jobs // 1000)).problem
+    assert isinstance(made, Profit)
+    problem = made.dispatch
+    began = time.process_time()
+    schedule = first_solution(problem, "est")
+    first = time.process_time() - began
+    found = None
+    if jobs <= ALL_ORDERINGS_UP_TO:
+        began = time.process_time()
+        multi_search(problem)
+        found = time.process_time() - began
+    return {"jobs": jobs, "first": first, "all": found, "violations": len(problem.verify(schedule))}
+
+
 def main() -> None:
     """Print the figures beside what is asked for."""
     day = all_orderings()
     print(f"all orderings of {day['instance']}, whole day: {day['seconds']:.2f} s (asked: 2 s), best {day['order']}")
     print(f"  {day['objective']:.1f}; violations: {day['violations']}; skipped: {', '.join(day['skipped'])}")
+    for size in SIZES:
+        many = many_jobs(size)
+        every = "" if many["all"] is None else f", all orderings {many['all']:.2f} s"
+        print(
+            f"{size:,} jobs on {MANY_NODES} nodes: first solution {many['first']:.2f} s of CPU{every}; "
+            f"violations: {many['violations']}"
+        )
     if not CURIE.exists():
         print(f"one ordering of the Curie log: skipped, {CURIE} is missing (run at the root of the repository)")
         return
