@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 
 from ..models.language import Assignment
@@ -16,8 +17,12 @@ class Interrupted(KeyboardInterrupt):
 
 
 def new_call() -> None:
-    """A call begins that ends with the best so far at the first Ctrl-C."""
+    """Begin a call that ends with the best so far at the first Ctrl-C."""
     _call.interrupted = False
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler) and threading.current_thread() is threading.main_thread():
+        # OR-Tools, used directly, leaves the system's handler behind, which ends the process without a word
+        signal.signal(signal.SIGINT, handler)
 
 
 def catch_first(interrupt: KeyboardInterrupt) -> None:

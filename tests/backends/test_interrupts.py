@@ -197,6 +197,20 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
     assert lines == ["interrupted True True", "raised"]
 
 
+def test_ctrl_c_works_after_a_direct_use_of_or_tools() -> None:
+    """OR-Tools leaves the system's handler of SIGINT behind, which ends the process."""
+    lines = in_a_process(
+        "cpsat",
+        """
+        from ortools.sat.python import cp_model
+        cp_model.CpSolver().solve(cp_model.CpModel())
+        r = sl.solve(sl.load("eurora_99").problem, method="first-solution:est", on_incumbent=lambda _: press())
+        print(r.status, r.message)
+        """,
+    )
+    assert lines == ["feasible interrupted"]
+
+
 def test_a_compiled_model_can_be_solved_again() -> None:
     """HiGHS keeps the last word of a callback: a second run ended as soon as it began."""
     m = sl.Model("jobs")
