@@ -27,6 +27,7 @@ from .multi_search import AFTERWARDS, Improvement, multi_search
 # units of jobs x nodes they may be on, in one model: CP-SAT keeps its limit of 60 s with 30,000 (1,000 jobs of a profit
 # problem on 60 nodes, 0.5 GB), and overruns it by 100 s with 150,000 (3,000 jobs on 100 nodes, 1.4 GB)
 LARGEST = 40_000
+LOWERING = 2e-4  # seconds per unit x node until CP-SAT searches: 3.5 s for 37,000 of a profit problem, twice that on a busy machine
 WINDOW = 1_500  # ... of one window, half of them of jobs that wait
 NODES = 40  # to which a job of one unit may go in a window, beside its own
 SMALLEST = 8  # ... of the smallest window that is tried with a backend that refuses larger ones
@@ -72,8 +73,8 @@ def relaxation_search(
 
     ``time_limit`` in seconds, for all of it; without it one model is solved to its end, and windows until none of them
     brings anything; ``threads`` None: all cores; ``on_incumbent(seconds, objective, placement)`` returning False stops;
-    ``largest``: units x nodes of one model; ``options``: of the backend. Every schedule is verified. Raises NoSchedule if no ordering
-    leads to a schedule, SolverUnavailable for a backend that is not installed, UnknownName for one that is not known.
+    ``largest``: units x nodes of one model, less where the limit leaves no time for making it; ``options``: of the backend.
+    Every schedule is verified. Raises NoSchedule if no ordering leads to a schedule, SolverUnavailable for a backend that is not installed, UnknownName for one that is not known.
     Source: thesis 6.7.2.
     """
     from ..backends import SolverUnavailable
@@ -144,6 +145,8 @@ class _Search:
         from ..backends import LoweringTooLarge, SolverUnavailable
 
         size = self._size(np.arange(self.placed.starts.size), len(self.around.flat.capacity))
+        if self.left is not None:
+            largest = min(largest, int(ONE_SHARE * self.left / LOWERING))
         why = f"{size:,} units x nodes, more than {largest:,}"
         if size <= largest:
             try:

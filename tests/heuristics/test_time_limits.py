@@ -131,3 +131,11 @@ def test_methods_end_at_their_limit(method):
     result = solve(problem, method=method, time_limit=1.5)
     assert time.perf_counter() - began < LONG
     assert result.status == "feasible" and not result.violations
+
+
+def test_relaxation_search_makes_no_model_that_its_limit_leaves_no_time_for():
+    """One model of all 1,000 jobs takes seconds to make, whatever its limit."""
+    problem = load("profit_medium").problem
+    short = solve(problem, method="relaxation-search", time_limit=1.5, threads=2)
+    assert short.schedule is not None and not problem.verify(short.schedule)
+    assert "not one model (36,734 units x nodes, more than" in short.message and "one model: " not in short.message
