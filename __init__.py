@@ -16,7 +16,7 @@ from . import backends
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName, compile
 from .bench import read_results
 from .instances import Instance, InstanceError, Workload, WorkloadError, load, read_swf, read_trace
-from .instances.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from .instances.formats.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from .models import (
     BatchJob,
     Candidate,
@@ -62,31 +62,32 @@ from .models.language import (
     sum,
     synchronize,
 )
-from .models.profit_account import account
+from .models.profit.accounting import account
 from .solve import solve
 
 if TYPE_CHECKING:
-    from .dispatch.policies import Policy
-    from .dispatch.simulation import Simulation, SimulationError
-    from .dispatch.simulator import simulate
-    from .heuristics import delay_search, first_solution, multi_search, relaxation_search, trade_off
-    from .heuristics.lns import lns
-    from .models.guide import Guide
+    from .heuristics import delay_search, relaxation_search, trade_off
+    from .heuristics.list_scheduling import first_solution, multi_search
+    from .heuristics.lns.search import lns
+    from .models.profit.guide import Guide
+    from .simulation.engine.simulation import Simulation, SimulationError
+    from .simulation.engine.simulator import simulate
+    from .simulation.policies.policy import Policy
 
 __version__ = "0.1.0"
 
 
 LATER = {
-    "Guide": "models.guide",
+    "Guide": "models.profit.guide",
     "delay_search": "heuristics",
     "first_solution": "heuristics",
     "lns": "heuristics",
     "multi_search": "heuristics",
     "relaxation_search": "heuristics",
-    "Policy": "dispatch.policies",
-    "Simulation": "dispatch.simulation",
-    "SimulationError": "dispatch.simulation",
-    "simulate": "dispatch.simulator",
+    "Policy": "simulation.policies.policy",
+    "Simulation": "simulation.engine.simulation",
+    "SimulationError": "simulation.engine.simulation",
+    "simulate": "simulation.engine.simulator",
     "trade_off": "heuristics",
 }
 

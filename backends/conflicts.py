@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from .apart import Apart
 from .base import Compiled, Conflict, Limits, Outcome, Watch
 from .interrupts import INTERRUPTED
+from .solver_thread import Apart
 
 CONFLICT_SECONDS = 5.0
 

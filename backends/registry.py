@@ -12,10 +12,10 @@ from .base import Availability, Backend
 
 GROUP = "schedlab.backends"
 OWN = {
-    "cpsat": ".cpsat:CpSat",
-    "highs": ".highs:Highs",
-    "cpo": ".cpo:CpOptimizer",
-    "pyomo": ".pyomo:Pyomo",
+    "cpsat": ".cpsat.backend:CpSat",
+    "highs": ".highs.backend:Highs",
+    "cpo": ".cpo.backend:CpOptimizer",
+    "pyomo": ".pyomo.backend:Pyomo",
 }
 
 

@@ -1,5 +1,5 @@
 """The bench: command line, runs in processes of their own, the results' store, tables."""
 
-from .store import read_results
+from .records.store import read_results
 
 __all__ = ["read_results"]

@@ -4,11 +4,11 @@ from .allocation import Allocator, allocate
 from .arrays import NothingFound, Placement
 from .delay_search import Delayed, delay_search
 from .evictions import TradeOff, backtracking, greedy, trade_off
-from .first_solution import ListScheduler, NoSchedule, first_solution, warm_up
-from .lns import Improved, lns
-from .moves import Moved, move_jobs
-from .multi_search import Improvement, MultiSearch, multi_search
-from .orders import CRITERIA, ORDERINGS, CriterionUnusable, UnknownOrder
+from .list_scheduling.first_solution import ListScheduler, NoSchedule, first_solution, warm_up
+from .list_scheduling.moves import Moved, move_jobs
+from .list_scheduling.multi_search import Improvement, MultiSearch, multi_search
+from .list_scheduling.orders import CRITERIA, ORDERINGS, CriterionUnusable, UnknownOrder
+from .lns.search import Improved, lns
 from .registry import HEURISTICS, Ask, Found, Heuristic, NotForThisProblem, allocator, usual_start, warm_up_for
 from .relaxation_search import Relaxed, relaxation_search
 from .rules import RULES, LeftWaiting, schedule_by_rule

@@ -13,10 +13,10 @@ import numpy as np
 from ..models import Dispatch, Profit, Schedule
 from .arrays import Arrays, arrays
 from .clock import Clock, OutOfTime
-from .first_solution import ListScheduler, NoSchedule
-from .moves import move_jobs
-from .multi_search import AFTERWARDS
-from .profile import Ints
+from .kernels.profile import Ints
+from .list_scheduling.first_solution import ListScheduler, NoSchedule
+from .list_scheduling.moves import move_jobs
+from .list_scheduling.multi_search import AFTERWARDS
 
 ROUNDS = 120  # moves of single jobs where no time is given
 KEPT = 3  # answers that a repair goes back to

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..models import Dispatch, Job, Profit, Schedule
-from ..models.dispatch_formulations import startable_later
-from .earnings import ledger
-from .kernels import EARNINGS, EXCESS, KINDS, LAST_END, LATE, PARKED, Costs, Jobs
-from .profile import NEVER, Floats, Ints, Machine
+from ..models.dispatch.formulations import startable_later
+from .kernels.earnings import ledger
+from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, PARKED, Costs, Jobs
+from .kernels.profile import NEVER, Floats, Ints, Machine
 
 ALWAYS = (-NEVER, NEVER)
 RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # of durations and units that count as alike, if there are many different ones
@@ -62,7 +62,7 @@ class Arrays:
         schedule = Schedule(started, placed)
         if not isinstance(self.problem, Profit):
             return schedule
-        from .parked import with_parked  # rules are made of arrays, too
+        from .list_scheduling.postponed import with_parked  # rules are made of arrays, too
 
         return with_parked(self.problem, schedule)
 

@@ -9,7 +9,7 @@ from types import TracebackType
 
 import numpy as np
 
-from .profile import Ints
+from .kernels.profile import Ints
 
 
 class OutOfTime(Exception):

@@ -33,11 +33,11 @@ from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
 from .arrays import Placement, arrays
 from .clock import Clock, OutOfTime, running
-from .earliest import Scratch, new_scratch
-from .first_solution import ListScheduler, tiny
-from .kernels import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
-from .multi_search import AFTERWARDS, Improvement, place_all_orders
-from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
+from .kernels.earliest import Scratch, new_scratch
+from .kernels.placement import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
+from .kernels.profile import NEVER, Floats, Ints, Machine, Profile, new_profile
+from .list_scheduling.first_solution import ListScheduler, tiny
+from .list_scheduling.multi_search import AFTERWARDS, Improvement, place_all_orders
 
 STEPS = 50
 SAME = 1e-12  # relative: what is no better than that is rounding

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models import Candidate, Eviction, EvictionPlan, ProblemError
-from ..models.eviction import STRATEGIES
-from . import eviction_kernels as kernels
-from .eviction_kernels import Bytes, Dense, Ints, Search, Sparse, Ways
+from ..models.eviction.problem import STRATEGIES
+from .kernels import eviction as kernels
+from .kernels.eviction import Bytes, Dense, Ints, Search, Sparse, Ways
 
 MOST_DENSE = 128  # steps up to which the table of all deadlines is faster than lists of where something changes
 BUDGET = 500_000  # combinations between two looks at the clock

@@ -12,11 +12,11 @@ from .allocation import Allocator
 from .arrays import NothingFound, Placement
 from .delay_search import delay_search
 from .delay_search import warm_up as warm_up_delays
-from .first_solution import first_solution, warm_up
-from .lns import lns
-from .lns import warm_up as warm_up_lns
-from .multi_search import multi_search
-from .orders import ORDERINGS, UnknownOrder
+from .list_scheduling.first_solution import first_solution, warm_up
+from .list_scheduling.multi_search import multi_search
+from .list_scheduling.orders import ORDERINGS, UnknownOrder
+from .lns.search import lns
+from .lns.search import warm_up as warm_up_lns
 from .relaxation_search import relaxation_search
 
 # called with each better objective and its schedule, which a search has as flat arrays; False stops

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
-from ..models.dispatch_neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.language import Assignment
-from ..models.placed import PARKED, Ints
+from ..models.neighbourhood import Neighbourhood, Neighbourhoods
+from ..models.schedule_arrays import PARKED, Ints
 from .arrays import Placement, arrays
-from .by_backend import BETTER, improve_placed
-from .multi_search import AFTERWARDS, Improvement, multi_search
+from .list_scheduling.multi_search import AFTERWARDS, Improvement, multi_search
+from .neighbourhood_solve import BETTER, improve_placed
 
 # units of jobs x nodes they may be on, in one model: CP-SAT keeps its limit of 60 s with 30,000 (1,000 jobs of a profit
 # problem on 60 nodes, 0.5 GB), and overruns it by 100 s with 150,000 (3,000 jobs on 100 nodes, 1.4 GB)

@@ -13,16 +13,16 @@ from functools import cache
 import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
-from ..models.dispatch import Window
+from ..models.dispatch.problem import Window
 from .arrays import NothingFound
-from .event_machine import counted, trace_of
-from .event_nodes import by_name, ranges_of
-from .event_replay import replay_by_rule
-from .event_rules import ALL, Rules
-from .event_state import NEXT, NOW, State, Trace, begin, keep_places, new_state
-from .orders import UnknownOrder
-from .profile import Floats, Ints
-from .standstill import Standstill
+from .kernels.events.machine import counted, trace_of
+from .kernels.events.nodes import by_name, ranges_of
+from .kernels.events.replay import replay_by_rule
+from .kernels.events.rules import ALL, Rules
+from .kernels.events.standstill import Standstill
+from .kernels.events.state import NEXT, NOW, State, Trace, begin, keep_places, new_state
+from .kernels.profile import Floats, Ints
+from .list_scheduling.orders import UnknownOrder
 
 KEYS = ("est", "wt", "profit")
 RULES: tuple[str, ...] = tuple(key + strictness for key in KEYS for strictness in ("", "-strict"))

@@ -1,16 +1,16 @@
 """Instance folders, readers of classic formats and of the logs of machines, generators."""
 
-from .batsim import read_batsim, write_batsim
-from .classic import FormatError, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
-from .eurora_trace import eurora_platform, read_eurora
-from .folder import Fault, InstanceError
+from .files.folder import Fault, InstanceError
+from .formats.batsim import read_batsim, write_batsim
+from .formats.classic import FormatError, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from .formats.eurora_trace import eurora_platform, read_eurora
+from .formats.pbs import read_pbs
+from .formats.sacct import read_sacct
+from .formats.swf import read_swf
 from .instance import Instance
-from .pbs import read_pbs
 from .registry import KINDS, UnknownInstance, generators, load, names, write
 from .repair import Trace
-from .sacct import read_sacct
 from .scenarios import Scenarios, UnknownScenario
-from .swf import read_swf
 from .traces import open_trace, read_trace
 from .workload import Workload, WorkloadError
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..models.dispatch import Dispatch, Job, Queue
-from ..models.eviction import Eviction
+from ..models.dispatch.problem import Dispatch, Job, Queue
+from ..models.eviction.problem import Eviction
 from ..models.platform import Platform
 from ..models.problem import Problem
-from ..models.profit import Profit
+from ..models.profit.problem import Profit
 from .scenarios import Scenarios, UnknownScenario
 
 

@@ -8,9 +8,12 @@ from os.path import isdir, isfile
 from pathlib import Path
 
 from ..models.excerpt import MOST, excerpt
-from . import computing_centre, dispatching, eurora, evicting, profiting, theta
-from .folder import SETTINGS, Folder
+from .files.folder import SETTINGS, Folder
+from .generators import computing_centre, eurora, theta
 from .instance import Instance
+from .kinds import dispatch as dispatching
+from .kinds import eviction as evicting
+from .kinds import profit as profiting
 
 SHIPPED = Path(__file__).parent
 KINDS: dict[str, Callable[[Folder, bool], Instance]] = {

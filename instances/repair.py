@@ -21,10 +21,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.dispatch import Queue
+from ..models.dispatch.problem import Queue
 from ..models.platform import LATEST, Platform
+from .files.writing import SURROGATE
 from .workload import UNKNOWN, BadLine, Floats, Ints, Report, Workload, WorkloadError
-from .writing import SURROGATE
 
 Bools = NDArray[np.bool_]
 USUAL_EWT = 3600

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from ..models.cooling import Cooling
-from ..models.dispatch import Dispatch
+from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import MOST, excerpt
-from ..models.profit import Profit
-from ..models.series import Series
-from .cooling_tables import cooling
+from ..models.profit.cooling import Cooling
+from ..models.profit.problem import Profit
+from ..models.step_function import Series
+from .formats.cooling_tables import cooling
 from .weather import Weather
 
 TABLE_CORES = 9600  # of the machine that the shipped cooling tables are made for

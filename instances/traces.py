@@ -9,15 +9,15 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
 
-from ..models.dispatch import DAY
+from ..models.dispatch.problem import DAY
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
-from .batsim import batsim_trace
-from .eurora_trace import eurora_trace
-from .lines import read_lines
-from .pbs import STAMP, pbs_trace
+from .files.lines import read_lines
+from .formats.batsim import batsim_trace
+from .formats.eurora_trace import eurora_trace
+from .formats.pbs import STAMP, pbs_trace
+from .formats.sacct import sacct_trace
+from .formats.swf import FIELDS, NUMBER, swf_trace
 from .repair import Trace
-from .sacct import sacct_trace
-from .swf import FIELDS, NUMBER, swf_trace
 from .workload import Workload, WorkloadError
 
 SNIFFED = 200  # lines that are looked at to tell a format

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..models.series import DAY, HOUR, Series
-from .folder import Fault, InstanceError
-from .sheet import COMMENT, Sheet
-from .weather_formats import Reading, read_epw, read_plain, read_pvgis
-from .writing import comment_line, to_csv, write_files
+from ..models.step_function import DAY, HOUR, Series
+from .files.folder import Fault, InstanceError
+from .files.sheet import COMMENT, Sheet
+from .files.writing import comment_line, to_csv, write_files
+from .formats.weather import Reading, read_epw, read_plain, read_pvgis
 
 WINDOW = re.compile(r"(\d{1,2})-(\d{1,2}):(\d{1,4})([dh])")
 

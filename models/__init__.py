@@ -1,13 +1,13 @@
 """The modelling language, the problems declared in it, and the checker."""
 
-from .cooling import Cooling
-from .dispatch import Dispatch, Job, Queue, Running
-from .eviction import BatchJob, Candidate, Checkpointing, Eviction, EvictionPlan
+from .dispatch.problem import Dispatch, Job, Queue, Running
+from .eviction.problem import BatchJob, Candidate, Checkpointing, Eviction, EvictionPlan
 from .platform import NodeGroup, Platform, ProblemError
 from .problem import Encoding, Problem, Schedule
-from .profit import Profit
-from .project import Mode, Project, Resource, Task
-from .series import Series
+from .profit.cooling import Cooling
+from .profit.problem import Profit
+from .project.problem import Mode, Project, Resource, Task
+from .step_function import Series
 
 __all__ = [
     "BatchJob",

@@ -8,11 +8,11 @@ from tempfile import mkdtemp
 
 import fuzz_seeds as seeds
 from schedlab.backends import Incumbent, Result
-from schedlab.bench.cli import main
-from schedlab.bench.record import outcome, plain, record
-from schedlab.bench.run import Task, carry_out
-from schedlab.bench.selection import Asked, Run, content_of, plan
-from schedlab.bench.store import Store
+from schedlab.bench.cli.app import main
+from schedlab.bench.records.record import outcome, plain, record
+from schedlab.bench.records.store import Store
+from schedlab.bench.runs.run import Task, carry_out
+from schedlab.bench.runs.selection import Asked, Run, content_of, plan
 from schedlab.instances import load
 from schedlab.models.problem import Schedule
 

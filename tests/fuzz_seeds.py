@@ -3,7 +3,7 @@
 import gzip
 import json
 
-from schedlab.models.guide import MAXIMISE, OPTIMISE, Guide, Leaf, Split
+from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Guide, Leaf, Split
 
 
 def packed(text: str) -> bytes:

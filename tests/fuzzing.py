@@ -29,15 +29,15 @@ import fuzz_records as records
 import fuzz_seeds as seeds
 from mutations import damaged
 from rich.console import Console
-from schedlab.bench.cli import main
-from schedlab.bench.ending import WRONG_USE
-from schedlab.dispatch.outputs import JobsError, read_jobs
+from schedlab.bench.cli.app import main
+from schedlab.bench.cli.ending import WRONG_USE
 from schedlab.instances import FormatError, load, write
-from schedlab.instances.classic import read_fjsplib, read_jsplib, read_patterson, read_psplib
-from schedlab.instances.cooling_tables import cooling_csv, read_cooling
-from schedlab.instances.profiting import read_prices
+from schedlab.instances.formats.classic import read_fjsplib, read_jsplib, read_patterson, read_psplib
+from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
+from schedlab.instances.kinds.profit import read_prices
 from schedlab.instances.weather import read_weather, write_weather
-from schedlab.models.guide import Guide
+from schedlab.models.profit.guide import Guide
+from schedlab.simulation.outputs import JobsError, read_jobs
 
 CLEAN = (*WRONG_USE, FormatError, JobsError)
 SECONDS, BYTES = 5, 2**30

@@ -92,7 +92,7 @@ def test_a_deterministic_limit_gives_the_same_schedule_twice(problem):
 
 def test_the_start_is_no_result_of_a_solver_that_cannot_take_the_model(monkeypatch, problem):
     from schedlab.backends import Outcome, WarmStart
-    from schedlab.backends.cpsat import CompiledCpSat
+    from schedlab.backends.cpsat.backend import CompiledCpSat
 
     refuse = Outcome("unavailable", message="too large for this edition", warm=WarmStart("rejected", "never seen"))
     monkeypatch.setattr(CompiledCpSat, "run", lambda self, watch, limits, warm=None: refuse)

@@ -31,8 +31,8 @@ from ..base import Exactness, LoweringTooLarge
 from . import constraints
 from .expressions import Expressions
 from .form import INF, Affine, Floats, FormBuilder, Ints, Point
-from .grid import Grid, GridOption
 from .pairwise import ColumnStarts
+from .time_indexed.grid import Grid, GridOption
 
 ADVICE = "take a coarser grid (grid=seconds or grid=(fine, coarse)), or raise max_nonzeros"
 

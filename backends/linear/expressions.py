@@ -14,17 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...models.language import Bounds, Comparison, Integer, Interval, Linear
-from ...models.language.expressions import (
-    Atom,
-    Attribute,
-    AttributeName,
-    Element,
-    Holds,
-    Max,
-    Min,
-    Overlap,
-    Piecewise,
-)
+from ...models.language.expressions import Atom, Attribute, AttributeName, Element, Holds, Max, Min, Overlap, Piecewise
 from .form import INF, Affine, FormBuilder, column, one_hot
 
 GE, LE, BOTH = 1, 2, 3

@@ -24,10 +24,10 @@ from . import constraints
 from .energy import Energy
 from .expressions import GE, LE, Expressions
 from .form import Floats, FormBuilder, LinearForm
-from .grid import Grid, GridOption, Side
 from .intervals import IntervalColumns, Intervals
 from .pairwise import Pairwise
-from .time_indexed import TimeIndexed
+from .time_indexed.grid import Grid, GridOption, Side
+from .time_indexed.lowering import TimeIndexed
 
 LoweringName = Literal["time-indexed", "pairwise", "energy"]
 LOWERINGS = get_args(LoweringName)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...models.language import Model
 from ..base import SolverUnavailable
-from ..ranges import variable_sizes
+from ..exact_range import variable_sizes
 from .form import LinearForm
 
 LARGEST_COLUMN = 2.0**31

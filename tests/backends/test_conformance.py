@@ -6,19 +6,12 @@ from collections import Counter
 
 import pytest
 import schedlab as sl
-from schedlab.backends import (
-    Limits,
-    Result,
-    agreement,
-    brute_force,
-    conformance,
-    copies,
-    declaration,
-    faults,
-    random_models,
-)
-from schedlab.backends.brute_force import domain
-from schedlab.backends.random_models import CONSTRUCTS, random_model
+from schedlab.backends import Limits, Result
+from schedlab.backends.conformance import agreement, brute_force, copies, declaration, random_models
+from schedlab.backends.conformance import planted_faults as faults
+from schedlab.backends.conformance import run as conformance
+from schedlab.backends.conformance.brute_force import domain
+from schedlab.backends.conformance.random_models import CONSTRUCTS, random_model
 from typer.testing import CliRunner
 
 LIMITS = Limits(time=20, threads=1)

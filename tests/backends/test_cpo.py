@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from notebook import Notebook
-from schedlab.backends import Limits, SolverUnavailable, cpo
+from schedlab.backends import Limits, SolverUnavailable
+from schedlab.backends.cpo import backend as cpo
 from small_models import CASES, INFEASIBLE, built, weighted_tardiness
 
 HERE = cpo.CpOptimizer().availability()
@@ -211,7 +212,7 @@ def test_without_the_engine_models_compile_but_do_not_run(monkeypatch):
 def test_without_docplex_the_reason_is_told(monkeypatch):
     for module in ("docplex", "docplex.cp", "docplex.cp.modeler"):
         monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.delitem(sys.modules, "schedlab.backends.cpo_lowering", raising=False)
+    monkeypatch.delitem(sys.modules, "schedlab.backends.cpo.lowering", raising=False)
     here = cpo.CpOptimizer().availability()
     assert not here.ok and "docplex is missing" in here.reason
     with pytest.raises(SolverUnavailable, match="pip install"):
@@ -232,7 +233,7 @@ def test_an_engine_that_breaks_is_an_error_with_the_reason(monkeypatch, tmp_path
 
 @needs_engine
 def test_an_engine_killed_on_the_way_is_an_error_that_keeps_what_was_found():
-    from schedlab.backends.cpo_engine import Search
+    from schedlab.backends.cpo.engine import Search
 
     compiled, watch = cpo.CompiledCpo(weighted_tardiness(60)), Notebook()
     search = Search(cpo.find_engine(), compiled.native, compiled.assignment, watch, Limits(time=60, threads=1))

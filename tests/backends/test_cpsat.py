@@ -12,7 +12,7 @@ import schedlab as sl
 from notebook import Notebook
 from ortools.sat.python import cp_model
 from schedlab.backends import Limits
-from schedlab.backends.cpsat_search import Search
+from schedlab.backends.cpsat.search import Search
 
 THREADS = 1
 

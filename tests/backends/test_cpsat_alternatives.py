@@ -7,10 +7,10 @@ import re
 
 import pytest
 import schedlab as sl
-from schedlab.backends.agreement import Contender, fixed, judge
 from schedlab.backends.base import Limits
-from schedlab.backends.brute_force import brute_force
-from schedlab.models.project import Mode, Project, Resource, Task
+from schedlab.backends.conformance.agreement import Contender, fixed, judge
+from schedlab.backends.conformance.brute_force import brute_force
+from schedlab.models.project.problem import Mode, Project, Resource, Task
 
 LIMIT = 0.05  # of CP-SAT's deterministic clock: about a second; with an interval per mode no proof in 0.15
 

@@ -10,7 +10,7 @@ import pytest
 import schedlab as sl
 from notebook import Notebook
 from schedlab.backends import Limits
-from schedlab.backends.cpsat_native import Form, NativeModel, rational
+from schedlab.backends.cpsat.native import Form, NativeModel, rational
 
 THREADS = 1
 

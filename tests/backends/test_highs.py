@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, run
-from schedlab.heuristics import multi_search
+from schedlab.heuristics.list_scheduling import multi_search
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.dispatch_neighbourhood import Neighbourhoods
+from schedlab.models.neighbourhood import Neighbourhoods
 
 
 def job_shop(seed: int, jobs: int = 6, machines: int = 4, horizon: int = 300) -> sl.Model:

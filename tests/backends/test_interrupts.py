@@ -11,8 +11,8 @@ import time
 import pytest
 import schedlab as sl
 from schedlab.backends import INTERRUPTED, Limits, Outcome
-from schedlab.backends.apart import GRACE, StillRunning, run_apart
 from schedlab.backends.driver import Recorder
+from schedlab.backends.solver_thread import GRACE, StillRunning, run_apart
 from schedlab.models.language.clock import OutOfTime, within
 
 HERE = sl.backends.available()
@@ -173,7 +173,7 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
         "cpsat",
         """
         from schedlab.backends import Exactness, Limits, Outcome
-        from schedlab.backends.apart import run_apart
+        from schedlab.backends.solver_thread import run_apart
         from schedlab.backends.interrupts import new_call
         from schedlab.backends.recorder import Recorder
         class Owner: pass

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 from schedlab.backends import Incumbent, Result
-from schedlab.bench.cli import main
-from schedlab.bench.profiting import fields
-from schedlab.bench.record import outcome, plain, record
-from schedlab.bench.selection import Run
-from schedlab.bench.store import Store
-from schedlab.bench.view import View
-from schedlab.heuristics import first_solution
+from schedlab.bench.cli.app import main
+from schedlab.bench.kinds.profit import fields
+from schedlab.bench.records.record import outcome, plain, record
+from schedlab.bench.records.store import Store
+from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.view import View
+from schedlab.heuristics.list_scheduling import first_solution
 from schedlab.instances import load
-from schedlab.instances.own_files import content_of
+from schedlab.instances.files.own_files import content_of
 
 
 @pytest.fixture

@@ -3,15 +3,15 @@
 import sys
 
 import pytest
-from schedlab.bench import process
-from schedlab.bench.record import answered, failed
-from schedlab.bench.report import boards, status
-from schedlab.bench.run import Task
-from schedlab.bench.runner import supervise
-from schedlab.bench.selection import Asked, Run
-from schedlab.bench.store import Store
-from schedlab.bench.view import View
-from schedlab.heuristics import multi_search
+from schedlab.bench.records.record import answered, failed
+from schedlab.bench.records.store import Store
+from schedlab.bench.runs import process
+from schedlab.bench.runs.run import Task
+from schedlab.bench.runs.runner import supervise
+from schedlab.bench.runs.selection import Asked, Run
+from schedlab.bench.runs.view import View
+from schedlab.bench.tables.report import boards, status
+from schedlab.heuristics.list_scheduling import multi_search
 from schedlab.heuristics.registry import warm_up_for
 from schedlab.instances import load
 
@@ -32,7 +32,7 @@ def planted(problem, ask):
     raise ValueError("planted")
 ends = ("hang", "nothing", "wrong", "stop", "kill", "memory", "crash")
 registry.HEURISTICS["planted"] = registry.Heuristic(planted, ends)
-from schedlab.bench.worker import main
+from schedlab.bench.runs.worker import main
 main()
 """
 FIRST = View(first=12)

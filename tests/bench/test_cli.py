@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from rich.console import Console
-from schedlab.bench import doctor
-from schedlab.bench.store import read
-from schedlab.dispatch.registry import dispatchers
+from schedlab.bench.cli import doctor
+from schedlab.bench.records.store import read
 from schedlab.instances import load
+from schedlab.simulation.policies.registry import dispatchers
 
 SNAPSHOT = ["eurora_99", "--at", "12:00", "--first", "12"]
 QUICK = ["--methods", "multi-search,cpsat:pool+warm", "--time-limit", "3", "--threads", "1"]
@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 def results(tmp_path_factory):
     """Records of a snapshot of 12 jobs by a heuristic and a solver."""
     out = tmp_path_factory.mktemp("results")
-    command = [sys.executable, "-m", "schedlab.bench.cli", "run", *SNAPSHOT, *QUICK, "--out", str(out)]
+    command = [sys.executable, "-m", "schedlab.bench.cli.app", "run", *SNAPSHOT, *QUICK, "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=out)
     assert done.returncode == 0, done.stderr
     return out, done.stdout, done.stderr
@@ -255,11 +255,11 @@ def test_models_are_exported(bench, folder, form, formulation, word):
 
 
 def test_a_solver_that_is_missing_is_unavailable_and_the_rest_runs(folder):
-    patch = "import schedlab.backends.cpo as c; c.find_engine = lambda: None\n"
+    patch = "import schedlab.backends.cpo.backend as c; c.find_engine = lambda: None\n"
     (folder / "sitecustomize.py").write_text(patch)
     environment = {**ENVIRONMENT, "PYTHONPATH": str(folder)}
     methods = ["--methods", "cpo:pool,multi-search", "--time-limit", "3"]
-    command = [sys.executable, "-m", "schedlab.bench.cli", "run", *SNAPSHOT, *methods, "--json"]
+    command = [sys.executable, "-m", "schedlab.bench.cli.app", "run", *SNAPSHOT, *methods, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     missing, heuristic = map(json.loads, done.stdout.splitlines())
@@ -269,7 +269,7 @@ def test_a_solver_that_is_missing_is_unavailable_and_the_rest_runs(folder):
 
 def started(*options):
     """A bench that is busy for a minute, and its worker's process id."""
-    command = [sys.executable, "-m", "schedlab.bench.cli", "run", "eurora_330", "--time-limit", "61.5", *options]
+    command = [sys.executable, "-m", "schedlab.bench.cli.app", "run", "eurora_330", "--time-limit", "61.5", *options]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
     while time.monotonic() < until:
@@ -332,7 +332,7 @@ def _command(pid):
 
 
 def test_a_closed_pipe_is_no_traceback(folder):
-    command = f"{sys.executable} -m schedlab.bench.cli show eurora_700 | head -c 1"
+    command = f"{sys.executable} -m schedlab.bench.cli.app show eurora_700 | head -c 1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert "Traceback" not in done.stderr and len(done.stdout) == 1
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from schedlab.instances.cooling_tables import cooling
+from schedlab.instances.formats.cooling_tables import cooling
 from schedlab.instances.weather import read_weather
 
 MINE = "temperature_c,it_power_w,pue\n10,1000,1.25\n20,1000,1.5\n10,400,1.1\n20,400,1.2\n"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.bench.cli import main
-from schedlab.bench.defaults import defaults
-from schedlab.bench.report_eviction import EvictionBoard, Line
-from schedlab.bench.selection import key_of
-from schedlab.bench.store import files, read
-from schedlab.bench.view import View
+from schedlab.bench.cli.app import main
+from schedlab.bench.records.store import files, read
+from schedlab.bench.runs.defaults import defaults
+from schedlab.bench.runs.selection import key_of
+from schedlab.bench.runs.view import View
+from schedlab.bench.tables.eviction import EvictionBoard, Line
 from schedlab.instances import InstanceError, generators, load, write
 
 SETTINGS = 'kind = "eviction"\nnodes_needed = 100\ndeadline_s = 200\nstep_s = 60\n'

@@ -9,19 +9,19 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Result
-from schedlab.bench.faults import WrongUse
-from schedlab.bench.guide_days import Sample
-from schedlab.bench.guide_learning import confusion, errors_by_distance, learn, leave_out, usual
-from schedlab.bench.profiting import fields
-from schedlab.bench.record import outcome, record
-from schedlab.bench.selection import Run
-from schedlab.bench.store import write_whole
-from schedlab.bench.view import View
-from schedlab.heuristics import multi_search
+from schedlab.bench.errors import WrongUse
+from schedlab.bench.guide.days import Sample
+from schedlab.bench.guide.learning import confusion, errors_by_distance, learn, leave_out, usual
+from schedlab.bench.kinds.profit import fields
+from schedlab.bench.records.record import outcome, record
+from schedlab.bench.records.store import write_whole
+from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.view import View
+from schedlab.heuristics.list_scheduling import multi_search
 from schedlab.instances import load
-from schedlab.instances.own_files import content_of
-from schedlab.models.efficiency import Day
-from schedlab.models.guide import MAXIMISE, OPTIMISE, Leaf, Split
+from schedlab.instances.files.own_files import content_of
+from schedlab.models.profit.efficiency import Day
+from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split
 
 BUSY = (9, 9, 9, 8, 3, 2)  # nodes of 10 that are busy, day after day: 0.8 and less is followed by days below 700 W
 UNTIL = len(BUSY) * 86400

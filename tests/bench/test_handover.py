@@ -6,11 +6,12 @@ import time
 import pytest
 import schedlab as sl
 from schedlab.backends import Incumbent
-from schedlab.bench import handover
-from schedlab.bench.handover import HandOver, handed_over, path_of, remove, with_best
-from schedlab.bench.selection import Run
-from schedlab.bench.view import View
-from schedlab.heuristics import Placement, multi_search
+from schedlab.bench.runs import handover
+from schedlab.bench.runs.handover import HandOver, handed_over, path_of, remove, with_best
+from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.view import View
+from schedlab.heuristics import Placement
+from schedlab.heuristics.list_scheduling import multi_search
 from schedlab.instances import load
 
 DAY = View(first=12)

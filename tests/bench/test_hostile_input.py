@@ -7,14 +7,14 @@ import subprocess
 import sys
 
 import pytest
-from schedlab.bench import importing_log
-from schedlab.bench.ending import exit_code
-from schedlab.bench.record import record
-from schedlab.bench.record_form import first_fault
-from schedlab.bench.selection import Run, plan
-from schedlab.bench.store import Store, jobs_file, read, stem_of
+from schedlab.bench.cli.ending import exit_code
+from schedlab.bench.ingest import log as importing_log
+from schedlab.bench.records.form import first_fault
+from schedlab.bench.records.record import record
+from schedlab.bench.records.store import Store, jobs_file, read, stem_of
+from schedlab.bench.runs.selection import Run, plan
 from schedlab.bench.terminal import Plain
-from schedlab.instances.own_files import content_of
+from schedlab.instances.files.own_files import content_of
 
 NASTY = "[/red]\x1b[31m\r\u202e:smile:$\\frac[bold]\x07\x9b2J"
 SHOWN = "[/red]\\x1b[31m\\r\\u202e:smile:$\\frac[bold]\\x07\\x9b2J"
@@ -127,8 +127,8 @@ class TestNames:
     def test_a_message_of_a_run(self, bench, day, tmp_path, monkeypatch):
         """The table of ``bench run`` with a record that is kept."""
         results = tmp_path / "results"
-        monkeypatch.setattr("schedlab.bench.runner.Child", None)  # no run is started
-        from schedlab.bench.selection import Asked
+        monkeypatch.setattr("schedlab.bench.runs.runner.Child", None)  # no run is started
+        from schedlab.bench.runs.selection import Asked
         from schedlab.instances import load
 
         [run] = plan(load(day), str(day), Asked(methods=["multi-search"], first=2))
@@ -289,16 +289,16 @@ class TestStops:
     @pytest.mark.parametrize(
         ("place", "words"),
         [
-            ("schedlab.bench.importing_log.read_trace", ("import", "swf", "x", "--out", "out")),
-            ("schedlab.bench.importing_log.write", ("import", "swf", "log.swf", "--out", "out")),
-            ("schedlab.bench.importing_weather.read_weather", ("import", "weather", "x", "--out", "out")),
-            ("schedlab.bench.importing_curie.read_trace", ("import", "curie", "x", "--out", "out")),
-            ("schedlab.bench.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
-            ("schedlab.bench.cli.load", ("show", "eurora_99")),
-            ("schedlab.bench.plot.files", ("plot", "out")),
-            ("schedlab.bench.guide_days.files", ("guide", "out")),
-            ("schedlab.bench.verify.files", ("verify", "out")),
-            ("schedlab.bench.export.lower", ("export", "eurora_99", "--formulation", "pool@900s", "--out", "out")),
+            ("schedlab.bench.ingest.log.read_trace", ("import", "swf", "x", "--out", "out")),
+            ("schedlab.bench.ingest.log.write", ("import", "swf", "log.swf", "--out", "out")),
+            ("schedlab.bench.ingest.weather.read_weather", ("import", "weather", "x", "--out", "out")),
+            ("schedlab.bench.ingest.curie.read_trace", ("import", "curie", "x", "--out", "out")),
+            ("schedlab.bench.cli.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
+            ("schedlab.bench.cli.app.load", ("show", "eurora_99")),
+            ("schedlab.bench.plots.page.files", ("plot", "out")),
+            ("schedlab.bench.guide.days.files", ("guide", "out")),
+            ("schedlab.bench.records.verify.files", ("verify", "out")),
+            ("schedlab.bench.cli.export.lower", ("export", "eurora_99", "--formulation", "pool@900s", "--out", "out")),
         ],
         ids=lambda words: " ".join(words)[:15] if isinstance(words, tuple) else "",
     )
@@ -327,7 +327,7 @@ class TestStops:
             exit_code(bug)
 
 
-BENCH = [sys.executable, "-c", "from schedlab.bench.cli import main; main()"]
+BENCH = [sys.executable, "-c", "from schedlab.bench.cli.app import main; main()"]
 
 
 @pytest.mark.parametrize("words", [["list"], ["--help"]])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances import load
-from schedlab.instances.cooling_tables import cooling
+from schedlab.instances.formats.cooling_tables import cooling
 
 CURIE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "cea_curie_2011"
 HEADER = "; UnixStartTime: 1342130400\n; TimeZoneString: Europe/Paris\n; MaxProcs: 64\n"  # 13 July 2012, 00:00 in Paris

@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.bench.charts import Frame, chart, means
-from schedlab.bench.dispatching import replay_in_worker
-from schedlab.bench.gantt import rectangles, shares
-from schedlab.bench.plot import OTHERS, legend_of, plot
-from schedlab.bench.record import plain, record
-from schedlab.bench.replay import Replay
-from schedlab.bench.selection import Run
-from schedlab.bench.store import Store, stem_of
-from schedlab.bench.view import View
-from schedlab.dispatch.outputs import Jobs, Kind, read_jobs
-from schedlab.dispatch.simulation import Placement
+from schedlab.bench.kinds.replays import replay_in_worker
+from schedlab.bench.plots.charts import Frame, chart, means
+from schedlab.bench.plots.gantt import rectangles, shares
+from schedlab.bench.plots.page import OTHERS, legend_of, plot
+from schedlab.bench.records.record import plain, record
+from schedlab.bench.records.store import Store, stem_of
+from schedlab.bench.runs.replay_settings import Replay
+from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.view import View
 from schedlab.instances import load
-from schedlab.instances.own_files import content_of
+from schedlab.instances.files.own_files import content_of
 from schedlab.models import NodeGroup, Platform
+from schedlab.simulation.engine.simulation import Placement
+from schedlab.simulation.outputs import Jobs, Kind, read_jobs
 
 VOID = {"meta", "br", "img", "link", "input"}
 ONE_CORE = (Kind(request={"cores": 1}),)

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from schedlab.bench.plot_profit import Axis, axis_of, chosen, drawn_of, incumbents, limits, pues, total_pue
-from schedlab.bench.report_profit import sorted_out
-from schedlab.bench.store import files, read
+from schedlab.bench.plots.profit import Axis, axis_of, chosen, drawn_of, incumbents, limits, pues, total_pue
+from schedlab.bench.records.store import files, read
+from schedlab.bench.tables.profit import sorted_out
 
 OWN = "air,summer,cheap"
 
@@ -19,7 +19,7 @@ def boards(profit_results):
 
 @pytest.fixture(scope="module")
 def page(profit_results, tmp_path_factory):
-    from schedlab.bench.plot import plot
+    from schedlab.bench.plots.page import plot
 
     path, count = plot(profit_results, tmp_path_factory.mktemp("page") / "a.html")
     assert count == 10

@@ -8,19 +8,19 @@ from dataclasses import replace
 import pytest
 import schedlab as sl
 from rich.console import Console
-from schedlab.bench import defaults as usual
-from schedlab.bench.faults import WrongUse
-from schedlab.bench.how_long import worst_case
-from schedlab.bench.profiting import fields
-from schedlab.bench.record import times
-from schedlab.bench.report import show
-from schedlab.bench.report_profit import ProfitBoard, sorted_out
-from schedlab.bench.selection import Asked, Run, key_of, plan
-from schedlab.bench.store import files, read
-from schedlab.bench.view import View, one_scenario, scenarios_of
-from schedlab.heuristics import first_solution
+from schedlab.bench.errors import WrongUse
+from schedlab.bench.kinds.profit import fields
+from schedlab.bench.records.record import times
+from schedlab.bench.records.store import files, read
+from schedlab.bench.runs import defaults as usual
+from schedlab.bench.runs.how_long import worst_case
+from schedlab.bench.runs.selection import Asked, Run, key_of, plan
+from schedlab.bench.runs.view import View, one_scenario, scenarios_of
+from schedlab.bench.tables.profit import ProfitBoard, sorted_out
+from schedlab.bench.tables.report import show
+from schedlab.heuristics.list_scheduling import first_solution
 from schedlab.instances import load
-from schedlab.models import profit_account
+from schedlab.models.profit import accounting as profit_account
 
 OWN = "air,summer,cheap"
 METHODS = "rule:est,multi-search"

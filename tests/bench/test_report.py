@@ -4,10 +4,10 @@ import io
 
 import pytest
 from rich.console import Console
-from schedlab.bench.defaults import NOON
-from schedlab.bench.record import failed, plain, record, times
-from schedlab.bench.report import Board, boards, show
-from schedlab.bench.selection import Run
+from schedlab.bench.records.record import failed, plain, record, times
+from schedlab.bench.runs.defaults import NOON
+from schedlab.bench.runs.selection import Run
+from schedlab.bench.tables.report import Board, boards, show
 
 
 def made(method, objective=None, bound=None, seed=1, **fields):

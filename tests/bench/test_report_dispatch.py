@@ -4,17 +4,17 @@ import io
 
 import pytest
 from rich.console import Console
-from schedlab.bench.dispatch_columns import columns_of
-from schedlab.bench.dispatch_figures import all_figures
-from schedlab.bench.progress import Lines, Live
-from schedlab.bench.record import record
-from schedlab.bench.replay import Replay
-from schedlab.bench.report import show
-from schedlab.bench.report_dispatch import sorted_out
-from schedlab.bench.selection import Run
-from schedlab.bench.view import View
-from schedlab.dispatch.registry import PREDICTED_BY
-from schedlab.dispatch.simulator import simulate
+from schedlab.bench.records.record import record
+from schedlab.bench.runs.progress import Lines, Live
+from schedlab.bench.runs.replay_settings import Replay
+from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.view import View
+from schedlab.bench.tables.replays.columns import columns_of
+from schedlab.bench.tables.replays.figures import all_figures
+from schedlab.bench.tables.replays.report import sorted_out
+from schedlab.bench.tables.report import show
+from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.policies.registry import PREDICTED_BY
 
 DAY = View(durations="runtime")
 USUAL = Replay()

@@ -4,11 +4,11 @@ import json
 
 import pytest
 import schedlab as sl
-from schedlab.bench.answer import answer
-from schedlab.bench.record import plain, record
-from schedlab.bench.selection import Asked, plan
-from schedlab.bench.store import Store, read
-from schedlab.bench.verify import Checker
+from schedlab.bench.records.answer import answer
+from schedlab.bench.records.record import plain, record
+from schedlab.bench.records.store import Store, read
+from schedlab.bench.records.verify import Checker
+from schedlab.bench.runs.selection import Asked, plan
 from schedlab.instances import load
 
 SNAPSHOT = ["eurora_99", "--at", "12:00", "--first", "12"]

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 import schedlab as sl
-from schedlab.bench.defaults import DAY_REPLAYED, LARGE_DISPATCH, NOON, SMALL_DISPATCH, WHOLE, defaults
-from schedlab.bench.faults import WrongUse
-from schedlab.bench.how_long import how_long, worst_case
-from schedlab.bench.selection import Asked, Run, key_of, parse_methods, parse_seeds, plan
-from schedlab.bench.view import View, parse_clock
+from schedlab.bench.errors import WrongUse
+from schedlab.bench.runs.defaults import DAY_REPLAYED, LARGE_DISPATCH, NOON, SMALL_DISPATCH, WHOLE, defaults
+from schedlab.bench.runs.how_long import how_long, worst_case
+from schedlab.bench.runs.selection import Asked, Run, key_of, parse_methods, parse_seeds, plan
+from schedlab.bench.runs.view import View, parse_clock
 from schedlab.instances import load
-from schedlab.instances.own_files import content_of
+from schedlab.instances.files.own_files import content_of
 
 RUN = Run("day", "instances/day", "c0ffee", "cpsat:pool", solver="cpsat", version="9.15")
 

@@ -9,21 +9,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.bench.cli import main
-from schedlab.bench.dispatching import replay_in_worker
-from schedlab.bench.faults import WrongUse
-from schedlab.bench.record import failed, plain, record
-from schedlab.bench.replay import Replay, parse_stretch
-from schedlab.bench.selection import Asked, Run, is_dispatcher, key_of, plan
-from schedlab.bench.simulate import trace_name
-from schedlab.bench.store import Store, read, read_results
-from schedlab.bench.view import View
-from schedlab.dispatch.moment import Decision, Start
-from schedlab.dispatch.registry import Named
-from schedlab.dispatch.simulator import simulate
+from schedlab.bench.cli.app import main
+from schedlab.bench.errors import WrongUse
+from schedlab.bench.kinds.replays import replay_in_worker
+from schedlab.bench.records.record import failed, plain, record
+from schedlab.bench.records.store import Store, read, read_results
+from schedlab.bench.runs.replay_settings import Replay, parse_stretch
+from schedlab.bench.runs.selection import Asked, Run, is_dispatcher, key_of, plan
+from schedlab.bench.runs.simulate import trace_name
+from schedlab.bench.runs.view import View
 from schedlab.instances import load
-from schedlab.instances.own_files import content_of
+from schedlab.instances.files.own_files import content_of
 from schedlab.instances.traces import open_trace
+from schedlab.simulation.engine.moment import Decision, Start
+from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.policies.registry import Named
 
 JOBS = 60
 MACHINE = ["--nodes", "8", "--cores", "1"]
@@ -329,7 +329,7 @@ def test_a_dispatcher_that_fails_is_told_with_job_node_and_time_and_what_was_don
 
 def test_a_replay_is_stopped_at_its_limit_with_what_is_done(log, tmp_path, monkeypatch):
     monkeypatch.setattr(Named, "make", lambda self, **options: Planted(""))
-    monkeypatch.setattr("schedlab.dispatch.live.TELL_EVERY", 0.0)
+    monkeypatch.setattr("schedlab.simulation.engine.live.TELL_EVERY", 0.0)
     run, spec = spec_of(log, tmp_path, time_limit=1e-9)
     kept = record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00")
     assert (kept["status"], kept["cause"], kept["verified"]) == ("unknown", "timeout", None) and not failed(kept)
@@ -341,7 +341,7 @@ def test_what_a_replay_did_before_it_broke_off_is_checked_without_the_jobs_that_
     bench, log, tmp_path, monkeypatch, fault, limit
 ):
     monkeypatch.setattr(Named, "make", lambda self, **options: Planted(fault))
-    monkeypatch.setattr("schedlab.dispatch.live.TELL_EVERY", 0.0)
+    monkeypatch.setattr("schedlab.simulation.engine.live.TELL_EVERY", 0.0)
     run, spec = spec_of(log, tmp_path, time_limit=limit, content=content_of(log))
     kept = record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00")
     Store(tmp_path).write(kept)
@@ -358,8 +358,8 @@ def test_what_a_replay_did_before_it_broke_off_is_checked_without_the_jobs_that_
 
 def test_the_worker_tells_how_far_it_is(log, tmp_path, monkeypatch):
     monkeypatch.setattr(Named, "make", lambda self, **options: Planted(""))
-    monkeypatch.setattr("schedlab.dispatch.live.TELL_EVERY", 0.0)
-    monkeypatch.setattr("schedlab.bench.dispatching.NEWS_EVERY", 0.0)
+    monkeypatch.setattr("schedlab.simulation.engine.live.TELL_EVERY", 0.0)
+    monkeypatch.setattr("schedlab.bench.kinds.replays.NEWS_EVERY", 0.0)
     events = []
     found = replay_in_worker(spec_of(log, tmp_path)[1], events.append)
     assert found["status"] == "feasible" and events[0] == {"event": "begin", "sense": "minimize", "jobs": JOBS}

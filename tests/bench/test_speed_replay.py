@@ -6,9 +6,9 @@ import sys
 
 import pytest
 from rich.console import Console
-from schedlab.bench import speed_replay
-from schedlab.bench.speed_replay import Unavailable, accasim_python, beside_accasim, cost_of, write_trace
-from schedlab.instances.swf import read_swf
+from schedlab.bench.speed import replay as speed_replay
+from schedlab.bench.speed.replay import Unavailable, accasim_python, beside_accasim, cost_of, write_trace
+from schedlab.instances.formats.swf import read_swf
 
 
 def test_the_trace_is_the_same_every_time_and_fits_the_machine(tmp_path):

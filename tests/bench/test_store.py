@@ -4,10 +4,10 @@ import json
 import sys
 
 import pytest
-from schedlab.bench.faults import WrongUse
-from schedlab.bench.record import record
-from schedlab.bench.selection import Run
-from schedlab.bench.store import Store, files, name_of, read, read_results, write_whole
+from schedlab.bench.errors import WrongUse
+from schedlab.bench.records.record import record
+from schedlab.bench.records.store import Store, files, name_of, read, read_results, write_whole
+from schedlab.bench.runs.selection import Run
 
 RUN = Run("day", "day", "c", "highs:pool@900s+warm", 3)
 FOUND = {"status": "feasible", "objective": 2.5, "verified": True, "sense": "minimize", "schedule": {}}

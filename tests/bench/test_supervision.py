@@ -12,11 +12,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from schedlab.bench import process
-from schedlab.bench.process import Child
-from schedlab.bench.runner import supervise
-from schedlab.bench.selection import Run
-from schedlab.bench.store import Store, read
+from schedlab.bench.records.store import Store, read
+from schedlab.bench.runs import process
+from schedlab.bench.runs.process import Child
+from schedlab.bench.runs.runner import supervise
+from schedlab.bench.runs.selection import Run
 
 # A worker that behaves as its method says; it leaves its process id, and that of a "solver" it starts, in its folder.
 PLANTED = """
@@ -208,10 +208,10 @@ def test_records_that_are_there_are_kept_and_a_broken_file_is_not(bench):
 BENCH = """
 import sys
 sys.path[:0] = {path!r}
-from schedlab.bench.process import Child
-from schedlab.bench.runner import supervise
-from schedlab.bench.selection import Run
-from schedlab.bench.store import Store
+from schedlab.bench.runs.process import Child
+from schedlab.bench.runs.runner import supervise
+from schedlab.bench.runs.selection import Run
+from schedlab.bench.records.store import Store
 class Nobody:
     def begun(self, run): pass
     def incumbent(self, run, event): pass

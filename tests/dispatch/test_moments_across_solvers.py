@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.dispatch.cp_model import problem_of, what_runs
-from schedlab.dispatch.moment import Moment
-from schedlab.dispatch.waiting import Register
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
+from schedlab.simulation.engine.moment import Moment
+from schedlab.simulation.policies.cp.model import problem_of, what_runs
+from schedlab.simulation.policies.cp.waiting import Register
 
 QUEUES = (Queue("debug", 2), Queue("parallel", 5), Queue("long", 11))
 RESOURCES = ("cores", "memory", "gpus")

@@ -9,12 +9,12 @@ import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.dispatch.outputs import COLUMNS, JobsError, Kind, Replayed, read_jobs, write_jobs, write_starts
-from schedlab.dispatch.simulation import Placement
-from schedlab.dispatch.simulator import simulate
-from schedlab.dispatch.verification import violations
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.simulation.engine.simulation import Placement
+from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.outputs import COLUMNS, JobsError, Kind, Replayed, read_jobs, write_jobs, write_starts
 
 MACHINE = Platform([NodeGroup("n", 8, {"cores": 16, "gpu cards": 2})])
 QUEUES = [Queue("short; or=long", 3600), Queue("parallel", 60)]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import UnknownName
-from schedlab.dispatch.accuracy import Accuracy, accuracy, expected_as_recorded
-from schedlab.dispatch.predictors import PREDICTORS, DataDriven, predictor, prefix
 from schedlab.instances.workload import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.simulation.accuracy import Accuracy, accuracy, expected_as_recorded
+from schedlab.simulation.predictors import PREDICTORS, DataDriven, predictor, prefix
 
 PLATFORM = Platform([NodeGroup("n", 64, {"cores": 16, "gpus": 2})])
 QUEUES = [Queue("debug", 3600), Queue("long", 7200)]

@@ -4,10 +4,10 @@ import random
 from dataclasses import replace
 
 import pytest
-from schedlab.dispatch.policies import POLICIES, Policy
-from schedlab.dispatch.simulator import simulate
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.policies.policy import POLICIES, Policy
 
 DAY = 86400
 FAR = 10**7

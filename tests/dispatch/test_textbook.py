@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.dispatch.policies import POLICIES, Policy
-from schedlab.dispatch.simulator import simulate
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.policies.policy import POLICIES, Policy
 
 KTH = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "kth_sp2_1996" / "KTH-SP2-1996-2.1-cln.swf"
 
@@ -110,11 +110,12 @@ def test_the_kth_log(policy):
 @pytest.mark.parametrize("seed", range(4))
 def test_easy_is_backfilling_with_one_reservation(seed):
     """The kernel that keeps profiles, asked for one reservation, gives the starts of the one that counts."""
-    from schedlab.dispatch import backfilling, easy
-    from schedlab.dispatch.simulator import rules_of
-    from schedlab.heuristics.event_machine import trace_of
-    from schedlab.heuristics.event_replay import step
-    from schedlab.heuristics.event_state import WAITING, new_state
+    from schedlab.heuristics.kernels.events.machine import trace_of
+    from schedlab.heuristics.kernels.events.replay import step
+    from schedlab.heuristics.kernels.events.state import WAITING, new_state
+    from schedlab.simulation.engine.simulator import rules_of
+    from schedlab.simulation.policies import conservative as backfilling
+    from schedlab.simulation.policies import easy
 
     w = synthetic(300, 64, seed)
     trace = trace_of(w, machine(64), w.runtime, True)

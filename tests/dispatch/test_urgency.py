@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import schedlab as sl
-from schedlab.dispatch.cp import make
-from schedlab.dispatch.cp_allocation import Board
-from schedlab.dispatch.cp_model import what_runs
-from schedlab.dispatch.moment import Moment
-from schedlab.dispatch.simulator import simulate
-from schedlab.dispatch.urgency import Guard
-from schedlab.dispatch.waiting import Register
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
+from schedlab.simulation.engine.moment import Moment
+from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.policies.cp.allocation import Board
+from schedlab.simulation.policies.cp.dispatcher import make
+from schedlab.simulation.policies.cp.model import what_runs
+from schedlab.simulation.policies.cp.urgency import Guard
+from schedlab.simulation.policies.cp.waiting import Register
 
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2})])

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.dispatch.outputs import Replayed
-from schedlab.dispatch.simulation import Placement
-from schedlab.dispatch.simulator import simulate
-from schedlab.dispatch.verification import MOST, violations
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
+from schedlab.simulation.engine.simulation import Placement
+from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.engine.verification import MOST, violations
+from schedlab.simulation.outputs import Replayed
 
 MACHINE = Platform([NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 2, {"cores": 16, "mics": 2})])
 DAY = Queue("day", 3600)

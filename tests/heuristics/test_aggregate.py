@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from schedlab import load
 from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler
-from schedlab.heuristics.aggregate import BLOCK, new_aggregate, possible
 from schedlab.heuristics.clock import running
 from schedlab.heuristics.delay_search import _fill
-from schedlab.heuristics.earliest import new_scratch
-from schedlab.heuristics.kernels import KINDS, PARKED, new_hopeless, place
-from schedlab.heuristics.profile import NEVER, new_profile
+from schedlab.heuristics.kernels.aggregate import BLOCK, new_aggregate, possible
+from schedlab.heuristics.kernels.earliest import new_scratch
+from schedlab.heuristics.kernels.placement import KINDS, PARKED, new_hopeless, place
+from schedlab.heuristics.kernels.profile import NEVER, new_profile
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 
 

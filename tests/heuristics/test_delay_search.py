@@ -5,12 +5,13 @@ import random
 
 import numpy as np
 import pytest
-from schedlab.heuristics import ListScheduler, NoSchedule, multi_search
+from schedlab.heuristics import ListScheduler, NoSchedule
 from schedlab.heuristics.delay_search import delay_search
-from schedlab.heuristics.kernels import PARKED
+from schedlab.heuristics.kernels.placement import PARKED
+from schedlab.heuristics.list_scheduling import multi_search
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
-from schedlab.models.cooling import Cooling
-from schedlab.models.series import Series
+from schedlab.models.profit.cooling import Cooling
+from schedlab.models.step_function import Series
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16, "mem": 64})])
 HOT = Cooling("hot noon", (10, 30), (0, 200, 600), ((0, 0, 60), (0, 60, 500)))

@@ -50,7 +50,7 @@ def test_ctrl_c_returns_the_best_so_far(instance: str, method: str) -> None:
 
 @pytest.mark.parametrize("method", ["lns@cpsat", "relaxation-search"])
 def test_ctrl_c_in_a_solve_of_a_search_ends_the_search(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from schedlab.backends.cpsat import CompiledCpSat
+    from schedlab.backends.cpsat.backend import CompiledCpSat
 
     solves, real = [], CompiledCpSat.run
 

@@ -8,11 +8,11 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.dispatch.simulator import simulate
 from schedlab.heuristics import UnknownOrder
 from schedlab.heuristics.rules import RULES, LeftWaiting, most_profit_first, schedule_by_rule
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running
-from schedlab.models.series import Series
+from schedlab.models.step_function import Series
+from schedlab.simulation.engine.simulator import simulate
 
 QUEUE = Queue("q", 100)
 NIGHT = Queue("night", 500, ((64800, 71000),))

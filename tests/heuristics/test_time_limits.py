@@ -5,10 +5,12 @@ import time
 import numpy as np
 import pytest
 from schedlab import load, solve
-from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, lns, move_jobs, multi_search, warm_up
+from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, move_jobs, warm_up
 from schedlab.heuristics.clock import Clock, OutOfTime
 from schedlab.heuristics.delay_search import warm_up as warm_up_delays
-from schedlab.heuristics.lns import warm_up as warm_up_lns
+from schedlab.heuristics.list_scheduling import multi_search
+from schedlab.heuristics.lns import search as lns
+from schedlab.heuristics.lns.search import warm_up as warm_up_lns
 
 LONG = 20.0  # seconds: far less than the work that is interrupted, far more than a busy machine's delays
 
@@ -45,10 +47,10 @@ def test_an_interrupted_order_gives_no_schedule(problem):
 
 def test_a_kernel_at_work_is_stopped(problem):
     """A single call for a million moves, and one for a million steps of ruin and recreate: minutes without the clock."""
-    from schedlab.heuristics.lns import Search
-    from schedlab.heuristics.lns_kernels import DRAWS, MOST, ruin_and_recreate
-    from schedlab.heuristics.lns_ways import Ruin
-    from schedlab.heuristics.moves import Answer, improve
+    from schedlab.heuristics.kernels.ruin_and_recreate import DRAWS, MOST, ruin_and_recreate
+    from schedlab.heuristics.list_scheduling.moves import Answer, improve
+    from schedlab.heuristics.lns.operators import Ruin
+    from schedlab.heuristics.lns.search import Search
 
     scheduler = ListScheduler(problem)
     a, order = scheduler.arrays, scheduler.order("est")

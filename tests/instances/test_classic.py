@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schedlab.instances.classic import (
+from schedlab.instances.formats.classic import (
     FormatError,
     read_fjsplib,
     read_jsplib,
@@ -12,7 +12,7 @@ from schedlab.instances.classic import (
     read_patterson,
     read_psplib,
 )
-from schedlab.models.project import Project
+from schedlab.models.project.problem import Project
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 MULTI_MODE = """\

@@ -7,9 +7,8 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from schedlab.instances import InstanceError, WorkloadError, cooling_fit
-from schedlab.instances.cooling_fit import MOST, SUMMER, WINTER, ship, shipped
-from schedlab.instances.cooling_tables import (
+from schedlab.instances import InstanceError, WorkloadError
+from schedlab.instances.formats.cooling_tables import (
     SHIPPED,
     UnknownCooling,
     about,
@@ -18,6 +17,8 @@ from schedlab.instances.cooling_tables import (
     cooling_names,
     read_cooling,
 )
+from schedlab.instances.generators import cooling_fit
+from schedlab.instances.generators.cooling_fit import MOST, SUMMER, WINTER, ship, shipped
 from schedlab.instances.weather import read_weather
 
 Writer = Callable[[str, str], Path]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances import InstanceError, UnknownInstance, load, names, write
-from schedlab.instances.folder import Folder
-from schedlab.instances.writing import to_csv, to_toml
+from schedlab.instances.files.folder import Folder
+from schedlab.instances.files.writing import to_csv, to_toml
 
 SETTINGS = """\
 kind = "dispatch"

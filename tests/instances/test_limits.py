@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from schedlab.bench.faults import WrongUse
-from schedlab.bench.selection import parse_seeds
+from schedlab.bench.errors import WrongUse
+from schedlab.bench.runs.selection import parse_seeds
 from schedlab.instances import (
     InstanceError,
     WorkloadError,
@@ -19,13 +19,13 @@ from schedlab.instances import (
     read_sacct,
     read_swf,
 )
-from schedlab.instances import lines as limits
-from schedlab.instances.classic import FormatError, read_fjsplib, read_patterson, read_psplib
-from schedlab.instances.cooling_tables import read_cooling
-from schedlab.instances.eurora_trace import COLUMNS, read_eurora
-from schedlab.instances.lines import read_lines
+from schedlab.instances.files import lines as limits
+from schedlab.instances.files.lines import read_lines
+from schedlab.instances.formats.classic import FormatError, read_fjsplib, read_patterson, read_psplib
+from schedlab.instances.formats.cooling_tables import read_cooling
+from schedlab.instances.formats.eurora_trace import COLUMNS, read_eurora
 from schedlab.instances.weather import read_weather
-from schedlab.models.dispatch import Dispatch, Job, Queue
+from schedlab.models.dispatch.problem import Dispatch, Job, Queue
 from schedlab.models.platform import NodeGroup, Platform, ProblemError
 
 Writer = Callable[[str, str], Path]

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from schedlab.heuristics import first_solution
+from schedlab.heuristics.list_scheduling import first_solution
 from schedlab.instances import Instance, InstanceError, UnknownScenario, load, write
-from schedlab.instances.cooling_tables import cooling
+from schedlab.instances.formats.cooling_tables import cooling
 from schedlab.models import Profit
 
 SETTINGS = """\

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.swf import FIELDS, _table, read_swf, swf_trace
+from schedlab.instances.formats.swf import FIELDS, _table, read_swf, swf_trace
 from schedlab.instances.workload import Workload, WorkloadError
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"

@@ -8,9 +8,9 @@ from statistics import fmean
 
 import pytest
 from schedlab.instances import InstanceError, WorkloadError
-from schedlab.instances.climate import SEASONS, synthetic
+from schedlab.instances.generators.climate import SEASONS, synthetic
 from schedlab.instances.weather import Weather, read_weather, weather_csv
-from schedlab.models.series import DAY, HOUR, Series
+from schedlab.models.step_function import DAY, HOUR, Series
 
 Writer = Callable[[str, str], Path]
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "weather_po_valley_pvgis"

@@ -2,7 +2,7 @@
 
 import pytest
 from schedlab.models import ProblemError
-from schedlab.models.cooling import Cooling
+from schedlab.models.profit.cooling import Cooling
 
 TABLE = Cooling("plant", (0, 10, 30), (0, 100, 300), ((0, 10, 40), (10, 30, 80), (10, 50, 200)))
 

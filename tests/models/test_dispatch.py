@@ -6,7 +6,7 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Running, Schedule
-from schedlab.models.dispatch import OBJECTIVES, impossible
+from schedlab.models.dispatch.problem import OBJECTIVES, impossible
 
 EURORA_4 = Platform(
     [NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 2, {"cores": 16, "gpus": 0, "mics": 2})]

@@ -9,7 +9,7 @@ import schedlab as sl
 from random_evictions import applications, best_by_enumeration, random_eviction, random_shared
 from schedlab import BatchJob, Candidate, Eviction, EvictionPlan, ProblemError
 from schedlab.models import Checkpointing, Schedule
-from schedlab.models.eviction_jobs import checkpoint_seconds
+from schedlab.models.eviction.jobs import checkpoint_seconds
 
 THETA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "theta_2022" / "real_week_1.swf"
 BACKENDS = ["cpsat", "highs", "cpo"]

@@ -8,10 +8,10 @@ import pytest
 import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.cooling_tables import cooling
+from schedlab.instances.formats.cooling_tables import cooling
 from schedlab.models import Cooling, Profit, Series
-from schedlab.models.efficiency import days
-from schedlab.models.guide import MAXIMISE, OPTIMISE, Leaf, Split
+from schedlab.models.profit.efficiency import days
+from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split
 
 DAY = 86400
 FULL = Split(0.8482, Leaf(MAXIMISE, 40, 39), Leaf(OPTIMISE, 60, 60))

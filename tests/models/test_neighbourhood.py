@@ -6,14 +6,14 @@ import random
 import numpy as np
 import pytest
 from schedlab.backends import Limits, run
-from schedlab.heuristics import first_solution
+from schedlab.heuristics.list_scheduling import first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, Schedule
-from schedlab.models.cooling import Cooling
-from schedlab.models.dispatch import OBJECTIVES
-from schedlab.models.dispatch_neighbourhood import Neighbourhoods, neighbourhood
-from schedlab.models.placed import PARKED, Flat
+from schedlab.models.dispatch.problem import OBJECTIVES
+from schedlab.models.neighbourhood import Neighbourhoods, neighbourhood
 from schedlab.models.platform import ProblemError
-from schedlab.models.series import Series
+from schedlab.models.profit.cooling import Cooling
+from schedlab.models.schedule_arrays import PARKED, Flat
+from schedlab.models.step_function import Series
 
 PLATFORM = Platform([NodeGroup("big", 2, {"cores": 16, "mem": 64}), NodeGroup("small", 1, {"cores": 8, "mem": 64})])
 QUEUES = [Queue("fast", 600), Queue("slow", 7200)]

@@ -7,8 +7,8 @@ import pytest
 import schedlab as sl
 from schedlab.models.platform import ProblemError
 from schedlab.models.problem import Schedule
-from schedlab.models.project import Mode, Project, Resource, Task
-from schedlab.models.project_cliques import exclusive_sets
+from schedlab.models.project.cliques import exclusive_sets
+from schedlab.models.project.problem import Mode, Project, Resource, Task
 
 
 @pytest.fixture

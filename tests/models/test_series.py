@@ -2,7 +2,7 @@
 
 import pytest
 from schedlab.models import ProblemError
-from schedlab.models.series import DAY, HOUR, Series
+from schedlab.models.step_function import DAY, HOUR, Series
 
 
 def test_a_value_holds_until_the_next_time() -> None:

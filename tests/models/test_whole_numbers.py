@@ -28,8 +28,8 @@ from schedlab.models import (
     Series,
     Task,
 )
-from schedlab.models.cooling import Cooling
-from schedlab.models.whole_jobs import whole_jobs
+from schedlab.models.dispatch.whole_jobs import whole_jobs
+from schedlab.models.profit.cooling import Cooling
 
 WRONG = [10.9, 10.0, 0.5, None, math.nan, math.inf, -math.inf, True, "5", np.float64(3), np.bool_(True), [1]]
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])

@@ -1,0 +1,1 @@
+"""Conformance of backends: random small models, solved by enumeration and by every backend."""

@@ -1,0 +1,111 @@
+"""A model written out as the Python that declares it, for a report that can be pasted and run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from ...models.language import (
+    Alternative,
+    Comparison,
+    Constraint,
+    Cumulative,
+    Integer,
+    Interval,
+    Linear,
+    Model,
+    NoOverlap,
+    Precedence,
+    Synchronize,
+)
+from ...models.language.expressions import Atom, Attribute, Element, Function, Holds, Max, Min, Overlap, Piecewise
+from .brute_force import variables_of
+
+
+def declaration(model: Model) -> str:
+    """Python that declares the model; variables that no constraint and no objective uses are left out.
+
+    >>> import schedlab as sl
+    >>> m = sl.Model("one"); a = m.interval("a", size=3); m.add(a.start >= 2, "late"); m.minimize(a.end)
+    >>> print(declaration(m))
+    m = sl.Model('one', horizon=3)
+    v0 = m.interval('a', size=3, start=(0, 3))
+    m.add(v0.start >= 2, 'late')
+    m.minimize(v0.end)
+    """
+    used = {v for part in (*(c.constraint for c in model.constraints), *model.objectives) for v in variables_of(part)}
+    lines = [f"m = sl.Model({model.name!r}, horizon={model.horizon})"]
+    lines += [f"{_name(v)} = {_interval(v)}" for v in model.intervals if v in used]
+    lines += [f"{_name(x)} = m.integer({x.name!r}, {x.lo}, {x.hi})" for x in model.integers if x in used]
+    lines += [f"m.add({_constraint(c.constraint)}, {c.name!r})" for c in model.constraints]
+    aims = [_linear(e) for e in model.objectives]
+    if aims:
+        lines.append(f"m.{model.sense}({aims[0] if len(aims) == 1 else '[' + ', '.join(aims) + ']'})")
+    return "\n".join(lines)
+
+
+def _name(v: Interval | Integer) -> str:
+    return f"{'v' if isinstance(v, Interval) else 'x'}{v.index}"
+
+
+def _interval(v: Interval) -> str:
+    size = v.size_lo if v.size_lo == v.size_hi else (v.size_lo, v.size_hi)
+    start = v.windows[0] if len(v.windows) == 1 else list(v.windows)
+    return f"m.interval({v.name!r}, size={size}, start={start}{', optional=True' if v.optional else ''})"
+
+
+def _several(intervals: Iterable[Interval]) -> str:
+    return f"[{', '.join(map(_name, intervals))}]"
+
+
+def _constraint(c: Constraint) -> str:
+    match c:
+        case Comparison():
+            return _comparison(c)
+        case Alternative(a, options, count):
+            return f"sl.alternative({_name(a)}, {_several(options)}, count={count})"
+        case Cumulative(intervals, demands, steps):
+            heights = ", ".join(str(d) if isinstance(d, int) else _linear(d) for d in demands)
+            return (
+                f"sl.cumulative({_several(intervals)}, [{heights}], {steps[0][1] if len(steps) == 1 else list(steps)})"
+            )
+        case NoOverlap(intervals):
+            return f"sl.no_overlap({_several(intervals)})"
+        case Synchronize(a, others):
+            return f"sl.synchronize({_name(a)}, {_several(others)})"
+        case Precedence(before, after, delay, kind):
+            return f"sl.{kind}({_name(before)}, {_name(after)}, {delay})"
+
+
+def _comparison(c: Comparison) -> str:
+    left = _linear(c.expr)
+    if c.lo == c.hi:
+        return f"{left} == {c.hi}"
+    return f"{left} <= {c.hi}" if c.lo == -math.inf else f"{left} >= {c.lo}"
+
+
+def _linear(e: Linear) -> str:
+    parts = [_atom(a) if k == 1 else f"{k} * {_atom(a)}" for a, k in e.terms.items()]
+    if e.constant or not parts:
+        parts.append(str(e.constant))
+    return " + ".join(parts)
+
+
+def _atom(a: Atom) -> str:
+    match a:
+        case Integer():
+            return _name(a)
+        case Attribute():
+            return f"{_name(a.interval)}.{a.field}"
+        case Max() | Min():
+            return f"sl.{'max' if isinstance(a, Max) else 'min'}([{', '.join(map(_linear, a.operands))}])"
+        case Holds():
+            return f"sl.holds({_comparison(a.comparison)})"
+        case Overlap():
+            return f"sl.overlap({_name(a.interval)}, {a.lo}, {a.hi})"
+        case Element():
+            return f"sl.element({list(a.array)}, {_linear(a.operands[0])})"
+        case Piecewise():
+            return f"sl.piecewise({_linear(a.operands[0])}, {list(a.points)})"
+        case Function() | _:
+            raise TypeError(f"no Python is known for {type(a).__name__}")

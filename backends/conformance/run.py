@@ -1,0 +1,219 @@
+"""Conformance of the backends: random small models, solved by enumeration and by every backend, must come out alike.
+
+    python -m schedlab.backends.conformance --count 500 --seed 1
+
+prints how often each construct of the language was met, what each backend answered and where it was wrong (with the
+smallest model found that shows it), and after how many models each of the faults planted on purpose was caught.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from ...models.language import Model
+from ..base import Limits
+from ..registry import UnknownName, backend, names
+from .agreement import Case, Contender, Verdict, examine, examine_one, judge, shrink
+from .brute_force import EnumerationError, Truth, brute_force
+from .copies import Copy
+from .declaration import declaration
+from .planted_faults import FAULTS, faulty
+from .random_models import CONSTRUCTS, random_model
+
+STANDARD = "cpsat,highs:pairwise,highs:time-indexed,cpo"
+FAULT_MODELS = 400  # a planted fault has to be caught within so many models
+METAMORPHIC_SHARE = 5  # every fifth model is also shifted, permuted and given more capacity
+LEAST_SHARE = 0.08  # of the models have each construct: 40 of 500
+LEAST_INFEASIBLE = 0.2
+MOST_UNDECIDED = 0.02
+SHOWN = 5  # disagreements that are made small and printed
+
+
+def cases(count: int, seed: int, labels: Sequence[str], limits: Limits, jobs: int = 1) -> Iterator[Case]:
+    """The models of the seeds ``seed`` to ``seed + count - 1``, each examined with the backends named."""
+    seeds = range(seed, seed + count)
+    metamorphic = [k % METAMORPHIC_SHARE == 0 for k in range(count)]
+    work = partial(_examine, labels=tuple(labels), limits=limits)
+    if jobs == 1:
+        yield from map(work, seeds, metamorphic)
+        return
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(work, seeds, metamorphic)
+
+
+def _examine(seed: int, metamorphic: bool, labels: tuple[str, ...], limits: Limits) -> Case:
+    return examine(seed, labels, limits, metamorphic)
+
+
+def catch_faults(faults: Sequence[type[Copy]], seed: int, most: int = FAULT_MODELS) -> dict[str, int | None]:
+    """After how many random models each fault was caught; None if it was not."""
+    caught: dict[str, int | None] = {f.__name__: None for f in faults}
+    for k in range(most):
+        missing = [f for f in faults if caught[f.__name__] is None]
+        if not missing:
+            break
+        model = random_model(seed + k).model
+        try:
+            truth = brute_force(model)
+            for fault in missing:
+                if judge(model, truth, faulty(fault, model)):
+                    caught[fault.__name__] = k + 1
+        except EnumerationError:
+            continue
+    return caught
+
+
+def usable(labels: Sequence[str], console: Console) -> list[str]:
+    """The backends that are installed, Pyomo before CP Optimizer (it cannot be imported after docplex).
+
+    Raises UnknownName, with the near names.
+    """
+    found = []
+    for label in sorted(labels, key=lambda name: name.startswith("cpo")):
+        name = Contender(label).backend
+        if name not in names():
+            raise UnknownName("backend", name, names())
+        try:
+            reason = backend(name).availability().reason
+        except Exception as e:  # a broken backend is left out with its reason, as the registry does
+            reason = f"{type(e).__name__}: {e}"
+        if reason:
+            console.print(f"{label} is left out: {reason}", style="yellow")
+        else:
+            found.append(label)
+    return found
+
+
+def main(
+    count: Annotated[int, typer.Option(min=1, help="How many random models.")] = 500,
+    seed: Annotated[int, typer.Option(help="Seed of the first model; the next ones count up.")] = 1,
+    backends: Annotated[str, typer.Option(help="Backends, by commas; a lowering of HiGHS after a colon.")] = STANDARD,
+    jobs: Annotated[int, typer.Option(min=1, help="Models examined side by side, each in a process.")] = 1,
+    time_limit: Annotated[float, typer.Option(min=0.1, help="Seconds for each solve.")] = 20.0,
+) -> None:
+    """Solve random small models with every backend and hold the answers against enumeration.
+
+    Example: python -m schedlab.backends.conformance --count 100 --seed 7 --backends cpsat,highs:pairwise --jobs 2
+    """
+    console = Console()
+    limits = Limits(time=time_limit, threads=1)
+    try:
+        labels = usable([b.strip() for b in backends.split(",") if b.strip()], console)
+    except UnknownName as e:
+        console.print(str(e), style="red")
+        raise typer.Exit(2) from None
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        examined = cases(count, seed, labels, limits, jobs)
+        found = list(progress.track(examined, total=count, description="models"))
+    caught = catch_faults(FAULTS, seed)
+    console.print(construct_table(found), backend_table(found, labels), fault_table(caught))
+    for case, verdict in disagreements(found)[:SHOWN]:
+        console.print(explained(case.seed, verdict, limits), markup=False, highlight=False, soft_wrap=True)
+    faults = complaints(found, labels, caught)
+    for fault in faults:
+        console.print(f"[red]{fault}")
+    console.print("[red]not conformant" if faults else "[green]conformant")
+    raise typer.Exit(1 if faults else 0)
+
+
+def disagreements(found: Sequence[Case]) -> list[tuple[Case, Verdict]]:
+    """What is wrong, solves before the checks that follow from them."""
+    wrong = [(c, v) for c in found for v in c.verdicts if v.wrong]
+    return sorted(wrong, key=lambda p: p[1].check != "solve")
+
+
+def complaints(found: Sequence[Case], labels: Sequence[str], caught: dict[str, int | None]) -> list[str]:
+    """Why the run as a whole does not pass; shares of constructs are judged from 200 models on."""
+    wrong = disagreements(found)
+    said = [f"{len(wrong)} disagreements"] if wrong else []
+    said += [f"the planted fault {name} was not caught" for name, k in caught.items() if k is None]
+    known = [c for c in found if c.feasible is not None]
+    if len(known) < 0.98 * len(found):
+        said.append(f"{len(found) - len(known)} models were too large to enumerate")
+    for label in labels:
+        open_ = sum(not v.decided for c in found for v in c.verdicts if v.contender == label and v.check == "solve")
+        if open_ > MOST_UNDECIDED * len(found):
+            said.append(f"{label} proved nothing on {open_} of {len(found)} models")
+    if len(found) >= 200:
+        counts = _construct_counts(found)
+        rare = [c for c in CONSTRUCTS if counts[c] < LEAST_SHARE * len(found)]
+        said += [f"too few models have: {', '.join(rare)}"] if rare else []
+        infeasible = sum(not c.feasible for c in known)
+        said += [f"only {infeasible} models are infeasible"] if infeasible < LEAST_INFEASIBLE * len(found) else []
+    return said
+
+
+def explained(seed: int, verdict: Verdict, limits: Limits) -> str:
+    """A disagreement with the smallest model found that shows it, as Python."""
+    contender = Contender(verdict.contender)
+    model = random_model(seed).model
+    last = [verdict.wrong]
+
+    def wrong(smaller: Model) -> bool:
+        try:
+            truth: Truth = brute_force(smaller)
+        except EnumerationError:
+            return False
+        told = examine_one(smaller, truth, contender, verdict.check, limits).wrong
+        last[0] = told or last[0]
+        return bool(told)
+
+    small = shrink(model, wrong)
+    return f"\nseed {seed}, {verdict.contender}, {verdict.check}: {'; '.join(last[0])}\n{declaration(small)}"
+
+
+def _construct_counts(found: Sequence[Case]) -> Counter[str]:
+    return Counter(construct for c in found for construct in c.constructs)
+
+
+def construct_table(found: Sequence[Case]) -> Table:
+    """How many models have each construct, and how many are infeasible."""
+    counts = _construct_counts(found)
+    infeasible = sum(c.feasible is False for c in found)
+    table = Table(title=f"{len(found)} models, {infeasible} infeasible ({infeasible / len(found):.0%})")
+    for _ in range(3):
+        table.add_column("construct")
+        table.add_column("models", justify="right")
+    height = -(-len(CONSTRUCTS) // 3)
+    for k in range(height):
+        row = CONSTRUCTS[k::height]
+        table.add_row(*(cell for c in row for cell in (c, str(counts[c]))))
+    return table
+
+
+def backend_table(found: Sequence[Case], labels: Sequence[str]) -> Table:
+    """Per backend and check: how many agreed, ended without a proof, were wrong, and the seconds they took."""
+    table = Table(title="agreement with enumeration")
+    for head in ("backend", "check", "agreed", "not proven", "wrong", "seconds", "ms each"):
+        table.add_column(head, justify="left" if head in ("backend", "check") else "right")
+    for label in labels:
+        mine = [v for c in found for v in c.verdicts if v.contender == label]
+        for check in dict.fromkeys(v.check for v in mine):
+            some = [v for v in mine if v.check == check]
+            wrong, open_ = sum(bool(v.wrong) for v in some), sum(not v.decided and not v.wrong for v in some)
+            seconds = sum(v.seconds for v in some)
+            numbers = (len(some) - wrong - open_, open_, wrong, f"{seconds:.1f}", f"{1000 * seconds / len(some):.0f}")
+            table.add_row(label, check, *map(str, numbers))
+    return table
+
+
+def fault_table(caught: dict[str, int | None]) -> Table:
+    """The planted faults and the number of models until each was caught."""
+    table = Table(title="faults planted on purpose")
+    table.add_column("fault")
+    table.add_column("what is wrong with it")
+    table.add_column("caught after", justify="right")
+    for fault in FAULTS:
+        k = caught[fault.__name__]
+        table.add_row(fault.__name__, (fault.__doc__ or "").rstrip("."), f"{k} models" if k else "[red]not caught")
+    return table

@@ -1,0 +1,1 @@
+"""The IBM CP Optimizer backend, through docplex."""

@@ -1,0 +1,176 @@
+"""IBM CP Optimizer through ``docplex.cp``; its engine, the program ``cpoptimizer``, comes with the ``cplex`` wheel.
+
+``docplex.cp`` is imported only when a model is lowered: ``pyomo.environ`` cannot be imported after it.
+The community edition takes search spaces up to 2^1000; what is larger ends as ``unavailable``, with the engine's reason.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ...models.language import Assignment, Integer, Interval, Model
+from ..base import Availability, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, WarmStart, Watch
+from ..exact_range import require_range
+from ..solver_thread import run_apart
+
+LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit of times is 2^52 - 2
+INSTALL = "pip install 'schedlab[cpoptimizer]'"
+NO_ENGINE = (
+    f"the engine, the program cpoptimizer, is neither beside {Path(sys.executable).name} nor on the PATH; "
+    f"it comes with the cplex package: {INSTALL}"
+)
+
+
+def find_engine() -> str | None:
+    """The path of the program ``cpoptimizer``: beside the Python in use, in its scripts folder, or on the PATH."""
+    beside = [str(Path(sys.executable).parent), sysconfig.get_path("scripts")]
+    return shutil.which("cpoptimizer", path=os.pathsep.join(beside)) or shutil.which("cpoptimizer")
+
+
+@cache
+def engine_version(engine: str) -> tuple[str | None, str]:
+    """(version, "") as the engine itself says when it is started, or (None, why it does not start)."""
+    try:
+        answer = subprocess.run([engine, "-angel"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired) as e:
+        return None, f"{engine} does not start: {e}"
+    said = re.search(rb'"SolverVersion":"([^"]+)"', answer.stdout)
+    if said is None:
+        return None, f"{engine} does not tell its version; it ended with exit code {answer.returncode}"
+    return said[1].decode(), ""
+
+
+class CpOptimizer:
+    """CP Optimizer. ``compile`` needs only ``docplex``, a run the engine too; there are no options.
+
+    >>> import schedlab as sl
+    >>> m = sl.Model("one"); a = m.interval("a", size=3, start=(2, 9)); m.minimize(a.end)
+    >>> type(CpOptimizer().compile(m).native).__name__
+    'CpoModel'
+    """
+
+    name = "cpo"
+
+    def availability(self) -> Availability:
+        """The engine's version, or what is missing and how to install it."""
+        if find_spec("docplex") is None:
+            return Availability(self.name, None, f"the package docplex is missing: {INSTALL}")
+        engine = find_engine()
+        if engine is None:
+            return Availability(self.name, None, NO_ENGINE)
+        return Availability(self.name, *engine_version(engine))
+
+    def compile(self, model: Model) -> Compiled:
+        """Lower a model (its first objective). Raises SolverUnavailable without docplex."""
+        return CompiledCpo(model)
+
+
+class CompiledCpo:
+    """A model lowered to a ``CpoModel``; answers are ``CpoSolveResult`` or ``CpoModelSolution``."""
+
+    def __init__(self, model: Model) -> None:
+        try:
+            from .lowering import Lowering
+        except ImportError as e:
+            raise SolverUnavailable(f"docplex.cp cannot be imported ({e}): {INSTALL}") from e
+        require_range(model, "CP Optimizer", LARGEST, "it computes in double precision")
+        lowered = Lowering(model)
+        self.native = lowered.native
+        self.size = lowered.size()
+        notes = (
+            ("real coefficients: constraints hold within 5e-7, relative to their right side",) if lowered.real else ()
+        )
+        self.exactness = Exactness("exact", notes)
+        self._model = model
+        self._lowered = lowered
+
+    def var(self, x: Interval | Integer) -> Any:
+        """The ``CpoIntervalVar`` or ``CpoIntVar`` of one of ours."""
+        return (self._lowered.integers if isinstance(x, Integer) else self._lowered.intervals)[x.index]
+
+    def assignment(self, answer: Any) -> Assignment:
+        """Our assignment from a docplex answer; raises LookupError if it has no solution."""
+        found = Assignment(self._model)
+        for v, native in zip(self._model.intervals, self._lowered.intervals, strict=True):
+            value = _value(answer, native)
+            if value.is_present():
+                found.set(v, value.get_start(), value.get_end())
+        for x, native in zip(self._model.integers, self._lowered.integers, strict=True):
+            found.integer[x.index] = _value(answer, native).get_value()
+        return found
+
+    def hint(self, assignment: Assignment) -> Any:
+        """A complete starting point, shadows included, as a ``CpoModelSolution``."""
+        from docplex.cp.solution import CpoModelSolution
+
+        point = CpoModelSolution()
+        shadows = self._lowered.shadows
+        for i, native in enumerate(self._lowered.intervals):
+            present, start, end = assignment.present[i], assignment.start[i], assignment.end[i]
+            _place(point, native, present, start, end)
+            if i in shadows:
+                _place(point, shadows[i], present and start < end, start, end)
+        for native, value in zip(self._lowered.integers, assignment.integer, strict=True):
+            point.add_integer_var_solution(native, value)
+        return point
+
+    def fix(self, assignment: Assignment) -> None:
+        """Add constraints that give every native variable its hinted value."""
+        self.native.add(self.hint(assignment).get_as_constraints())
+
+    def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
+        """Solve; ``unavailable`` without the engine, or if the model is too large for its edition."""
+        engine = find_engine()
+        if engine is None:
+            return Outcome("unavailable", message=NO_ENGINE)
+        from .engine import Search
+
+        self.native.set_starting_point(None if warm is None else self.hint(warm))
+        search: Search | None = None
+
+        def work(heard: Watch) -> Outcome:
+            nonlocal search
+            search = Search(engine, self.native, self.assignment, heard, limits)
+            return search.run()
+
+        def halt() -> None:
+            if search is not None:
+                search.halt()
+
+        # docplex swallows a KeyboardInterrupt here and there
+        outcome = run_apart(self, work, halt, watch, limits)
+        if warm is None:
+            outcome.warm = WarmStart()
+        return outcome
+
+    def conflict(self, time_limit: float | None = None) -> Conflict:
+        """Names from the engine's conflict refiner: constraints first, then variables by their domains."""
+        engine = find_engine()
+        if engine is None:
+            return Conflict(None, NO_ENGINE)
+        from .engine import refine_conflict
+
+        return refine_conflict(engine, self.native, self._lowered.named, time_limit)
+
+
+def _place(point: Any, native: Any, present: bool, start: int, end: int) -> None:
+    if present:
+        point.add_interval_var_solution(native, presence=True, start=start, end=end, size=end - start)
+    else:
+        point.add_interval_var_solution(native, presence=False)
+
+
+def _value(answer: Any, native: Any) -> Any:
+    found = answer.get_var_solution(native)
+    if found is None:
+        raise LookupError(f"the answer has no value for {native.get_name()!r}: it holds no solution of this model")
+    return found

@@ -1,0 +1,307 @@
+"""From the modelling language to a ``docplex`` ``CpoModel``, nearly one to one.
+
+Where CP Optimizer means something else than the language, the lowering says so here:
+
+- It forbids a zero-size interval inside another one, in ``noOverlap`` and, once it has found two pulses to exclude each other,
+  in a cumulative function. An interval whose size may be 0 is therefore represented there by its *shadow*: an optional
+  interval, present if and only if the size is at least 1, with the same start and end.
+- ``heightAtStart`` of an absent interval is 0: a variable demand is tied to it only where the interval is present.
+- ``element`` and ``piecewise`` get their range as a constraint of its own, so that they are infeasible outside of it wherever
+  they stand.
+- The engine's own piecewise-linear functions lose solutions (22.2: of 400 small functions 12 to 35 had a wrong optimum), so
+  ``piecewise`` becomes a sum of hinges ``max(0, x - x_k)``. So does its ``overlapLength`` of an optional interval
+  (22.2: ``min([1 - 6 endOf(v, 0), overlapLength(v, 1, 4, 0), presenceOf(v)]) <= -26`` with v in [2, 5) or absent), so
+  ``overlap`` is written out from start and end.
+- With its linear relaxation ("TemporalRelaxation") the engine calls real objectives optimal that are 2e-5 from the optimum,
+  whatever its tolerance; with whole numbers it does not. For a real objective the relaxation is switched off.
+- A comparison with real coefficients is a range widened by half of what the independent check allows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from docplex.cp import modeler as cp
+from docplex.cp.expression import INTERVAL_MIN, integer_var, interval_var
+from docplex.cp.function import CpoStepFunction
+from docplex.cp.model import CpoModel
+
+from ...models.language import (
+    Alternative,
+    Bounds,
+    Comparison,
+    Constraint,
+    Cumulative,
+    Integer,
+    Interval,
+    Linear,
+    Model,
+    NoOverlap,
+    Precedence,
+    Synchronize,
+)
+from ...models.language.clock import look
+from ...models.language.expressions import (
+    Atom,
+    Attribute,
+    Element,
+    Holds,
+    Max,
+    Min,
+    Number,
+    Overlap,
+    Piecewise,
+    atoms_below,
+)
+from ...models.language.semantics import REAL_TOLERANCE
+
+OBJECTIVE = "the range of the objective"
+ROUNDING = 1e-9  # relative; what the engine's own arithmetic may add to a real number
+
+
+class Lowering:
+    """Builds ``native`` from a model; ``intervals`` and ``integers`` are its variables by our index.
+
+    ``shadows`` maps the index of an interval that may have size 0 to its shadow, where one is needed. ``named`` maps each
+    native constraint or variable (by ``id``) to the name that our messages use; ``real`` tells whether a constraint has
+    real coefficients.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.native: Any = CpoModel(name=model.name, sfile="schedlab")
+        self.native.source_loc = False  # without this, every add() walks the Python stack
+        self.named: dict[int, str] = {}
+        self.shadows: dict[int, Any] = {}
+        self.real = False
+        self._bounds = Bounds()
+        self._atoms: dict[Atom, Any] = {}
+        self._guards: list[Any] = []
+        self.intervals = [self._interval(v) for v in model.intervals]
+        self.integers = [self._integer(x) for x in model.integers]
+        self.native.add([*self.intervals, *self.integers])
+        for v in model.intervals:
+            if len(v.windows) > 1:
+                self._post(cp.forbid_start(self.intervals[v.index], _calendar(v)), v.name)
+        for name, constraint in model.constraints:
+            look()
+            for native in self._constraint(constraint):
+                self._post(native, name)
+            self._post_guards(name)
+        if model.objectives:
+            aim = cp.minimize if model.sense == "minimize" else cp.maximize
+            self.native.add(aim(self._expression(model.objectives[0])))
+            self._post_guards(OBJECTIVE)
+            if not model.objectives[0].integral:
+                self.native.set_parameters(TemporalRelaxation="Off")
+
+    def size(self) -> dict[str, int]:
+        """Variables, constraints, and the nodes of the expression graph as "nonzeros"."""
+        counted = self.native.get_statistics()
+        return {
+            "variables": len(self.intervals) + len(self.integers) + len(self.shadows),
+            "constraints": counted.nb_constraints - (self.native.objective is not None),
+            "nonzeros": counted.nb_expr_nodes,
+        }
+
+    def _post(self, native: Any, name: str) -> None:
+        native.set_name(name)
+        self.named[id(native)] = name
+        self.native.add(native)
+
+    def _post_guards(self, name: str) -> None:
+        for guard in self._guards:
+            self._post(guard, name)
+        self._guards.clear()
+
+    def _interval(self, v: Interval) -> Any:
+        lo, hi = v.windows[0][0], v.windows[-1][1]
+        made = interval_var(
+            start=(lo, hi),
+            end=(lo + v.size_lo, hi + v.size_hi),
+            size=(v.size_lo, v.size_hi),
+            optional=v.optional,
+            name=v.name,
+        )
+        self.named[id(made)] = v.name
+        return made
+
+    def _integer(self, x: Integer) -> Any:
+        made = integer_var(x.lo, x.hi, x.name)
+        self.named[id(made)] = x.name
+        return made
+
+    # Constraints -------------------------------------------------------------------------------------------------
+
+    def _constraint(self, constraint: Constraint) -> Iterator[Any]:
+        """The native constraints of one of ours."""
+        match constraint:
+            case Comparison():
+                yield self._comparison(constraint)
+            case Alternative(a, options, count):
+                yield cp.alternative(self.intervals[a.index], [self.intervals[o.index] for o in options], count)
+            case Synchronize(a, others):
+                if others:
+                    yield cp.synchronize(self.intervals[a.index], [self.intervals[o.index] for o in others])
+            case Precedence(before, after, delay, kind):
+                yield getattr(cp, kind)(self.intervals[before.index], self.intervals[after.index], delay)
+            case NoOverlap():
+                yield from self._no_overlap(constraint)
+            case Cumulative():
+                yield from self._cumulative(constraint)
+
+    def _comparison(self, c: Comparison) -> Any:
+        e, lo, hi = self._expression(c.expr), c.lo, c.hi
+        if not c.integral:
+            self.real = True
+            scale = max(1.0, *(abs(b) for b in (lo, hi) if not math.isinf(b)))
+            slack = scale * REAL_TOLERANCE / 2
+            lo, hi = lo - slack, hi + slack
+        return _within(e, lo, hi)
+
+    def _no_overlap(self, c: NoOverlap) -> Iterator[Any]:
+        running = [x for v in c.intervals if (x := self._running(v)) is not None]
+        if len(running) > 1:
+            yield cp.no_overlap(running)
+
+    def _cumulative(self, c: Cumulative) -> Iterator[Any]:
+        pulses = []
+        for v, demand in zip(c.intervals, c.demands, strict=True):
+            lo, hi = self._bounds.of(demand)
+            height = self._expression(demand) if isinstance(demand, Linear) else demand
+            x = self._running(v) if hi > 0 else None
+            if x is None:
+                continue
+            pulse = cp.pulse(x, lo if lo == hi else (lo, hi))
+            pulses.append(pulse)
+            if lo < hi:
+                tie = cp.height_at_start(x, pulse) == height
+                yield cp.if_then(cp.presence_of(x), tie) if x.is_optional() else tie
+        if pulses:
+            fixed, peak = _taken(c)
+            yield cp.sum([*pulses, *fixed]) <= peak
+
+    def _running(self, v: Interval) -> Any:
+        """The native interval that is present if and only if v is, with a size of at least 1; None if it never is."""
+        if v.size_lo > 0:
+            return self.intervals[v.index]
+        if v.size_hi > 0 and v.index not in self.shadows:
+            self.shadows[v.index] = self._shadow(v, self.intervals[v.index])
+        return self.shadows.get(v.index)
+
+    def _shadow(self, v: Interval, x: Any) -> Any:
+        lo, hi = v.start_lo, v.start_hi
+        made = interval_var(
+            start=(lo, hi), end=(lo + 1, hi + v.size_hi), size=(1, v.size_hi), optional=True, name=f"{v.name}, running"
+        )
+        self.named[id(made)] = v.name
+        self.native.add(made)
+        self._post(cp.presence_of(made) == (cp.size_of(x, 0) >= 1), v.name)
+        self._post(cp.start_at_start(made, x), v.name)
+        self._post(cp.end_at_end(made, x), v.name)
+        return made
+
+    # Expressions -------------------------------------------------------------------------------------------------
+
+    def _expression(self, e: Linear) -> Any:
+        """The native expression, or a number if nothing varies."""
+        for atom in atoms_below([e]):
+            if atom not in self._atoms:
+                self._atoms[atom] = self._atom(atom)
+        return self._linear(e)
+
+    def _linear(self, e: Linear) -> Any:
+        """A sum as one flat node: docplex recurses along chains of ``+``."""
+        if not e.terms:
+            return e.constant
+        atoms = [self._atoms[a] for a in e.terms]
+        coefficients = list(e.terms.values())
+        if any(c != 1 for c in coefficients):
+            total = cp.scal_prod(coefficients, atoms) if len(atoms) > 1 else coefficients[0] * atoms[0]
+        else:
+            total = cp.sum(atoms) if len(atoms) > 1 else atoms[0]
+        return total + e.constant if e.constant else total
+
+    def _atom(self, atom: Atom) -> Any:
+        match atom:
+            case Integer():
+                return self.integers[atom.index]
+            case Attribute():
+                return self._attribute(atom)
+            case Overlap():
+                x = self.intervals[atom.interval.index]
+                # max(0, ...) is 0 for an absent interval too, whose start and end count as 0
+                return cp.max([cp.min([cp.end_of(x, 0), atom.hi]) - cp.max([cp.start_of(x, 0), atom.lo]), 0])
+            case Max() | Min():
+                pick = cp.max if isinstance(atom, Max) else cp.min
+                return pick([self._linear(e) for e in atom.operands])
+            case Holds(comparison=c):
+                return _within(self._linear(c.expr), c.lo, c.hi)
+            case Element():
+                index = self._linear(atom.operands[0])
+                self._guards.append(_within(index, 0, len(atom.array) - 1))
+                return cp.element(list(atom.array), index)
+            case Piecewise():
+                x, lo, hi = self._linear(atom.operands[0]), atom.points[0][0], atom.points[-1][0]
+                slack = 0 if atom.operands[0].integral else ROUNDING * max(1, abs(lo), abs(hi))
+                self._guards.append(_within(x, lo - slack, hi + slack))
+                return _hinges(x, atom.points)
+            case _:
+                raise TypeError(f"CP Optimizer: no lowering is known for {type(atom).__name__}")
+
+    def _attribute(self, atom: Attribute) -> Any:
+        x = self.intervals[atom.interval.index]
+        match atom.field:
+            case "start":
+                return cp.start_of(x, 0)
+            case "end":
+                return cp.end_of(x, 0)
+            case "size":
+                return cp.size_of(x, 0)
+            case _:
+                return cp.presence_of(x)
+
+
+def _within(e: Any, lo: Number, hi: Number) -> Any:
+    """``lo <= e <= hi`` as a native constraint, which also has a truth value; e may be a number."""
+    if isinstance(e, (int, float)):
+        return cp.true() if lo <= e <= hi else cp.false()
+    if lo == hi:
+        return e == lo
+    if math.isinf(lo):
+        return cp.true() if math.isinf(hi) else e <= hi
+    return e >= lo if math.isinf(hi) else cp.logical_and(e >= lo, e <= hi)
+
+
+def _hinges(x: Any, points: tuple[tuple[Number, Number], ...]) -> Any:
+    """``y_0 + s_0 (x - x_0) + sum_k (s_k - s_{k-1}) max(0, x - x_k)``, with s_k the slope from point k on."""
+    slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
+    (x0, y0), inner = points[0], points[1:-1]
+    turns = [after - before for before, after in pairwise(slopes)]
+    bends = [cp.max([x - at, 0]) for at, _ in inner]
+    return cp.scal_prod([slopes[0], *turns], [x - x0, *bends]) + y0
+
+
+def _calendar(v: Interval) -> Any:
+    """A step function that is 0 in the gaps between an interval's start windows."""
+    steps = [(INTERVAL_MIN, 1)]
+    for (_, end), (begin, _) in pairwise(v.windows):
+        steps += [(end + 1, 0), (begin, 1)]
+    return CpoStepFunction(steps)
+
+
+def _taken(c: Cumulative) -> tuple[list[Any], int]:
+    """A stepwise capacity as its peak and, where it is lower, a fixed pulse that takes the difference."""
+    begin = min(v.start_lo for v in c.intervals)
+    end = max(v.start_hi + v.size_hi for v in c.intervals)
+    inside = [(begin, c.capacity_at(begin))] + [(t, capacity) for t, capacity in c.steps if begin < t < end]
+    peak = max(capacity for _, capacity in inside)
+    until = [t for t, _ in inside[1:]] + [end]
+    taken = [
+        cp.pulse((t, u), peak - capacity)
+        for (t, capacity), u in zip(inside, until, strict=True)
+        if capacity < peak and t < u
+    ]
+    return taken, peak

@@ -1,0 +1,99 @@
+"""Which constraints of an infeasible model cannot hold together.
+
+First all constraints are put under literals that are assumed true; CP-SAT names assumptions that suffice for a
+contradiction. Then ever smaller chunks of those are left out of fresh lowerings, and stay out where the rest is still
+proven infeasible (a deletion filter), so that what is returned has been proven by itself.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+
+from ortools.sat.python import cp_model
+
+from ...models.language import Model
+from ..base import Conflict
+from .lowering import Lowering
+
+AIM = "objective 1"  # an objective may have no value: element and piecewise outside their range
+
+
+def find_conflict(model: Model, time_limit: float | None) -> Conflict:
+    """A conflict, as small as the time allows; None with a reason if none was proven in time."""
+    deadline = None if time_limit is None else time.perf_counter() + time_limit
+    core = _suspects(model, deadline)
+    if isinstance(core, str):
+        return Conflict(None, core)
+    if _status(_part(model, core), deadline) != "INFEASIBLE":
+        return Conflict(None, "the time ended before a conflict was proven")
+    core, minimal = _shrink(model, core, deadline)
+    names = [*(c.name for c in model.constraints), AIM]
+    found = tuple(dict.fromkeys(names[k] for k in core))
+    if not minimal:
+        return Conflict(found, "they cannot hold together; the time ended before fewer of them were tried")
+    return Conflict(found, "they cannot hold together, and without any one of them the rest can")
+
+
+def _suspects(model: Model, deadline: float | None) -> list[int] | str:
+    """Indices of constraints whose assumption suffices for a contradiction, or why there are none."""
+    lowering = Lowering(model, guarded=True)
+    if lowering.fault:
+        return lowering.fault
+    native = lowering.native.model
+    native.clear_objective()  # type: ignore[no-untyped-call]
+    native.add_assumptions([lowering.native.vars[g] for g in lowering.guards])
+    solver = _solver(deadline)
+    status = solver.status_name(solver.solve(native))
+    if status == "INFEASIBLE":
+        named = set(solver.sufficient_assumptions_for_infeasibility())
+        return [k for k, g in enumerate(lowering.guards) if g in named] or list(range(len(lowering.guards)))
+    if status in ("OPTIMAL", "FEASIBLE"):
+        return "the model has a solution"
+    return "the time ended before the model was proven infeasible"
+
+
+def _shrink(model: Model, core: list[int], deadline: float | None) -> tuple[list[int], bool]:
+    """(what is left after leaving out chunk after chunk, whether every single one was proven needed)."""
+    chunk = max(1, len(core) // 2)
+    while True:
+        needed, at = True, 0
+        while at < len(core):
+            rest = core[:at] + core[at + chunk :]
+            status = _status(_part(model, rest), deadline)
+            if status == "INFEASIBLE":
+                core = rest
+            else:
+                at += chunk
+                needed = needed and status != "UNKNOWN"
+            if deadline is not None and time.perf_counter() > deadline:
+                return core, False
+        if chunk == 1:
+            return core, needed
+        chunk //= 2
+
+
+def _part(model: Model, indices: list[int]) -> Model:
+    """The model with some of its constraints; the objective only if its index, one behind the last, is among them."""
+    part = copy.copy(model)
+    n = len(model.constraints)
+    part.constraints = [model.constraints[k] for k in indices if k < n]
+    part.objectives = model.objectives if n in indices else []
+    return part
+
+
+def _status(model: Model, deadline: float | None) -> str:
+    if deadline is not None and time.perf_counter() > deadline:
+        return "UNKNOWN"
+    native = Lowering(model).native.model
+    native.clear_objective()  # type: ignore[no-untyped-call]
+    solver = _solver(deadline)
+    return solver.status_name(solver.solve(native))
+
+
+def _solver(deadline: float | None) -> cp_model.CpSolver:
+    solver = cp_model.CpSolver()
+    solver.parameters.catch_sigint_signal = False  # as in ``cpsat_search``
+    if deadline is not None:
+        solver.parameters.max_time_in_seconds = max(0.0, deadline - time.perf_counter())
+    return solver

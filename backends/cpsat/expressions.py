@@ -1,0 +1,315 @@
+"""Expressions lowered to CP-SAT: each atom of the language becomes a linear form over native variables.
+
+The source of each lowering is ``models/language/semantics.py``. All are exact; a value with real numbers whose common
+denominator is too large is rounded, and the form carries the error. Every definition here can be satisfied whatever
+its operands are, except the ranges of ``element`` and ``piecewise``, which go through ``require`` and so are guarded.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from ...models.language import Interval, Linear
+from ...models.language.expressions import (
+    Atom,
+    Attribute,
+    Element,
+    Holds,
+    Integer,
+    Max,
+    Min,
+    Number,
+    Overlap,
+    Piecewise,
+    Window,
+    atoms_below,
+)
+from ...models.language.semantics import REAL_TOLERANCE
+from .native import LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, magnitude, rational
+
+MANY = 14  # 0/1 variables in an operand of a maximum: their sum may have 2^14 values
+
+
+class Expressions:
+    """Lowers expressions, each atom once. The lists give native indices by interval or integer, -1 where there is none.
+
+    ``start``, ``size``, ``end``, ``presence`` by interval (size and end only if the size varies, presence only if it
+    is optional); ``integer`` by integer variable.
+    """
+
+    def __init__(self, native: NativeModel) -> None:
+        self.native = native
+        self.start: list[int] = []
+        self.size: list[int] = []
+        self.end: list[int] = []
+        self.presence: list[int] = []
+        self.integer: list[int] = []
+        self._known: dict[Atom, Form] = {}
+        self._run: dict[tuple[int, int], Form] = {}
+
+    def forget(self) -> None:
+        """Lower atoms afresh from now on, so that another guard covers their ranges."""
+        self._known.clear()
+        self._run.clear()
+
+    def form(self, e: Linear) -> Form:
+        """The expression as a linear form over native variables."""
+        if all(type(a) is Integer and type(c) is int for a, c in e.terms.items()):  # kept short: the most common sum
+            return Form({self.integer[a.index]: c for a, c in e.terms.items()}, rational(e.constant))  # type: ignore[attr-defined,misc]
+        for atom in atoms_below([e]):
+            if atom not in self._known:
+                self._known[atom] = self._atom(atom)
+        return self._combined(e)
+
+    def _combined(self, e: Linear) -> Form:
+        terms: dict[int, Rational] = {}
+        constant = rational(e.constant)
+        error: Rational = 0
+        for atom, c in e.terms.items():
+            f, k = self._known[atom], rational(c)
+            for i, a in f.terms.items():
+                terms[i] = terms.get(i, 0) + k * a
+            constant += k * f.constant
+            if f.error:
+                error += magnitude(k) * f.error
+        return Form(terms, constant, error)
+
+    def _atom(self, atom: Atom) -> Form:
+        match atom:
+            case Integer():
+                return Form({self.integer[atom.index]: 1})
+            case Attribute():
+                return self._attribute(atom)
+            case Overlap():
+                return self._overlap(atom)
+            case Max():
+                return self._max([self._combined(e) for e in atom.operands])
+            case Min():
+                return self._max([self._combined(e).times(-1) for e in atom.operands]).times(-1)
+            case Holds():
+                return self._holds(atom)
+            case Element():
+                return self._element(atom)
+            case Piecewise():
+                return self._piecewise(atom)
+            case _:
+                raise TypeError(f"CP-SAT has no lowering for {type(atom).__name__}")
+
+    def _attribute(self, atom: Attribute) -> Form:
+        v, i = atom.interval, atom.interval.index
+        p = self.presence[i]
+        if atom.field == "presence":
+            return Form({p: 1}) if p >= 0 else Form(constant=1)
+        if atom.field == "start":
+            return (
+                Form({self.start[i]: 1}) if p < 0 else self._if_present(v.windows, f"{v.name}.start", self.start[i], p)
+            )
+        if atom.field == "size":
+            if v.size_lo == v.size_hi:
+                return Form({p: v.size_lo}) if p >= 0 else Form(constant=v.size_lo)
+            sizes = ((v.size_lo, v.size_hi),)
+            return Form({self.size[i]: 1}) if p < 0 else self._if_present(sizes, f"{v.name}.size", self.size[i], p)
+        if p < 0 and v.size_lo < v.size_hi:
+            return Form({self.end[i]: 1})
+        return self.form(v.start + v.size)
+
+    def _if_present(self, windows: tuple[Window, ...], name: str, i: int, p: int) -> Form:
+        """Variable i where the literal p holds, else 0; the raw start of an absent interval is free in CP-SAT."""
+        if windows[0][0] == windows[-1][1]:
+            return Form({p: windows[0][0]})
+        domain = _with_zero(windows)
+        value = self.native.variable(domain, name, lambda values: values[i] if values[p] else 0)
+        self.native.inside(WholeForm({value: 1, i: -1}, 0), [(0, 0)], (p,))
+        self.native.inside(WholeForm({value: 1}, 0), [(0, 0)], (~p,))
+        return Form({value: 1})
+
+    def _overlap(self, atom: Overlap) -> Form:
+        """``max(0, min(end, hi) - max(start, lo))``, which is 0 for start = end = 0: an absent interval.
+
+        Of a fixed size: what has run by ``hi`` less what has run by ``lo``, so that windows side by side share that.
+        """
+        v: Interval = atom.interval
+        if v.size_lo == v.size_hi:
+            until, since = self._ran(v, atom.hi), self._ran(v, atom.lo).times(-1)
+            terms = dict(until.terms)
+            for i, c in since.terms.items():
+                terms[i] = terms.get(i, 0) + c
+            return Form({i: c for i, c in terms.items() if c}, until.constant + since.constant)
+        first, last = Max((v.start.linear(), Linear({}, atom.lo))), Min((v.end.linear(), Linear({}, atom.hi)))
+        return self.form(Linear({Max((last - first, Linear({}, 0))): 1}))
+
+    def _ran(self, v: Interval, t: int) -> Form:
+        """How long an interval of fixed size d has run by t: ``max(0, t - start) - max(0, t - d - start)``; absent: 0."""
+        i = v.index
+        if (i, t) not in self._run:
+            self._run[i, t] = self._new_run(v, t)
+        return self._run[i, t]
+
+    def _new_run(self, v: Interval, t: int) -> Form:
+        d, s, p = v.size_lo, self.start[v.index], self.presence[v.index]
+        if t <= v.start_lo or d == 0:
+            return Form()
+        begun, ended = (self._max([Form({s: -1}, x), Form()]) for x in (t, t - d))
+        terms = dict(begun.terms)
+        for k, c in ended.terms.items():
+            terms[k] = terms.get(k, 0) - c
+        here = Form({k: c for k, c in terms.items() if c}, begun.constant - ended.constant)
+        if p < 0:
+            return here
+        most = min(d, t - v.start_lo)
+        if not here.terms:
+            return Form({p: here.constant})
+        w = self.native.whole(here, 1)
+        made = self.native.variable(((0, most),), "", lambda values: w.value(values) if values[p] else 0)
+        self.native.inside(WholeForm({made: 1, p: -most}, 0), [(-LARGEST, 0)], ())
+        self.native.inside(WholeForm({**w.terms, made: -1}, w.constant), [(0, 0)], (p,))
+        return Form({made: 1})
+
+    def _max(self, operands: list[Form]) -> Form:
+        """A variable equal to the greatest operand; operands that never decide are left out."""
+        bounds = [self.native.bounds(f) for f in operands]
+        floor = max(low for low, _ in bounds)
+        reached = next(k for k, (low, _) in enumerate(bounds) if low == floor)
+        kept = [f for k, f in enumerate(operands) if bounds[k][1] > floor or k == reached]
+        if len(kept) == 1:
+            return kept[0]
+        scale = self.native.auxiliary_scale(kept)
+        wholes = [self.native.whole(f, scale) for f in kept]
+        ranges = [self.native.bounds(w) for w in wholes]
+        domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
+        made = self.native.variable(domain, "", lambda values: max(w.value(values) for w in wholes))
+        self.native.model.add_max_equality(self.native.vars[made], [self._operand(w) for w in wholes])
+        return Form({made: _over(scale)}, 0, max(w.error for w in wholes))
+
+    def _operand(self, w: WholeForm) -> Any:
+        """The native expression; a variable equal to it if there are many 0/1 variables in it.
+
+        Of the operands of a maximum, presolve lists every value that they can take: for a sum of many 0/1 variables with
+        coefficients of their own it does not come back (ortools 9.15), whatever the time limit.
+        """
+        if sum(self.native.hi[i] - self.native.lo[i] == 1 for i in w.terms) <= MANY:
+            return self.native.expression(w)
+        total = self.native.variable((self.native.bounds(w),), "", w.value)
+        self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
+        return self.native.vars[total]
+
+    def _holds(self, atom: Holds) -> Form:
+        w = self.native.whole(self._combined(atom.comparison.expr), 1)
+        lo, hi = _integer_range(atom.comparison.lo, atom.comparison.hi)
+        low, high = self.native.bounds(w)
+        if lo <= low and high <= hi:
+            return Form(constant=1)
+        if high < lo or hi < low or lo > hi:
+            return Form(constant=0)
+        if len(w.terms) == 1:
+            ((i, c),) = w.terms.items()
+            if self.native.lo[i] == 0 and self.native.hi[i] == 1:  # a Boolean: the truth value is linear in it
+                zero, one = int(lo <= w.constant <= hi), int(lo <= w.constant + c <= hi)
+                return Form({i: one - zero}, zero)
+        h = self.native.boolean("", lambda values: int(lo <= w.value(values) <= hi))
+        self.native.inside(w, [(lo, hi)], (h,))
+        self.native.inside(w, [(low, lo - 1), (hi + 1, high)], (~h,))
+        return Form({h: 1})
+
+    def _element(self, atom: Element) -> Form:
+        f = self._combined(atom.operands[0])
+        w = self.native.whole(f, 1)
+        low, high = self.native.bounds(w)
+        a, b = max(0, low), min(len(atom.array) - 1, high)
+        if a > b:
+            self.native.require(Form(constant=1), 0, 0)  # the index is never inside: nothing is feasible
+            return Form()
+        at = self.native.variable(((a, b),), "", w.value)
+        self.native.require(Form({**f.terms, at: -1}, f.constant), 0, 0)
+        values = [Form(constant=rational(v)) for v in atom.array]
+        scale = self.native.auxiliary_scale(values[a : b + 1])
+        entries = [self.native.whole(v, scale) for v in values[a : b + 1]]
+        table = [0] * a + [e.constant for e in entries]
+        made = self.native.variable(((min(table[a:]), max(table[a:])),), "", lambda known: table[known[at]])
+        self.native.model.add_element(self.native.vars[at], table, self.native.vars[made])
+        return Form({made: _over(scale)}, 0, max(e.error for e in entries))
+
+    def _piecewise(self, atom: Piecewise) -> Form:
+        """A convex function is the greatest of its lines; any other takes the multiple-choice form (Croxton, Gendron,
+        Magnanti 2003, section 2): one segment is chosen, it holds x.
+
+        x = sum(x_k), lo_k s_k <= x_k <= hi_k s_k, sum(s_k) = 1, value = sum(slope_k x_k + intercept_k s_k).
+        """
+        f = self._combined(atom.operands[0])
+        w = self.native.whole(f, self.native.auxiliary_scale([f]))
+        pieces = self._segments(atom, w)
+        if not pieces:
+            self.native.require(Form(constant=1), 0, 0)  # no value of x lies between the points
+            return Form()
+        if _convex(atom):
+            return self._greatest(atom, f, [(slope, intercept) for _, _, slope, intercept in pieces])
+        tie = Form({i: -c for i, c in w.terms.items()}, -w.constant)
+        value = Form(error=w.error * max(abs(slope) for _, _, slope, _ in pieces))
+        chosen = []
+        inside = partial(_clipped, w, pieces[0][0], pieces[-1][1])
+        for lo, hi, slope, intercept in pieces:
+            s = self.native.boolean("", partial(_is_within, inside, lo, hi))
+            x = self.native.variable(((min(0, lo), max(0, hi)),), "", partial(_where, inside, s))
+            self.native.inside(WholeForm({x: 1, s: -lo}, 0), [(0, LARGEST)], ())
+            self.native.inside(WholeForm({x: 1, s: -hi}, 0), [(-LARGEST, 0)], ())
+            tie.terms[x] = 1
+            value.terms[x], value.terms[s] = slope / w.scale, intercept
+            chosen.append(s)
+        self.native.exactly_one(chosen)
+        self.native.require(tie, 0, 0)
+        return value
+
+    def _greatest(self, atom: Piecewise, f: Form, lines: list[tuple[Fraction, Fraction]]) -> Form:
+        """A convex function as the greatest of its lines, within its points."""
+        slack = 0.0 if atom.operands[0].integral else REAL_TOLERANCE / 2
+        self.native.require(f, atom.points[0][0], atom.points[-1][0], slack=slack)
+        parts = [f.times(slope) for slope, _ in lines]
+        return self._max([Form(p.terms, p.constant + at, p.error) for p, (_, at) in zip(parts, lines, strict=True)])
+
+    def _segments(self, atom: Piecewise, w: WholeForm) -> list[tuple[int, int, Fraction, Fraction]]:
+        """(lowest x, highest x, slope, intercept) of the pieces that a whole x can lie in, x in units of 1 / scale."""
+        found: list[tuple[int, int, Fraction, Fraction]] = []
+        low, high = self.native.bounds(w)
+        points = [(Fraction(rational(x)), Fraction(rational(y))) for x, y in atom.points]
+        for (x0, y0), (x1, y1) in pairwise(points):
+            lo, hi = max(low, math.ceil(x0 * w.scale)), min(high, math.floor(x1 * w.scale))
+            if lo <= hi:
+                slope = (y1 - y0) / (x1 - x0)
+                found.append((lo, hi, slope, y0 - slope * x0))
+                low = hi + 1  # a point between two pieces belongs to the first
+        return found
+
+
+def _convex(atom: Piecewise) -> bool:
+    slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(atom.points)]
+    return all(a <= b for a, b in pairwise(slopes))
+
+
+def _over(scale: int) -> Rational:
+    return Fraction(1, scale) if scale > 1 else 1
+
+
+def _clipped(w: WholeForm, lo: int, hi: int, values: list[int]) -> int:
+    return min(max(w.value(values), lo), hi)
+
+
+def _is_within(x: Recipe, lo: int, hi: int, values: list[int]) -> int:
+    return int(lo <= x(values) <= hi)
+
+
+def _where(x: Recipe, literal: int, values: list[int]) -> int:
+    return x(values) * values[literal]
+
+
+def _integer_range(lo: Number, hi: Number) -> tuple[int, int]:
+    return (-LARGEST if lo == -math.inf else math.ceil(lo)), (LARGEST if hi == math.inf else math.floor(hi))
+
+
+def _with_zero(windows: tuple[Window, ...]) -> tuple[Window, ...]:
+    if any(a <= 0 <= b for a, b in windows):
+        return windows
+    return tuple(sorted([*windows, (0, 0)]))

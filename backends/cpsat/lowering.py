@@ -1,0 +1,386 @@
+"""The lowering of a model to CP-SAT: intervals, constraints and the objective; nearly one to one.
+
+An option of one ``alternative`` that has its master's size range shares the master's start: it needs no more than a
+Boolean for its presence, and its own start windows are enforced by that Boolean. Several options of one alternative
+on one resource are their master's interval there, with the demand of the chosen one: ``cpsat_alternatives``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ...models.language import (
+    Alternative,
+    Assignment,
+    Comparison,
+    Cumulative,
+    Integer,
+    Interval,
+    Linear,
+    Model,
+    NoOverlap,
+    Precedence,
+    Synchronize,
+)
+from ...models.language.clock import look
+from ...models.language.constraints import Constraint
+from ...models.language.semantics import REAL_TOLERANCE
+from .alternatives import Choices, Row, masters
+from .expressions import Expressions
+from .native import Form, NativeModel, NumberRangeError, WholeForm
+
+
+@dataclass
+class Objective:
+    """The native objective: the true one is within ``error`` of it, in the units of the model."""
+
+    scale: int
+    error: float
+
+
+class NativeInterval(NamedTuple):
+    """An interval in CP-SAT: its variables (a size or end may be a number or an expression) and its ``IntervalVar``.
+
+    ``presence`` is None for an interval that is not optional. The start of an absent interval is free.
+    """
+
+    start: Any
+    size: Any
+    end: Any
+    presence: Any
+    interval: Any
+
+
+class Lowering:
+    """A model as a CpModel. ``guarded``: every constraint is under a literal of its own, to be assumed.
+
+    ``guards`` are those literals with the index of their constraint (the objective: one behind the last). ``fault``
+    says which constraint has numbers beyond 64 bits, if one has; then the native model lacks it.
+    """
+
+    def __init__(self, model: Model, *, guarded: bool = False) -> None:
+        self.model = model
+        self.guarded = guarded
+        self.native = NativeModel(model.name)
+        self.expressions = Expressions(self.native)
+        self.objective: Objective | None = None
+        self.guards: list[int] = []
+        self.fault = ""
+        self.scaled: list[str] = []
+        self.shares: dict[int, int] = {}
+        self.intervals: dict[int, Any] = {}
+        self.choices = Choices((), self.native, [])
+        self._spans: dict[int, tuple[Any, Any, Any]] = {}
+        self._occupying: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Any] = {}
+        self._above_zero: dict[tuple[int, int, bool], int] = {}
+        try:
+            self._variables()
+        except NumberRangeError as e:
+            self.fault = f"a variable of {model.name!r} is too large for CP-SAT: {e}"
+            return
+        for name, constraint in model.constraints:
+            self._guarded(name, lambda name=name, c=constraint: self._constraint(name, c))
+        for aim in model.objectives[:1]:
+            self._guarded("the objective", lambda aim=aim: self._aim(aim))
+
+    def _guarded(self, name: str, lower: Any) -> None:
+        look()
+        if self.guarded:
+            self.expressions.forget()
+            self.guards.append(self.native.boolean(""))
+            self.native.guard = (self.guards[-1],)
+        try:
+            lower()
+        except NumberRangeError as e:
+            self.fault = self.fault or f"{name}: the numbers are too large for CP-SAT's 64-bit arithmetic: {e}"
+
+    # variables
+
+    def _variables(self) -> None:
+        e, native, model = self.expressions, self.native, self.model
+        n = len(model.intervals)
+        e.start, e.size, e.end, e.presence = [-1] * n, [-1] * n, [-1] * n, [-1] * n
+        self.shares = master = {} if self.guarded else masters(model)
+        for i, v in enumerate(model.intervals):
+            if v.optional:
+                e.presence[i] = native.boolean(f"{v.name} present")
+            if i in master:
+                continue
+            e.start[i] = native.variable(v.windows, v.name)
+            if v.size_lo < v.size_hi:
+                e.size[i] = native.variable(((v.size_lo, v.size_hi),), f"{v.name} size")
+                e.end[i] = native.variable(((v.start_lo + v.size_lo, v.start_hi + v.size_hi),), f"{v.name} end")
+                native.inside(WholeForm({e.start[i]: 1, e.size[i]: 1, e.end[i]: -1}, 0), [(0, 0)], ())
+        for i, root in master.items():
+            e.start[i], e.size[i], e.end[i] = e.start[root], e.size[root], e.end[root]
+            windows = model.intervals[i].windows
+            if windows != model.intervals[root].windows:
+                native.inside(WholeForm({e.start[i]: 1}, 0), windows, (e.presence[i],))
+        if not self.guarded:
+            self.choices = Choices(model.constraints, native, e.presence)
+        e.integer = [native.variable(((x.lo, x.hi),), x.name) for x in model.integers]
+
+    def present(self, v: Interval) -> tuple[int, ...]:
+        """The literals under which the interval is present."""
+        p = self.expressions.presence[v.index]
+        return (p,) if p >= 0 else ()
+
+    def _edge(self, v: Interval, field: str) -> Form:
+        """The raw start or end, which is free where the interval is absent."""
+        e, i = self.expressions, v.index
+        if field == "start":
+            return Form({e.start[i]: 1})
+        return Form({e.end[i]: 1}) if e.end[i] >= 0 else Form({e.start[i]: 1}, v.size_lo)
+
+    def interval(self, v: Interval) -> Any:
+        """The native interval variable, made when it is first asked for."""
+        found = self.intervals.get(v.index)
+        if found is None:
+            found = self.intervals[v.index] = self._interval(v, self.expressions.presence[v.index])
+        return found
+
+    def native_interval(self, v: Interval) -> NativeInterval:
+        """All that stands for an interval of the model."""
+        p = self.expressions.presence[v.index]
+        return NativeInterval(*self._span(v), self.native.vars[p] if p >= 0 else None, self.interval(v))
+
+    def _span(self, v: Interval) -> tuple[Any, Any, Any]:
+        """Native start, size and end; the same objects for all that share them."""
+        e, i = self.expressions, v.index
+        found = self._spans.get(e.start[i])
+        if found is None:
+            native = self.native.vars
+            start = native[e.start[i]]
+            found = (start, v.size_lo, start + v.size_lo)
+            if e.size[i] >= 0:
+                found = (start, native[e.size[i]], native[e.end[i]])
+            self._spans[e.start[i]] = found
+        return found
+
+    def _interval(self, v: Interval, presence: int) -> Any:
+        """A native interval with the edges of v, present where that literal holds (always, if it is -1)."""
+        start, size, end = self._span(v)
+        if presence < 0:
+            return self.native.model.new_interval_var(start, size, end, v.name)
+        return self.native.model.new_optional_interval_var(start, size, end, self.native.vars[presence], v.name)
+
+    # constraints
+
+    def _constraint(self, name: str, constraint: Constraint) -> None:
+        match constraint:
+            case Comparison():
+                self._comparison(name, constraint)
+            case Alternative():
+                self._alternative(constraint)
+            case Cumulative():
+                self._cumulative(constraint)
+            case NoOverlap(intervals):
+                rows = self._rows((v, 1) for v in intervals)
+                self.native.model.add_no_overlap([interval for interval, _ in rows])
+            case Synchronize(v, others):
+                for other in others:
+                    self._together(other, v, (*self.present(other), *self.present(v)))
+            case Precedence():
+                self._precedence(constraint)
+
+    def _comparison(self, name: str, c: Comparison) -> None:
+        f = self.expressions.form(c.expr)
+        if c.integral:
+            self.native.require(f, c.lo, c.hi)
+            return
+        self.native.require(f, c.lo, c.hi, slack=REAL_TOLERANCE / 2)
+        self.scaled.append(name)
+
+    def _alternative(self, c: Alternative) -> None:
+        chosen = [self.expressions.presence[o.index] for o in c.options]
+        own = self.present(c.interval)
+        if c.count == 1 and not self.guarded:
+            self.native.exactly_one([*chosen, *(~p for p in own)])
+        else:
+            terms: dict[int, Any] = dict.fromkeys(chosen, 1)
+            terms.update(dict.fromkeys(own, -c.count))
+            wanted = 0 if own else c.count
+            self.native.require(Form(terms), wanted, wanted)
+        for o in c.options:
+            if self.expressions.start[o.index] != self.expressions.start[c.interval.index]:
+                self._together(o, c.interval, self.present(o))
+
+    def _together(self, v: Interval, w: Interval, when: tuple[int, ...]) -> None:
+        """Same start and end, where all literals hold."""
+        fixed = v.size_lo == v.size_hi == w.size_lo == w.size_hi
+        for field in ("start",) if fixed else ("start", "end"):
+            left, right = self._edge(v, field), self._edge(w, field)
+            terms = Counter(left.terms)
+            terms.subtract(right.terms)
+            self.native.require(Form(dict(terms), left.constant - right.constant), 0, 0, when)
+
+    def _precedence(self, c: Precedence) -> None:
+        left, right = self._edge(c.before, c.fields[0]), self._edge(c.after, c.fields[1])
+        terms = Counter(right.terms)
+        terms.subtract(left.terms)
+        when = (*self.present(c.before), *self.present(c.after))
+        self.native.require(Form(dict(terms), right.constant - left.constant), c.delay, float("inf"), when)
+
+    def _cumulative(self, c: Cumulative) -> None:
+        rows = list(self._rows(zip(c.intervals, c.demands, strict=True)))
+        intervals, demands = [interval for interval, _ in rows], [height for _, height in rows]
+        self.native.nonzeros += len(intervals)
+        most = max(capacity for _, capacity in c.steps)
+        if len(c.steps) > 1:
+            for start, end, capacity in _segments(c):
+                if capacity < most:
+                    intervals.append(self.native.model.new_fixed_size_interval_var(start, end - start, ""))
+                    demands.append(most - capacity)
+        self.native.model.add_cumulative(intervals, demands, most)
+
+    def _rows(self, rows: Iterable[Row]) -> Iterable[tuple[Any, Any]]:
+        """The native intervals that take something of a resource, with their demands."""
+        for group in self.choices.groups(rows):
+            if len(group) > 1:
+                yield self._chosen(group)
+                continue
+            v, demand = group[0]
+            also, height = self._demand(demand) if isinstance(demand, Linear) else ((), demand)
+            if type(height) is int and not height:
+                continue
+            found = self._occupying_interval(v, also)
+            if found is not None:
+                yield found, height
+
+    def _chosen(self, group: list[Row]) -> tuple[Any, Any]:
+        """(interval, demand) of several options of one alternative: their master, where one of them is chosen."""
+        choices = self.choices
+        c, present = choices.alternative(group), choices.any_of(group)
+        key = (c.interval.index, (present,), ())
+        if key not in self._occupying:
+            self._occupying[key] = self._interval(c.interval, present)
+            choices.add_size(c, self.expressions.size[c.interval.index])
+        return self._occupying[key], choices.demand(group, present)
+
+    def _demand(self, demand: Linear) -> tuple[tuple[int, ...], Any]:
+        """(literals under which it takes part, the demand): an integer, or one variable with a coefficient and a constant."""
+        if len(demand.terms) == 1 and not demand.constant:
+            ((atom, factor),) = demand.terms.items()
+            if type(atom) is Integer and type(factor) is int and factor > 0:  # the common case, kept short
+                x = self.expressions.integer[atom.index]
+                return self._above(x), self.native.multiple(x, factor)
+        w = self.native.whole(self.expressions.form(demand), 1)
+        if len(w.terms) > 1:
+            total = self.native.variable((self.native.bounds(w),), "", w.value)
+            self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
+            w = WholeForm({total: 1}, 0)
+        return self._demanding(w), self.native.expression(w) if w.terms else w.constant
+
+    def _above(self, x: int) -> tuple[int, ...]:
+        """``_demanding`` of a multiple of the variable."""
+        if self.native.lo[x] > 0 or self.native.hi[x] <= 1:
+            return ()
+        key = (x, 1, True)
+        if key not in self._above_zero:
+            self._above_zero[key] = self.native.positive(x)
+        return (self._above_zero[key],)
+
+    def _demanding(self, w: WholeForm) -> tuple[int, ...]:
+        """The literal of a demand that can be 0: it is above; none for a constant, or a Boolean times a number.
+
+        CP-SAT 9.15 keeps an interval whose demand is 0 away from where others take the whole capacity, unless the
+        interval is absent (intervals [2, 4) with demand 0..2 and [0, 6) with demand 2 within 2: infeasible, it says).
+        """
+        low, high = self.native.bounds(w)
+        if low > 0 or not w.terms:
+            return ()
+        ((x, c),) = w.terms.items()
+        if self.native.hi[x] - self.native.lo[x] <= 1 or high <= 0:
+            return ()
+        edge = (1 - w.constant) / c  # shared by demands of several resources that are above 0 together
+        key = (x, math.ceil(edge) if c > 0 else math.floor(edge), c > 0)
+        if key not in self._above_zero:
+            literal = self.native.boolean("", lambda values: int(w.value(values) > 0))
+            self.native.inside(w, [(1, high)], (literal,))
+            self.native.inside(w, [(low, 0)], (~literal,))
+            self._above_zero[key] = literal
+        return (self._above_zero[key],)
+
+    def _occupying_interval(self, v: Interval, also: tuple[int, ...] = ()) -> Any:
+        """The interval where it is present, longer than 0, ``also`` holds and its constraint is on; None if it never is."""
+        if v.size_hi == 0:
+            return None
+        if v.size_lo > 0 and not self.guarded and not also:
+            return self.interval(v)
+        key = (v.index, also, self.native.guard)
+        if key not in self._occupying:
+            conditions = [*self.present(v), *also, *self.native.guard]
+            if v.size_lo == 0:
+                conditions.append(self._positive(v))
+            self._occupying[key] = self._interval(v, self._all(conditions))
+        return self._occupying[key]
+
+    def _positive(self, v: Interval) -> int:
+        """A literal: the raw size is above 0."""
+        size = self.expressions.size[v.index]
+        positive = self.native.boolean("", lambda values: int(values[size] > 0))
+        self.native.inside(WholeForm({size: 1}, 0), [(1, v.size_hi)], (positive,))
+        self.native.inside(WholeForm({size: 1}, 0), [(0, 0)], (~positive,))
+        return positive
+
+    def _all(self, literals: list[int]) -> int:
+        """A literal that holds if and only if all of these (not negated ones) do."""
+        if len(literals) == 1:
+            return literals[0]
+        both = self.native.boolean("", lambda values: int(all(values[i] for i in literals)))
+        native = self.native.model
+        native.add_bool_and([self.native.literal(i) for i in literals]).only_enforce_if(self.native.literal(both))
+        native.add_bool_or([self.native.literal(i) for i in (*(~i for i in literals), both)])
+        return both
+
+    # objective
+
+    def _aim(self, aim: Linear) -> None:
+        f = self.expressions.form(aim)
+        moving = Form(f.terms, 0, f.error)
+        w = self.native.whole(moving, self.native.objective_scale(moving, maximize=self.model.sense == "maximize"))
+        expression = self.native.expression(w)
+        sign = 1 if self.model.sense == "minimize" else -1
+        if sign > 0:
+            self.native.model.minimize(expression)
+        else:
+            self.native.model.maximize(expression)
+        proto = self.native.model.proto.objective  # offset and factor give the log and the bounds in the model's units
+        proto.scaling_factor = sign / w.scale
+        proto.offset = sign * float(f.constant * w.scale)
+        self.objective = Objective(w.scale, float(w.error))
+
+    # values
+
+    def hint(self, assignment: Assignment) -> list[int]:
+        """Values of all native variables, by index; what the assignment leaves open (starts of absent ones) is lowest."""
+        e = self.expressions
+        values = list(self.native.lo)
+        for i in range(len(self.model.intervals)):
+            present = assignment.present[i]
+            if e.presence[i] >= 0:
+                values[e.presence[i]] = int(present)
+            if not present or i in self.shares:
+                continue
+            start, end = assignment.start[i], assignment.end[i]
+            values[e.start[i]] = start
+            if e.size[i] >= 0:
+                values[e.size[i]], values[e.end[i]] = end - start, end
+        for x, value in zip(e.integer, assignment.integer, strict=True):
+            values[x] = value
+        return self.native.complete(values)
+
+
+def _segments(c: Cumulative) -> Iterable[tuple[int, int, int]]:
+    """(from, to, capacity) of the steps, as far as the intervals reach."""
+    low = min((v.start_lo for v in c.intervals), default=0)
+    high = max((v.start_hi + v.size_hi for v in c.intervals), default=0)
+    for k, (time, capacity) in enumerate(c.steps):
+        start = low if k == 0 else max(low, time)
+        end = high if k + 1 == len(c.steps) else min(high, c.steps[k + 1][0])
+        if start < end:
+            yield start, end, capacity

@@ -1,0 +1,289 @@
+"""The native side of a CP-SAT lowering: variables with bounds and recipes, rational linear forms, linear constraints.
+
+CP-SAT knows integers only. A ``Form`` is a linear expression over native variables with rational coefficients; it is
+multiplied by a common denominator when it becomes a constraint, exactly wherever the numbers stay small enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from ortools.sat.python import cp_model
+
+from ...models.language.expressions import Number, Window
+
+Rational = int | Fraction
+Recipe = Callable[[list[int]], int]
+"""The value of an auxiliary variable from those of the variables made before it."""
+
+LARGEST = 1 << 61  # CP-SAT refuses domains beyond half of an int64
+ROOM = 1 << 56  # to what sums with real coefficients may be scaled: int64, with room for the solver's arithmetic
+AUXILIARY_ROOM = 1 << 34  # the same for auxiliary variables: their values are multiplied in further sums
+AUXILIARY_ROUNDINGS = (
+    1 << 28,
+    1 << 37,
+    1 << 45,
+)  # if rounded: the coarsest is best for sums, finer where it is too coarse
+FINE = Fraction(1, 1 << 26)  # the error, relative to the greatest value, at which a rounding is fine enough
+
+OBJECTIVE_BITS = (40, 42, 44, 46, 48)
+LEAST_GAP = Fraction(1, 1 << 31)  # a gap below 1e-9 is none, whatever the objective
+ROUNDED_UP = 1 + 1e-12  # for sums of floats that are to be bounds
+NEGLIGIBLE = Fraction(1, 1 << 28)  # of the objective's best value, as an error
+
+
+class NumberRangeError(ArithmeticError):
+    """A value that CP-SAT's 64-bit arithmetic cannot take."""
+
+
+def magnitude(x: Rational) -> Rational:
+    """The absolute value, without the detour of ``abs`` over what int and Fraction have in common."""
+    return x if x >= 0 else -x
+
+
+@dataclass(slots=True)
+class Form:
+    """``sum(terms[i] * variable i) + constant``; the expression it stands for is within ``error`` of it."""
+
+    terms: dict[int, Rational] = field(default_factory=dict)
+    constant: Rational = 0
+    error: Rational = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all its numbers are integers."""
+        return type(self.constant) is int and all(type(c) is int for c in self.terms.values())
+
+    def times(self, k: Rational) -> Form:
+        """This form with every number multiplied by k."""
+        return Form({i: c * k for i, c in self.terms.items()}, self.constant * k, self.error * magnitude(k))
+
+
+@dataclass(slots=True)
+class WholeForm:
+    """A Form multiplied by ``scale`` and rounded to integers; ``error`` is in the units of the Form."""
+
+    terms: dict[int, int]
+    constant: int
+    scale: int = 1
+    error: Rational = 0
+
+    def value(self, values: list[int]) -> int:
+        """The value under values of the native variables."""
+        return self.constant + sum(c * values[i] for i, c in self.terms.items())
+
+
+def _nearest(c: Rational, scale: int) -> tuple[int, float]:
+    """The integer nearest to ``c * scale``, and how far off it is."""
+    times, d = c.numerator * scale, c.denominator
+    found = (2 * times + d) // (2 * d)
+    return found, abs(times - found * d) / d
+
+
+@lru_cache(maxsize=4096)
+def rational(x: Number) -> Rational:
+    """The simple fraction that this float is the nearest one to, if there is one, else its exact value.
+
+    >>> rational(1 / 3600), rational(2.0)
+    (Fraction(1, 3600), 2)
+    """
+    if isinstance(x, int):
+        return x
+    near = Fraction(x).limit_denominator(10**7)
+    found = near if float(near) == x else Fraction(x)
+    return found.numerator if found.denominator == 1 else found
+
+
+class NativeModel:
+    """A CpModel under construction. Variables go by their index; a literal is an index, or ``~index`` for its negation.
+
+    ``guard`` is put on every constraint that could fail: literals that switch a constraint of the model off.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.model = cp_model.CpModel()
+        self.model.name = name
+        self.vars: list[Any] = []
+        self.lo: list[int] = []
+        self.hi: list[int] = []
+        self.recipes: list[tuple[int, Recipe]] = []
+        self.guard: tuple[int, ...] = ()
+        self.nonzeros = 0
+        self._domains: dict[tuple[Window, ...], cp_model.Domain] = {}
+        self._truth = self.domain(((0, 1),))
+
+    def domain(self, windows: tuple[Window, ...]) -> cp_model.Domain:
+        """The native domain of a union of windows."""
+        found = self._domains.get(windows)
+        if found is None:
+            if windows[0][0] < -LARGEST or windows[-1][1] > LARGEST:
+                raise NumberRangeError(f"a variable reaches from {windows[0][0]} to {windows[-1][1]}")
+            found = cp_model.Domain.from_intervals([list(w) for w in windows])
+            self._domains[windows] = found
+        return found
+
+    def variable(self, windows: tuple[Window, ...], name: str, recipe: Recipe | None = None) -> int:
+        """A new integer variable; without a recipe its value comes from the model's own variables."""
+        self.vars.append(self.model.new_int_var_from_domain(self.domain(windows), name))
+        return self._made(windows[0][0], windows[-1][1], recipe)
+
+    def positive(self, i: int) -> int:
+        """A new literal: variable i, which is never negative, is above 0. Never guarded."""
+        literal = self.boolean("", lambda values: int(values[i] > 0))
+        held, x = self.vars[literal], self.vars[i]
+        self.model.add(x >= 1).only_enforce_if(held)
+        self.model.add(x <= 0).only_enforce_if(~held)
+        self.nonzeros += 2
+        return literal
+
+    def boolean(self, name: str, recipe: Recipe | None = None) -> int:
+        """A new 0-1 variable."""
+        self.vars.append(self.model.new_int_var_from_domain(self._truth, name))
+        return self._made(0, 1, recipe)
+
+    def _made(self, lo: int, hi: int, recipe: Recipe | None) -> int:
+        self.lo.append(lo)
+        self.hi.append(hi)
+        index = len(self.lo) - 1
+        if recipe is not None:
+            self.recipes.append((index, recipe))
+        return index
+
+    def literal(self, i: int) -> Any:
+        """The native literal."""
+        return self.vars[i] if i >= 0 else ~self.vars[~i]
+
+    def bounds(self, f: Form | WholeForm) -> tuple[Any, Any]:
+        """(lowest, highest) value of a form over the domains of its variables."""
+        low = high = f.constant
+        for i, c in f.terms.items():
+            low += c * (self.lo[i] if c > 0 else self.hi[i])
+            high += c * (self.hi[i] if c > 0 else self.lo[i])
+        return low, high
+
+    def _reach(self, i: int) -> int:
+        return max(abs(self.lo[i]), abs(self.hi[i]))
+
+    def scale(self, forms: Sequence[Form], room: int = ROOM, rounding: int = ROOM) -> int:
+        """The common denominator; if that would lead beyond ``room``, a power of two that leads to ``rounding``."""
+        if all(f.is_whole for f in forms):
+            return 1
+        size = max(1.0, *(self._size(f) for f in forms))
+        common = 1
+        for f in forms:
+            for c in (f.constant, *f.terms.values()):
+                common = math.lcm(common, c.denominator)
+                if common * size > room:  # of thousands of terms it has thousands of digits
+                    break
+        if common * size <= room:
+            return common
+        if size > room:
+            raise NumberRangeError(f"a sum with real coefficients reaches {size:.3g}")
+        return 1 << max(0, math.floor(rounding / size).bit_length() - 1)
+
+    def _size(self, f: Form) -> float:
+        """What the magnitudes of the terms and the constant can add up to."""
+        return math.fsum([abs(float(f.constant)), *(abs(float(c)) * self._reach(i) for i, c in f.terms.items())])
+
+    def auxiliary_scale(self, forms: Sequence[Form]) -> int:
+        """The scale for an auxiliary variable that takes the values of these forms."""
+        if all(f.is_whole for f in forms):
+            return 1
+        for rounding in AUXILIARY_ROUNDINGS:
+            scale = self.scale(forms, AUXILIARY_ROOM, rounding)
+            wholes = [self.whole(f, scale) for f in forms]
+            added = max(w.error - f.error for w, f in zip(wholes, forms, strict=True))
+            if added * scale <= FINE * max(scale, *(abs(b) for w in wholes for b in self.bounds(w))):
+                break
+        return scale
+
+    def objective_scale(self, f: Form, *, maximize: bool) -> int:
+        """The scale for the objective: if it has to be rounded, the least at which that costs next to nothing.
+
+        Next to nothing of the best value that it could have; where that is 0, the optimum may be as small as one likes.
+        The smaller its numbers, the finer CP-SAT's own multiples of its rows: proofs take half the time at 2^44 as at 2^56.
+        """
+        best = magnitude(self.bounds(f)[int(maximize)])
+        for enough in (min(NEGLIGIBLE * best, LEAST_GAP), NEGLIGIBLE * best):
+            for bits in OBJECTIVE_BITS:
+                scale = self.scale([f], ROOM, 1 << bits)
+                if self.whole(f, scale).error - f.error <= enough:
+                    return scale
+        return self.scale([f])
+
+    def whole(self, f: Form, scale: int) -> WholeForm:
+        """The form times ``scale``, rounded where that is not integral."""
+        if scale == 1 and f.is_whole:
+            return self._checked(WholeForm({i: int(c) for i, c in f.terms.items() if c}, int(f.constant), 1, f.error))
+        constant, off = _nearest(f.constant, scale)
+        terms, errors = {}, [off]
+        for i, c in f.terms.items():
+            if c:
+                terms[i], off = _nearest(c, scale)
+                errors.append(off * self._reach(i))
+        lost = math.fsum(errors)
+        error = f.error + Fraction(lost * ROUNDED_UP) / scale if lost else f.error
+        return self._checked(WholeForm(terms, constant, scale, error))
+
+    def _checked(self, w: WholeForm) -> WholeForm:
+        if sum((abs(c) * self._reach(i) for i, c in w.terms.items()), abs(w.constant)) > LARGEST:
+            raise NumberRangeError("a sum can exceed 2^61")
+        return w
+
+    def multiple(self, i: int, factor: int) -> Any:
+        """The native expression ``factor * variable i``."""
+        if factor * self._reach(i) > LARGEST:
+            raise NumberRangeError("a product can exceed 2^61")
+        self.nonzeros += 1
+        return self.vars[i] if factor == 1 else self.vars[i] * factor
+
+    def expression(self, w: WholeForm) -> Any:
+        """The native linear expression."""
+        self.nonzeros += len(w.terms)
+        variables = [self.vars[i] for i in w.terms]
+        total = cp_model.LinearExpr.weighted_sum(variables, list(w.terms.values()))
+        return total + w.constant if w.constant else total
+
+    def require(self, f: Form, lo: Number, hi: Number, when: tuple[int, ...] = (), slack: float = 0.0) -> WholeForm:
+        """``lo <= f <= hi`` where all literals of ``when`` (and the guard) hold; ``slack`` widens it, relative to the bounds."""
+        w = self.whole(f, self.scale([f]))
+        low, high = -LARGEST, LARGEST
+        if lo != -math.inf:
+            low = math.ceil((rational(lo) - Fraction(slack) * max(1, magnitude(rational(lo)))) * w.scale)
+        if hi != math.inf:
+            high = math.floor((rational(hi) + Fraction(slack) * max(1, magnitude(rational(hi)))) * w.scale)
+        self.inside(w, [(low, high)], (*when, *self.guard))
+        return w
+
+    def equal(self, i: int, j: int, when: tuple[int, ...] = (), difference: int = 0) -> None:
+        """``variable i == variable j + difference``."""
+        self.require(Form({i: 1, j: -1}), difference, difference, when)
+
+    def inside(self, w: WholeForm, windows: Iterable[Window], when: tuple[int, ...]) -> None:
+        """The whole form lies in a union of windows, where all literals of ``when`` hold; never guarded."""
+        span = 2 * LARGEST  # beyond it nothing is ever reached
+        shifted = [[max(-span, a - w.constant), min(span, b - w.constant)] for a, b in windows if a <= b]
+        kept = [s for s in shifted if s[0] <= s[1]]
+        if kept:
+            expression = self.expression(WholeForm(w.terms, 0))
+            posted = self.model.add_linear_expression_in_domain(expression, cp_model.Domain.from_intervals(kept))
+        else:
+            posted = self.model.add_bool_or([])
+        if when:
+            posted.only_enforce_if([self.literal(i) for i in when])
+
+    def exactly_one(self, literals: Sequence[int]) -> None:
+        """One of the literals holds; never guarded."""
+        self.nonzeros += len(literals)
+        self.model.add_exactly_one([self.vars[i] if i >= 0 else ~self.vars[~i] for i in literals])
+
+    def complete(self, values: list[int]) -> list[int]:
+        """Fills in the auxiliary variables, in the order they were made; each within its bounds."""
+        for index, recipe in self.recipes:
+            values[index] = min(max(recipe(values), self.lo[index]), self.hi[index])
+        return values

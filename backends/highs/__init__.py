@@ -1,0 +1,1 @@
+"""The HiGHS backend: mixed-integer linear models passed as arrays."""

@@ -1,0 +1,81 @@
+"""Which constraints make the linear relaxation of a model infeasible, found by leaving constraints out (a deletion filter).
+
+HiGHS has irreducible infeasible subsets of its own; those of version 1.12 are feasible at times.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from ..base import Conflict
+from ..linear import LinearForm
+
+FEASIBLE = "the linear relaxation of this model is feasible, so that HiGHS tells no conflict"
+
+
+class DeletionFilter:
+    """The linear relaxation inside HiGHS, whose constraints are left out one by one.
+
+    Parameters
+    ----------
+    native : highspy.Highs
+        Holds the relaxation of ``form``.
+    names : sequence of str
+        The constraints that may be left out; rows of others, of domains and of the objective, always stay.
+    """
+
+    def __init__(self, native: Any, form: LinearForm, names: list[str]) -> None:
+        self.native = native
+        self.lo, self.hi = form.row_lo, form.row_hi
+        known = set(names)
+        self.rows: dict[str, list[int]] = {}
+        for i in range(len(form.row_lo)):
+            name = form.row_blocks.name(i)
+            if name in known:
+                self.rows.setdefault(name, []).append(i)
+
+    def run(self, deadline: float) -> Conflict:
+        """The names of constraints that cannot hold together, irreducible if there is time for it."""
+        if not self._infeasible(deadline):
+            return Conflict(None, FEASIBLE)
+        needed = list(self.rows)
+        minimal = True
+        for name in list(needed):
+            if time.perf_counter() > deadline:
+                minimal = False
+                break
+            self._bound(name, relaxed=True)
+            if self._infeasible(deadline):
+                needed.remove(name)
+            else:
+                self._bound(name, relaxed=False)
+        kind = "an irreducible" if minimal else "an"
+        return Conflict(tuple(needed), f"{kind} infeasible subset of the linear relaxation")
+
+    def _bound(self, name: str, *, relaxed: bool) -> None:
+        for i in self.rows[name]:
+            lo, hi = (-math.inf, math.inf) if relaxed else (float(self.lo[i]), float(self.hi[i]))
+            self.native.changeRowBounds(i, lo, hi)
+
+    def _infeasible(self, deadline: float) -> bool:
+        import highspy
+
+        left = deadline - time.perf_counter()
+        self.native.setOptionValue("time_limit", math.inf if math.isinf(left) else max(0.0, left))
+        self.native.run()
+        return bool(self.native.getModelStatus() == highspy.HighsModelStatus.kInfeasible)
+
+
+def find_conflict(native: Any, form: LinearForm, names: list[str], seconds: float | None) -> Conflict:
+    """Constraints whose rows make a linear relaxation infeasible; None, with the reason, where it is feasible.
+
+    ``native`` holds the relaxation and is changed; ``names`` are those of the constraints that may be named.
+    """
+    native.setOptionValue("presolve", "off")  # each solve goes on from the basis of the one before
+    native.changeColsCost(len(form.cost), np.arange(len(form.cost), dtype=np.int32), np.zeros(len(form.cost)))
+    deadline = math.inf if seconds is None else time.perf_counter() + seconds
+    return DeletionFilter(native, form, names).run(deadline)

@@ -1,0 +1,257 @@
+"""One solve by HiGHS: options, callbacks, warm start, limits, and what is made of its end."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...models.language import Assignment
+from ..base import Limits, Outcome, Status, WarmStart, Watch
+from ..linear import LinearForm
+from ..linear.dual import safe_bound
+
+if TYPE_CHECKING:
+    from .backend import HighsCompiled
+
+GAP = 1e-6
+TOLERANCE = 1e-8  # of rows: big-M constants reach 1e5 and more
+# of integrality, the usual one: with 1e-7 and less HiGHS 1.14 loses optima, of a dispatching problem of 12 jobs in 4 runs of 12
+INTEGRALITY = 1e-6
+TIGHTER = (3e-7, 1e-7, 3e-8, 1e-8)  # tolerances of integrality, tried where the usual one ends in an error
+SMALL = 1_000  # non-zeros; so small a model is solved without presolve, which was wrong in 5 of 7,000 of them
+MODERATE = 1 << 25  # of a cost, in the units of the solver
+POLL_SECONDS = 0.1
+
+
+def _unit(form: LinearForm) -> float:
+    """A power of two that brings the least cost to 1, as far as the greatest stays moderate.
+
+    HiGHS takes a reduced cost within 1e-7 for 0, in the units of the objective. Euro per second are 1e-5 and less, and
+    seconds many: HiGHS 1.14 lost up to 1 % of the optimum of profit problems at the root without this, as ``_scales`` says
+    of rows.
+    """
+    costs = np.abs(form.cost[form.cost != 0])
+    if not len(costs):
+        return 1.0
+    up = min(math.ceil(-math.log2(costs.min())), math.floor(math.log2(MODERATE / costs.max())))
+    return float(2.0 ** max(0, up))
+
+
+class Run:
+    """One solve: options, callbacks, and what is made of its end."""
+
+    watch: Watch
+
+    def __init__(self, compiled: HighsCompiled, limits: Limits) -> None:
+        self.compiled = compiled
+        self.highs = compiled.native
+        self.limits = limits
+        self.deadline = math.inf if limits.time is None else time.perf_counter() + limits.time
+        self.stop = threading.Event()
+        self.log: list[str] = []
+        self.alone = False  # presolve alone gave the answer, which is not believed yet
+        self.start: Any = None  # column values of the start until HiGHS asks for them
+        self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
+        self.unit = _unit(compiled.form)
+
+    def run(self, watch: Watch, warm: Assignment | None) -> Outcome:
+        """Solve in this thread."""
+        self.watch = watch
+        self._options()
+        self._scale_costs(self.unit)
+        try:
+            return self._run(warm)
+        finally:
+            self._scale_costs(1.0)
+
+    def halt(self) -> None:
+        """Ask HiGHS to stop, from another thread: where it does not look at callbacks, it often looks at its limit."""
+        self.stop.set()
+        self.highs.setOptionValue("time_limit", 0.0)
+
+    def _scale_costs(self, unit: float) -> None:
+        """The objective of the solver, in multiples of the model's."""
+        if self.unit != 1.0:
+            form = self.compiled.form
+            n = len(form.cost)
+            self.highs.changeColsCost(n, np.arange(n, dtype=np.int32), form.cost * unit)
+            self.highs.changeObjectiveOffset(form.offset * unit)
+
+    def _run(self, warm: Assignment | None) -> Outcome:
+        fate = self._start(warm) if warm is not None else WarmStart()
+        callbacks = {
+            "cbLogging": self._logged,
+            "cbMipImprovingSolution": self._improved,
+            "cbMipInterrupt": self._polled,
+            "cbMipUserSolution": self._asked_for_start,
+            "cbSimplexInterrupt": self._asked,
+            "cbIpmInterrupt": self._asked,
+        }
+        for name, call in callbacks.items():
+            getattr(self.highs, name).subscribe(call)
+        try:
+            self._solve()
+            self._mend()
+            self._confirm()
+        finally:
+            for name, call in callbacks.items():
+                getattr(self.highs, name).unsubscribe(call)
+        if fate.fate == "accepted" and self.start is not None:
+            fate = WarmStart("accepted", "HiGHS ended before its search, where it would have taken the start")
+        return self._outcome("".join(self.log), fate)
+
+    def _options(self) -> None:
+        h, limits = self.highs, self.limits
+        options = {
+            "output_flag": True,
+            "log_to_console": False,
+            "log_file": os.devnull,  # with neither console nor file, HiGHS up to 1.12 does not call cbLogging
+            "mip_rel_gap": GAP if limits.gap is None else limits.gap,
+            "mip_abs_gap": 1e-9 * self.unit,
+            "mip_feasibility_tolerance": INTEGRALITY,
+            "primal_feasibility_tolerance": TOLERANCE,
+            "presolve": "off" if self.compiled.size["nonzeros"] <= SMALL else "choose",
+            "random_seed": limits.seed % 2**31,
+        }
+        if limits.deterministic is not None:
+            options["mip_max_nodes"] = max(0, int(limits.deterministic))
+        if limits.threads is not None:
+            options["threads"] = limits.threads
+        for name, value in options.items():
+            h.setOptionValue(name, value)
+
+    def _start(self, warm: Assignment) -> WarmStart:
+        """Keep the start for HiGHS; a word on it if it does not satisfy the linear form."""
+        rebuilt = self.compiled.rebuilt(warm)
+        x = self.compiled.hint(rebuilt)
+        amount, where = self.compiled.form.violation(x)
+        if amount > 1e-6:
+            return WarmStart("rejected", f"on the grid, the start violates {where} by {amount:g}")
+        if self.discrete:
+            self.watch.solution(rebuilt)
+            self.start = np.asarray(x, dtype=np.float64)
+        return WarmStart("accepted")
+
+    def _asked_for_start(self, event: Any) -> None:
+        """Only here, after presolve: of a start given before it (``setSolution``) HiGHS 1.10 to 1.15 cuts off better answers.
+
+        Presolve takes columns out of the objective, what is left is found to be a multiple of some step, and the start's
+        value, which is none, is rounded down as if it were: answers that are better by less than half a step are lost.
+        """
+        if self.start is not None:
+            event.data_in.setSolution(self.start)
+            self.start = None
+
+    def _mend(self) -> None:
+        """Solve again with a tighter tolerance where HiGHS fails at the end of a search because of its own tolerance.
+
+        HiGHS 1.12 takes an answer that violates a row by ``mip_feasibility_tolerance``, calls that too much when it checks the
+        answer at the end, and ends in an error, without answer and bound (HiGHS issues 2782, 2808).
+        """
+        import highspy
+
+        for tolerance in TIGHTER:
+            failed = self.highs.getModelStatus() == highspy.HighsModelStatus.kSolveError
+            if not failed or not self.discrete or self.stop.is_set():
+                return
+            self.highs.setOptionValue("mip_feasibility_tolerance", tolerance)
+            self._solve()
+
+    def _confirm(self) -> None:
+        """Solve again without presolve where presolve alone gave the answer.
+
+        Its dominated columns are wrong at times (HiGHS issue 3090): in the conformance run it called a model infeasible
+        that was not, and took a worse answer for the optimum of others.
+        """
+        import highspy
+
+        if not self.alone or self.stop.is_set():
+            return
+        if self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+            self.start = np.asarray(self.highs.getSolution().col_value)
+            self._heed(self.watch.solution(self.compiled.assignment(self.start)))
+        self.highs.setOptionValue("presolve", "off")
+        self.alone = False
+        self._solve()
+
+    def _solve(self) -> None:
+        if self.stop.is_set():
+            return
+        left = max(0.0, self.deadline - time.perf_counter())
+        self.highs.setOptionValue("time_limit", left)
+        self.highs.run()
+
+    def _logged(self, event: Any) -> None:
+        self.log.append(event.message)
+        if self.discrete and re.match(r"Presolve: (Infeasible|Optimal)", event.message):
+            self.alone = True
+
+    def _improved(self, event: Any) -> None:
+        found = self.compiled.assignment(np.asarray(event.data_out.mip_solution))
+        self._heed(self.watch.solution(found, self._bound(event.data_out)))
+
+    def _polled(self, event: Any) -> None:
+        bound = self._bound(event.data_out)
+        if bound is not None:
+            self._heed(self.watch.bound(bound))
+        self._asked(event)
+
+    def _asked(self, event: Any) -> None:
+        # said each time: HiGHS keeps the last word beyond the run
+        event.interrupt(self.stop.is_set() or time.perf_counter() > self.deadline)
+
+    def _heed(self, go_on: bool) -> None:
+        if not go_on:
+            self.stop.set()
+
+    def _bound(self, out: Any) -> float | None:
+        return None if self.alone or abs(out.mip_dual_bound) >= 1e30 else float(out.mip_dual_bound) / self.unit
+
+    def _outcome(self, log: str, fate: WarmStart) -> Outcome:
+        import highspy
+
+        kinds = highspy.HighsModelStatus
+        said = self.highs.getModelStatus()
+        info, solution = self.highs.getInfo(), self.highs.getSolution()
+        feasible = said == kinds.kModelEmpty or (solution.value_valid and info.primal_solution_status == 2)
+        bound: float | None = None
+        if self.discrete:
+            bound = self._bound(info) if info.valid else None
+        elif solution.dual_valid:
+            bound = safe_bound(self.compiled.form, np.asarray(solution.row_dual) / self.unit)
+        relaxation = self.compiled.exactness.kind == "relaxation"
+        if feasible and (relaxation or self._whole(solution.col_value)):
+            self.watch.solution(self.compiled.assignment(self.highs), bound)
+        ends: dict[Any, Status] = {
+            kinds.kOptimal: "optimal",
+            kinds.kModelEmpty: "optimal",
+            kinds.kInfeasible: "infeasible",
+            kinds.kUnbounded: "unbounded",
+            kinds.kModelError: "error",
+            kinds.kSolveError: "error",
+        }
+        status = ends.get(said, "feasible" if feasible else "unknown")
+        if self.alone and status == "infeasible":
+            status = "unknown"
+        message = self._message(said)
+        return Outcome(status, bound, log, message, fate)
+
+    def _message(self, said: Any) -> str:
+        """How it ended; HiGHS takes every stop by a callback for the user's."""
+        if time.perf_counter() >= self.deadline:
+            return "the time limit was reached"
+        return str(self.highs.modelStatusToString(said))
+
+    def _whole(self, values: Any) -> bool:
+        """Whether the answer of a linear relaxation is one of the model's, too."""
+        if self.discrete:
+            return True
+        kinds = self.compiled.form.integral
+        x = np.asarray(values)[: len(kinds)][kinds > 0]
+        return bool(np.all(np.abs(x - np.rint(x)) < 1e-6))

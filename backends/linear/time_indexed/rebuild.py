@@ -1,0 +1,147 @@
+"""A warm start on a grid that restricts: every start moved to the first slot that fits, in the order of starts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....models.language import (
+    Alternative,
+    Assignment,
+    Cumulative,
+    Evaluator,
+    Interval,
+    Model,
+    NoOverlap,
+    Precedence,
+    Synchronize,
+    UndefinedValue,
+)
+from ..form import Floats, Ints
+from .grid import Grid
+from .slots import Slots
+
+
+@dataclass
+class Load:
+    """A resource by cells: what is left of it."""
+
+    left: Floats
+
+    def fits(self, begin: Ints, end: Ints, demand: float) -> NDArray[np.bool_]:
+        """Whether the demand fits in all cells ``begin[k] <= c < end[k]``, for each k."""
+        short = np.concatenate([[0], np.cumsum(self.left < demand)])
+        fine: NDArray[np.bool_] = short[end] == short[begin]
+        return fine
+
+
+def rebuild(model: Model, assignment: Assignment, slots: Slots, grid: Grid) -> Assignment:
+    """The assignment with its starts on the grid; presences, sizes and integers stay.
+
+    Intervals that must start together move together. Each goes to its first slot that is not before its start nor
+    before what precedes it, and where the resources have room for the cells it touches; if there is none, it stays
+    (and the result violates the grid). Other constraints are not looked at: check the result.
+    """
+    return _Rebuild(model, assignment, slots, grid).run()
+
+
+class _Rebuild:
+    def __init__(self, model: Model, assignment: Assignment, slots: Slots, grid: Grid) -> None:
+        self.given = assignment
+        self.slots = slots
+        self.grid = grid
+        self.model = model
+        self.made = Assignment(model)
+        self.made.integer = list(assignment.integer)
+        self.uses: dict[int, list[tuple[Load, float]]] = defaultdict(list)
+        self.before: dict[int, list[Precedence]] = defaultdict(list)
+        self.leader = list(range(len(model.intervals)))
+        for _, c in model.constraints:
+            match c:
+                case Alternative(a, others, _) | Synchronize(a, others):
+                    self._together(a, others)
+                case NoOverlap(intervals):
+                    load = Load(np.ones(grid.cells))
+                    for v in intervals:
+                        self.uses[v.index].append((load, 1.0))
+                case Cumulative():
+                    self._cumulative(c)
+                case Precedence():
+                    self.before[c.after.index].append(c)
+                case _:
+                    pass
+
+    def _cumulative(self, c: Cumulative) -> None:
+        load, evaluator = Load(self.grid.capacity(c.steps, "restrict")), Evaluator(self.given)
+        for v, d in zip(c.intervals, c.demands, strict=True):
+            if self.given.present[v.index]:
+                try:
+                    self.uses[v.index].append((load, float(evaluator.value(d))))
+                except UndefinedValue:
+                    continue
+
+    def _together(self, a: Interval, others: tuple[Interval, ...]) -> None:
+        present = self.given.present
+        for o in others:
+            if present[a.index] and present[o.index]:
+                self.leader[self._lead(o.index)] = self._lead(a.index)
+
+    def _lead(self, i: int) -> int:
+        while self.leader[i] != i:
+            i = self.leader[i]
+        return i
+
+    def run(self) -> Assignment:
+        groups: dict[int, list[Interval]] = defaultdict(list)
+        for v in self.model.intervals:
+            if self.given.present[v.index]:
+                groups[self._lead(v.index)].append(v)
+        for group in sorted(groups.values(), key=lambda g: self.given.start[g[0].index]):
+            self._place(group)
+        return self.made
+
+    def _place(self, group: list[Interval]) -> None:
+        earliest = max(max(self.given.start[v.index], self._after(v)) for v in group)
+        times: Ints | None = None
+        for v in group:
+            own = self._times(v)
+            times = own[own >= earliest] if times is None else np.intersect1d(times, own)
+        assert times is not None
+        for v in group:
+            begin, end = self._cells(v, times)
+            fine = np.ones(len(times), dtype=bool)
+            for load, demand in self.uses[v.index] if self._size(v) else []:
+                fine &= load.fits(begin, end, demand)
+            times = times[fine]
+        for v in group:
+            start = int(times[0]) if len(times) else self.given.start[v.index]
+            self.made.set(v, start, start + self._size(v))
+            (begin,), (end,) = self._cells(v, np.array([start]))
+            for load, demand in self.uses[v.index] if self._size(v) else []:
+                load.left[begin:end] -= demand
+
+    def _size(self, v: Interval) -> int:
+        return self.given.end[v.index] - self.given.start[v.index]
+
+    def _times(self, v: Interval) -> Ints:
+        a, b = self.slots.bounds[v.index : v.index + 2]
+        return self.slots.first[a:b]
+
+    def _cells(self, v: Interval, times: Ints) -> tuple[Ints, Ints]:
+        """Cells touched from each start: from, to."""
+        p = self.grid.points
+        return np.searchsorted(p, times, side="right") - 1, np.searchsorted(p, times + self._size(v))
+
+    def _after(self, v: Interval) -> int:
+        """The earliest start that the precedences from intervals placed before allow."""
+        lower = self.given.start[v.index]
+        for c in self.before[v.index]:
+            i = c.before.index
+            if self.made.present[i]:
+                left, right = c.fields
+                reached = self.made.end[i] if left == "end" else self.made.start[i]
+                lower = max(lower, reached + c.delay - (self._size(v) if right == "end" else 0))
+        return lower

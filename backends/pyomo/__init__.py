@@ -1,0 +1,1 @@
+"""The Pyomo backend: the linear form as a ``ConcreteModel``."""

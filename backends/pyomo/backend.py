@@ -1,0 +1,269 @@
+"""Pyomo: the linear form as a ``ConcreteModel``, for people who have Pyomo solvers and models. Off the hot path."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ...models.language import Assignment, Integer, Interval, Model
+from ...models.language.clock import look
+from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
+from ..linear import LinearForm, Lowered, lower
+from ..linear.ranges import require_range
+from ..solver_thread import run_apart
+
+IMPORT_ORDER = (
+    "pyomo.environ cannot be imported after docplex.cp; import pyomo.environ before CP Optimizer is used, "
+    "or run the two in processes of their own"
+)
+
+BUSY = "the time limit ended while Pyomo, which solves one model at a time in a process, was at work for another thread"
+_one = threading.RLock()  # Pyomo redirects the standard output and the log of the whole process
+
+
+class Pyomo:
+    """The backend. Options of ``compile``: ``solver`` (a name that Pyomo's SolverFactory knows, or a solver object),
+    and those of ``linear.lower``."""
+
+    name = "pyomo"
+
+    def availability(self) -> Availability:
+        """The version of Pyomo, or why it cannot be imported."""
+        try:
+            _environ()
+        except (ImportError, SolverUnavailable) as e:
+            return Availability(self.name, None, f"pyomo cannot be used: {e}")
+        from pyomo.version import version
+
+        return Availability(self.name, str(version))
+
+    def compile(self, model: Model, *, solver: Any = "appsi_highs", **options: Any) -> PyomoCompiled:
+        """Lower a model to a ConcreteModel. Raises LoweringTooLarge before building what is too large."""
+        lowered = lower(model, **options)
+        if lowered.integral:
+            require_range(model, lowered.form, "Pyomo's solvers")
+        with _one:
+            return PyomoCompiled(model, lowered, _solver(solver))
+
+
+def _environ() -> Any:
+    """The module ``pyomo.environ``, or SolverUnavailable where docplex.cp came first."""
+    try:
+        import pyomo.environ as environ
+    except ImportError:
+        raise
+    except Exception as e:  # a NameError of its hook for docplex
+        if "docplex.cp" in sys.modules:
+            raise SolverUnavailable(f"{IMPORT_ORDER} ({type(e).__name__}: {e})") from e
+        raise
+    return environ
+
+
+def _solver(wanted: Any) -> Any:
+    """A solver of Pyomo's by its name (or given as an object); SolverUnavailable if it is not there."""
+    environ = _environ()
+    with _quiet():  # it would print a traceback for an unknown name
+        solver = environ.SolverFactory(wanted) if isinstance(wanted, str) else wanted
+        if not solver.available(exception_flag=False):
+            raise SolverUnavailable(f"Pyomo's solver {wanted!r} is not available; is it installed?")
+    return solver
+
+
+def _quiet() -> Any:
+    """A context in which Pyomo prints no log."""
+    from pyomo.common.log import LoggingIntercept
+
+    return LoggingIntercept(module="pyomo")
+
+
+class PyomoCompiled:
+    """A model as a Pyomo ``ConcreteModel`` (``native``), with variables ``x[column]`` and constraints ``rows[row]``."""
+
+    def __init__(self, model: Model, lowered: Lowered, solver: Any) -> None:
+        self.model = model
+        self.lowered = lowered
+        self.form = lowered.form
+        self.size = lowered.form.size
+        self.exactness = lowered.exactness
+        self.solver = solver
+        self._output: _Output | None = None
+        with _quiet():  # it would print a word on a Ctrl-C
+            self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
+
+    def var(self, x: Interval | Integer) -> Any:
+        """The variable of an integer; of an interval a dict of those it has: "presence", "start", "size", "cells"."""
+        columns, v = self.lowered.columns(x), self.native.x
+        if isinstance(columns, int):
+            return v[columns]
+        one = {"presence": columns.presence, "start": columns.start, "size": columns.size}
+        found: dict[str, Any] = {name: v[k] for name, k in one.items() if k is not None}
+        if columns.cells:
+            found["cells"] = {int(t): v[k] for t, k in zip(columns.times, columns.cells, strict=True)}
+        return found
+
+    def assignment(self, answer: Any) -> Assignment:
+        """From column values (an array) or a solved ConcreteModel."""
+        if not isinstance(answer, (np.ndarray, list, tuple)):
+            answer = [_value(v) for v in answer.x.values()]
+        return self.lowered.read(np.asarray(answer, dtype=np.float64))
+
+    def rebuilt(self, assignment: Assignment) -> Assignment:
+        """The assignment that ``hint`` gives the columns of: on a grid that restricts, moved onto it."""
+        return self.lowered.rebuilt(assignment)
+
+    def hint(self, assignment: Assignment) -> Any:
+        """The value of every column."""
+        return self.lowered.hint(assignment)
+
+    def fix(self, assignment: Assignment) -> None:
+        """Fix every variable to its hinted value."""
+        for v, value in zip(self.native.x.values(), self.hint(assignment).tolist(), strict=True):
+            v.fix(value)
+
+    def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
+        """Solve by the Pyomo solver; the watch hears of the end only. ``seed`` and ``threads`` are the solver's own.
+
+        One model at a time is solved in a process; other threads wait, within their time.
+        """
+        try:
+            return run_apart(self, lambda heard: self._run(heard, limits, warm), self._halt, watch, limits)
+        finally:
+            if self._output is not None:  # left behind
+                self._output.restore()
+
+    def _run(self, watch: Watch, limits: Limits, warm: Assignment | None) -> Outcome:
+        """As ``run``, in this thread."""
+        keywords: dict[str, Any] = {"tee": False, "load_solutions": False}
+        began = time.perf_counter()
+        if not _one.acquire(timeout=-1 if limits.time is None else min(limits.time, threading.TIMEOUT_MAX)):
+            return Outcome("unknown", message=BUSY)
+        try:
+            if limits.time is not None:
+                keywords["timelimit"] = max(0.0, limits.time - (time.perf_counter() - began))
+            fate = WarmStart()
+            if warm is not None:
+                fate = self._start(warm, keywords)
+            with _Output() as self._output:
+                answer = self.solver.solve(self.native, **keywords)
+            with _quiet():  # it would print a warning at every limit
+                outcome, found = self._outcome(answer, fate)
+        finally:
+            self._output = None
+            _one.release()
+        if found is not None:  # the caller may solve by Pyomo, too
+            watch.solution(found, outcome.bound)
+        return outcome
+
+    def _halt(self) -> None:
+        """HiGHS inside Pyomo listens; another solver in this process is left to itself, one of its own process has Ctrl-C."""
+        inside: Any = getattr(self.solver, "_solver_model", None)
+        if hasattr(inside, "setOptionValue"):
+            inside.setOptionValue("output_flag", False)
+            inside.setOptionValue("time_limit", 0.0)
+
+    def conflict(self, time_limit: float | None = None) -> Conflict:
+        """Not known to Pyomo's common interface."""
+        return Conflict(None, "Pyomo has no common interface to irreducible infeasible subsets")
+
+    def _start(self, warm: Assignment, keywords: dict[str, Any]) -> WarmStart:
+        x = self.hint(warm)
+        for v, value in zip(self.native.x.values(), x.tolist(), strict=True):
+            v.set_value(value, skip_validation=True)
+        amount, where = self.form.violation(x)
+        if amount > 1e-6:
+            return WarmStart("rejected", f"as the lowering holds it, the start violates {where!r} by {amount:g}")
+        if not self.solver.warm_start_capable():
+            return WarmStart("rejected", "Pyomo's interface to this solver takes no start")
+        keywords["warmstart"] = True
+        return WarmStart("accepted")
+
+    def _outcome(self, results: Any, fate: WarmStart) -> tuple[Outcome, Assignment | None]:
+        said = str(results.solver.termination_condition)
+        bound = results.problem.upper_bound if self.form.maximize else results.problem.lower_bound
+        bound = float(bound) if isinstance(bound, (int, float)) and math.isfinite(bound) else None
+        found, answer = len(results.solution) > 0, None
+        if found:
+            self.native.solutions.load_from(results)
+            values = np.array([_value(v) for v in self.native.x.values()])
+            whole = values[self.form.integral > 0]
+            if self.lowered.integral or np.all(np.abs(whole - np.rint(whole)) < 1e-6):
+                answer = self.assignment(values)
+        ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
+        return Outcome(ends.get(said, "feasible" if found else "unknown"), bound, "", said, fate), answer
+
+
+class _Output:
+    """The standard output and error from before a solve, during which Pyomo redirects them."""
+
+    def __enter__(self) -> _Output:
+        self.streams, self.copies = (sys.stdout, sys.stderr), []
+        for number in (1, 2):
+            with suppress(OSError):  # closed
+                self.copies.append((number, os.dup(number)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for _number, copy in self.copies:
+            os.close(copy)
+
+    def restore(self) -> None:
+        """Take them back, while the solve goes on."""
+        sys.stdout, sys.stderr = self.streams
+        for number, copy in self.copies:
+            os.dup2(copy, number)
+
+
+def _value(v: Any) -> float:
+    """The value of a variable; one that stands in no row never reaches the solver, and any value in its bounds will do."""
+    if v.value is not None:
+        return float(v.value)
+    return min(max(0.0, -math.inf if v.lb is None else v.lb), math.inf if v.ub is None else v.ub)
+
+
+def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
+    """``x`` over columns, ``rows`` over the rows that have a side, ``objective``."""
+    environ = _environ()
+    from pyomo.core.expr.numeric_expr import LinearExpression
+
+    m = environ.ConcreteModel(name=name)
+    lo, hi = form.column_lo.tolist(), form.column_hi.tolist()
+    kinds = form.integral.tolist() if integral else [0] * len(lo)
+
+    def bounds(m: Any, k: int) -> tuple[float, float]:
+        look()
+        return lo[k], hi[k]
+
+    m.x = environ.Var(
+        range(len(lo)),
+        bounds=bounds,
+        domain=lambda m, k: environ.Integers if kinds[k] else environ.Reals,
+    )
+    x = list(m.x.values())
+    index, value, start = form.index.tolist(), form.value.tolist(), form.start.tolist()
+
+    def row(m: Any, i: int) -> Any:
+        look()
+        entries = range(start[i], start[i + 1])
+        body = LinearExpression(
+            constant=0.0, linear_coefs=[value[k] for k in entries], linear_vars=[x[index[k]] for k in entries]
+        )
+        sides = [None if math.isinf(side) else side for side in (form.row_lo[i].item(), form.row_hi[i].item())]
+        if not entries:
+            holds = form.row_lo[i] <= 0 <= form.row_hi[i]
+            return environ.Constraint.Feasible if holds else environ.Constraint.Infeasible
+        return sides[0], body, sides[1]
+
+    m.rows = environ.Constraint(range(len(form.row_lo)), rule=row)
+    used = np.flatnonzero(form.cost).tolist()
+    cost = LinearExpression(
+        constant=form.offset, linear_coefs=[form.cost[k].item() for k in used], linear_vars=[x[k] for k in used]
+    )
+    m.objective = environ.Objective(expr=cost, sense=environ.maximize if form.maximize else environ.minimize)
+    return m

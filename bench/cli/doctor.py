@@ -1,0 +1,149 @@
+"""What this machine can do: solvers by a tiny solve each, cores, memory, and every known trap that is found."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from ...backends import Availability, available
+from ..runs.selection import cores
+
+TINY = """
+import sys, schedlab as sl
+m = sl.Model("tiny"); a = m.interval("a", size=3); b = m.interval("b", size=4)
+m.add(sl.no_overlap([a, b])); m.minimize(sl.max([a.end, b.end]))
+r = sl.solve(m, backend=sys.argv[1], time_limit=20, threads=1)
+print(f"answer {r.status} {r.objective} {r.seconds['total']:.2f} {r.message}")
+"""
+EDITION = """
+import schedlab as sl
+def fits(n):
+    m = sl.Model("n"); m.add(sl.no_overlap([m.interval(f"v{i}", size=1, start=(0, 10 * n)) for i in range(n)]))
+    return sl.solve(m, backend="cpo", time_limit=10, threads=1).status != "unavailable"
+lo, hi = 1, 1024
+if fits(hi):
+    print("answer unlimited")
+else:
+    while hi - lo > 1:
+        mid = (lo + hi) // 2
+        lo, hi = (mid, hi) if fits(mid) else (lo, mid)
+    print("answer", lo)
+"""
+PATIENCE = 90  # seconds for one check
+DISTRIBUTIONS = ("schedlab", "ortools", "highspy", "docplex", "cplex", "pyomo", "numpy", "numba", "networkx", "pandas")
+
+
+def examine(console: Console) -> bool:
+    """Print the findings; False if one of the backends that are installed does not work."""
+    console.print(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    console.print(f"cores {cores()}, memory {_gigabytes()}")
+    console.print("packages: " + ", ".join(f"{d} {_version(d)}" for d in DISTRIBUTIONS))
+    healthy = True
+    for name, here in available().items():
+        good, text = _solver(name, here)
+        healthy = healthy and (good or not here.ok)
+        style = "green" if good else "red" if here.ok else "yellow"
+        console.print(Text("ok       " if good else "broken   " if here.ok else "missing  ", style=style), end="")
+        console.print(f"{name}: {text}", soft_wrap=True)
+    for trap in traps():
+        console.print(Text("trap     ", style="yellow"), end="")
+        console.print(trap, soft_wrap=True)
+    return healthy
+
+
+def _solver(name: str, here: Availability) -> tuple[bool, str]:
+    if not here.ok:
+        return False, here.reason
+    answer = _ask(TINY, name)
+    if not answer.startswith("answer optimal 7"):
+        return False, f"{here.version}, but a problem of two jobs ends so: {answer}"
+    text = f"{here.version}, solves a problem of two jobs in {answer.split()[3]} s"
+    return True, text + (f"; {_edition()}" if name == "cpo" else "")
+
+
+def _edition() -> str:
+    """What the edition of CP Optimizer takes, tried."""
+    most = _ask(EDITION).removeprefix("answer ").strip()
+    if most == "unlimited":
+        return "an edition without a limit of size"
+    if not most.isdigit():
+        return f"its limit of size could not be tried: {most}"
+    return f"community edition: takes {most} intervals of one machine, not {int(most) + 1}; larger models end as unavailable"
+
+
+def traps() -> Iterator[str]:
+    """The known traps that are found here, each with what to do."""
+    said = _ask("import ortools.sat.python.cp_model, highspy; print('answer')")
+    other = _ask("import highspy, ortools.sat.python.cp_model; print('answer')")
+    if not (said.startswith("answer") and other.startswith("answer")):
+        yield f"ortools and highspy cannot be imported into one process ({said}); install highspy below 1.13"
+    if _version("docplex") != "-" and not _ask("import docplex.cp.model, pyomo.environ; print('answer')").startswith(
+        "a"
+    ):
+        yield "pyomo.environ cannot be imported after docplex.cp: in your own scripts import pyomo.environ first"
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        if os.environ.get(name) == "1":
+            yield f"{name}=1 is set (Dask and joblib do so for their children): solvers may run on one thread; unset it"
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        yield "NUMBA_DISABLE_JIT is set: the heuristics run uncompiled, a hundred times slower; unset it"
+    if cores() == 1:
+        yield "one core: CP-SAT searches without its portfolio; results are not comparable with those of more cores"
+    if (quota := _quota()) is not None and quota < cores() - 0.01:
+        yield f"the container may use {quota:g} cores, but {cores()} are seen: give --threads {max(1, int(quota))}"
+    if os.environ.get("NUMBA_CACHE_DIR") is None and not _writable(Path(__file__).parent.parent / "heuristics"):
+        yield "the heuristics' folder is not writable: set NUMBA_CACHE_DIR, or the kernels are compiled in every run"
+    if not Path("/proc/self/stat").exists():
+        yield "there is no /proc here: --memory cannot be enforced"
+
+
+def _quota() -> float | None:
+    """The cores that a container's quota (cgroup v2) allows, None without one."""
+    try:
+        most, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return None if most == "max" else int(most) / int(period)
+    except (OSError, ValueError):
+        return None
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _ask(script: str, *arguments: str) -> str:
+    """The last line that a Python process of its own prints, or how it ended."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {PATIENCE} s"
+    lines = (done.stdout if done.returncode == 0 else done.stderr or done.stdout).strip().splitlines()
+    answers = [line for line in lines if line.startswith("answer")] or lines
+    return answers[-1] if answers else f"exit code {done.returncode}"
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "-"
+
+
+def _gigabytes() -> str:
+    try:
+        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GB"
+    except (ValueError, OSError):
+        return "unknown"

@@ -1,0 +1,1 @@
+"""The efficiency guide: learned from the days of verified results."""

@@ -1,0 +1,178 @@
+"""The days that the efficiency guide is learned from: those of the best verified search of each scenario."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...instances import Instance, load
+from ...instances.files.own_files import content_of
+from ...models.profit.efficiency import Day, days
+from ...models.profit.problem import Profit
+from ..errors import WrongUse
+from ..records.store import Record, files, read
+from ..records.verify import Checker
+from ..runs.view import View
+
+RULES = "rule:"  # their schedules are not near the optimum
+NEEDED = ("content", "path", "view", "objective", "verified")
+
+
+class Sample(NamedTuple):
+    """A day of a scenario. ``twins``: the same for scenarios of an instance that differ in nothing but prices."""
+
+    day: Day
+    instance: str
+    scenario: str
+    twins: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The record that speaks for a scenario, and its days."""
+
+    record: Record
+    scenario: str
+    samples: Sequence[Sample]
+
+
+@dataclass
+class Collection:
+    """What was found in folders of results: the chosen records, and what was left out, with the reason and how often."""
+
+    chosen: list[Chosen] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def samples(self) -> list[Sample]:
+        """All days."""
+        return [sample for each in self.chosen for sample in each.samples]
+
+
+class Filed(NamedTuple):
+    """A record and its file."""
+
+    path: Path
+    record: Record
+
+
+def collect(
+    folders: Iterable[Path], method: str | None = None, instances: Iterable[str] = (), to_the_end: bool = False
+) -> Collection:
+    """The days of the best verified search (or of ``method``) of each instance and scenario in folders of results.
+
+    ``instances``: where instances are now that are not where they were; ``to_the_end``: days beyond the horizon, too.
+    Raises WrongUse: no records of profit problems, none that counts, several versions of an instance, a record that
+    does not hold; UnknownInstance.
+    """
+    filed = [Filed(path, _read(path)) for folder in dict.fromkeys(folders) for path in files(folder)]
+    candidates = [f for f in filed if f.record.get("replay") is None and f.record.get("sense") == "maximize"]
+    source = _Source(instances)
+    profits = [f for f in candidates if isinstance(source.instance(f.record).problem, Profit)]
+    if not profits:
+        raise WrongUse(
+            f"{len(filed)} records, none of them of a profit problem; bench run an instance of that kind, such as "
+            "profit_medium, and name the folder of its results"
+        )
+    _one_version([f.record for f in profits])
+    found = Collection()
+    twins: dict[Any, int] = {}
+    for group in _by_scenario(profits).values():
+        best = _best(group, method, found.left_out)
+        if best is not None:
+            found.chosen.append(_chosen(best, source.instance(best.record), twins, found.left_out, to_the_end))
+    if not found.chosen:
+        wanted = "searches (rules do not count)" if method is None else repr(method)
+        names = ", ".join(dict.fromkeys(str(f.record["method"]) for f in profits))
+        raise WrongUse(
+            f"there is no verified schedule by {wanted} among the {len(profits)} records; they are by {names}"
+        )
+    return found
+
+
+def _read(path: Path) -> Record:
+    try:
+        record = read(path)
+    except ValueError as e:
+        raise WrongUse(f"{e}; take it out of the folder of results, or run again") from e
+    missing = [name for name in NEEDED if name not in record]
+    if missing:
+        raise WrongUse(f"{path}: a record that lacks {', '.join(missing)}; take it out of the folder, or run again")
+    return record
+
+
+class _Source:
+    """The instances of records, each read once."""
+
+    def __init__(self, elsewhere: Iterable[str]) -> None:
+        given = [load(path) for path in elsewhere]
+        self._moved = {content_of(i.path): str(i.path) for i in given if i.path is not None}
+        self._known: dict[tuple[str, bool], Instance] = {}
+
+    def instance(self, record: Mapping[str, Any]) -> Instance:
+        path = self._moved.get(str(record.get("content")), str(record.get("path")))
+        place = (path, bool(record.get("drop_impossible")))
+        if place not in self._known:
+            self._known[place] = load(*place)
+        return self._known[place]
+
+
+def _one_version(records: Iterable[Record]) -> None:
+    """Raises WrongUse where the records of one name are of different data."""
+    known: dict[str, str] = {}
+    for r in records:
+        if known.setdefault(r["instance"], r["content"]) != r["content"]:
+            raise WrongUse(
+                f"the records of {r['instance']} are of several versions of that instance; give folders with the results "
+                "of one version, or run the others again"
+            )
+
+
+def _by_scenario(filed: Iterable[Filed]) -> dict[str, list[Filed]]:
+    groups: dict[str, list[Filed]] = {}
+    for f in filed:
+        place = [f.record[name] for name in ("instance", "content", "view")] + [f.record.get("drop_impossible")]
+        groups.setdefault(json.dumps(place, sort_keys=True), []).append(f)
+    return groups
+
+
+def _best(group: Sequence[Filed], method: str | None, left_out: Counter[str]) -> Filed | None:
+    """The best verified record of a scenario that counts."""
+    fit = [
+        f
+        for f in group
+        if f.record.get("verified")
+        and f.record.get("objective") is not None
+        and (f.record["method"] == method if method is not None else not f.record["method"].startswith(RULES))
+    ]
+    if not fit:
+        wanted = "search" if method is None else method
+        left_out[f"scenarios of {group[0].record['instance']} without a verified schedule by {wanted}"] += 1
+        return None
+    return max(fit, key=lambda f: float(f.record["objective"]))
+
+
+def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Counter[str], to_the_end: bool) -> Chosen:
+    record = best.record
+    for fault in Checker(best.path.parent, lambda path, drop: instance).faults(record):
+        raise WrongUse(f"{best.path}: {fault}; bench verify {best.path.parent} tells all that is wrong there")
+    problem = View(**record["view"]).of(instance)
+    assert isinstance(problem, Profit)
+    found = days(problem, problem.read(record["schedule"]), to_the_end)
+    left_out.update({f"days: {why}": count for why, count in found.left_out.items()})
+    alike = (record["content"], problem.cooling, problem.temperature)
+    twin = twins.setdefault(alike, len(twins))
+    scenario = scenario_of(record, instance)
+    return Chosen(record, scenario, [Sample(day, record["instance"], scenario, twin) for day in found.days])
+
+
+def scenario_of(record: Mapping[str, Any], instance: Instance) -> str:
+    """The scenario of a record, for people; that of the instance where the record names none."""
+    view = View(**record["view"])
+    own = "" if instance.centre is None else instance.centre.default
+    name = view.scenario or own
+    return name if view.first is None else f"{name}, first {view.first}"

@@ -1,0 +1,1 @@
+"""``bench import``: a foreign file becomes an instance folder."""

@@ -1,0 +1,115 @@
+"""``bench import curie``: the scenarios of the thesis, from the Curie log or any other one in SWF."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from ...instances import write
+from ...instances.generators.climate import SEASONS, synthetic
+from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
+from ...instances.traces import midnight, open_trace, read_trace
+from ...instances.weather import Weather, read_weather
+from ...instances.workload import Workload
+from ...models.dispatch.problem import DAY
+from ..errors import WrongUse
+from ..terminal import say
+from .log import as_instance, told
+
+FIRST_DAY = {"summer": "07-01", "winter": "01-01"}
+
+
+def import_curie(
+    file: Annotated[Path, typer.Argument(help="the log, SWF, .gz too")],
+    out: Annotated[Path, typer.Option(help="the folder to write")],
+    window: Annotated[
+        str | None,
+        typer.Option(help="only the jobs submitted then, by the log's clock: 2012-07-13:23d or 2012-07-13T12:00:6h"),
+    ] = None,
+    scenario: Annotated[
+        str, typer.Option(help=f"the default one: {'|'.join(PLANTS)},{'|'.join(SEASONS)},{'|'.join(PRICES)}")
+    ] = "air,summer,cheap",
+    weather: Annotated[
+        Path | None,
+        typer.Option(help="temperatures of a year (EPW, PVGIS, CSV): July and January of it; by default synthetic"),
+    ] = None,
+    nodes: Annotated[int, typer.Option(min=1, help="how many nodes")] = 300,
+    cores: Annotated[int, typer.Option(min=1, help="per node")] = 32,
+    memory: Annotated[int, typer.Option(min=1, help="MB per node")] = 131072,
+    first: Annotated[int | None, typer.Option(min=1, help="only so many jobs, the first by submit time")] = None,
+    load: Annotated[float | None, typer.Option(help="arrivals rescaled to this offered load, such as 1.5")] = None,
+    seed: Annotated[int, typer.Option(help="of the power of the jobs; the same seed gives the same bytes")] = 1,
+    name: Annotated[
+        str | None, typer.Option(help="of the log, for the description; by default that of the file")
+    ] = None,
+) -> None:
+    """Makes an instance of kind profit of a log: the eight scenarios of Bridi's thesis, section 6.8.
+
+    Cooling air or hybrid, summer or winter, 0.013 or 0.10 euro per core-hour; 0.13 euro per kWh. Logs in SWF tell no
+    power: each job is given 7.8 to 11.11 W per core, uniform. Jobs take their runtimes; those that the machine cannot hold
+    are left out and counted. Profit counts from the midnight before the first submission to the last one.
+
+    Example: bench import curie curie.swf.gz --window 2012-07-13:23d --weather tmy.epw --out curie_high
+    """
+    known(scenario, {"cooling": PLANTS, "season": SEASONS, "price": PRICES})
+    trace = read_trace(file, "swf", cores=cores, memory=memory)
+    workload, platform = open_trace(
+        trace, nodes=nodes, cores=cores, memory=memory, window=window, load=load, first=first
+    )
+    origin, day = midnight(workload, trace.zone)
+    workload = with_power(workload.since(origin), seed)
+    days = int(workload.submit[-1]) // DAY + 1
+    seasons, about = _seasons(weather, days, seed)
+    centre = thesis_scenarios(workload.dispatch(platform, "weighted-wait", "runtime"), seasons, scenario)
+    low, high = WATTS_PER_CORE
+    plain = as_instance(workload, platform, "weighted-wait", name or trace.name, f"swf log {file.name}", day)
+    prices = " or ".join(f"{p:g}" for p in PRICES.values())
+    instance = replace(
+        plain,
+        kind="profit",
+        problem=centre.problem(centre.default),
+        source=f"{plain.source}; power uniform in {low:g} to {high:g} W per core, seed {seed}; temperatures: {about}; "
+        f"{prices} euro per core-hour, {ENERGY_PRICE:g} euro per kWh (T. Bridi, PhD thesis, section 6.8)",
+        centre=centre,
+    )
+    try:
+        write(instance, out)
+    except OSError as e:
+        raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
+    say("\n".join(told(workload, platform)))
+    say(f"temperatures: {about}" + ("" if weather else "; --weather FILE takes those of a place"))
+    for word, there in seasons.items():
+        values = there.series.values
+        say(f"  {word}: {days} days, {min(values):g} to {max(values):g} degrees C, mean {there.mean:.1f}")
+    say(f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes, {len(centre.names)} scenarios; bench show {out}")
+
+
+def with_power(workload: Workload, seed: int) -> Workload:
+    """The same jobs with a power each, in watts, uniform per core; the same seed gives the same."""
+    random = Random(seed)
+    low, high = WATTS_PER_CORE
+    cores = workload.units * workload.request[:, workload.resources.index("cores")]
+    watts = [round(n * (low + random.random() * (high - low)), 2) for n in cores.tolist()]
+    return replace(workload, power=np.array(watts, np.float64))
+
+
+def _seasons(file: Path | None, days: int, seed: int) -> tuple[Mapping[str, Weather], str]:
+    """The temperatures of both seasons, and where they come from."""
+    if file is None:
+        about = f"synthetic, seed {seed}"
+        return {w: Weather(f"a synthetic {w}", f"schedlab.instances.generators.climate, seed {seed}", synthetic(w, days, seed))
+                for w in SEASONS}, about  # fmt: skip
+    whole = read_weather(file)
+    try:
+        found = {word: whole.during(f"{FIRST_DAY[word]}:{days}d") for word in SEASONS}
+    except ValueError as e:
+        raise WrongUse(
+            f"--weather {file}: {e}; a year of temperatures is expected, for {days} days of both seasons"
+        ) from e
+    return found, f"{file.name}, {days} days from {' and '.join(FIRST_DAY[w] for w in found)} on"

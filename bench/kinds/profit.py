@@ -1,0 +1,128 @@
+"""What the record of a profit problem has beside its objective: the account, the days, the operation of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...models import Profit, Schedule
+from ...models.profit import accounting as accounts
+from ...models.profit.problem import Segment
+from ...models.step_function import HOUR
+from ..records.record import agree
+from ..records.store import Record
+
+HORIZON, END = "horizon", "end"  # the two moments up to which accounts are given
+STEPS = 2000  # of the curves over time, at most
+
+
+def fields(problem: Profit, schedule: Schedule) -> Record:
+    """The fields of a record that holds.
+
+    ``account``: at the ``horizon`` (the problem's until) and at the ``end`` of the last job; ``makespan``: seconds from
+    the problem's begin to that end; ``daily``: the days up to the horizon; ``operation``: curves up to the end.
+    """
+    end = accounts.makespan(problem, schedule)
+    return {
+        "account": {
+            HORIZON: as_json(accounts.account(problem, schedule, problem.until)),
+            END: as_json(accounts.account(problem, schedule, end)),
+        },
+        "makespan": end - problem.begin,
+        "daily": list(days(problem, schedule)),
+        "operation": operation(problem, schedule, max(end, problem.until)),
+    }
+
+
+def as_json(account: accounts.Account) -> dict[str, Any]:
+    """All figures of an account: euro, kWh, core-hours, seconds; ``pue`` is None where nothing ran."""
+    derived = ("profit", "cost", "energy_kwh", "pue")
+    return asdict(account) | {name: getattr(account, name) for name in derived}
+
+
+def days(problem: Profit, schedule: Schedule) -> Iterator[dict[str, Any]]:
+    """The account of each day up to the horizon, with its mean temperature (``celsius``)."""
+    for day in accounts.daily(problem, schedule):
+        of_it = [s for s in problem.segments if day.begin <= s.begin < day.end]
+        yield as_json(day) | {"celsius": mean_celsius(of_it)}
+
+
+def mean_celsius(segments: list[Segment] | tuple[Segment, ...]) -> float | None:
+    """The mean temperature of some segments; None of none."""
+    length = sum(s.end - s.begin for s in segments)
+    return sum(s.celsius * (s.end - s.begin) for s in segments) / length if length else None
+
+
+def operation(problem: Profit, schedule: Schedule, end: int) -> dict[str, Any]:
+    """Curves for pictures, from the begin to ``end``: means per segment, and per hour (longer where that would be many).
+
+    ``begin``, ``until`` (the horizon) and ``end`` in seconds; of the ``segments`` lists: ``end``, ``celsius``, ``watts``
+    (IT) and ``cooling``; of the ``steps`` of ``step`` seconds: ``watts`` and ``utilisation``.
+    """
+    ran = accounts.operation(problem, schedule, end)
+    step = max(HOUR, HOUR * -(-(end - problem.begin) // (STEPS * HOUR)))
+    bounds = np.append(np.arange(problem.begin, end, step), end)
+    lengths = np.maximum(1, np.diff(bounds))
+    seconds, joules = _done(problem, schedule, bounds)
+    there = problem.platform.total("cores") * lengths
+    return {
+        "begin": problem.begin,
+        "until": problem.until,
+        "end": end,
+        "segments": {
+            "end": [s.end for s in ran.segments],
+            "celsius": [round(s.celsius, 2) for s in ran.segments],
+            "watts": ran.watts.round(1).tolist(),
+            "cooling": ran.cooling.round(1).tolist(),
+        },
+        "step": step,
+        "steps": {
+            "watts": (np.diff(joules) / lengths).round(1).tolist(),
+            "utilisation": (np.diff(seconds) / there).round(4).tolist(),
+        },
+    }
+
+
+def _done(
+    problem: Profit, schedule: Schedule, bounds: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Core-seconds and joules of work done by each moment: what has started since then, less what has ended."""
+    starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64) - problem.begin
+    at, rates = bounds - problem.begin, np.stack([problem.cores, problem.watts], axis=1).astype(np.float64)
+    found = np.zeros((bounds.size, 2))
+    for moments, sign in ((starts, 1.0), (starts + problem.durations, -1.0)):
+        order = np.argsort(moments, kind="stable")
+        rate = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order], axis=0)])
+        past = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order] * moments[order, None], axis=0)])
+        k = np.searchsorted(moments[order], at, side="right")
+        found += sign * (rate[k] * at[:, None] - past[k])
+    return found[:, 0], found[:, 1]
+
+
+def faults_of_account(problem: Profit, record: Mapping[str, Any], schedule: Schedule) -> list[str]:
+    """What is wrong with the figures that a record has beside its objective: each against the schedule."""
+    found = []
+    true = fields(problem, schedule)
+    for when in (HORIZON, END):
+        said, is_ = (record.get("account") or {}).get(when) or {}, true["account"][when]
+        found += [
+            f"it says {name} {said.get(name)} up to the {when}, its schedule has {value}"
+            for name, value in is_.items()
+            if value != said.get(name) and not agree(value, said.get(name))
+        ]
+    if not agree(true["makespan"], record.get("makespan")):
+        found.append(f"it says makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
+    daily = record.get("daily") or []
+    if len(daily) != len(true["daily"]):
+        found.append(f"it tells of {len(daily)} days, the horizon has {len(true['daily'])}")
+    for k, (said, is_) in enumerate(zip(daily, true["daily"], strict=False), 1):
+        found += [
+            f"it says {name} {said.get(name)} of day {k}, its schedule has {value}"
+            for name, value in is_.items()
+            if value != said.get(name) and not agree(value, said.get(name))
+        ]
+    return found

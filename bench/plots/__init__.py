@@ -1,0 +1,1 @@
+"""Plots of results: SVG charts and the HTML page. They need matplotlib."""

@@ -1,0 +1,74 @@
+"""A picture of a cooling table: cooling power and PUE over the IT power, a line per temperature. Needs matplotlib."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...models.profit.cooling import Cooling
+from ..errors import WrongUse
+from ..records.store import write_whole
+from .charts import STYLE, require_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("svg", "png", "pdf")
+WIDTH, HEIGHT = 9.0, 3.6  # inches
+SAMPLES = 200  # of a line of PUE, which is curved
+COLOURS = "turbo"
+
+
+def plot_cooling(table: Cooling, path: Path) -> None:
+    """Draw a cooling table to a file (svg, png or pdf by its ending); of SVG, the same table gives the same bytes.
+
+    Raises WrongUse: no matplotlib, another ending, a file that cannot be written.
+    """
+    require_matplotlib()
+    form = path.suffix.lower().removeprefix(".")
+    if form not in FORMATS:
+        raise WrongUse(f"--plot {path}: expected is a file that ends in {', '.join('.' + f for f in FORMATS)}")
+    from matplotlib import style
+
+    picture = BytesIO()
+    with style.context(["default", {**STYLE, "svg.hashsalt": table.name}]):
+        metadata = dict.fromkeys(("Date", "Creator")) if form == "svg" else None
+        _figure(table).savefig(picture, format=form, metadata=metadata)
+    try:
+        write_whole(path, picture.getvalue())
+    except OSError as e:
+        raise WrongUse(f"--plot {path}: cannot be written ({e.strerror})") from e
+
+
+def _figure(table: Cooling) -> Figure:
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    power, pue = figure.subplots(1, 2)
+    colours = colormaps[COLOURS]
+    last = max(1, len(table.temperatures) - 1)
+    for k, t in enumerate(table.temperatures):
+        _lines(power, pue, table, t, colours(k / last))
+    for ax, what in ((power, "cooling power, kW"), (pue, "PUE")):
+        ax.set_xlabel("IT power, kW")
+        ax.set_title(what, loc="left", fontsize=8)
+        ax.set_xlim(0, table.most / 1000)
+    power.set_ylim(bottom=0)
+    handles, labels = power.get_legend_handles_labels()
+    figure.legend(handles[::-1], labels[::-1], frameon=False, loc="outside right center", title=table.name)
+    return figure
+
+
+def _lines(power: Axes, pue: Axes, table: Cooling, temperature: float, colour: object) -> None:
+    """The cooling power of a temperature as it is, linear between its points; its PUE from a hundredth of all power on."""
+    points = table.curve(temperature)
+    kilowatts = [(p / 1000, w / 1000) for p, w in points]
+    power.plot(*zip(*kilowatts, strict=True), color=colour, linewidth=1.2, label=f"{temperature:g} °C")
+    low = table.most / 100
+    sampled = {low + (table.most - low) * k / SAMPLES for k in range(SAMPLES + 1)}
+    at = sorted(sampled | {p for p, _ in points if low <= p < table.most})
+    values = [1 + table.power(min(p, table.most), temperature) / p for p in at]
+    pue.plot([p / 1000 for p in at], values, color=colour, linewidth=1.2)

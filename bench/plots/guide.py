@@ -1,0 +1,98 @@
+"""The days behind an efficiency guide as a picture: how far from the slope-change point, told right and wrong (figure 6.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...models.profit.efficiency import Day
+from ...models.profit.guide import MAXIMISE, OPTIMISE, Guide, percent
+from ..errors import WrongUse
+from ..records.store import write_whole
+from .charts import GREY, INK, STYLE, require_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+COLOURS = {MAXIMISE: "#e45756", OPTIMISE: "#4c78a8"}
+LINEAR = 0.001  # of PUE: distances up to there are drawn on a linear scale, greater ones on a log scale
+WIDTH, HEIGHT = 4.6, 3.6  # inches, of the chart of a cooling
+
+
+def plot_guide(guide: Guide, days: Sequence[Day], path: Path) -> None:
+    """Draw the days to an SVG file: the same guide and days give the same bytes.
+
+    Raises WrongUse: no matplotlib, another ending, a file that cannot be written.
+    """
+    if path.suffix.lower() != ".svg":
+        raise WrongUse(f"--plot {path}: a file that ends in .svg is expected")
+    require_matplotlib()
+    from matplotlib import style
+
+    picture = BytesIO()
+    with style.context(["default", {**STYLE, "svg.hashsalt": "guide"}]):  # whatever the user has set
+        _figure(guide, days).savefig(picture, format="svg", metadata=dict.fromkeys(("Date", "Creator")))
+    try:
+        write_whole(path, picture.getvalue())
+    except OSError as e:
+        raise WrongUse(f"--plot {path}: cannot be written ({e.strerror})") from e
+
+
+def _figure(guide: Guide, days: Sequence[Day]) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH * len(guide.rules), HEIGHT), layout="constrained")
+    low = min((day.utilisation for day in days), default=0.0)
+    for ax, name in zip(figure.subplots(1, len(guide.rules), squeeze=False)[0], guide.rules, strict=True):
+        _days(ax, guide, [day for day in days if day.cooling == name], name)
+        ax.set_xlim(100 * low - 2, 102)
+    kinds = [(aim, colour, marker) for aim, colour in COLOURS.items() for marker in "ox"]
+    figure.legend(
+        handles=[_key(aim, colour, marker) for aim, colour, marker in kinds],
+        frameon=False,
+        loc="outside lower center",
+        ncols=2 if len(guide.rules) == 1 else len(kinds),
+        title="what the best schedule did, and whether the guide tells it",
+    )
+    return figure
+
+
+def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str) -> None:
+    ax.axhline(0, color=INK, linewidth=0.8)
+    edges = [high for _, high, _ in guide.ranges(cooling)[:-1]]
+    for edge in edges:
+        ax.axvline(100 * edge, color=GREY, linewidth=0.8, linestyle=(0, (4, 2)))
+    for aim, colour in COLOURS.items():
+        for marker in "ox":
+            mine = [
+                d for d in days if d.aim == aim and (guide.advise(cooling, d.utilisation) == aim) is (marker == "o")
+            ]
+            x, y = [100 * d.utilisation for d in mine], [d.distance for d in mine]
+            ax.plot(x, y, **_style(colour, marker))
+    told = f", threshold {', '.join(map(percent, edges))}" if edges else ""
+    ax.set_title(f"{cooling}: {len(days):,} days{told}", loc="left", fontsize=8)
+    ax.set_xlabel("utilisation of the day before, %")
+    ax.set_ylabel("PUE above the slope-change point")
+    ax.set_yscale("symlog", linthresh=LINEAR)
+    ax.yaxis.set_major_formatter("{x:g}")
+
+
+def _style(colour: str, marker: str) -> dict[str, Any]:
+    return {
+        "color": colour,
+        "marker": marker,
+        "linestyle": "none",
+        "markersize": 5,
+        "markerfacecolor": "none" if marker == "o" else colour,
+        "markeredgewidth": 0.9 if marker == "o" else 1.5,
+    }
+
+
+def _key(aim: str, colour: str, marker: str) -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=f"{aim}, {'right' if marker == 'o' else 'wrong'}", **_style(colour, marker))

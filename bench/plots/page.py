@@ -1,0 +1,247 @@
+"""``bench plot``: the replays, evictions and profits of a folder on one page. No network, no scripts; the same records, the same bytes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files as package_files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import WrongUse
+from ..kinds.replays import platform_of
+from ..records.store import Record, files, jobs_file, read, write_whole
+from ..tables.replays.board import RECORDED, DispatchBoard, sorted_out
+from ..tables.replays.columns import best_of, columns_of, key_of
+from ..tables.replays.figures import Grid, all_figures, predictions
+from ..tables.replays.report import summary
+from . import eviction as plot_eviction
+from . import profit as plot_profit
+from .charts import Chart, Frame, chart, require_matplotlib
+from .gantt import HOUR
+
+if TYPE_CHECKING:
+    from ...simulation.outputs import Jobs
+
+Ints = NDArray[np.int64]
+TEMPLATE = "plot.html"
+PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")
+OTHERS = "#bab0ac"
+BEST = ' class="best"'
+LENGTHS = ("short: less than 1 h", "medium: 1 to 5 h", "long: more than 5 h")
+COLOURS = ("queue", "user", "length")
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What the colours of jobs mean: a property, its values in their order, and the colour of each."""
+
+    what: str
+    values: Sequence[str]
+    colours: Sequence[str]
+
+    def category(self, jobs: Jobs) -> Ints:
+        """Of each job, the index of its colour; of a value that has none, the last one (others)."""
+        if self.what == "length":
+            return np.searchsorted(np.array([HOUR, 5 * HOUR + 1]), jobs.end - jobs.start, side="right")
+        index = {value: k for k, value in enumerate(self.values)}
+        kinds = np.array([index.get(getattr(kind, self.what), len(self.values) - 1) for kind in jobs.kinds], np.int64)
+        return kinds[jobs.kind]
+
+
+def plot(
+    folder: Path, out: Path | None = None, colour: str | None = None, methods: Sequence[str] = ()
+) -> tuple[Path, int]:
+    """Draw the replays, evictions and profits among the records of a folder on one HTML page; returns its path and how many.
+
+    ``out``: by default plot.html in the folder; ``colour``: queue, user or length (how long a job ran) - by default the
+    queue if there are several; ``methods``: of profit problems, those to draw side by side - by default the best search
+    and the best rule. Raises WrongUse: no matplotlib, nothing to draw, files that cannot be read or written; UnknownName.
+    """
+    require_matplotlib()
+    if colour is not None and colour not in COLOURS:
+        raise WrongUse(f"--colour {colour}: expected is {', '.join(COLOURS[:-1])} or {COLOURS[-1]}")
+    path = out or folder / "plot.html"
+    if out is not None and not out.parent.is_dir():
+        raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
+    found, others = _boards(folder)
+    boards = [(title, board, drawn) for title, board in found if (drawn := _to_draw(board))]
+    sections = [_section(folder, title, board, drawn, colour) for title, board, drawn in boards]
+    evictions, runs = plot_eviction.sections(others)
+    profits, more = plot_profit.sections(others, methods)
+    what = "dispatchers side by side" if boards else "which jobs go" if evictions else "what the schedules earn"
+    sections += evictions + profits
+    if not sections:
+        raise WrongUse(
+            f"{folder}: no replays among its records; bench simulate writes some, as bench run does of a day; "
+            "nor are there runs of an eviction or profit problem"
+        )
+    template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
+    page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
+    try:
+        write_whole(path, page)
+    except OSError as e:
+        raise WrongUse(f"--out {path}: cannot be written ({e.strerror})") from e
+    return path, sum(len(drawn) for *_, drawn in boards) + runs + more
+
+
+def _boards(folder: Path) -> tuple[list[tuple[str, DispatchBoard]], list[Record]]:
+    """The boards of the replays, and the other records."""
+    try:
+        return sorted_out(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
+    except ValueError as e:
+        raise WrongUse(str(e)) from e
+    except (KeyError, TypeError) as e:
+        raise WrongUse(
+            f"{folder}: a record is not of this version of the bench ({e}); run it again with --again"
+        ) from e
+
+
+def _to_draw(board: DispatchBoard) -> list[Record]:
+    """A replay of each dispatcher, that of its first seed."""
+    found: dict[str, Record] = {}
+    for r in sorted(board.records, key=lambda r: int(r["seed"])):
+        if r.get("jobs_csv") and r.get("simulation"):
+            found.setdefault(r["method"], r)
+    return [found[line.name] for line in board.lines if line.name in found]
+
+
+def _section(folder: Path, title: str, board: DispatchBoard, drawn: Sequence[Record], colour: str | None) -> str:
+    """A board: its table, what the colours mean, and a card per dispatcher."""
+    replays = [_jobs(folder, record) for record in drawn]
+    platform = platform_of(drawn[0]["simulation"]["platform"])
+    frame = Frame(
+        platform,
+        min(int(jobs.submit.min()) for jobs in replays),
+        max(int(max(jobs.end.max(), jobs.submit.max() + 1)) for jobs in replays),
+        max(_longest(jobs) for jobs in replays),
+    )
+    legend = legend_of(replays, colour)
+    cards, notes = [], []
+    for record, jobs in zip(drawn, replays, strict=True):
+        name = f"{record['method']}, seed {record['seed']}" if _seeds(board, record) > 1 else str(record["method"])
+        picture = chart(frame, jobs, legend.category(jobs), legend.colours, f"{title}: {name}")
+        cards.append(_card(name, record, picture))
+        notes += [note for note in picture.notes if note not in notes]
+    resources = ", ".join(f"{platform.total(r):,} {r}{' (MB)' if r == 'memory' else ''}" for r in platform.resources)
+    lead = f"{len(replays[0]):,} jobs on {len(platform.nodes):,} nodes with {resources}. All charts have the same axes."
+    return "\n".join(
+        [
+            f"<section><h2>{escape(title)}</h2><p>{escape(lead)}</p>",
+            _table(board),
+            _list([key_of(columns_of(board)), *(line.plain for line in summary(board))]),
+            _grid(predictions(board)),
+            f"<details><summary>All figures</summary>{''.join(map(_grid, all_figures(board)))}</details>",
+            _swatches(legend),
+            f'<div class="cards">{"".join(cards)}</div>',
+            _list(f"{note[0].upper()}{note[1:]}." for note in notes),
+            "</section>",
+        ]
+    )
+
+
+def _jobs(folder: Path, record: Mapping[str, Any]) -> Jobs:
+    from ...simulation.outputs import JobsError, read_jobs
+
+    path = folder / str(record["jobs_csv"])
+    try:
+        return read_jobs(jobs_file(folder, record))
+    except (JobsError, ValueError) as e:
+        raise WrongUse(str(e)) from e
+    except OSError as e:
+        raise WrongUse(
+            f"{path}: cannot be read ({e.strerror}); it has the jobs of {record['method']}, seed {record['seed']}: run it again"
+        ) from e
+
+
+def _longest(jobs: Jobs) -> int:
+    from ...simulation.curves import waiting
+
+    return int(waiting(jobs.submit, jobs.start)[1].max(initial=0))
+
+
+def _seeds(board: DispatchBoard, record: Mapping[str, Any]) -> int:
+    return sum(r["method"] == record["method"] for r in board.records)
+
+
+def legend_of(replays: Sequence[Jobs], colour: str | None) -> Legend:
+    """The colours of the jobs of some replays: the same value has the same colour in all; beyond nine they share one."""
+    queues = {kind.queue for kind in replays[0].kinds}
+    what = colour or ("queue" if len(queues) > 1 else "length")
+    if what == "length":
+        return Legend(what, LENGTHS, PALETTE[: len(LENGTHS)])
+    jobs = replays[0]
+    count: Counter[str] = Counter()
+    for kind, n in zip(jobs.kinds, np.bincount(jobs.kind, minlength=len(jobs.kinds)).tolist(), strict=True):
+        count[getattr(kind, what)] += n
+    common = sorted(count, key=lambda value: (-count[value], value))[: len(PALETTE)]
+    left = len(count) - len(common)
+    others = [(f"{left} others", OTHERS)] if left else []
+    pairs = [*zip(sorted(common), PALETTE, strict=False), *others]
+    return Legend(what, [value for value, _ in pairs], [c for _, c in pairs])
+
+
+def _card(name: str, record: Mapping[str, Any], picture: Chart) -> str:
+    known = record.get("metrics") or {}
+    figures: list[tuple[str, str, Callable[[float], str]]] = [
+        ("mean wait", "wait_mean", lambda v: f"{v / HOUR:,.2f} h"),
+        ("max wait", "wait_max", lambda v: f"{v / HOUR:,.2f} h"),
+        ("mean slowdown", "slowdown_mean", lambda v: f"{v:,.1f}"),
+    ]
+    said = ", ".join(f"{what} {say(known[key])}" for what, key, say in figures if known.get(key) is not None)
+    failure = f'<p class="failed">{escape(str(record["message"]))}</p>' if record["status"] == "error" else ""
+    return f"<figure><figcaption><b>{escape(name)}</b> {escape(said)}</figcaption>{failure}{picture.svg}</figure>"
+
+
+def _table(board: DispatchBoard) -> str:
+    """The figures of the table that the bench prints, as HTML; the best of a column is bold."""
+    columns = columns_of(board)
+    best = [best_of(column, board.lines) for column in columns]
+    heads = (_head(c.name, c.meaning) for c in columns)
+    rows = [f"<tr><th>dispatcher</th>{''.join(heads)}<th>verified</th></tr>"]
+    for line in board.lines:
+        cells = []
+        for column, value in zip(columns, best, strict=True):
+            mine = column.figure(line) if column.figure is not None else None
+            won = mine is not None and mine == value and line.name != RECORDED
+            cells.append(f"<td{BEST if won else ''}>{escape(column.cell(line))}</td>")
+        rows.append(f"<tr><th>{escape(line.name)}</th>{''.join(cells)}<td>{escape(line.verdict.plain)}</td></tr>")
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _grid(grid: Grid) -> str:
+    """A grid with its title and what its columns mean; nothing if it is empty."""
+    if not grid.rows:
+        return ""
+    heads = "".join(_head(head.replace("\n", " ")) for head in grid.heads)
+    rows = (
+        f"<tr><th>{escape(first)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+        for first, *cells in grid.rows
+    )
+    return f"<h3>{escape(grid.title)}</h3><table><tr>{heads}</tr>{''.join(rows)}</table>{_list([grid.meaning])}"
+
+
+def _head(name: str, meaning: str = "") -> str:
+    told = f' title="{escape(meaning, quote=True)}"' if meaning else ""
+    return f"<th{told}>{re.sub(' (?=m?s$)', '&nbsp;', escape(name))}</th>"  # a unit stays with its name
+
+
+def _swatches(legend: Legend) -> str:
+    what = "how long a job ran" if legend.what == "length" else legend.what
+    items = "".join(
+        f'<li><span style="background:{colour}"></span>{escape(value or "(none)")}</li>'
+        for value, colour in zip(legend.values, legend.colours, strict=True)
+    )
+    return f'<ul class="legend"><li>Colour of a job: {escape(what)}</li>{items}</ul>'
+
+
+def _list(lines: Iterable[str]) -> str:
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<ul class="notes">{items}</ul>' if items else ""

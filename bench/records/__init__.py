@@ -1,0 +1,1 @@
+"""Records of runs: their fields, their files, and their verification."""

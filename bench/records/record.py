@@ -1,0 +1,156 @@
+"""A run's record: what is written of it; unknown is null, never 0 or infinity."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...backends import Result
+from ...backends.gaps import refutation, refutes, relative_gap
+from ...models.problem import Problem
+from ..runs.selection import Run
+from .store import Record
+
+OF_SOME = (  # the fields that records of some kinds alone have: of replays, of evictions, of profit problems
+    "metrics", "simulation", "jobs_csv",
+    "nodes_needed", "deadlines", "response_s", "one_pass", "all_deadlines_s",
+    "account", "makespan", "daily", "operation",
+)  # fmt: skip
+SCHEMA = 1  # of the records; another number where their fields change their meaning
+BROKEN_OFF = ("crash", "out of memory", "timeout")  # causes of runs that did not come to their own end
+AGREE = 1e-6  # relative, between two values of one objective
+
+
+def outcome(problem: Problem, result: Result) -> Record:
+    """What a run found, its schedule checked and its objective recomputed from the data alone."""
+    schedule = result.schedule
+    violations = [] if schedule is None else problem.verify(schedule)
+    found: Record = {
+        "status": result.status,
+        "objective": None,
+        "bound": result.bound,
+        "verified": None if schedule is None else not violations,
+        "violations": [{"constraint": v.constraint, "amount": v.amount, "message": v.message} for v in violations],
+        "sense": problem.sense,
+        "warm_start": vars(result.warm_start),
+        "seconds": {part: result.seconds.get(part) for part in ("build", "lower", "solve", "total")},
+        "message": result.message,
+        "exactness": {"kind": result.exactness.kind, "notes": list(result.exactness.notes)},
+        "size": dict(result.size),
+        "incumbents": [i._asdict() for i in result.incumbents],
+        "schedule": None if schedule is None else schedule.as_json(),
+        "cause": "unavailable" if result.status == "unavailable" else None,
+    }
+    if violations:
+        found["status"] = "error"
+        found["message"] = f"the schedule violates the problem: {violations[0].message}"
+    elif schedule is not None and result.status != "error":
+        found["objective"] = problem.objective(schedule)
+        if not agree(found["objective"], result.objective):
+            found["status"] = "error"
+            found["message"] = f"the method reported {result.objective}, its schedule has {found['objective']}"
+        elif refutes(found["objective"], found["bound"], problem.sense):
+            found["status"], found["message"] = "error", refutation(found["bound"], found["objective"])
+            found["objective"] = found["bound"] = None
+    return found
+
+
+def gap_of(objective: Any, bound: Any) -> Any:
+    """The relative gap, None if unknown; of ordered objectives one per objective."""
+    if isinstance(objective, (list, tuple)) and isinstance(bound, (list, tuple)):
+        return [relative_gap(o, b) for o, b in zip(objective, bound, strict=True)]
+    return None if isinstance(objective, (list, tuple)) else relative_gap(objective, bound)
+
+
+def agree(one: Any, other: Any) -> bool:
+    """Whether two values of an objective are the same, within 1e-6 relative; of ordered objectives all of them."""
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(agree, one, other))
+    if isinstance(one, (list, tuple)):
+        return False
+    gap = relative_gap(one, other) if isinstance(other, (int, float)) else None
+    return gap is not None and gap <= AGREE
+
+
+def record(run: Run, found: Mapping[str, Any], started: str) -> Record:
+    """The whole record of a run from what it found; fields that it did not tell are null.
+
+    ``started``: when, as ISO 8601.
+    """
+    trace = found.get("incumbents") or []
+    first, best = times(trace, found.get("sense"))
+    objective = found.get("objective")
+    whole: Record = {
+        "schema": SCHEMA,
+        "key": run.key,
+        **run.head,
+        "status": found["status"],
+        "objective": objective,
+        "bound": found.get("bound"),
+        "gap": gap_of(objective, found.get("bound")),
+        "verified": found.get("verified"),
+        "violations": found.get("violations", []),
+        "sense": found.get("sense"),
+        "warm_start": found.get("warm_start"),
+        "first_solution_s": first,
+        "best_s": best,
+        "seconds": found.get("seconds") or dict.fromkeys(("build", "lower", "solve", "total")),
+        "cause": found.get("cause"),
+        "message": found.get("message", ""),
+        "exactness": found.get("exactness"),
+        "size": found.get("size"),
+        "python": platform.python_version(),
+        "started": started,
+        "incumbents": trace,
+        "schedule": found.get("schedule"),
+        **{name: found[name] for name in OF_SOME if name in found},
+    }
+    clean: Record = plain(whole)
+    return clean
+
+
+def times(trace: Sequence[Mapping[str, Any]], sense: str | None) -> tuple[float | None, float | None]:
+    """Seconds to the first solution and to the best one of a trace; None if there was none."""
+    first = best = value = None
+    for event in trace:
+        objective = event["objective"]
+        if objective is None:
+            continue
+        first = event["seconds"] if first is None else first
+        if value is None or (objective > value if sense == "maximize" else objective < value):
+            best, value = event["seconds"], objective
+    return first, best
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON can hold it: numbers of numpy as Python's, infinities and NaN as null, tuples as lists."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def failed(record: Mapping[str, Any]) -> bool:
+    """Whether the run failed: an error, a crash, a schedule that violates its problem, or broken off without an answer."""
+    if record["status"] == "error" or record["cause"] == "crash" or record["verified"] is False:
+        return True
+    return not answered(record)
+
+
+def answered(record: Mapping[str, Any]) -> bool:
+    """Whether a run gave something of what its method promises.
+
+    A method promises a verified schedule, a bound, or a proof that there is no schedule. A solver that ends by itself
+    with nothing (status ``unknown``, no cause) has kept its promise to look for so long; so has a replay that stopped at
+    its limit and left the jobs that it had started. ``unavailable`` promises nothing.
+    """
+    if record["cause"] not in BROKEN_OFF:
+        return bool(record["status"] != "error")
+    return any(record.get(name) is not None for name in ("objective", "bound", "jobs_csv"))

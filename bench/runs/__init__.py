@@ -1,0 +1,1 @@
+"""Runs: what is run, how each run is supervised, and how replays are made."""

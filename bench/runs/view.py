@@ -1,0 +1,178 @@
+"""What of an instance is looked at: a snapshot, the first jobs, another objective, a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from ...backends import UnknownName
+from ...instances import Instance
+from ...models.dispatch.problem import DAY, OBJECTIVES, Dispatch, Job
+from ...models.eviction.problem import Eviction
+from ...models.problem import Problem
+from ...models.profit.problem import Profit
+from ..errors import WrongUse
+from .replay_settings import Replay
+
+Durations = Literal["walltime", "runtime"]
+OF_SOME = ("nodes_needed", "scenario")  # known to some kinds of problems alone
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class View:
+    """What of an instance's problem is run. ``at``: the snapshot of that second; ``first``: that many jobs by submit time.
+
+    ``nodes_needed``: of an eviction problem; ``scenario``: of a profit problem.
+
+    >>> View(at=43200, first=100).label
+    'at 12:00, first 100'
+    """
+
+    at: int | None = None
+    first: int | None = None
+    durations: Durations = "walltime"
+    objective: str | None = None
+    nodes_needed: int | None = None
+    scenario: str | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As records and keys have it: without what the kind of problem does not know."""
+        return {name: v for name, v in asdict(self).items() if v is not None or name not in OF_SOME}
+
+    @property
+    def label(self) -> str:
+        """For people: what is shown above a table."""
+        if self.nodes_needed is not None:
+            return f"{self.nodes_needed} nodes needed"
+        parts = [] if self.scenario is None else [self.scenario]
+        if self.at is None and self.first is None and self.scenario is None:
+            parts.append("the whole instance")
+        if self.at is not None:
+            parts.append(f"at {clock(self.at)}")
+        if self.first is not None:
+            parts.append(f"first {self.first}")
+        if self.durations != "walltime":
+            parts.append("durations are the runtimes")
+        if self.objective is not None:
+            parts.append(f"objective {self.objective}")
+        return ", ".join(parts)
+
+    def is_empty(self, problem: Problem) -> bool:
+        """Whether no job was submitted by the moment that is shown."""
+        at = self.at
+        return at is not None and isinstance(problem, Dispatch) and all(j.submit > at for j in problem.jobs)
+
+    def of(self, instance: Instance) -> Problem:
+        """The problem that is meant. Raises WrongUse if the problem's kind has no such view, UnknownName."""
+        problem = instance.problem
+        if self == View():
+            return problem
+        if self.scenario is not None or isinstance(problem, Profit):
+            return self._scenario(instance)
+        if self.nodes_needed is not None:
+            if not isinstance(problem, Eviction) or self != View(nodes_needed=self.nodes_needed):
+                raise WrongUse(f"--nodes-needed alone is for eviction problems, not for {problem.kind} problems")
+            return problem.replace(nodes_needed=self.nodes_needed)
+        if not isinstance(problem, Dispatch):
+            raise WrongUse(
+                f"--at, --first, --durations and --objective are for dispatch problems, not for {problem.kind} problems"
+            )
+        aim = problem.aim if self.objective is None else self.objective
+        if aim not in OBJECTIVES:
+            raise UnknownName("objective", aim, list(OBJECTIVES))
+        chosen = problem.replace(durations=self.durations, objective=aim)
+        if self.at is not None:
+            chosen = chosen.at(self.at, self.first)
+        elif self.first is not None:
+            chosen = chosen.replace(jobs=_first(chosen, self.first))
+        if not chosen.jobs:
+            raise WrongUse(f"the view {self.label!r} has no jobs: none was submitted by then")
+        return chosen
+
+    def _scenario(self, instance: Instance) -> Profit:
+        """A profit problem in its scenario, or in the instance's own; of its first jobs: what counts ends when it did."""
+        problem = instance.problem
+        if not isinstance(problem, Profit):
+            raise WrongUse(f"--scenario is for profit problems, not for {problem.kind} problems")
+        if self != View(first=self.first, scenario=self.scenario):
+            raise WrongUse("of profit problems --first and --scenario can be chosen, and nothing else")
+        if self.scenario is not None:
+            chosen = instance.scenario(self.scenario)
+            assert isinstance(chosen, Profit)
+            problem = chosen
+        if self.first is None:
+            return problem
+        return problem.replace(dispatch=problem.dispatch.replace(jobs=_first(problem.dispatch, self.first)))
+
+
+def _first(problem: Dispatch, n: int) -> list[Job]:
+    return sorted(problem.jobs, key=lambda j: j.submit)[:n]
+
+
+def scenarios_of(instance: Instance, asked: Sequence[str]) -> list[str]:
+    """The scenarios that are asked for: by all their words, by some of them ("winter,cheap"), or "all". In their order.
+
+    Raises WrongUse for an instance without scenarios, or words of which none has all; UnknownName for a word.
+    """
+    if not instance.scenarios:
+        raise WrongUse(f"--scenario: {instance.name} of kind {instance.kind} has no scenarios")
+    known = dict.fromkeys(word for name in instance.scenarios for word in name.split(","))
+    found: dict[str, None] = {}
+    for text in asked:
+        words = {w for part in text.split(",") if (w := part.strip()) != ALL}
+        for word in words:
+            if word not in known:
+                raise UnknownName("scenario", word, [*known, ALL])
+        fitting = [name for name in instance.scenarios if words <= set(name.split(","))]
+        if not fitting:
+            raise WrongUse(
+                f"--scenario {text}: no scenario has all of these; known are {'; '.join(instance.scenarios)}"
+            )
+        found.update(dict.fromkeys(fitting))
+    return list(found)
+
+
+def one_scenario(view: View, instance: Instance, asked: str | None) -> View:
+    """The view in the scenario that is asked for. Raises WrongUse if that is not one, UnknownName."""
+    if asked is None:
+        return view
+    found = scenarios_of(instance, [asked])
+    if len(found) > 1:
+        raise WrongUse(f"--scenario {asked}: one is expected here, such as {found[0]}")
+    return replace(view, scenario=found[0])
+
+
+def replay_label(view: View, replay: Replay) -> str:
+    """For people: what a dispatcher replays, and how."""
+    whole = "replay" if replay.trace else "replay of the day"
+    first = f"first {view.first}" if view.first is not None else ""
+    aim = f"objective {view.objective}" if view.objective is not None else ""
+    return ", ".join(part for part in (whole, first, aim, replay.label) if part)
+
+
+def clock(seconds: int) -> str:
+    """Seconds since midnight for people: 43200 is 12:00; a later day is told before it.
+
+    >>> clock(43200), clock(86400 + 61)
+    ('12:00', 'day 2 00:01:01')
+    """
+    day, left = divmod(seconds, DAY)
+    text = f"{left // 3600:02d}:{left // 60 % 60:02d}" + (f":{left % 60:02d}" if left % 60 else "")
+    return f"day {day + 1} {text}" if day else text
+
+
+def parse_clock(text: str) -> int:
+    """Seconds from "12:00", "12:00:30" or "43200". Raises WrongUse.
+
+    >>> parse_clock("12:00")
+    43200
+    """
+    parts = text.split(":")
+    if not all(p.isdigit() for p in parts) or len(parts) > 3 or any(int(p) > 59 for p in parts[1:]):
+        raise WrongUse(f"--at {text}: expected a time of day such as 12:00, or seconds such as 43200")
+    if len(parts) == 1:
+        return int(parts[0])
+    return sum(int(p) * unit for p, unit in zip(parts, (3600, 60, 1), strict=False))

@@ -1,0 +1,92 @@
+"""The child of a run: solves one problem by one method, or replays one workload under a dispatcher, and tells it by lines of JSON on its standard output.
+
+Solvers that print do so to the standard error: the standard output is kept for the bench.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from .handover import HandOver, path_of
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def main() -> None:
+    """Run the spec that stands in the first argument."""
+    tell = _channel()
+    spec = json.loads(sys.argv[1])
+    best = HandOver(path_of(spec["out"], spec["stem"]))
+    try:
+        tell({"event": "end", **_solve(spec, tell, best)})
+        return
+    except MemoryError:
+        ended = {"status": "error", "cause": "out of memory", "message": "the method ran out of memory"}
+    except Exception as e:  # whatever a method does, its record says so
+        traceback.print_exc()
+        ended = {"status": "error", "cause": "crash", "message": f"{type(e).__name__}: {e}"}
+    best.flush()
+    tell({"event": "end", **ended})
+
+
+def _channel() -> Tell:
+    """The way to the bench; from now on everything that is printed goes to the standard error."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def tell(event: dict[str, Any]) -> None:
+        out.write(json.dumps(event) + "\n")
+        out.flush()
+
+    return tell
+
+
+def _solve(spec: dict[str, Any], tell: Tell, best: HandOver) -> dict[str, Any]:
+    from ... import heuristics
+    from ...backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
+    from ...instances import load
+    from ...models import Eviction
+    from ...solve import parse_method, solve
+    from ..records.answer import answer
+    from ..records.record import plain
+    from .view import View
+
+    if spec["replay"] is not None:
+        from ..kinds.replays import replay_in_worker
+
+        replayed: dict[str, Any] = plain(replay_in_worker(spec, tell))
+        return replayed
+    instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
+    problem = View(**spec["view"]).of(instance)
+    method = parse_method(spec["method"], problem)
+    heuristics.warm_up_for(problem, method.heuristic)
+    if method.backend:
+        backend(method.backend).availability()  # imports the solver, which is no part of any time
+    tell({"event": "begin", "sense": problem.sense})
+
+    def on_incumbent(news: Incumbent) -> None:
+        best(news)
+        tell({"event": "incumbent", **plain(news._asdict())})
+
+    limits = {name: spec[name] for name in ("time_limit", "threads", "seed")}
+    try:
+        if isinstance(problem, Eviction):
+            from ..kinds.eviction import run_in_worker
+
+            swept: dict[str, Any] = plain(run_in_worker(problem, method, limits, on_incumbent))
+            return swept
+        result = solve(problem, method=method.text, on_incumbent=on_incumbent, **limits)
+        tell({"event": "solved"})
+    except (LoweringTooLarge, SolverUnavailable) as e:
+        return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
+    found: dict[str, Any] = plain(answer(problem, result))
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Output of ``bench list`` and ``bench show``."""

@@ -1,0 +1,1 @@
+"""``make speed``: ratios and times of the compiled kernels and the lowerings."""

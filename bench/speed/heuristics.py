@@ -1,0 +1,138 @@
+"""Speed of the heuristics: all orderings of a day of 700 jobs, one of a log of 33,551 jobs, up to 20,000 jobs on 512 nodes.
+
+Run it as ``python -m schedlab.bench.speed.heuristics``. Compiling the kernels is outside the seconds.
+"""
+
+from __future__ import annotations
+
+import gzip
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...heuristics import ListScheduler, warm_up
+from ...heuristics.list_scheduling import first_solution, multi_search
+from ...instances import generators, load
+from ...models import Dispatch, Job, NodeGroup, Platform, Profit, Queue
+
+CURIE = Path("..", "shared", "data", "cea_curie_2011", "curie_all_23d_2012-07-13.swf.gz")
+NODES, CORES = 300, 32
+SIZES, MANY_NODES = (1_000, 5_000, 10_000, 20_000), 512
+ALL_ORDERINGS_UP_TO = 5_000  # jobs
+
+
+def all_orderings(instance: str = "eurora_700") -> dict[str, Any]:
+    """Seconds of multi-search on the whole day, and what it found; arrays and the reading back included."""
+    warm_up()
+    problem = load(instance).problem
+    assert isinstance(problem, Dispatch)
+    began = time.perf_counter()
+    found = multi_search(problem)
+    seconds = time.perf_counter() - began
+    return {
+        "instance": instance,
+        "seconds": seconds,
+        "objective": found.objective,
+        "order": found.order,
+        "skipped": sorted(found.skipped),
+        "violations": len(problem.verify(found.schedule)),
+    }
+
+
+def read_curie(path: Path = CURIE) -> tuple[Dispatch, int]:
+    """The log as a problem on 300 nodes of 32 cores, and how many jobs can never fit and are dropped.
+
+    A job of p processors becomes u = ceil(p / 32) units of ceil(p / u) cores; its walltime is what it requested, or
+    what it took if that is missing, and at least 1 s.
+    """
+    jobs, dropped = [], 0
+    for number, submit, processors, walltime in _records(path):
+        units = -(-processors // CORES)
+        if not 1 <= units <= NODES:
+            dropped += 1
+            continue
+        jobs.append(Job(number, submit, max(1, walltime), units, {"cores": -(-processors // units)}, "all"))
+    platform = Platform([NodeGroup("node", NODES, {"cores": CORES})])
+    return Dispatch(platform, jobs, [Queue("all", 3600)], "waiting"), dropped
+
+
+def _records(path: Path) -> Iterator[tuple[str, int, int, int]]:
+    """Number, submit time, processors and requested time of the jobs of a log in the Standard Workload Format."""
+    with gzip.open(path, "rt") as lines:
+        for line in lines:
+            if line.strip() and not line.startswith(";"):
+                f = [int(float(x)) for x in line.split()]
+                yield str(f[0]), f[1], f[7] if f[7] > 0 else f[4], f[8] if f[8] > 0 else f[3]
+
+
+def one_ordering(order: str = "est", path: Path = CURIE) -> dict[str, Any]:
+    """Seconds of the first solution of the log: placing alone, and with arrays and the reading back; peak memory in MB."""
+    warm_up()
+    problem, dropped = read_curie(path)
+    began = time.perf_counter()
+    schedule = first_solution(problem, order)
+    seconds = time.perf_counter() - began
+    scheduler = ListScheduler(problem)
+    indices = scheduler.order(order)
+    began = time.perf_counter()
+    scheduler.place(indices)
+    placing = time.perf_counter() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
+    return {
+        "order": order,
+        "jobs": len(problem.jobs),
+        "dropped": dropped,
+        "seconds": seconds,
+        "placing_seconds": placing,
+        "peak_mb": peak,
+        "objective": problem.objective(schedule),
+        "violations": len(problem.verify(schedule)),
+    }
+
+
+def many_jobs(jobs: int) -> dict[str, Any]:
+    """CPU seconds of the first solution of a generated batch on 512 nodes, and of multi-search where it is not too large."""
+    warm_up()
+    made = generators["centre"](jobs, 7, nodes=MANY_NODES, days=max(2, jobs // 1000)).problem
+    assert isinstance(made, Profit)
+    problem = made.dispatch
+    began = time.process_time()
+    schedule = first_solution(problem, "est")
+    first = time.process_time() - began
+    found = None
+    if jobs <= ALL_ORDERINGS_UP_TO:
+        began = time.process_time()
+        multi_search(problem)
+        found = time.process_time() - began
+    return {"jobs": jobs, "first": first, "all": found, "violations": len(problem.verify(schedule))}
+
+
+def main() -> None:
+    """Print the figures beside what is asked for."""
+    day = all_orderings()
+    print(f"all orderings of {day['instance']}, whole day: {day['seconds']:.2f} s (asked: 2 s), best {day['order']}")
+    print(f"  {day['objective']:.1f}; violations: {day['violations']}; skipped: {', '.join(day['skipped'])}")
+    for size in SIZES:
+        many = many_jobs(size)
+        every = "" if many["all"] is None else f", all orderings {many['all']:.2f} s"
+        print(
+            f"{size:,} jobs on {MANY_NODES} nodes: first solution {many['first']:.2f} s of CPU{every}; "
+            f"violations: {many['violations']}"
+        )
+    if not CURIE.exists():
+        print(f"one ordering of the Curie log: skipped, {CURIE} is missing (run at the root of the repository)")
+        return
+    log = one_ordering()
+    print(
+        f"{log['order']} of the Curie log: {log['seconds']:.2f} s (asked: 10 s), of it placing {log['placing_seconds']:.2f} s;"
+    )
+    print(
+        f"  {log['jobs']} jobs, {log['dropped']} dropped, peak {log['peak_mb']:.0f} MB (asked: 2048 MB), violations: {log['violations']}"
+    )
+
+
+if __name__ == "__main__":
+    main()

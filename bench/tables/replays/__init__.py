@@ -1,0 +1,1 @@
+"""Tables of replays under several dispatchers."""

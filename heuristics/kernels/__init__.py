@@ -1,0 +1,1 @@
+"""Compiled kernels over flat arrays: node profiles, placement, earnings, evictions."""

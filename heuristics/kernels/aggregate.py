@@ -1,0 +1,376 @@
+"""How many units the nodes hold together, over time: a bound that passes over most moments without looking at any node.
+
+For a few amounts of each resource (levels), the nodes of one kind hold so many units that ask for that amount and nothing
+else; the least of these counts over the resources of a job, summed over the kinds of nodes, is at least what fits at that
+moment. The counts are a step function of time in blocks of breakpoints, with the least and the greatest counts of each
+block. It serves where jobs are placed and none is taken out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...models.compiled import borrowing, compiled
+from .profile import NEVER, Ints, Machine, Profile, segment
+
+if TYPE_CHECKING:
+    from .placement import Jobs
+
+BLOCK = 64  # breakpoints of a block at most
+LEVELS = 32  # of a resource at most
+COLUMNS = 128  # levels of all resources x kinds of nodes, about
+GROUPS = 8  # kinds of nodes that are told apart at most
+
+
+class Aggregate(NamedTuple):
+    """``units[order[k], i, group x levels + level]``: units from breakpoint i of the k-th block on."""
+
+    groups: int
+    group: Ints  # of each node
+    level: Ints  # amounts, rising, of one resource after another
+    first_level: Ints  # of each resource, and the end
+    column: Ints  # jobs x resources: the level that counts for the job, -1: none
+    blocks: Ints  # how many there are
+    order: Ints  # the blocks by time
+    size: Ints  # breakpoints of each block
+    time: Ints  # blocks x breakpoints
+    units: Ints  # blocks x breakpoints x columns
+    least: Ints  # blocks x columns
+    most: Ints
+    span: Ints  # scratch: times of a job's breakpoints
+    change: Ints  # scratch: breakpoints x columns
+
+
+@compiled
+def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile) -> Aggregate:
+    """The aggregate of a profile without jobs, with room for all jobs."""
+    nodes, resources = machine.capacity.shape
+    groups, group = _groups(machine.capacity)
+    first_level = np.zeros(resources + 1, np.int64)
+    most = max(2, min(LEVELS, COLUMNS // max(1, groups * resources)))
+    level = np.empty(resources * most, np.int64)
+    column = np.full(jobs.request.shape, -1, np.int64)
+    for r in range(resources):
+        levels = _levels(jobs.request[:, r], most)
+        first_level[r + 1] = first_level[r] + levels.size
+        level[first_level[r] : first_level[r + 1]] = levels
+        for j in range(jobs.request.shape[0]):
+            for c in range(first_level[r], first_level[r + 1]):
+                if level[c] <= jobs.request[j, r]:
+                    column[j, r] = c
+    columns = groups * first_level[resources]
+    points = 2 * jobs.request.shape[0] + machine.taken_node.size + 2
+    room = 2 * points // BLOCK + 2  # a block that is divided leaves two half full ones
+    found = Aggregate(
+        groups,
+        group,
+        level[: first_level[resources]].copy(),
+        first_level,
+        column,
+        np.ones(1, np.int64),
+        np.zeros(room, np.int64),
+        np.zeros(room, np.int64),
+        np.empty((room, BLOCK), np.int64),
+        np.empty((room, BLOCK, columns), np.int64),
+        np.empty((room, columns), np.int64),
+        np.empty((room, columns), np.int64),
+        np.empty(points, np.int64),
+        np.empty((points, columns), np.int64),
+    )
+    found.size[0] = 1
+    found.time[0, 0] = machine.now
+    found.units[0, 0, :] = 0
+    for n in range(nodes):
+        for i in range(1, profile.length[n]):
+            _insert(found, profile.time[n, i])
+    _count_all(found, profile)
+    return found
+
+
+@compiled
+def _levels(request: Ints, most: int) -> Ints:
+    """The least amount that jobs ask for, and the usual ones, rising; at most so many."""
+    amounts = np.sort(request[request > 0])
+    first = np.empty(amounts.size + 1, np.int64)  # where each different amount begins
+    size = 0
+    for k in range(amounts.size):
+        if k == 0 or amounts[k] != amounts[k - 1]:
+            first[size] = k
+            size += 1
+    first[size] = amounts.size
+    often = np.diff(first[: size + 1])
+    if size > 0:
+        often[0] = NEVER
+    return np.sort(amounts[first[:size][np.argsort(-often)[:most]]])
+
+
+@compiled
+def _groups(capacity: Ints) -> tuple[int, Ints]:
+    """How many kinds of nodes there are, and of which kind each is; the last kind takes all that are too many."""
+    found, group = np.zeros(GROUPS, np.int64), np.zeros(capacity.shape[0], np.int64)
+    groups = 0
+    for n in range(capacity.shape[0]):
+        g = 0
+        while g < groups and not np.all(capacity[found[g]] == capacity[n]):
+            g += 1
+        if g == groups and groups < GROUPS:
+            found[g] = n
+            groups += 1
+        group[n] = min(g, GROUPS - 1)
+    return groups, group
+
+
+@compiled
+def _count_all(a: Aggregate, profile: Profile) -> None:
+    """Count what the nodes hold at each breakpoint."""
+    levels = a.level.size
+    for k in range(a.blocks[0]):
+        b = a.order[k]
+        for i in range(a.size[b]):
+            a.units[b, i, :] = 0
+            for n in range(a.group.size):
+                at = segment(profile, n, a.time[b, i])
+                for r in range(a.first_level.size - 1):
+                    for c in range(a.first_level[r], a.first_level[r + 1]):
+                        a.units[b, i, a.group[n] * levels + c] += max(0, profile.free[n, at, r]) // a.level[c]
+        _sum_up(a, b)
+
+
+@borrowing
+def _sum_up(a: Aggregate, b: int) -> None:
+    """The least and the greatest counts of a block."""
+    for c in range(a.units.shape[2]):
+        a.least[b, c] = a.most[b, c] = a.units[b, 0, c]
+    for i in range(1, a.size[b]):
+        for c in range(a.units.shape[2]):
+            a.least[b, c] = min(a.least[b, c], a.units[b, i, c])
+            a.most[b, c] = max(a.most[b, c], a.units[b, i, c])
+
+
+@borrowing
+def _find(a: Aggregate, t: int) -> tuple[int, int]:
+    """The last breakpoint at or before t: the place of its block in ``order``, and its index there."""
+    low, high = 0, a.blocks[0]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if a.time[a.order[middle], 0] <= t:
+            low = middle
+        else:
+            high = middle
+    b, k = a.order[low], low
+    low, high = 0, a.size[b]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if a.time[b, middle] <= t:
+            low = middle
+        else:
+            high = middle
+    return k, low
+
+
+@borrowing
+def _find_from(a: Aggregate, t: int, k: int, i: int) -> tuple[int, int]:
+    """``_find`` for a moment that is not before the breakpoint (k, i), and usually near it."""
+    for _ in range(8):
+        following, at = (k, i + 1) if i + 1 < a.size[a.order[k]] else (k + 1, 0)
+        if following == a.blocks[0] or a.time[a.order[following], at] > t:
+            return k, i
+        k, i = following, at
+    return _find(a, t)
+
+
+@borrowing
+def _divide(a: Aggregate, k: int) -> None:
+    """Move the later half of the k-th block to a block of its own."""
+    b, new, half = a.order[k], a.blocks[0], BLOCK // 2
+    for p in range(new, k + 1, -1):
+        a.order[p] = a.order[p - 1]
+    a.order[k + 1] = new
+    a.blocks[0] += 1
+    a.size[new] = a.size[b] - half
+    for i in range(a.size[new]):
+        a.time[new, i] = a.time[b, half + i]
+        for c in range(a.units.shape[2]):
+            a.units[new, i, c] = a.units[b, half + i, c]
+    a.size[b] = half
+    _sum_up(a, b)
+    _sum_up(a, new)
+
+
+@borrowing
+def _insert(a: Aggregate, t: int) -> None:
+    """Make a breakpoint at t, if there is none."""
+    k, i = _find(a, t)
+    b = a.order[k]
+    if a.time[b, i] == t:
+        return
+    if a.size[b] == BLOCK:
+        _divide(a, k)
+        k, i = _find(a, t)
+        b = a.order[k]
+    for p in range(a.size[b], i + 1, -1):
+        a.time[b, p] = a.time[b, p - 1]
+        for c in range(a.units.shape[2]):
+            a.units[b, p, c] = a.units[b, p - 1, c]
+    a.time[b, i + 1] = t
+    for c in range(a.units.shape[2]):
+        a.units[b, i + 1, c] = a.units[b, i, c]
+    a.size[b] += 1
+
+
+@borrowing
+def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, chosen: Ints) -> None:
+    """Note a job that has just been put into the profile on the chosen nodes in [start, end)."""
+    if end <= start:
+        return
+    _insert(a, start)
+    _insert(a, end)
+    size = _span(a, start, end)
+    k = 0
+    while k < chosen.size:
+        n, units = chosen[k], 1
+        while k + units < chosen.size and chosen[k + units] == n:
+            units += 1
+        i = segment(profile, n, start)
+        while i < profile.length[n] and profile.time[n, i] < end:
+            first = _at(a.span, size, profile.time[n, i])
+            last = _at(a.span, size, profile.time[n, i + 1]) if i + 1 < profile.length[n] else size
+            _note(a, a.group[n] * a.level.size, profile.free[n, i], request, units, first, last)
+            i += 1
+        k += units
+    _apply(a, start, size)
+
+
+@borrowing
+def _span(a: Aggregate, start: int, end: int) -> int:
+    """The breakpoints in [start, end) go into ``span``, nothing into ``change``; how many they are."""
+    k, i = _find(a, start)
+    size = 0
+    while k < a.blocks[0] and a.time[a.order[k], i] < end:
+        a.span[size] = a.time[a.order[k], i]
+        for c in range(a.change.shape[1]):
+            a.change[size, c] = 0
+        size += 1
+        i += 1
+        if i == a.size[a.order[k]]:
+            k, i = k + 1, 0
+    return size
+
+
+@borrowing
+def _at(span: Ints, size: int, t: int) -> int:
+    """The index of the first breakpoint of a span that is not before t."""
+    if t <= span[0]:
+        return 0
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) // 2
+        if span[middle] < t:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@borrowing
+def _note(a: Aggregate, offset: int, free: Ints, request: Ints, units: int, first: int, last: int) -> None:
+    """From one breakpoint of the span to another, a node has ``free`` after it has given units of the request."""
+    for r in range(request.size):
+        if request[r] > 0:
+            before = free[r] + units * request[r]
+            for c in range(a.first_level[r], a.first_level[r + 1]):
+                less = before // a.level[c] - free[r] // a.level[c]
+                if less > 0:
+                    a.change[first, offset + c] -= less
+                    if last < a.change.shape[0]:
+                        a.change[last, offset + c] += less
+
+
+@borrowing
+def _apply(a: Aggregate, start: int, size: int) -> None:
+    """Add up the changes along the span."""
+    k, i = _find(a, start)
+    b = a.order[k]
+    for x in range(size):
+        for c in range(a.change.shape[1]):
+            if x > 0:
+                a.change[x, c] += a.change[x - 1, c]
+            a.units[b, i, c] += a.change[x, c]
+        i += 1
+        if i == a.size[b] or x == size - 1:
+            _sum_up(a, b)
+            k, i = k + 1, 0
+            b = a.order[k] if k < a.blocks[0] else b
+
+
+@borrowing
+def _enough(a: Aggregate, column: Ints, units: int, counts: Ints) -> bool:
+    """Whether the counts may hold the units of a job."""
+    total, levels = 0, a.level.size
+    for g in range(a.groups):
+        least = NEVER
+        for r in range(column.size):
+            if column[r] >= 0:
+                least = min(least, counts[g * levels + column[r]])
+        total += least
+        if total >= units:
+            return True
+    return False
+
+
+@borrowing
+def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: int, first_i: int) -> tuple[int, int]:
+    """The last breakpoint from the first to (k, i) where the units cannot be held; (-1, -1) if there is none."""
+    whole = True  # the block has not been looked at
+    while k > first_k or (k == first_k and i >= first_i):
+        b = a.order[k]
+        if i < 0 or (whole and _enough(a, column, units, a.least[b])):
+            k -= 1
+            i = a.size[a.order[k]] - 1 if k >= 0 else -1
+            whole = True
+            if k < 0:
+                break
+            continue
+        whole = False
+        if not _enough(a, column, units, a.units[b, i]):
+            return k, i
+        i -= 1
+    return -1, -1
+
+
+@borrowing
+def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tuple[int, int]:
+    """The first breakpoint from (k, i) on where the units may be held; the number of blocks and 0 if there is none."""
+    while k < a.blocks[0]:
+        b = a.order[k]
+        if i < a.size[b] and (i > 0 or _enough(a, column, units, a.most[b])):
+            while i < a.size[b]:
+                if _enough(a, column, units, a.units[b, i]):
+                    return k, i
+                i += 1
+        k, i = k + 1, 0
+    return k, i
+
+
+@borrowing
+def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
+    """The first moment from t on that the bound does not exclude as a start of job j; NEVER if it excludes all."""
+    if a.column[j].max() < 0:
+        return t
+    column = a.column[j]
+    first_k, first_i = _find(a, t)
+    last_k, last_i = first_k, first_i
+    while True:
+        last_k, last_i = _find_from(a, t + duration - 1, last_k, last_i)
+        k, i = _last_lack(a, column, units, last_k, last_i, first_k, first_i)
+        if k < 0:
+            return t
+        k, i = _next_enough(a, column, units, k, i + 1)
+        if k == a.blocks[0]:
+            return NEVER
+        t = a.time[a.order[k], i]
+        first_k, first_i = last_k, last_i + 1  # what lies between has been looked at
+        if k > first_k or (k == first_k and i > first_i):
+            first_k, first_i = k, i

@@ -1,0 +1,1 @@
+"""Compiled kernels that replay jobs event by event under a rule."""

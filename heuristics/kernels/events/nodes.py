@@ -1,0 +1,131 @@
+"""On which nodes the jobs of a replay ran."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....models.compiled import compiled
+from ..profile import Ints
+from .state import State, Trace
+
+Ranges = tuple[Ints, Ints, Ints, Ints]
+"""first, low, high, units: job k has the ranges ``first[k] .. first[k + 1] - 1``, each of the nodes ``low .. high`` (both
+included) with ``units`` units on every one of them."""
+
+
+def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
+    """Of each job, {node: units}.
+
+    >>> one, two = np.array([1]), np.array([2])
+    >>> by_name((np.array([0, 1]), one, two, one), ["n-0", "n-1", "n-2"])
+    [{'n-1': 1, 'n-2': 1}]
+    """
+    first, low, high, units = (part.tolist() for part in ranges)
+    found = []
+    for begin, end in pairwise(first):
+        placed: dict[str, int] = {}
+        for k in range(begin, end):
+            placed.update(dict.fromkeys(names[low[k] : high[k] + 1], units[k]))
+        found.append(placed)
+    return found
+
+
+def ranges_of(trace: Trace, state: State, by_count: bool) -> Ranges:
+    """The ranges of nodes of every started job; ``by_count``: nodes were only counted, see ``event_machine.counted``."""
+    started = state.start >= 0
+    if by_count:
+        units = np.where(started, trace.units, 0)
+        end = state.start + trace.runtime
+        when = np.concatenate([end[started], state.start[started]])
+        who = np.concatenate([np.flatnonzero(started)] * 2)
+        begins = np.arange(when.size) >= started.sum()
+        instant = np.concatenate([(trace.runtime == 0)[started]] * 2)
+        kept = ~instant | begins  # what takes no time gives its nodes back as it begins
+        # ... and comes before those that keep theirs: they may have started on what it gave back
+        turn = begins.astype(np.int64) + (begins & ~instant)
+        order = np.lexsort((turn[kept], when[kept]))
+        return _number(int(trace.capacity[0, 0]), who[kept][order], begins[kept][order], trace.runtime, units)
+    return _ranges(trace, state, started)
+
+
+def _ranges(trace: Trace, state: State, started: NDArray[np.bool_]) -> Ranges:
+    """Neighbouring nodes with the same number of units become one range."""
+    count = np.where(started, state.pieces, 0)
+    job = np.repeat(np.arange(count.size), count)
+    slot = np.repeat(trace.first[:-1] - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+    place, share = state.place[slot].astype(np.int64), state.share[slot].astype(np.int64)
+    order = np.lexsort((place, job))
+    job, place, share = job[order], place[order], share[order]
+    apart = np.ones(job.size, np.bool_)
+    apart[1:] = (job[1:] != job[:-1]) | (place[1:] != place[:-1] + 1) | (share[1:] != share[:-1])
+    begin = np.flatnonzero(apart)
+    last = np.append(begin[1:], job.size)[: begin.size] - 1
+    first = np.concatenate([[0], np.cumsum(np.bincount(job[begin], minlength=count.size))])
+    return first.astype(np.int64), place[begin], place[last], share[begin]
+
+
+@compiled
+def _number(nodes: int, who: Ints, begins: NDArray[np.bool_], runtime: Ints, units: Ints) -> Ranges:
+    """Give each job the first free nodes at its start; events in their order. Ranges as in ``Ranges``."""
+    free_low, free_high = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    free_high[0], ranges = nodes - 1, 1
+    jobs = units.size
+    at, size = np.full(jobs, -1, np.int64), np.zeros(jobs, np.int64)
+    low, high, used = np.empty(2 * jobs + 64, np.int64), np.empty(2 * jobs + 64, np.int64), 0
+    for e in range(who.size):
+        j = who[e]
+        if begins[e]:
+            left, k = units[j], 0
+            at[j] = used
+            while left > 0:
+                take = min(left, free_high[k] - free_low[k] + 1)
+                if used == low.size:
+                    low, high = np.append(low, np.empty(used, np.int64)), np.append(high, np.empty(used, np.int64))
+                low[used], high[used] = free_low[k], free_low[k] + take - 1
+                used, left = used + 1, left - take
+                free_low[k] += take
+                if free_low[k] > free_high[k]:
+                    k += 1
+            size[j] = used - at[j]
+            for i in range(k, ranges):
+                free_low[i - k], free_high[i - k] = free_low[i], free_high[i]
+            ranges -= k
+        if not begins[e] or runtime[j] == 0:
+            for i in range(at[j], at[j] + size[j]):
+                if ranges + 1 >= free_low.size:
+                    free_low, free_high = np.append(free_low, free_low), np.append(free_high, free_high)
+                ranges = _release(free_low, free_high, ranges, low[i], high[i])
+    first = np.zeros(jobs + 1, np.int64)
+    first[1:] = np.cumsum(size)
+    by_job_low, by_job_high = np.empty(used, np.int64), np.empty(used, np.int64)
+    for j in range(jobs):
+        for i in range(size[j]):
+            by_job_low[first[j] + i], by_job_high[first[j] + i] = low[at[j] + i], high[at[j] + i]
+    return first, by_job_low, by_job_high, np.ones(used, np.int64)
+
+
+@compiled
+def _release(free_low: Ints, free_high: Ints, ranges: int, low: int, high: int) -> int:
+    """Put a range among the free ones, which are in order and never touch; how many there are then."""
+    i = np.searchsorted(free_low[:ranges], low)
+    joins_left = i > 0 and free_high[i - 1] == low - 1
+    joins_right = i < ranges and free_low[i] == high + 1
+    if joins_left and joins_right:
+        free_high[i - 1] = free_high[i]
+        for k in range(i, ranges - 1):
+            free_low[k], free_high[k] = free_low[k + 1], free_high[k + 1]
+        return ranges - 1
+    if joins_left:
+        free_high[i - 1] = high
+    elif joins_right:
+        free_low[i] = low
+    else:
+        for k in range(ranges, i, -1):
+            free_low[k], free_high[k] = free_low[k - 1], free_high[k - 1]
+        free_low[i], free_high[i] = low, high
+        return ranges + 1
+    return ranges

@@ -1,0 +1,1 @@
+"""List scheduling: jobs in a given order, each at its earliest feasible start."""

@@ -1,0 +1,105 @@
+"""The first solution: jobs in a given order, each at its earliest feasible start, all units together (thesis 6.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from ...models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
+from ..arrays import Arrays, NothingFound, arrays
+from ..clock import OutOfTime, running
+from ..kernels import placement as kernels
+from ..kernels.profile import NEVER, Ints
+from .orders import order_by
+
+
+class NoSchedule(NothingFound):
+    """Placed in this order, some job finds no start in its windows and before its deadline; ``job`` is its id."""
+
+    def __init__(self, problem: Dispatch, job: Job) -> None:
+        windows = problem.start_windows(job)
+        where = f"in {_some(windows)}" if windows else "at all: its windows and its deadline leave no moment"
+        deadline = "" if job.deadline is None else f", to end by its deadline {job.deadline}"
+        super().__init__(
+            f"job {job.id!r} ({job.units} units of {dict(job.request)}, {problem.duration(job)} s{deadline}) "
+            f"cannot start {where} beside the jobs that were placed before it; try another order"
+        )
+        self.job = job.id
+
+
+def _some(windows: Sequence[tuple[int, int]]) -> str:
+    return ", ".join(f"[{lo}, {hi}]" for lo, hi in windows[:3]) + (", ..." if len(windows) > 3 else "")
+
+
+class ListScheduler:
+    """Evaluates orders of jobs of one problem; what searches over orders are made of.
+
+    >>> scheduler = ListScheduler(problem)                             # doctest: +SKIP
+    >>> objective, starts = scheduler.evaluate(scheduler.order("est"))  # doctest: +SKIP
+    """
+
+    def __init__(self, problem: Dispatch | Profit | Arrays) -> None:
+        self.arrays = problem if isinstance(problem, Arrays) else arrays(problem)
+        self._anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
+
+    def order(self, order: str | Sequence[str]) -> Ints:
+        """The indices of the jobs in an order given by criterion or by job ids."""
+        return order_by(self.arrays, order)
+
+    def place(self, order: Ints, not_before: Ints | None = None, stop: Ints | None = None) -> tuple[Ints, Ints]:
+        """Starts of the jobs, and nodes of all units, job after job; ``not_before``: a bound on each start.
+
+        Of a profit problem, a job that finds no place before its ``until`` is parked (``kernels.PARKED``). Raises
+        NoSchedule if any other job finds no place, OutOfTime where ``stop`` (of a ``Clock``) comes first.
+        """
+        a = self.arrays
+        starts, nodes = np.empty(a.jobs.units.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
+        bound = self._anytime if not_before is None else not_before
+        placed = kernels.build(
+            a.machine, a.jobs, a.costs.parks, order, bound, starts, nodes, running() if stop is None else stop
+        )
+        if placed < 0:
+            raise OutOfTime
+        if placed < order.size:
+            raise NoSchedule(a.dispatch, a.problem.jobs[int(order[placed])])
+        return starts, nodes
+
+    def objective(self, starts: Ints) -> float:
+        """The objective of these starts, by the kernel, for minimizing; the problem's own has the last word."""
+        return float(kernels.objective(self.arrays.costs, self.arrays.jobs, starts))
+
+    def evaluate(self, order: Ints, not_before: Ints | None = None) -> tuple[float, Ints]:
+        """The objective and the starts of the jobs when they are placed in this order."""
+        starts, _ = self.place(order, not_before)
+        return self.objective(starts), starts
+
+    def schedule(self, order: Ints, not_before: Ints | None = None) -> Schedule:
+        """The schedule that this order makes, with the nodes."""
+        return self.arrays.schedule(*self.place(order, not_before))
+
+
+def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est") -> Schedule:
+    """Each job at its earliest feasible start, in the order of a criterion, ``-criterion``, or a list of job ids.
+
+    A job's units go where the least worth lies free at its start (an amount is worth its share of the platform, times
+    how much the jobs ask for it), ties by the order of nodes. Raises NoSchedule if a job with windows or a deadline
+    finds no place, UnknownOrder and CriterionUnusable for the order. Source: thesis 6.6, algorithm 5.
+    """
+    scheduler = ListScheduler(problem)
+    return scheduler.schedule(scheduler.order(order))
+
+
+def tiny() -> Dispatch:
+    """Three jobs on a node, for compiling kernels."""
+    jobs = [Job(name, k, 10, 1, {"cores": 1}, "q", power=1.0) for k, name in enumerate("abc")]
+    return Dispatch(Platform([NodeGroup("n", 1, {"cores": 1})]), jobs, [Queue("q", 1)])
+
+
+@cache
+def warm_up() -> None:
+    """Compile the kernels (or load them from numba's cache), so that time measured afterwards is time of searching."""
+    from .moves import move_jobs
+
+    move_jobs(tiny(), "est", rounds=2)

@@ -1,0 +1,1 @@
+"""Large-neighbourhood search for dispatching and profit problems."""

@@ -1,0 +1,1 @@
+"""Files of instances: text and CSV files read within limits, written whole or not at all."""

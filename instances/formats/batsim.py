@@ -1,0 +1,163 @@
+"""Workloads of the simulator Batsim, as JSON: jobs that ask for a number of resources, and profiles of what they do.
+
+The names of the types are those of Batsim 5 (``DelayProfile``) and of the versions before it (``delay``). What a delay
+takes stands in the file; a sequence of delays takes their sum. Of the others (parallel tasks, transfers to a storage,
+replays of traces) it depends on the speed of the simulated machine. Source: Batsim's documentation, input-workload.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
+from ..files.lines import read_json
+from ..repair import Logged, Trace
+from ..workload import Workload, WorkloadError
+
+MOST = MOST_NODES  # resources
+DELAYS = ("delay", "DelayProfile")
+SEQUENCES = ("composed", "sequential_composition", "SequentialCompositionProfile")
+DEEPEST = 50  # levels of sequences within sequences
+NOTE = "a Batsim workload has no users, queues and program names; the names of profiles do not stand in: they tell the runtime"
+
+
+def read_batsim(path: str | Path) -> Workload:
+    """The jobs of a Batsim workload: ``res`` units of one core each, runtimes from delays and sequences of delays.
+
+    Jobs of other profiles are left out with a reason: how long they take depends on the simulated machine. Raises
+    WorkloadError, also if no job is left, with the reasons.
+    """
+    return batsim_trace(path).workload
+
+
+def batsim_trace(path: str | Path) -> Trace:
+    """The same before the repairs that are common to all formats, with the machine of ``nb_res`` nodes of one core."""
+    values = _parsed(path)
+    jobs = values.get("jobs")
+    profiles = values.get("profiles", {})
+    nodes = values.get("nb_res")
+    if not isinstance(jobs, list) or not isinstance(profiles, dict):
+        raise WorkloadError(f'{path}: a Batsim workload has a list "jobs" and an object "profiles"')
+    if isinstance(nodes, bool) or not isinstance(nodes, int) or not 1 <= nodes <= MOST:
+        raise WorkloadError(f'{path}: "nb_res" is {nodes!r:.60}; expected the number of resources, 1 to {MOST:,}')
+    known = Profiles(profiles)
+    found = [_job(k, job, known) for k, job in enumerate(jobs, 1)]
+    trace = Trace.of(Path(path).stem, "batsim", found, ("cores",), notes=[NOTE])
+    return replace(trace, platform=Platform([NodeGroup("node", nodes, {"cores": 1})]))
+
+
+def write_batsim(workload: Workload, nodes: int, path: str | Path) -> None:
+    """Write jobs whose units ask for one core each as a Batsim workload for ``nodes`` resources.
+
+    Raises WorkloadError for other requests: Batsim's resources are all alike, and a job has them whole.
+    """
+    cores = workload.resources.index("cores") if "cores" in workload.resources else None
+    if cores is None or (workload.request[:, cores] != 1).any() or workload.request.sum() != len(workload):
+        raise WorkloadError(f"{workload.name}: a Batsim workload holds only jobs that ask for one core per unit")
+    rows = [workload.job(k) for k in range(len(workload))]
+    profiles = {f"delay{j.runtime}": {"type": "delay", "delay": j.runtime} for j in rows}
+    jobs = [
+        {"id": j.id, "subtime": j.submit, "walltime": j.walltime, "res": j.units, "profile": f"delay{j.runtime}"}
+        for j in rows
+    ]
+    text = json.dumps({"nb_res": nodes, "jobs": jobs, "profiles": profiles}, indent=1)
+    Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+def _parsed(path: str | Path) -> dict[str, Any]:
+    values = read_json(path)
+    if not isinstance(values, dict):
+        raise WorkloadError(f'{path}: expected a JSON object with "nb_res", "jobs" and "profiles"')
+    return values
+
+
+def _job(place: int, job: object, profiles: Profiles) -> Logged:
+    """An entry of the list of jobs; a fault is the reason why the job cannot be replayed."""
+    if not isinstance(job, dict):
+        return Logged(f"entry {place}", unusable=f"it is {job!r:.60}; expected an object")
+    name = str(job.get("id", f"entry {place}"))
+    res = job.get("res")
+    if isinstance(res, bool) or not isinstance(res, int) or not 1 <= res <= MOST:
+        return Logged(name, unusable=f"its res is {res!r:.60}; expected a whole number, 1 to {MOST:,}")
+    submit, walltime = (_seconds(job.get(key)) for key in ("subtime", "walltime"))
+    for key, value in (("subtime", submit), ("walltime", walltime)):
+        if value is None and key in job:
+            return Logged(name, unusable=f"its {key} is {job[key]!r:.60}; expected a number of seconds")
+    runtime, why = profiles.runtime(job.get("profile"))
+    return Logged(
+        id=name,
+        submit=math.nan if submit is None else submit,
+        runtime=runtime,
+        walltime=math.nan if walltime is None else walltime,
+        units=res,
+        request={"cores": 1},
+        unusable=why,
+    )
+
+
+@dataclass
+class Profiles:
+    """The profiles of a workload: how long each takes, as far as that does not depend on the simulated machine."""
+
+    given: Mapping[str, Any]
+    known: dict[str, tuple[float, str]] = field(default_factory=dict)
+
+    def runtime(self, name: object, within: tuple[str, ...] = ()) -> tuple[float, str]:
+        """The seconds of a profile, or NaN and why they cannot be said. ``within``: the sequences that it is a part of."""
+        if not isinstance(name, str) or not isinstance(self.given.get(name), dict):
+            return math.nan, f"its profile {name!r:.60} is not among the profiles"
+        if name not in self.known:
+            found = self._found(name, self.given[name], within)
+            if name in within or len(within) > DEEPEST:
+                return found
+            self.known[name] = found
+        return self.known[name]
+
+    def _found(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> tuple[float, str]:
+        kind = profile.get("type")
+        if kind in DELAYS:
+            delay = _seconds(profile.get("delay"))
+            if delay is not None and delay >= 0:
+                return delay, ""
+            why = f"the delay of its profile {name!r:.60} is {profile.get('delay')!r:.60}; expected a number of seconds"
+            return math.nan, why
+        if kind in SEQUENCES:
+            if name in within or len(within) > DEEPEST:
+                return math.nan, f"its profile {name!r:.60} is a sequence that contains itself, or of too many levels"
+            return self._sequence(name, profile, (*within, name))
+        return math.nan, (
+            f"its profile is of type {kind!r:.60}: how long it takes depends on the simulated machine; "
+            "only delays and sequences of them can be replayed"
+        )
+
+    def _sequence(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> tuple[float, str]:
+        parts, repeat = profile.get("seq"), profile.get("repeat", 1)
+        if not isinstance(parts, list) or not parts or isinstance(repeat, bool) or not isinstance(repeat, int):
+            return (
+                math.nan,
+                f"its profile {name!r:.60} is a sequence without a list 'seq', or 'repeat' is no whole number",
+            )
+        total = 0.0
+        for part in parts:
+            seconds, why = self.runtime(part, within)
+            if why:
+                return math.nan, why
+            total += seconds
+        if not 1 <= repeat <= MOST or total * repeat > LATEST:
+            return (
+                math.nan,
+                f"its profile {name!r:.60} repeats {repeat!r:.60} times; expected 1 to {MOST:,}, and seconds below {LATEST:,}",
+            )
+        return total * repeat, ""
+
+
+def _seconds(value: object) -> float | None:
+    """A number of seconds, -1 for unknown among them; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e10:
+        return None
+    return float(value)

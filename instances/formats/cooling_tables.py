@@ -1,0 +1,172 @@
+"""Cooling tables as CSV files: read with the place of every fault, written; the shipped ones by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from os.path import isfile
+from pathlib import Path
+
+from ...models.excerpt import MOST, excerpt
+from ...models.platform import ProblemError
+from ...models.profit.cooling import Cooling
+from ..files.sheet import COMMENT, SHOWN, Line, Sheet, one_of
+from ..files.writing import to_csv
+
+SHIPPED = Path(__file__).parent / "cooling"
+TEMPERATURE = ("temperature_c", "ambient_c")
+POWER, COOLING, PUE = "it_power_w", "cooling_power_w", "pue"
+COLUMNS = ("temperature_c", POWER, COOLING, PUE)
+AGREE = 1e-6  # of PUE
+
+
+class UnknownCooling(LookupError):
+    """Neither a file nor a shipped cooling table; the message gives the names."""
+
+    def __init__(self, name: str) -> None:
+        known = cooling_names()
+        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"shipped are {' and '.join(known)}"
+        super().__init__(f"there is no cooling {excerpt(name)}: no file, no shipped table; {hint}")
+
+
+def cooling_names() -> list[str]:
+    """Names of the shipped cooling tables.
+
+    >>> cooling_names()
+    ['air', 'hybrid']
+    """
+    return sorted(p.stem for p in SHIPPED.glob("*.csv"))
+
+
+def cooling(name: str | Path, folder: str | Path = "") -> Cooling:
+    """The shipped cooling table of that name, or the one in a CSV file (a path; a relative one begins in ``folder``).
+
+    Raises UnknownCooling with the near names, and InstanceError with all faults of the file.
+
+    >>> round(cooling("air").pue(55_000, 10), 10)
+    1.1247272727
+    """
+    return read_cooling(_path(name, folder))
+
+
+def about(name: str | Path, folder: str | Path = "") -> list[str]:
+    """What the file of a cooling table says of itself: its comment lines. Raises as ``cooling`` does.
+
+    >>> about("air")[0]
+    'Air cooling.'
+    """
+    lines = (line.strip() for line in Sheet(_path(name, folder)).lines)
+    return [line.removeprefix(COMMENT).strip() for line in lines if line.startswith(COMMENT)]
+
+
+def _path(name: str | Path, folder: str | Path) -> Path:
+    if str(name) in cooling_names():
+        return SHIPPED / f"{name}.csv"
+    path = Path(folder, name)
+    if not isfile(path):
+        raise UnknownCooling(str(name))
+    return path
+
+
+def read_cooling(path: str | Path) -> Cooling:
+    """The cooling table of a CSV file, with a row per temperature and IT power, in any order.
+
+    Columns: ``temperature_c`` (or ``ambient_c``), ``it_power_w``, and ``cooling_power_w`` or ``pue`` or both, which must
+    agree then (within 1e-6 of PUE). PUE has no meaning at 0 W and stays empty there. A table that says nothing of 0 W is
+    taken to need no cooling there. Lines that begin with # are comments.
+
+    Raises InstanceError with all faults: file, line, field, what was expected and what was found. WorkloadError if there
+    is no such file.
+    """
+    sheet = Sheet(Path(path))
+    header = sheet.header()
+    temperature = one_of(header, TEMPERATURE)
+    for column, there in ((TEMPERATURE[0], temperature), (POWER, POWER in header)):
+        if not there:
+            sheet.tell(1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None)
+    if COOLING not in header and PUE not in header:
+        sheet.tell(1, COOLING, f"a column {COOLING} or {PUE} beside {', '.join(header) or 'an empty header'}", None)
+    sheet.done()
+    cells: dict[tuple[float, float], float] = {}
+    lines: dict[tuple[float, float], int] = {}
+    for row in sheet.rows():
+        t, p = row.number_in(str(temperature), "degrees C"), row.number_in(POWER, "watts of at least 0")
+        if p is not None and p < 0:
+            row.tell(POWER, "watts of at least 0", p)
+        elif t is not None and p is not None:
+            if (t, p) in cells:
+                row.tell("row", f"one row for {_pair(t, p)} (line {lines[t, p]} has it too)", "a second one")
+            lines.setdefault((t, p), row.number)
+            cells[t, p] = _watts(row, p)
+    if not cells and not sheet.faults:
+        sheet.tell(None, "rows", "a row per temperature and IT power", None)
+    return _table(sheet, cells)
+
+
+def _watts(row: Line, power: float) -> float:
+    """The cooling power that a row tells, in watts; after a fault a stand-in."""
+    before = len(row.sheet.faults)
+    watts, pue = row.maybe(COOLING), row.maybe(PUE)
+    if watts is not None and watts < 0:
+        row.tell(COOLING, "watts of at least 0, as a PUE is at least 1", watts)
+    if pue is not None and power == 0:
+        row.tell(PUE, "nothing, as PUE has no meaning at 0 W", pue)
+    if pue is not None and pue < 1:
+        row.tell(PUE, "at least 1", pue)
+    if len(row.sheet.faults) > before:
+        return 0.0
+    if watts is None and pue is None:
+        if power > 0:
+            row.tell(COOLING if COOLING in row.cells else PUE, "a number here or as the other of both", None)
+        return 0.0
+    if watts is None:
+        return (float(pue or 1.0) - 1) * power
+    if pue is not None and abs(1 + watts / power - pue) > AGREE:
+        row.tell(PUE, f"{1 + watts / power:.10g}, as the cooling power says", pue)
+    return watts
+
+
+def _table(sheet: Sheet, cells: Mapping[tuple[float, float], float]) -> Cooling:
+    """The table of all cells. Raises InstanceError for what is missing."""
+    temperatures, powers = sorted({t for t, _ in cells}), sorted({p for _, p in cells})
+    missing = ((t, p) for t in temperatures for p in powers if (t, p) not in cells)
+    for t, p in islice(missing, SHOWN + 1 if len(cells) < len(temperatures) * len(powers) else 0):
+        sheet.tell(None, "rows", f"a row for {_pair(t, p)}, as there is one for {p:g} W elsewhere", None)
+    sheet.done()
+    rows = [[cells[t, p] for p in powers] for t in temperatures]
+    if powers[0] > 0:
+        powers, rows = [0.0, *powers], [[0.0, *row] for row in rows]
+    try:
+        return Cooling(sheet.path.stem, temperatures, powers, rows)
+    except ProblemError as e:
+        sheet.tell(None, "table", "a table without contradictions", str(e))
+        sheet.done()
+        raise AssertionError("a table that cannot be made is a fault") from e
+
+
+def _pair(temperature: float, power: float) -> str:
+    return f"{temperature:g} degrees and {power:g} W"
+
+
+def cooling_csv(table: Cooling, comment: Iterable[str] = ()) -> str:
+    """The text of a file that ``read_cooling`` reads, PUE beside the cooling power; the same table gives the same text.
+
+    >>> print(cooling_csv(Cooling("flat", (20,), (0, 1000), ((0, 250),)), ["An example."]))
+    # An example.
+    temperature_c,it_power_w,cooling_power_w,pue
+    20,0,0,
+    20,1000,250,1.25
+    <BLANKLINE>
+    """
+    rows = [
+        (_plain(t), _plain(p), _plain(w), _plain(round(1 + w / p, 10)) if p > 0 else None)
+        for t, row in zip(table.temperatures, table.watts, strict=True)
+        for p, w in zip(table.powers, row, strict=True)
+    ]
+    return "".join(f"{COMMENT} {line}".rstrip() + "\n" for line in comment) + to_csv(COLUMNS, rows)
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)

@@ -1,0 +1,149 @@
+"""The real jobs of the Eurora supercomputer, spring 2014: a CSV made of the traces of PA-HPC-SIM (A. Borghesi)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+from ...models.dispatch.problem import DAY
+from ...models.platform import NodeGroup, Platform
+from ..files.lines import csv_rows, read_lines
+from ..repair import Logged, Trace
+from ..workload import BadLine, Workload, WorkloadError
+
+COLUMNS = (
+    "job_id", "queue", "submit", "start", "end", "req_nodes", "walltime_req_hhmm", "app_type", "cores_per_node",
+    "gpus_per_node", "mics_per_node", "mem_per_node_raw", "power_pred_w",
+)  # fmt: skip
+RESOURCES = ("cores", "gpus", "mics", "memory")
+PER_NODE = {"cores": "cores_per_node", "gpus": "gpus_per_node", "mics": "mics_per_node", "memory": "mem_per_node_raw"}
+QUEUES = {"debug": 3600, "parallel": 21600, "np_longpar": DAY, "longpar": DAY, "R": 1800, "reservation": 1800}
+ZONE = timezone(timedelta(hours=2), "Europe/Rome, summer")  # all of the trace lies in summer time
+KB_PER_MB = 1024
+NODE_MEMORY = 32768  # MB; 33554432 KB in the simulator's configuration of 64 nodes
+UNEQUAL = "units of a job that differ, all taken as the largest"
+OTHER_NODES = "nodes requested are not as many as the nodes used, the used ones taken"
+
+
+def eurora_platform() -> Platform:
+    """Eurora as the traces' simulator configures it: 32 nodes with two GPUs each and 32 with two MICs, 16 cores, 32 GB.
+
+    >>> eurora_platform().total("cores")
+    1024
+    """
+    half = {"cores": 16, "memory": NODE_MEMORY}
+    return Platform(
+        [
+            NodeGroup("gpu", 32, {"cores": half["cores"], "gpus": 2, "mics": 0, "memory": half["memory"]}),
+            NodeGroup("mic", 32, {"cores": half["cores"], "gpus": 0, "mics": 2, "memory": half["memory"]}),
+        ]
+    )
+
+
+def read_eurora(path: str | Path) -> Workload:
+    """The jobs of ``eurora_jobs_unique.csv``: second 0 is midnight before the first submission, local time; memory in MB.
+
+    A job's request per unit is the most that it had on one of its nodes. Raises WorkloadError.
+    """
+    return eurora_trace(path).workload
+
+
+def eurora_trace(path: str | Path) -> Trace:
+    """The same before the repairs that are common to all formats, with the machine."""
+    table = csv_rows(path, read_lines(path))
+    header = next(table, (1, []))[1]
+    missing = [c for c in COLUMNS if c not in header]
+    if missing:
+        raise WorkloadError(f"{path}, line 1: there is no column {', '.join(missing)}; the trace of Eurora has them")
+    jobs: list[Logged] = []
+    bad: list[BadLine] = []
+    for line, cells in table:
+        if not cells:
+            continue
+        try:
+            if len(cells) != len(header):
+                raise ValueError(f"expected {len(header)} fields")
+            jobs.append(_job(dict(zip(header, cells, strict=True))))
+        except (ValueError, OverflowError) as e:
+            bad.append(BadLine(str(path), line, str(e)))
+    notes = [
+        "the trace has no names of users and programs: all jobs are of one user; app_type stands in for the program",
+        "power is what a model predicted for the job, not a measurement",
+    ]
+    trace = Trace.of(Path(path).stem, "eurora", jobs, RESOURCES, bad, notes)
+    midnight = min((int(j.submit) // DAY * DAY for j in jobs), default=0)
+    offset = int(ZONE.utcoffset(None).total_seconds())
+    return replace(
+        trace,
+        submit=trace.submit - midnight,
+        start=trace.start - midnight,
+        ewt=QUEUES,
+        unix_start=midnight - offset,
+        zone=ZONE,
+        platform=eurora_platform(),
+    )
+
+
+def _job(row: Mapping[str, str]) -> Logged:
+    """A row; times are seconds since 1970 on the local clock. Raises ValueError."""
+    submit, start, end = (_clock(row, c) for c in ("submit", "start", "end"))
+    amounts = {r: [_whole(c, word) for word in row[c].split()] for r, c in PER_NODE.items()}
+    units = len(amounts["cores"])
+    for resource, column in PER_NODE.items():
+        if len(amounts[resource]) != units:
+            raise ValueError(
+                f"{column} is {row[column][:40]!r}; expected {units} numbers, one per node as in cores_per_node"
+            )
+    changed = [UNEQUAL] if any(len(set(values)) > 1 for values in amounts.values()) else []
+    if units != _whole("req_nodes", row["req_nodes"]):
+        changed.append(OTHER_NODES)
+    request = {r: max(values, default=0) for r, values in amounts.items()}
+    request["memory"] = math.ceil(request["memory"] / KB_PER_MB)
+    power = row["power_pred_w"]
+    return Logged(
+        id=row["job_id"],
+        submit=submit,
+        start=start,
+        runtime=end - start if end >= start else math.nan,
+        walltime=_walltime(row["walltime_req_hhmm"]),
+        units=units,
+        request=request,
+        queue=row["queue"],
+        program=row["app_type"],
+        power=_number("power_pred_w", power) if power else math.nan,
+        changed=tuple(changed),
+    )
+
+
+def _clock(row: Mapping[str, str], column: str) -> float:
+    try:
+        found = datetime.fromisoformat(row[column])
+    except ValueError:
+        raise ValueError(f"{column} is {row[column][:40]!r}; expected a time such as 2014-03-31 08:51:10") from None
+    return (found.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
+
+
+def _whole(column: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 11):
+        raise ValueError(f"{column} has {text[:40]!r}; expected a whole number")
+    return int(text)
+
+
+def _number(column: str, text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found < 1e10:
+        raise ValueError(f"{column} is {text[:40]!r}; expected a number of at least 0")
+    return found
+
+
+def _walltime(text: str) -> float:
+    hours, colon, minutes = text.partition(":")
+    if not colon or len(minutes) != 2:
+        raise ValueError(f"walltime_req_hhmm is {text[:40]!r}; expected hours and minutes such as 04:00")
+    return 3600.0 * _whole("walltime_req_hhmm", hours) + 60 * _whole("walltime_req_hhmm", minutes)

@@ -1,0 +1,157 @@
+"""Accounting logs of PBS: lines ``MM/DD/YYYY HH:MM:SS;E;job;key=value key=value ...``, one E per job that ended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from pathlib import Path
+
+from ..files.lines import read_lines
+from ..repair import MISSING, Logged, Trace
+from ..workload import BadLine, Workload
+
+STAMP = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
+# a word without = is taken too, whole: a search for words with = begins anew at each of its characters, in quadratic time
+PAIR = re.compile(r'([^\s=]+)(?:=("[^"]*"|\'[^\']*\'|\S*))?')
+SIZE = re.compile(r"(\d+)([kmgtp]?)([bw]?)", re.ASCII | re.IGNORECASE)
+DURATION = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+)", re.ASCII)
+BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4, "p": 1024**5}
+WORD = 8  # bytes
+NAMES = {"ncpus": "cores", "ngpus": "gpus", "nmics": "mics", "mem": "memory"}
+RESOURCES = tuple(NAMES.values())
+LARGEST = "chunks that differ, all taken as the largest"
+MOST = 10**10
+
+
+def read_pbs(path: str | Path, zone: tzinfo = UTC) -> Workload:
+    """The jobs of a PBS accounting log that ended; times are Unix times. Memory in MB.
+
+    A unit is a chunk of ``Resource_List.select``; without it, ``nodes``, ``ncpus`` and ``mem`` are used. ``zone`` is the
+    time zone of the machine, for dates alone: the log has its times as Unix times. Raises WorkloadError.
+    """
+    return pbs_trace(path, zone).workload
+
+
+def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
+    """The same before the repairs that are common to all formats."""
+    jobs: list[Logged] = []
+    bad: list[BadLine] = []
+    others = 0
+    for n, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            parts = line.split(";", 3)
+            if len(parts) < 4 or not STAMP.fullmatch(parts[0].strip()):
+                raise ValueError("expected MM/DD/YYYY HH:MM:SS;type;job;key=value ...")
+            if parts[1] == "E":
+                jobs.append(_job(parts[2].strip(), dict(_pairs(parts[3]))))
+            else:
+                others += 1
+        except ValueError as e:
+            bad.append(BadLine(str(path), n, str(e)))
+    notes = [f"{others} records of other events than the end of a job are passed over"] if others else []
+    resources = [r for r in RESOURCES if r == "cores" or any(j.request.get(r) for j in jobs)]
+    trace = Trace.of(Path(path).name, "pbs", jobs, resources, bad, notes)
+    return replace(trace, unix_start=0, zone=zone)
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    for found in PAIR.finditer(text):
+        key, value = found[1], found[2]
+        if value is None:
+            continue
+        yield key, value[1:-1] if value[:1] in ("'", '"') and len(value) > 1 else value
+
+
+def _job(name: str, values: Mapping[str, str]) -> Logged:
+    """The record of a job that ended. Raises ValueError for what cannot be read."""
+    if not name:
+        raise ValueError("the job has no id; expected one such as 123.server")
+    submit = _moment(values, "ctime", "qtime")
+    start, end = _moment(values, "start"), _moment(values, "end")
+    start = start if start > 0 else MISSING
+    units, request, unequal = _geometry(values)
+    limit = values.get("Resource_List.walltime", "")
+    took = values.get("resources_used.walltime", "")
+    why = ""
+    if re.search(r"\[\]", name):
+        why = "it is the frame of a job array, whose subjobs are jobs of their own"
+    return Logged(
+        id=name,
+        submit=submit,
+        start=start,
+        runtime=end - start if end >= start else _duration(took) if took else MISSING,
+        walltime=_duration(limit) if limit else MISSING,
+        units=units,
+        request=request,
+        queue=values.get("queue", ""),
+        user=values.get("user", ""),
+        program=values.get("jobname", ""),
+        changed=(LARGEST,) if unequal else (),
+        unusable=why,
+    )
+
+
+def _geometry(values: Mapping[str, str]) -> tuple[int, dict[str, int], bool]:
+    """Units, what each of them asks for, and whether the chunks differ."""
+    listed = {key: values.get(f"Resource_List.{key}", "") for key in ("select", "nodes", "nodect", *NAMES)}
+    if listed["select"] or listed["nodes"]:  # the older nodes=4:ppn=8+node7:ppn=16 may name hosts
+        texts = (listed["select"] or listed["nodes"].replace("ppn=", "ncpus=")).split("+")
+        chunks = [_chunk(text, hosts=not listed["select"]) for text in texts]
+        units = sum(count for count, _ in chunks)
+        request = {r: max(one[r] for _, one in chunks) for r in RESOURCES}
+        unequal = any(one != request for _, one in chunks)
+        if listed["mem"] and not request["memory"]:
+            request["memory"] = -(-_amount("mem", listed["mem"]) // max(units, 1))
+        return units, request, unequal
+    units = _amount("nodect", listed["nodect"]) if listed["nodect"] else 1 if listed["ncpus"] else 0
+    total = {name: _amount(key, listed[key]) if listed[key] else 0 for key, name in NAMES.items()}
+    return units, {name: -(-amount // max(units, 1)) for name, amount in total.items()}, False
+
+
+def _chunk(text: str, hosts: bool) -> tuple[int, dict[str, int]]:
+    """How many, and the request of each, of a text such as "2:ncpus=16:ngpus=2:mem=14gb"; PBS gives 1 core by default."""
+    head, *rest = text.split(":")
+    if "=" in head or (hosts and head and not head.isdecimal()):
+        head, rest = "1", [head, *rest]
+    asked = dict(pair.split("=", 1) for pair in rest if "=" in pair)
+    request = {name: _amount(key, asked[key]) if key in asked else 0 for key, name in NAMES.items()}
+    if "ncpus" not in asked:
+        request["cores"] = 1
+    return _amount("select", head), request
+
+
+def _amount(key: str, text: str) -> int:
+    """A whole number; of memory MB, rounded up."""
+    found = SIZE.fullmatch(text) if key == "mem" else re.fullmatch(r"(\d+)", text, re.ASCII)
+    value = int(found[1]) if found and len(found[1]) <= len(str(MOST)) else MOST
+    if found and key == "mem":
+        value = -(-value * BYTES[found[2].lower()] * (WORD if found[3].lower() == "w" else 1) // 1024**2)
+    if value >= MOST:
+        raise ValueError(
+            f"{key} is {text[:40]!r}; expected {'a size such as 14gb' if key == 'mem' else 'a whole number'}"
+        )
+    return value
+
+
+def _moment(values: Mapping[str, str], *keys: str) -> float:
+    """The first of these Unix times that is there."""
+    for key in keys:
+        text = values.get(key, "")
+        if text:
+            if not (text.isascii() and text.isdigit() and int(text[:20]) < MOST):
+                raise ValueError(f"{key} is {text[:40]!r}; expected a Unix time in seconds")
+            return float(text)
+    return MISSING
+
+
+def _duration(text: str) -> float:
+    """Seconds of HH:MM:SS, MM:SS or plain seconds."""
+    found = DURATION.fullmatch(text) if len(text) <= 15 else None
+    if found is None:
+        raise ValueError(f"walltime is {text[:40]!r}; expected a duration such as 04:00:00")
+    hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return float(3600 * hours + 60 * minutes + seconds)

@@ -1,0 +1,174 @@
+"""Accounting of Slurm: the text of ``sacct --parsable2``, with its header, columns in any order."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from ..files.lines import read_lines
+from ..repair import MISSING, UNLIMITED, Logged, Trace
+from ..workload import BadLine, Workload, WorkloadError
+
+NODES, CPUS = ("NNodes", "AllocNodes"), ("NCPUS", "AllocCPUS", "ReqCPUS")
+NEEDED = (("JobID",), ("Submit",), ("Start",), ("End", "Elapsed"), ("Timelimit",), NODES, CPUS)
+TRES = ("AllocTRES", "ReqTRES")
+NOWHEN = ("", "Unknown", "None", "N/A", "INVALID")
+NO_LIMIT = ("UNLIMITED", "Partition_Limit")
+MOST = 10**10
+DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)", re.ASCII)
+MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)([cn]?)", re.ASCII)
+MB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
+FIELDS = "JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,User,JobName,Partition,State,ReqMem,AllocTRES"
+
+
+def read_sacct(path: str | Path, zone: tzinfo = UTC) -> Workload:
+    """The jobs of ``sacct --parsable2 --format=JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,...``; times are Unix times.
+
+    One row per job: steps such as ``12.batch`` are folded away, the tasks ``12_4`` of an array are jobs. ``zone``: where
+    the local times of the file are local. A unit is a node, with an equal share of cores, GPUs and memory (MB). Jobs that
+    never started or still run are left out, with the reason. Raises WorkloadError if the file cannot be read or lacks
+    a column that is needed.
+    """
+    return sacct_trace(path, zone).workload
+
+
+def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
+    """The same before the repairs that are common to all formats."""
+    lines = read_lines(path)
+    first = next((n for n, line in enumerate(lines) if line.strip()), None)
+    if first is None:
+        raise WorkloadError(f"{path}: the file is empty; expected what sacct --parsable2 --format={FIELDS} prints")
+    header = [h.strip().split("%")[0] for h in lines[first].rstrip("|").split("|")]
+    for one_of in NEEDED:
+        if not any(c in header for c in one_of):
+            raise WorkloadError(
+                f"{path}, line {first + 1}: there is no column {' or '.join(one_of)}; "
+                f"expected what sacct --parsable2 --format={FIELDS} prints"
+            )
+    jobs: list[Logged] = []
+    bad: list[BadLine] = []
+    steps = 0
+    for n, line in enumerate(lines[first + 1 :], first + 2):
+        if not line.strip():
+            continue
+        cells = line.split("|")
+        if len(cells) == len(header) + 1 and not cells[-1]:  # --parsable ends its lines with a |
+            cells.pop()
+        if len(cells) != len(header):
+            bad.append(BadLine(str(path), n, f"{len(cells)} fields; the header has {len(header)}"))
+            continue
+        row = dict(zip(header, (c.strip() for c in cells), strict=True))
+        if "." in row["JobID"]:
+            steps += 1
+            continue
+        try:
+            jobs.append(_job(row, zone))
+        except ValueError as e:
+            bad.append(BadLine(str(path), n, str(e)))
+    notes = [f"{steps} rows of job steps are folded into their jobs"] if steps else []
+    for column, what in (("User", "users"), ("JobName", "program names")):
+        if column not in header:
+            notes.append(f"the log has no {what} (column {column})")
+    resources = [r for r in ("cores", "gpus", "memory") if r == "cores" or any(j.request.get(r) for j in jobs)]
+    trace = Trace.of(Path(path).name, "sacct", jobs, resources, bad, notes)
+    return replace(trace, unix_start=0, zone=zone)
+
+
+def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
+    """A row of a job. Raises ValueError for what cannot be read."""
+    name = row["JobID"]
+    if not name:
+        raise ValueError("JobID is empty; expected a job such as 123 or 123_4")
+    submit, start, end = (_moment(row, column, zone) for column in ("Submit", "Start", "End"))
+    nodes = max((_count(row, c) for c in NODES), default=0)
+    cpus = next((n for c in CPUS if (n := _count(row, c)) > 0), 0)
+    elapsed = _duration("Elapsed", row["Elapsed"]) if row.get("Elapsed", "") not in NOWHEN else MISSING
+    runtime = end - start if end >= start else elapsed
+    why = ""
+    if math.isnan(start):
+        why = "it never started"
+    elif row.get("State", "").startswith(("RUNNING", "SUSPENDED")) or ("End" in row and math.isnan(end)):
+        why = "it had not ended when the log was written"
+    elif cpus == 0:
+        why = "it has no CPUs, neither allocated nor requested"
+    units = max(nodes, 1) if cpus else 0
+    limit = row["Timelimit"]
+    return Logged(
+        id=name,
+        submit=submit,
+        start=start,
+        runtime=runtime,
+        walltime=UNLIMITED if limit in NO_LIMIT else MISSING if limit in NOWHEN else _duration("Timelimit", limit),
+        units=units,
+        request=_request(row, units, cpus) if units else {},
+        queue=row.get("Partition", ""),
+        user=row.get("User", ""),
+        program=row.get("JobName", ""),
+        unusable=why,
+    )
+
+
+def _request(row: Mapping[str, str], units: int, cpus: int) -> dict[str, int]:
+    """What a unit, that is a node of the job, asks for."""
+    tres = [_tres(row.get(column, "")) for column in TRES]
+    gpus = next((n for n in map(_gpus, tres) if n), 0)
+    memory = row.get("ReqMem", "")
+    if memory not in NOWHEN:
+        found = MEMORY.fullmatch(memory)
+        if found is None:
+            raise ValueError(f"ReqMem is {memory[:40]!r}; expected an amount such as 4000M, 4Gc or 16Gn")
+        per = {"c": cpus / units, "n": 1.0, "": 1 / units}[found[3]]
+        megabytes = float(found[1]) * MB[found[2]] * per
+    else:
+        total = next((t["mem"] for t in tres if "mem" in t), "0")
+        found = MEMORY.fullmatch(total)
+        megabytes = float(found[1]) * MB[found[2]] / units if found else 0.0
+    if gpus > MOST or megabytes > MOST:
+        raise ValueError(f"{gpus} GPUs and {megabytes:.0f} MB per node are more than any machine has")
+    return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}
+
+
+def _tres(text: str) -> dict[str, str]:
+    """The pairs of a text such as "cpu=4,gres/gpu=2,mem=16G,node=1"."""
+    return {key: value for key, sign, value in (pair.partition("=") for pair in text.split(",")) if sign}
+
+
+def _gpus(tres: Mapping[str, str]) -> int:
+    """GPUs of the whole job: the total, or the sum over the models if only those are listed."""
+    counts = {key: int(n) for key, n in tres.items() if n.isascii() and n.isdigit() and len(n) <= 15}
+    return counts.get("gres/gpu", sum(n for key, n in counts.items() if key.startswith("gres/gpu:")))
+
+
+def _count(row: Mapping[str, str], column: str) -> int:
+    text = row.get(column, "")
+    if text in NOWHEN:
+        return 0
+    if not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise ValueError(f"{column} is {text[:40]!r}; expected a whole number")
+    return int(text)
+
+
+def _moment(row: Mapping[str, str], column: str, zone: tzinfo) -> float:
+    text = row.get(column, "")
+    if text in NOWHEN:
+        return MISSING
+    try:
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
+    except (ValueError, OverflowError):  # OverflowError: the year 1 or 9999 in another time zone
+        raise ValueError(
+            f"{column} is {text[:40]!r}; expected a time such as 2024-05-01T12:00:00, or Unknown"
+        ) from None
+
+
+def _duration(column: str, text: str) -> float:
+    """Seconds of D-HH:MM:SS, HH:MM:SS or MM:SS."""
+    found = DURATION.fullmatch(text) if len(text) <= 20 else None
+    if found is None:
+        raise ValueError(f"{column} is {text[:40]!r}; expected a duration such as 1-12:00:00 or 30:00")
+    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return 86400 * days + 3600 * hours + 60 * minutes + seconds

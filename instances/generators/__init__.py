@@ -1,0 +1,1 @@
+"""Generators of instances, and of the data that instances ship with."""

@@ -1,0 +1,1 @@
+"""Instance folders, one module per problem kind: how the folder is read and written."""

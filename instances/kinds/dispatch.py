@@ -1,0 +1,221 @@
+"""Instances of kind "dispatch": platform and queues in ``instance.toml``, one row per job in ``jobs.csv``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...models.dispatch.problem import DAY, OBJECTIVES, Dispatch, Job, Queue, Window, impossible
+from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
+from ..files.folder import SETTINGS, Folder, Row, Table
+from ..files.writing import to_csv, to_toml, write_files
+from ..instance import Instance
+
+JOBS = "jobs.csv"
+BEFORE, AFTER, OPTIONAL = (
+    ("id", "queue", "submit", "units"),
+    ("walltime", "runtime"),
+    ("earliest_start", "deadline", "user", "name", "power"),
+)
+HEADING = """\
+An instance of schedlab. Times are in seconds, 0 is midnight of the first day; memory is in MB.
+The jobs are in jobs.csv: a column per resource holds what one unit requests; all units of a job start together."""
+
+
+def read(folder: Folder, drop_impossible: bool = False) -> Instance:
+    """The instance of a folder: the whole day, each job from its submit time on. Raises InstanceError with all faults."""
+    s = folder.settings
+    s.only("kind", "description", "source", "objective", "platform", "queues", "generator", "repairs")
+    objective = s.text("objective", "weighted-wait")
+    if objective not in OBJECTIVES:
+        s.tell("objective", f"one of {', '.join(OBJECTIVES)}", objective)
+    description, source = s.text("description", ""), s.text("source", "")
+    repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
+    batch = read_batch(folder, drop_impossible)
+    problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective)
+    name = folder.path.resolve().name
+    return Instance(
+        name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(batch.dropped)
+    )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Platform, queues and jobs of a folder: the jobs that fit, their rows, and the others with the reason."""
+
+    platform: Platform
+    queues: Sequence[Queue]
+    jobs: Sequence[Job]
+    rows: Mapping[str, Row]
+    dropped: Sequence[tuple[Job, str]]
+
+
+def read_batch(folder: Folder, drop_impossible: bool = False) -> Batch:
+    """The jobs of a folder and their machine. Raises InstanceError with all faults told so far."""
+    queues = _queues(folder.settings)
+    platform = _platform(folder.settings.table("platform"))
+    if platform is None:
+        folder.done()
+        raise AssertionError("a platform that is missing is a fault")
+    jobs = _jobs(folder, platform, [q.name for q in queues])
+    folder.done()
+    dropped = impossible(platform, [j for j, _ in jobs])
+    rows = {j.id: row for j, row in jobs}
+    if not drop_impossible:
+        for job, why in dropped:
+            rows[job.id].tell("units", "a job that the empty platform can hold", f"job {job.id} {why}")
+        folder.done()
+    gone = {job.id for job, _ in dropped}
+    return Batch(platform, queues, [j for j, _ in jobs if j.id not in gone], rows, dropped)
+
+
+def _platform(table: Table) -> Platform | None:
+    groups = []
+    table.only("groups")
+    for g in table.tables("groups"):
+        g.only("name", "count", "capacity")
+        capacity = g.wholes("capacity", most=MOST_CAPACITY)
+        groups.append(NodeGroup(g.text("name"), g.whole("count", 1, most=MOST_NODES), capacity))
+    if not groups:
+        return None
+    try:
+        return Platform(groups)
+    except ProblemError as e:
+        table.tell("groups", "groups of nodes, each with a name of its own", str(e))
+        return None
+
+
+def _queues(settings: Table) -> list[Queue]:
+    found: dict[str, Queue] = {}
+    for table in settings.tables("queues"):
+        table.only("name", "ewt_s", "start_between")
+        queue = Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), _daily(table))
+        if queue.name in found:
+            table.tell("name", "each queue once", queue.name)
+        found[queue.name] = queue
+    return list(found.values())
+
+
+def _daily(table: Table) -> tuple[Window, ...]:
+    """Windows of the day from ``start_between``: a pair of times, or a list of pairs."""
+    given = table.values.get("start_between", [])
+    pairs = [given] if isinstance(given, list) and given and not isinstance(given[0], list) else given
+    found = [_window(pair) for pair in pairs] if isinstance(pairs, list) else [None]
+    if None in found:
+        table.tell("start_between", 'two times of the day as ["18:00", "08:00"], or a list of such pairs', given)
+    return tuple(w for w in found if w is not None)
+
+
+def _window(pair: object) -> Window | None:
+    """Two times of the day as seconds; past midnight if the second one is not the later."""
+    if not isinstance(pair, list) or len(pair) != 2:
+        return None
+    lo, hi = (_seconds(t) for t in pair)
+    if lo is None or hi is None or lo == hi or lo >= DAY:
+        return None
+    return lo, hi if hi > lo else hi + DAY
+
+
+def _seconds(time: object) -> int | None:
+    """Seconds since midnight of "HH:MM" or "HH:MM:SS", up to 24:00; None for anything else."""
+    parts = re.fullmatch(r"(\d\d?):([0-5]\d)(?::([0-5]\d))?", time) if isinstance(time, str) else None
+    if parts is None:
+        return None
+    seconds = 3600 * int(parts[1]) + 60 * int(parts[2]) + int(parts[3] or 0)
+    return seconds if seconds <= DAY else None
+
+
+def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tuple[Job, Row]]:
+    found: list[tuple[Job, Row]] = []
+    seen: dict[str, int] = {}
+    for row in folder.rows(JOBS, (*BEFORE, *platform.resources, *AFTER), OPTIONAL):
+        job = _job(row, platform.resources)
+        if job.queue and job.queue not in queues:
+            row.tell("queue", f"one of the queues {', '.join(queues)}", job.queue)
+        if job.id in seen:
+            row.tell("id", f"an id of its own (line {seen[job.id]} has it too)", job.id)
+        seen.setdefault(job.id, row.line)
+        found.append((job, row))
+    if not found and not folder.faults:
+        folder.tell(JOBS, None, "rows", "at least one job", None)
+    return found
+
+
+def _job(row: Row, resources: Sequence[str]) -> Job:
+    return Job(
+        id=row.text("id"),
+        submit=row.whole("submit", 0, LATEST),
+        walltime=row.whole("walltime", 1, LATEST),
+        units=row.whole("units", 1, MOST_CAPACITY),
+        request={r: row.whole(r, 0, MOST_CAPACITY) for r in resources},
+        queue=row.text("queue"),
+        earliest_start=row.maybe_whole("earliest_start", 0, LATEST),
+        deadline=row.maybe_whole("deadline", 0, LATEST),
+        runtime=row.maybe_whole("runtime", 0, LATEST),
+        user=row.cells.get("user", ""),
+        name=row.cells.get("name", ""),
+        power=None if "power" in resources else row.maybe_number("power"),
+    )
+
+
+def write(instance: Instance, folder: str | Path) -> None:
+    """Write a dispatching instance as a folder; the same instance gives the same bytes.
+
+    Raises ValueError for what the files cannot hold: running jobs, start windows of single jobs.
+    """
+    text = jobs_csv(instance.name, instance.dispatch)
+    files = {JOBS: text, SETTINGS: to_toml(_settings(instance), HEADING)}
+    write_files(Path(folder), files, lambda path: read(Folder(path)))
+
+
+def jobs_csv(name: str, problem: Dispatch) -> str:
+    """The text of ``jobs.csv``. Raises ValueError for what it cannot hold: running jobs, start windows of single jobs."""
+    if problem.running or any(j.windows for j in problem.jobs):
+        raise ValueError(f"instance {name!r} has running jobs or start windows, which a folder cannot hold")
+    resources = problem.platform.resources
+    extra = [c for c in OPTIONAL if any(getattr(j, c) not in (None, "") for j in problem.jobs)]
+    rows = [
+        [
+            *(j.id, j.queue, j.submit, j.units, *(j.request.get(r, 0) for r in resources), j.walltime, j.runtime),
+            *(getattr(j, column) for column in extra),
+        ]
+        for j in problem.jobs
+    ]
+    return to_csv([*BEFORE, *resources, *AFTER, *extra], rows)
+
+
+def _settings(instance: Instance) -> dict[str, Any]:
+    problem = instance.dispatch
+    head = {
+        "kind": "dispatch",
+        "description": instance.description,
+        "source": instance.source,
+        "objective": problem.aim,
+    }
+    return {k: v for k, v in head.items() if v} | machine_tables(problem) | origin_tables(instance)
+
+
+def machine_tables(problem: Dispatch) -> dict[str, Any]:
+    """Platform and queues as tables of ``instance.toml``."""
+    groups = [{"name": g.name, "count": g.count, "capacity": dict(g.capacity)} for g in problem.platform.groups]
+    return {"platform": {"groups": groups}, "queues": [_queue_table(q) for q in problem.queues]}
+
+
+def origin_tables(instance: Instance) -> dict[str, Any]:
+    """How an instance was made, as tables of ``instance.toml``."""
+    tables = {"generator": dict(instance.generator), "repairs": dict(instance.repairs)}
+    return {name: table for name, table in tables.items() if table}
+
+
+def _queue_table(queue: Queue) -> dict[str, Any]:
+    pairs = [[_time(lo), _time(hi)] for lo, hi in queue.daily]
+    between = {} if not pairs else {"start_between": pairs[0] if len(pairs) == 1 else pairs}
+    return {"name": queue.name, "ewt_s": queue.ewt, **between}
+
+
+def _time(seconds: int) -> str:
+    hours, rest = divmod(seconds if seconds <= DAY else seconds - DAY, 3600)
+    return f"{hours:02d}:{rest // 60:02d}" + (f":{rest % 60:02d}" if rest % 60 else "")

@@ -1,0 +1,179 @@
+"""Instances of kind "eviction": what is needed in ``instance.toml``, one row per running job in ``jobs.csv``.
+
+The rows hold the four numbers of each job (``id,nodes,loss,system_s,application_s``); or, where ``instance.toml`` has
+``now_s`` and both bandwidths, what they are computed from (``id,nodes,start,last_checkpoint,next_checkpoint,memory_mb,
+application_share``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...models.eviction.jobs import job_faults
+from ...models.eviction.problem import BatchJob, Candidate, Eviction
+from ...models.platform import LATEST, MOST_NODES, ProblemError
+from ..files.folder import SETTINGS, Folder, Row, Table
+from ..files.writing import to_csv, to_toml, write_files
+from ..formats.swf import read_swf
+from ..instance import Instance
+
+JOBS = "jobs.csv"
+DIRECT, MORE = ("id", "nodes", "loss", "system_s", "application_s"), ("wait_s", "mb_s")
+PHYSICAL = ("id", "nodes", "start", "last_checkpoint", "next_checkpoint", "memory_mb", "application_share")
+KEYS = (
+    "kind", "description", "source", "nodes_needed", "nodes_compared", "deadline_s", "step_s", "now_s",
+    "file_system_mb_s", "node_mb_s", "shared_bandwidth", "generator",
+)  # fmt: skip
+HEADING = """\
+An instance of schedlab: running jobs of which some must go, so that nodes_needed nodes are free within deadline_s.
+Times are in seconds, memory in MB per node, bandwidths in MB per second. The jobs are in jobs.csv."""
+
+Eviction.read_log = read_swf
+
+
+def read(folder: Folder, drop_impossible: bool = False) -> Instance:
+    """The instance of a folder. Raises InstanceError with all faults."""
+    s = folder.settings
+    s.only(*KEYS)
+    nodes_needed, deadline = s.whole("nodes_needed", 0), s.whole("deadline_s", 0, most=LATEST)
+    step = s.whole("step_s", 1, 60, LATEST)
+    compared = _wholes(s, "nodes_compared")
+    shared = s.values.get("shared_bandwidth", False)
+    if not isinstance(shared, bool):
+        s.tell("shared_bandwidth", "true or false", shared)
+    physical = "now_s" in s.values
+    now = s.whole("now_s", 0, most=LATEST) if physical else 0
+    file_system = _number(s, "file_system_mb_s", needed=physical)
+    node = _number(s, "node_mb_s", needed=physical)
+    description, source, generator = s.text("description", ""), s.text("source", ""), s.table("generator").values
+    jobs = _jobs(folder, physical, now)
+    folder.done()
+    in_use = sum(j.nodes for j in jobs)
+    for key, values in (("nodes_needed", [nodes_needed]), ("nodes_compared", compared)):
+        if any(n > in_use for n in values):
+            s.tell(key, f"at most {in_use} nodes, which is all that the running jobs can free", max(values))
+    folder.done()
+    try:
+        problem = Eviction(jobs, nodes_needed, deadline, step, now, file_system, node, bool(shared))
+    except ProblemError as e:
+        folder.tell(SETTINGS, None, "problem", "a problem without contradictions", str(e))
+        folder.done()
+        raise AssertionError("a problem that cannot be made is a fault") from e
+    name = folder.path.resolve().name
+    return Instance(
+        name, "eviction", problem, folder.path, description, source, generator, nodes_compared=tuple(compared)
+    )
+
+
+def _wholes(s: Table, key: str) -> list[int]:
+    """A list of whole numbers of at least 0, empty where it is missing."""
+    value = s.values.get(key, [])
+    if isinstance(value, list) and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in value):
+        return value
+    s.tell(key, "a list of whole numbers of at least 0", value)
+    return []
+
+
+def _number(s: Table, key: str, needed: bool) -> float | None:
+    """A number above 0; None where it is missing and not needed."""
+    value = s.values.get(key)
+    if value is None and not needed:
+        return None
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf"):
+        return value
+    s.tell(key, "a number above 0", value)
+    return 1.0
+
+
+def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | Candidate]:
+    found: list[BatchJob | Candidate] = []
+    seen: dict[str, int] = {}
+    rows = folder.rows(JOBS, PHYSICAL) if physical else folder.rows(JOBS, DIRECT, MORE)
+    for row in rows:
+        before = len(folder.faults)
+        job = _physical(row) if physical else _direct(row)
+        if len(folder.faults) == before:
+            for wrong in job_faults(job, now):
+                row.tell("memory_mb" if wrong.field == "memory" else wrong.field, wrong.expected, wrong.found)
+        if job.id in seen:
+            row.tell("id", f"an id of its own (line {seen[job.id]} has it too)", job.id)
+        seen.setdefault(job.id, row.line)
+        found.append(job)
+    return found
+
+
+def _physical(row: Row) -> BatchJob:
+    return BatchJob(
+        id=row.text("id"),
+        nodes=row.whole("nodes", 1, MOST_NODES),
+        start=row.whole("start", 0, LATEST),
+        last_checkpoint=row.maybe_whole("last_checkpoint", 0, LATEST),
+        next_checkpoint=row.maybe_whole("next_checkpoint", 0, LATEST),
+        memory=row.whole("memory_mb", 0),
+        application_share=_needed(row, "application_share"),
+    )
+
+
+def _direct(row: Row) -> Candidate:
+    return Candidate(
+        id=row.text("id"),
+        nodes=row.whole("nodes", 1, MOST_NODES),
+        loss=row.whole("loss", 0),
+        system_s=_seconds(row, "system_s"),
+        application_s=_seconds(row, "application_s"),
+        wait_s=_seconds(row, "wait_s") or 0,
+        mb_s=_seconds(row, "mb_s"),
+    )
+
+
+def _needed(row: Row, column: str) -> float:
+    value = row.maybe_number(column)
+    if value is None:
+        row.tell(column, "a number", None)
+    return value or 0.0
+
+
+def _seconds(row: Row, column: str) -> float | None:
+    """A number, whole where it is written so."""
+    value = row.maybe_number(column)
+    return int(value) if value is not None and value.is_integer() else value
+
+
+def write(instance: Instance, folder: str | Path) -> None:
+    """Write an eviction instance as a folder; the same instance gives the same bytes.
+
+    Raises ValueError for what the files cannot hold: some jobs as numbers, some as the machine knows them.
+    """
+    p = instance.eviction
+    physical = [j for j in p.jobs if isinstance(j, BatchJob)]
+    direct = [j for j in p.jobs if isinstance(j, Candidate)]
+    if physical and direct:
+        raise ValueError(f"instance {instance.name!r} has jobs of both kinds, which a folder cannot hold")
+    table = to_csv(PHYSICAL, map(_physical_cells, physical)) if physical else _direct_table(direct)
+    files = {JOBS: table, SETTINGS: to_toml(_settings(instance, bool(physical)), HEADING)}
+    write_files(Path(folder), files, lambda path: read(Folder(path)))
+
+
+def _physical_cells(j: BatchJob) -> Sequence[object]:
+    return j.id, j.nodes, j.start, j.last_checkpoint, j.next_checkpoint, j.memory, j.application_share
+
+
+def _direct_table(jobs: Sequence[Candidate]) -> str:
+    more = MORE if any(j.wait_s or j.mb_s is not None for j in jobs) else ()
+    rows = [[getattr(j, column) for column in (*DIRECT, *more)] for j in jobs]
+    return to_csv((*DIRECT, *more), rows)
+
+
+def _settings(instance: Instance, physical: bool) -> dict[str, Any]:
+    p = instance.eviction
+    head: dict[str, Any] = {"kind": "eviction", "description": instance.description, "source": instance.source}
+    values: dict[str, Any] = {name: v for name, v in head.items() if v} | {"nodes_needed": p.nodes_needed}
+    values |= {"nodes_compared": list(instance.nodes_compared)} if instance.nodes_compared else {}
+    values |= {"deadline_s": p.deadline_s, "step_s": p.step_s}
+    values |= {"now_s": p.now} if physical else {}
+    for name in ("file_system_mb_s", "node_mb_s"):
+        values |= {name: getattr(p, name)} if getattr(p, name) is not None else {}
+    values |= {"shared_bandwidth": True} if p.shared_bandwidth else {}
+    return values | ({"generator": dict(instance.generator)} if instance.generator else {})

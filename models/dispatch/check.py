@@ -1,0 +1,130 @@
+"""Verification and objectives of dispatching schedules, on the data alone: no formulation, heuristic or solver takes part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from ..language import Violation
+from ..problem import Schedule
+from .capacity_sweep import Whole, excesses
+from .problem import DAY, Dispatch, Job
+
+
+def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
+    """Everything that the schedule breaks, each with the job, node and time concerned; empty if it is right.
+
+    Checked: starts and units are whole numbers (if not, nothing else), every job is there once, starts not before now, its release and its windows, ends by its deadline, has all
+    its units on nodes that exist, and no node's capacity is exceeded at any moment (running jobs included).
+    """
+    fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
+    if fractions:
+        return fractions
+    jobs = {j.id: j for j in problem.jobs}
+    found = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.start if j not in jobs]
+    for job in problem.jobs:
+        if job.id not in schedule.start:
+            found.append(Violation(job.id, 1, f"job {job.id!r} has no start"))
+            continue
+        found.extend(_start(problem, job, schedule.start[job.id]))
+        found.extend(_placing(problem, job, schedule.nodes.get(job.id, {})))
+    found.extend(_capacity(problem, schedule, jobs))
+    return found
+
+
+def _start(problem: Dispatch, job: Job, start: int) -> Iterator[Violation]:
+    for limit, what in ((problem.now, "now"), (job.submit, "its submit time"), (job.release, "its earliest start")):
+        if start < limit:
+            yield Violation(job.id, limit - start, f"job {job.id!r} starts at {start}, before {what}, {limit}")
+            break
+    if job.windows and not any(lo <= start <= hi for lo, hi in job.windows):
+        yield Violation(job.id, 1, f"job {job.id!r} starts at {start}, outside of its windows {list(job.windows)}")
+    daily = next(q.daily for q in problem.queues if q.name == job.queue)
+    second = start % DAY
+    if daily and not any(lo <= second <= hi or lo <= second + DAY <= hi for lo, hi in daily):
+        yield Violation(
+            job.id,
+            1,
+            f"job {job.id!r} starts at {start}, {second} s of the day; queue {job.queue!r} allows {list(daily)}",
+        )
+    end = start + problem.duration(job)
+    if job.deadline is not None and end > job.deadline:
+        yield Violation(job.id, end - job.deadline, f"job {job.id!r} ends at {end}, after its deadline {job.deadline}")
+
+
+def _placing(problem: Dispatch, job: Job, nodes: dict[str, int]) -> Iterator[Violation]:
+    for node, units in nodes.items():
+        if node not in problem.platform.capacity:
+            yield Violation(job.id, 1, f"job {job.id!r} has units on {node!r}, which is not a node of the platform")
+        if units < 0:
+            yield Violation(job.id, -units, f"job {job.id!r} has {units} units on {node!r}")
+    placed = sum(nodes.values())
+    if placed != job.units:
+        yield Violation(job.id, abs(placed - job.units), f"job {job.id!r} has {placed} units on nodes, not {job.units}")
+
+
+def _capacity(problem: Dispatch, schedule: Schedule, jobs: dict[str, Job]) -> Iterator[Violation]:
+    """The nodes on which a sweep over all starts and ends finds more in use than they have, each resource once."""
+    platform = problem.platform
+    index = {node: k for k, node in enumerate(platform.nodes)}
+    placed: list[tuple[Job, int, int, dict[str, int]]] = []
+    for name, start in schedule.start.items():
+        if name in jobs:
+            placed.append((jobs[name], start, start + problem.duration(jobs[name]), schedule.nodes.get(name, {})))
+    placed.extend((r.job, r.start, r.end, dict(r.nodes)) for r in problem.running)
+    held = [[(index[node], units) for node, units in nodes.items() if node in index] for *_, nodes in placed]
+    node = _whole([node for pairs in held for node, _ in pairs])
+    found = excesses(
+        _whole([start for _, start, _, _ in placed]),
+        _whole([end for _, _, end, _ in placed]),
+        np.cumsum([0, *(len(pairs) for pairs in held)]),
+        node,
+        node,
+        _whole([units for pairs in held for _, units in pairs]),
+        _whole([job.request.get(r, 0) for job, *_ in placed for r in platform.resources], len(platform.resources)),
+        _whole([amount for n in platform.nodes for amount in platform.capacity[n]], len(platform.resources)),
+    )
+    for at, r, time, used, job in zip(*found, strict=True):
+        name, resource = platform.nodes[at], platform.resources[r]
+        limit, starter, used = platform.capacity[name][r], placed[job][0].id, int(used)
+        text = f"node {name!r} at {time}: {used} {resource} in use, it has {limit} (job {starter!r} starts)"
+        yield Violation(name, used - limit, text)
+
+
+def _whole(values: list[int], columns: int | None = None) -> Whole:
+    """The numbers as an array (of so many columns) of 64 bits, or of Python's integers if one is greater."""
+    try:
+        made: Whole = np.array(values, np.int64)
+    except OverflowError:
+        made = np.array(values, object)
+    return made if columns is None else made.reshape(-1, columns)
+
+
+def objective(problem: Dispatch, schedule: Schedule) -> float:
+    """The objective's value; an int where it is a whole number by nature. Raises KeyError for a job without a start."""
+    starts = [(j, schedule.start[j.id]) for j in problem.jobs]
+    if problem.aim == "makespan":
+        ends = [s + problem.duration(j) for j, s in starts] + [r.end for r in problem.running]
+        return max(ends, default=problem.now)
+    if problem.aim == "waiting":
+        return sum(s - j.submit for j, s in starts)
+    if problem.aim == "late-jobs":
+        return sum(s - j.submit > problem.ewt[j.queue] for j, s in starts)
+    return math.fsum(_terms(problem, starts))
+
+
+def _terms(problem: Dispatch, starts: list[tuple[Job, int]]) -> Iterable[float]:
+    greatest = max(problem.ewt.values(), default=1)
+    for job, s in starts:
+        wait, ewt = s - job.submit, problem.ewt[job.queue]
+        if problem.aim == "weighted-wait":
+            yield wait / ewt
+        elif problem.aim == "weighted-tardiness":
+            yield max(0, wait - ewt) / ewt
+        elif problem.aim == "queue-priority-wait":
+            yield greatest * wait / ewt
+        else:
+            d = max(1, problem.duration(job))
+            yield (wait + d) / d

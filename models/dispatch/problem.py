@@ -1,0 +1,338 @@
+"""The dispatching problem: jobs of units that start together on the nodes of a platform (thesis 3.3.1, 4.1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from ..language import Violation
+from ..platform import LATEST, Platform, ProblemError
+from ..problem import Encoding, Schedule
+from ..whole_numbers import examined
+from .whole_jobs import QUEUE, whole_jobs
+
+DAY = 86400
+OBJECTIVES = (
+    "makespan",
+    "waiting",
+    "weighted-wait",
+    "weighted-tardiness",
+    "late-jobs",
+    "queue-priority-wait",
+    "slowdown",
+)
+Durations = Literal["walltime", "runtime"]
+Window = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue with its expected waiting time in seconds (``ewt``).
+
+    ``daily``: windows of the day, in seconds since midnight, in which its jobs may start; a window may run past
+    midnight, as (64800, 115200) for 18:00 to 08:00. Empty: at any time.
+    """
+
+    name: str
+    ewt: int
+    daily: tuple[Window, ...] = ()
+
+    def __post_init__(self) -> None:
+        whole, faults = examined(self, QUEUE, lambda q: f"queue {q.name!r}")
+        if faults:
+            raise ProblemError("\n".join(faults))
+        for name, value in whole.items():
+            object.__setattr__(self, name, value)
+        if self.ewt <= 0:
+            raise ProblemError(
+                f"queue {self.name!r}: the expected waiting time is {self.ewt} s, more than 0 is expected"
+            )
+        for lo, hi in self.daily:
+            if not 0 <= lo < DAY or not lo <= hi < lo + DAY:
+                raise ProblemError(
+                    f"queue {self.name!r}: the daily window ({lo}, {hi}) is not 0 <= lo < 86400, lo <= hi"
+                )
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of ``units`` equal units, each asking ``request`` {resource: amount} of the one node it runs on.
+
+    Times in seconds. ``walltime``: what the user asked for; ``runtime``: what it took, if known. ``earliest_start``:
+    not before (None: the submit time); ``deadline``: it must have ended by then; ``windows``: (lo, hi) in which it may
+    start, both ends included (empty: at any time). ``user`` and ``name`` (of the program) serve the prediction of runtimes;
+    ``power``: watts of the whole job, if known.
+    """
+
+    id: str
+    submit: int
+    walltime: int
+    units: int
+    request: Mapping[str, int]
+    queue: str
+    earliest_start: int | None = None
+    deadline: int | None = None
+    windows: tuple[Window, ...] = ()
+    runtime: int | None = None
+    user: str = ""
+    name: str = ""
+    power: float | None = None
+
+    @property
+    def release(self) -> int:
+        """The first moment at which it may start, as far as the job itself goes."""
+        return self.submit if self.earliest_start is None else max(self.submit, self.earliest_start)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A job that runs already: where it started, on which nodes ({node: units}), and when it is expected to end."""
+
+    job: Job
+    start: int
+    nodes: Mapping[str, int]
+    end: int
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """Waiting ``jobs`` to start from ``now`` on, beside the ``running`` ones, for the least ``objective``.
+
+    ``objective``: makespan (3.1), waiting, weighted-wait (4.2: sum of (s-q)/ewt), weighted-tardiness (3.2: sum of
+    max(0, (s-q-ewt)/ewt)), late-jobs (3.3: how many have s-q > ewt), queue-priority-wait (Galleguillos 2.2: sum of
+    max(ewt)/ewt * (s-q)) or slowdown (Galleguillos 4: sum of (s-q+d)/d); s start, q submit, d duration.
+    ``durations``: whether a job takes its walltime (what a dispatcher may know) or its runtime (the clairvoyant's problem).
+
+    Raises ProblemError for contradictions, with the names involved; a job that can never fit is named with the resource
+    that it exceeds.
+
+    >>> from schedlab.models.platform import NodeGroup
+    >>> job = Job("j1", submit=0, walltime=60, units=2, request={"cores": 8}, queue="debug")
+    >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 16})]), [job], [Queue("debug", 3600)], "weighted-wait")
+    >>> p.objective(Schedule({"j1": 36}, {"j1": {"n-1": 2}}))
+    0.01
+    """
+
+    platform: Platform
+    jobs: Sequence[Job]
+    queues: Sequence[Queue]
+    aim: str
+    now: int = 0
+    running: Sequence[Running] = ()
+    durations: Durations = "walltime"
+
+    kind: str = field(default="dispatch", init=False)
+    sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
+
+    def __init__(
+        self,
+        platform: Platform,
+        jobs: Iterable[Job],
+        queues: Iterable[Queue],
+        objective: str = "weighted-wait",
+        now: int = 0,
+        running: Iterable[Running] = (),
+        durations: Durations = "walltime",
+    ) -> None:
+        whole, faults = whole_jobs(tuple(jobs), tuple(running), now)
+        values = {
+            "platform": platform,
+            "queues": tuple(queues),
+            "aim": objective,
+            "durations": durations,
+            "kind": "dispatch",
+            "sense": "minimize",
+        }
+        for name, value in {**values, **whole}.items():
+            object.__setattr__(self, name, value)
+        if not faults:
+            faults = [*_faults(self), *(f"job {j.id!r}: {why}" for j, why in impossible(platform, self.jobs))]
+        if faults:
+            more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
+            raise ProblemError("\n".join(faults[:10]) + more)
+
+    @cached_property
+    def ewt(self) -> dict[str, int]:
+        """Queue name -> expected waiting time, in seconds."""
+        return {q.name: q.ewt for q in self.queues}
+
+    def duration(self, job: Job) -> int:
+        """How long the job takes in this problem, in seconds."""
+        return job.walltime if self.durations == "walltime" or job.runtime is None else job.runtime
+
+    def earliest(self, job: Job) -> int:
+        """The first moment at which the job may start here, its windows aside."""
+        return max(self.now, job.release)
+
+    @cached_property
+    def horizon(self) -> int:
+        """A moment by which some optimal schedule (of any of the objectives) has started everything."""
+        return self.horizon_from(self.now)
+
+    def horizon_from(self, moment: int) -> int:
+        """A moment by which everything can have started, when nothing but the jobs' own bounds holds them before this one.
+
+        From the last release, the last window and the last end of a running job on, the jobs can run one after another;
+        a calendar can hold each of them up for a day. A later ``moment`` puts all that off.
+        """
+        last = [hi for j in self.jobs for _, hi in j.windows]
+        begin = max([self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running), *last])
+        held = sum(DAY for j in self.jobs if self._queue(j).daily)
+        return begin + sum(self.duration(j) for j in self.jobs) + held + moment - self.now
+
+    def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
+        """Where the job's start may lie up to the horizon: (lo, hi), both included; empty if nowhere."""
+        horizon = self.horizon if horizon is None else horizon
+        last = horizon if job.deadline is None else min(horizon, job.deadline - self.duration(job))
+        found = [(self.earliest(job), last)]
+        if job.windows:
+            found = _intersect(found, job.windows)
+        daily = self.calendar(job)
+        if daily:
+            days = range(found[0][0] // DAY - 1, last // DAY + 1) if found else range(0)
+            found = _intersect(found, [(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in daily])
+        return tuple((lo, hi) for lo, hi in found if lo <= hi)
+
+    def calendar(self, job: Job) -> tuple[Window, ...]:
+        """The daily windows of the job's queue; empty: it may start at any time."""
+        return self._queue(job).daily
+
+    def _queue(self, job: Job) -> Queue:
+        return self._queues[job.queue]
+
+    @cached_property
+    def _queues(self) -> dict[str, Queue]:
+        return {q.name: q for q in self.queues}
+
+    def at(self, t: int, first: int | None = None) -> Dispatch:
+        """The problem of time ``t``: all jobs submitted by then, none started; ``first`` keeps the first ones by submit time."""
+        waiting = sorted((j for j in self.jobs if j.submit <= t), key=lambda j: j.submit)
+        return self.replace(jobs=waiting[:first], now=t)
+
+    def replace(self, **changes: object) -> Dispatch:
+        """A copy with other jobs, objective, now, running or durations."""
+        values = {
+            "platform": self.platform,
+            "jobs": self.jobs,
+            "queues": self.queues,
+            "objective": self.aim,
+            "now": self.now,
+            "running": self.running,
+            "durations": self.durations,
+        }
+        return Dispatch(**{**values, **changes})  # type: ignore[arg-type]
+
+    @property
+    def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
+        """``units``, ``counts``, ``classes``, ``pool``; the last two are relaxations."""
+        from . import formulations as f
+
+        return {name: lambda make=make: make(self, None) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
+
+    def verify(self, schedule: Schedule) -> list[Violation]:
+        """Everything the schedule breaks: a sweep over its events, on the data alone."""
+        from .check import verify
+
+        return verify(self, schedule)
+
+    def objective(self, schedule: Schedule) -> float:
+        """The objective of a schedule that starts every job, from the data alone."""
+        from .check import objective
+
+        return objective(self, schedule)
+
+    def read(self, data: Any) -> Schedule:
+        """A schedule from JSON's form. Raises ValueError that names the job where the form is broken."""
+        return Schedule.from_json(data)
+
+
+def _intersect(some: Sequence[Window], others: Sequence[Window]) -> list[Window]:
+    """The common parts of two lists of windows."""
+    found = [(max(a, c), min(b, d)) for a, b in some for c, d in others if max(a, c) <= min(b, d)]
+    return sorted(found)
+
+
+def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]:
+    """The jobs that the empty platform cannot hold, each with the resource that it exceeds."""
+    found = []
+    known: dict[tuple[int, ...], int] = {}
+    for job in jobs:
+        request = tuple(job.request.get(r, 0) for r in platform.resources)
+        if request not in known:
+            known[request] = sum(
+                len(nodes) * min(platform.units_on(vector, request), job.units if not any(request) else 2**31)
+                for vector, nodes in platform.classes.items()
+            )
+        fit = known[request] if any(request) else job.units
+        if fit >= job.units:
+            continue
+        tight = _tightest(platform, job, request)
+        found.append((job, f"asks for {job.units} units of {dict(job.request)}, but {tight}"))
+    return found
+
+
+def _tightest(platform: Platform, job: Job, request: tuple[int, ...]) -> str:
+    for k, resource in enumerate(platform.resources):
+        most = max(vector[k] for vector in platform.classes)
+        if request[k] > most:
+            return f"no node has more than {most} {resource}"
+        alone = sum(len(nodes) * (vector[k] // request[k]) for vector, nodes in platform.classes.items() if request[k])
+        if request[k] and alone < job.units:
+            return f"the {resource} of the empty platform hold only {alone} of them"
+    return "no node has all of its resources together often enough"
+
+
+def _faults(p: Dispatch) -> list[str]:
+    """What contradicts itself in the data, with names."""
+    faults = []
+    if p.aim not in OBJECTIVES:
+        faults.append(f"there is no objective {p.aim!r}; known are {', '.join(OBJECTIVES)}")
+    if p.durations not in ("walltime", "runtime"):
+        faults.append(f"durations are 'walltime' or 'runtime', not {p.durations!r}")
+    queues = {q.name for q in p.queues}
+    for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
+        if count > 1:
+            faults.append(f"job {name!r} is listed {count} times")
+    known = set(p.platform.resources)
+    for j in p.jobs:
+        if j.queue not in queues:
+            faults.append(f"job {j.id!r}: queue {j.queue!r} is not declared; known are {', '.join(sorted(queues))}")
+        if j.walltime < 1 or (j.runtime is not None and j.runtime < 0):
+            faults.append(f"job {j.id!r}: walltime {j.walltime} s, runtime {j.runtime} s; positive ones are expected")
+        times = (j.submit, j.walltime, j.runtime, j.earliest_start, j.deadline, *(t for w in j.windows for t in w))
+        if any(t is not None and abs(t) > LATEST for t in times):
+            faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years)")
+        if j.units < 1:
+            faults.append(f"job {j.id!r}: {j.units} units; at least 1 is expected")
+        for resource, amount in j.request.items():
+            if amount < 0 or (amount > 0 and resource not in known):
+                faults.append(f"job {j.id!r}: requests {amount} {resource}; the platform has {', '.join(known)}")
+        for lo, hi in j.windows:
+            if lo > hi:
+                faults.append(f"job {j.id!r}: the start window ({lo}, {hi}) ends before it begins")
+    for r in p.running:
+        missing = [n for n in r.nodes if n not in p.platform.capacity]
+        faults.extend(f"running job {r.job.id!r}: there is no node {n!r}" for n in missing)
+    return faults
+
+
+def with_durations(problem: Dispatch, durations: Durations) -> Dispatch:
+    """The same problem with every job taking its walltime, or its runtime."""
+    return problem.replace(durations=durations)
+
+
+__all__ = [
+    "DAY",
+    "OBJECTIVES",
+    "Dispatch",
+    "Durations",
+    "Job",
+    "Queue",
+    "Running",
+    "impossible",
+    "replace",
+    "with_durations",
+]

@@ -1,0 +1,27 @@
+"""Which numbers of queues and jobs are whole numbers, and the check of all jobs of a dispatching problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..whole_numbers import Fields, is_whole, whole_records, wrong
+
+if TYPE_CHECKING:
+    from .problem import Job, Running
+
+QUEUE = Fields(one=("ewt",), pairs=("daily",))
+JOB = Fields(("submit", "walltime", "units"), ("earliest_start", "deadline", "runtime"), ("request",), ("windows",))
+RUNNING = Fields(one=("start", "end"), amounts=("nodes",))
+
+
+def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tuple[dict[str, Any], list[str]]:
+    """``jobs``, ``running`` and ``now`` by name, with Python's integers; and what is not a whole number in them."""
+    made, faults = whole_records(jobs, JOB, lambda j: f"job {j.id!r}")
+    if not is_whole(now):
+        return {}, [f"now {wrong(now)}", *faults]
+    inside, more = whole_records([r.job for r in running], JOB, lambda j: f"running job {j.id!r}")
+    held = [r if r.job is j else replace(r, job=j) for r, j in zip(running, inside, strict=True)]
+    others, found = whole_records(held, RUNNING, lambda r: f"running job {r.job.id!r}")
+    return {"jobs": made, "running": others, "now": int(now)}, [*faults, *more, *found]

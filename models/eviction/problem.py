@@ -1,0 +1,280 @@
+"""The eviction problem: which running jobs to kill or checkpoint so that nodes are free in time (Maurya et al. 2020).
+
+An on-demand job needs ``nodes_needed`` nodes within ``deadline_s``. Of each batch job that runs, its nodes, what is lost if
+it is killed, and how long a checkpoint takes are known: a system-level one at once, of all memory; an application-level one
+at its next moment, of less.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from ..language import Violation
+from ..platform import ProblemError
+from ..problem import Encoding, Schedule
+from ..whole_numbers import is_number, is_whole, shown
+from .from_trace import Checkpointing, Log, running_jobs
+from .jobs import BatchJob, Candidate, exact, job_faults, possible, whole_job, whole_steps
+
+Strategy = Literal["keep", "kill", "app", "sys"]
+SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers, of at least so much
+STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
+
+
+@dataclass(init=False)
+class EvictionPlan(Schedule):
+    """What is done with each job: ``strategy`` {job: "keep", "kill", "app" or "sys"}.
+
+    ``start``: {job: second} at which its checkpoint begins to be written, where checkpoints may run side by side.
+
+    >>> EvictionPlan({"a": "kill", "b": "keep"}).as_json()
+    {'a': 'kill', 'b': 'keep'}
+    """
+
+    strategy: dict[str, str] = field(default_factory=dict)
+
+    def __init__(self, strategy: Mapping[str, str], start: Mapping[str, int] | None = None) -> None:
+        super().__init__(dict(start or {}))
+        self.strategy = dict(strategy)
+
+    @property
+    def evicted(self) -> list[str]:
+        """The jobs that go."""
+        return [job for job, what in self.strategy.items() if what != "keep"]
+
+    def as_json(self) -> dict[str, Any]:
+        """``{job: strategy}``; with a start, ``{job: {"strategy": "app", "start": second}}``."""
+        return {
+            job: what if job not in self.start else {"strategy": what, "start": self.start[job]}
+            for job, what in self.strategy.items()
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> EvictionPlan:
+        """A plan from ``as_json``'s form. Raises ValueError that names the job where the form is broken."""
+        if not isinstance(data, Mapping):
+            raise ValueError(f"a plan is an object of jobs, not {type(data).__name__}")
+        strategy: dict[str, str] = {}
+        start: dict[str, int] = {}
+        for job, entry in data.items():
+            what = entry.get("strategy") if isinstance(entry, Mapping) else entry
+            if what not in STRATEGIES:
+                raise ValueError(f"job {job!r} of the plan: expected one of {', '.join(STRATEGIES)}, found {entry!r}")
+            strategy[str(job)] = str(what)
+            if isinstance(entry, Mapping):
+                begin = entry.get("start")
+                if not is_whole(begin):
+                    raise ValueError(f"job {job!r} of the plan: start must be whole seconds, found {begin!r}")
+                start[str(job)] = begin
+        return cls(strategy, start)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per job: job, strategy, start (None without one)."""
+        return [{"job": j, "strategy": what, "start": self.start.get(j)} for j, what in self.strategy.items()]
+
+
+@dataclass(frozen=True, init=False)
+class Eviction:
+    """``nodes_needed`` nodes are to be free within ``deadline_s``, for the least loss, then the least checkpoint time.
+
+    ``jobs``: those that run now, as ``BatchJob`` (``now`` and both bandwidths, MB/s, are then needed) or ``Candidate``.
+    Checkpoint times are rounded up to whole steps of ``step_s``, the deadline down. Checkpoints are written one after
+    another and their times, waiting included, add up; with ``shared_bandwidth`` they run side by side as far as the file
+    system's bandwidth goes, and the checkpoint time is when the last one ends. Of equally good plans the one with the most
+    application-level checkpoints is wanted. The objective is (loss in node-seconds, checkpoint time in seconds).
+
+    Raises ProblemError for contradictions, with the jobs involved, and where the jobs have fewer nodes than are needed.
+
+    >>> jobs = [Candidate("a", 64, 7200, 90, None), Candidate("b", 64, 3600, 300, 200)]
+    >>> p = Eviction(jobs, nodes_needed=100, deadline_s=180)
+    >>> p.objective(EvictionPlan({"a": "sys", "b": "kill"}))
+    (3600, 120)
+    """
+
+    jobs: tuple[BatchJob | Candidate, ...]
+    nodes_needed: int
+    deadline_s: int
+    step_s: int
+    now: int
+    file_system_mb_s: float | None
+    node_mb_s: float | None
+    shared_bandwidth: bool
+    candidates: tuple[Candidate, ...] = field(compare=False, repr=False)
+
+    kind: str = field(default="eviction", init=False)
+    sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
+    read_log: ClassVar[Callable[[str | Path], Log] | None] = None  # of a path; set by the room that has the readers
+
+    def __init__(
+        self,
+        jobs: Iterable[BatchJob | Candidate],
+        nodes_needed: int,
+        deadline_s: int,
+        step_s: int = 60,
+        now: int = 0,
+        file_system_mb_s: float | None = None,
+        node_mb_s: float | None = None,
+        shared_bandwidth: bool = False,
+    ) -> None:
+        checked = [whole_job(j) for j in jobs]
+        values = {
+            "jobs": tuple(made for made, _ in checked),
+            "nodes_needed": nodes_needed,
+            "deadline_s": deadline_s,
+            "step_s": step_s,
+            "now": now,
+            "file_system_mb_s": file_system_mb_s,
+            "node_mb_s": node_mb_s,
+            "shared_bandwidth": shared_bandwidth,
+            "candidates": (),
+            "kind": "eviction",
+            "sense": "minimize",
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, int(value) if name in SETTINGS and is_whole(value) else value)
+        _raise([*_settings_faults(self), *(why for _, found in checked for why in found)])
+        _raise(wrong.of(j.id) for j in self.jobs for wrong in job_faults(j, self.now))
+        object.__setattr__(self, "candidates", tuple(self._candidate(j) for j in self.jobs))
+        _raise([*_too_few(self), *(_bandwidth_faults(self) if shared_bandwidth else ())])
+
+    def _candidate(self, job: BatchJob | Candidate) -> Candidate:
+        if isinstance(job, Candidate):
+            return job
+        assert self.file_system_mb_s is not None and self.node_mb_s is not None  # checked before
+        return job.candidate(self.now, self.file_system_mb_s, self.node_mb_s)
+
+    @classmethod
+    def from_trace(
+        cls,
+        trace: Log | str | Path,
+        at: int,
+        nodes_needed: int = 0,
+        deadline_s: int = 900,
+        step_s: int = 60,
+        checkpointing: Checkpointing | None = None,
+        shared_bandwidth: bool = False,
+    ) -> Eviction:
+        """The jobs that run at second ``at`` of a log whose units are nodes (``read_swf`` with one core per node), or its path.
+
+        What a log does not tell of checkpoints is drawn as ``checkpointing`` says (by default: hourly, memory 40 to 90 % of
+        192 GB, 20 to 60 % of it the application's; seeded). Raises ProblemError if nothing runs then, or not enough.
+        """
+        if isinstance(trace, (str, Path)):
+            if cls.read_log is None:
+                raise ProblemError(f"{trace}: import schedlab.instances to read logs by their path, or pass a Workload")
+            trace = cls.read_log(trace)
+        how = checkpointing or Checkpointing()
+        jobs = [BatchJob(*row) for row in running_jobs(trace, at, how)]
+        return cls(jobs, nodes_needed, deadline_s, step_s, at, how.file_system_mb_s, how.node_mb_s, shared_bandwidth)
+
+    @cached_property
+    def steps(self) -> int:
+        """Whole steps within the deadline."""
+        return self.deadline_s // self.step_s
+
+    @cached_property
+    def nodes_in_use(self) -> int:
+        """What is free if every job goes."""
+        return sum(c.nodes for c in self.candidates)
+
+    @cached_property
+    def by_id(self) -> dict[str, Candidate]:
+        """Candidates by the id of their job."""
+        return {c.id: c for c in self.candidates}
+
+    @cached_property
+    def checkpoint_steps(self) -> dict[str, dict[str, int]]:
+        """{job: {"app": steps, "sys": steps}}: whole steps from now to the end of each checkpoint that is possible."""
+        return {c.id: {w: whole_steps(s, self.step_s) for w, s in possible(c)} for c in self.candidates}
+
+    @cached_property
+    def writing_steps(self) -> dict[str, dict[str, int]]:
+        """The same without the waiting: how long a checkpoint takes of the file system's bandwidth."""
+        return {
+            c.id: {
+                w: whole_steps(exact(s) - (exact(c.wait_s) if w == "app" else 0), self.step_s) for w, s in possible(c)
+            }
+            for c in self.candidates
+        }
+
+    def replace(self, **changes: Any) -> Eviction:
+        """A copy with another number of nodes, deadline, step, or other jobs."""
+        names = ("jobs", "nodes_needed", "deadline_s", "step_s", "now", "file_system_mb_s", "node_mb_s")
+        values = {name: getattr(self, name) for name in (*names, "shared_bandwidth")}
+        return Eviction(**{**values, **changes})
+
+    @property
+    def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
+        """``serial``: a 0/1 choice per strategy; or ``shared``: an optional interval per checkpoint (both exact)."""
+        from . import formulation as f
+
+        return {"shared": lambda: f.shared(self)} if self.shared_bandwidth else {"serial": lambda: f.serial(self)}
+
+    def verify(self, schedule: Schedule) -> list[Violation]:
+        """Everything that the plan breaks, from the data alone."""
+        from .check import verify
+
+        return verify(self, schedule)
+
+    def objective(self, schedule: Schedule) -> tuple[int, int]:
+        """(loss in node-seconds, checkpoint time in seconds) of a plan, from the data alone."""
+        from .check import objective
+
+        return objective(self, schedule)
+
+    def read(self, data: Any) -> EvictionPlan:
+        """A plan as records hold it. Raises ValueError."""
+        return EvictionPlan.from_json(data)
+
+
+def _raise(faults: Iterable[str]) -> None:
+    found = list(faults)
+    if found:
+        more = f"\n... and {len(found) - 10} more" if len(found) > 10 else ""
+        raise ProblemError("\n".join(found[:10]) + more)
+
+
+def _settings_faults(p: Eviction) -> Iterator[str]:
+    """What is wrong with the numbers of the problem, and jobs that are listed twice."""
+    for name, least in SETTINGS.items():
+        value = getattr(p, name)
+        if not is_whole(value) or (least is not None and value < least):
+            more = "" if least is None else f" of at least {least}"
+            yield f"{name} is {shown(value)}; a whole number{more} is expected"
+    for name, count in Counter(j.id for j in p.jobs).items():
+        if count > 1:
+            yield f"job {name!r} is listed {count} times"
+    physical = [j for j in p.jobs if isinstance(j, BatchJob)]
+    for name, bandwidth in (("file_system_mb_s", p.file_system_mb_s), ("node_mb_s", p.node_mb_s)):
+        if bandwidth is None and physical:
+            yield f"{name} is missing: job {physical[0].id!r} has memory to write, but at which MB/s?"
+        elif bandwidth is not None and not (is_number(bandwidth) and bandwidth > 0):
+            yield f"{name} is {shown(bandwidth)}; more than 0 MB/s is expected"
+
+
+def _bandwidth_faults(p: Eviction) -> Iterator[str]:
+    """What checkpoints side by side need beyond the rest."""
+    if p.file_system_mb_s is None:
+        yield "shared_bandwidth needs file_system_mb_s, the bandwidth of the file system in MB/s, and it is not given"
+        return
+    for c in p.candidates:
+        if c.mb_s is None and p.checkpoint_steps[c.id]:
+            yield f"job {c.id!r}: shared_bandwidth needs mb_s, what its nodes draw, and it is not given"
+        elif (c.mb_s or 0) > p.file_system_mb_s:
+            yield f"job {c.id!r}: mb_s is {c.mb_s}; expected is at most the file system's {p.file_system_mb_s}"
+
+
+def _too_few(p: Eviction) -> Iterator[str]:
+    if p.nodes_needed > p.nodes_in_use:
+        yield (
+            f"{p.nodes_needed} nodes are needed, but the {len(p.candidates)} running jobs have only {p.nodes_in_use}: "
+            f"at most {p.nodes_in_use} can be freed"
+        )
+
+
+__all__ = ["STRATEGIES", "BatchJob", "Candidate", "Checkpointing", "Eviction", "EvictionPlan", "Strategy"]

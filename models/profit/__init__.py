@@ -1,0 +1,6 @@
+"""The profit problem: income of jobs less the energy cost of their work and of cooling."""
+
+from .cooling import Cooling
+from .problem import Profit
+
+__all__ = ["Cooling", "Profit"]

@@ -1,0 +1,117 @@
+"""What a schedule earns and costs, and what it does to the machine, on the data alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem import Schedule
+from ..step_function import DAY
+from .cooling import along
+from .problem import JOULES, Profit, Segment
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Account:
+    """Of ``[begin, end)``: euro, kWh, and the share of the machine's core-hours that ran (``utilisation``)."""
+
+    begin: int
+    end: int
+    core_hours: float
+    gain: float
+    it_kwh: float
+    cooling_kwh: float
+    work_cost: float
+    cooling_cost: float
+    utilisation: float
+
+    @property
+    def profit(self) -> float:
+        """Gain less costs, in euro."""
+        return self.gain - self.work_cost - self.cooling_cost
+
+    @property
+    def cost(self) -> float:
+        """Of all energy, in euro."""
+        return self.work_cost + self.cooling_cost
+
+    @property
+    def energy_kwh(self) -> float:
+        """Of work and cooling."""
+        return self.it_kwh + self.cooling_kwh
+
+    @property
+    def pue(self) -> float | None:
+        """Energy of work and cooling over that of work; None where nothing runs."""
+        return 1 + self.cooling_kwh / self.it_kwh if self.it_kwh > 0 else None
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What runs in each segment: arrays over ``segments``. ``watts``: mean IT power; ``cooling``: mean cooling power."""
+
+    segments: tuple[Segment, ...]
+    core_seconds: Floats
+    watts: Floats
+    cooling: Floats
+
+
+def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Operation:
+    """What runs in each segment up to ``end`` (None: the problem's ``until``). Raises KeyError for a job without a start."""
+    segments = problem.segments if end is None or end == problem.until else problem.segments_to(end)
+    starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
+    bounds = np.array([segments[0].begin, *(s.end for s in segments)] if segments else [problem.begin], np.int64)
+    seconds, joules = np.zeros(bounds.size), np.zeros(bounds.size)
+    for k, t in enumerate(bounds.tolist()):
+        ran = np.clip(t - starts, 0, problem.durations)
+        seconds[k], joules[k] = ran @ problem.cores, ran @ problem.watts
+    watts = np.diff(joules) / np.maximum(1, np.diff(bounds))
+    cooling = [along(s.curve, w) for w, s in zip(watts.tolist(), segments, strict=True)]
+    return Operation(segments, np.diff(seconds), watts, np.array(cooling, float))
+
+
+def account(problem: Profit, schedule: Schedule, end: int | None = None) -> Account:
+    """The account from the problem's begin to ``end`` (None: when the last job has ended)."""
+    end = makespan(problem, schedule) if end is None else end
+    return _sum_up(problem, operation(problem, schedule, end), problem.begin, end)
+
+
+def daily(problem: Profit, schedule: Schedule, end: int | None = None) -> Iterator[Account]:
+    """An account per day up to ``end`` (None: the problem's ``until``)."""
+    end = problem.until if end is None else end
+    whole = operation(problem, schedule, end)
+    for day in range(problem.begin // DAY, -(-end // DAY)):
+        lo, hi = max(problem.begin, day * DAY), min(end, (day + 1) * DAY)
+        at = [k for k, s in enumerate(whole.segments) if lo <= s.begin < hi]
+        part = tuple(whole.segments[k] for k in at)
+        yield _sum_up(problem, Operation(part, whole.core_seconds[at], whole.watts[at], whole.cooling[at]), lo, hi)
+
+
+def makespan(problem: Profit, schedule: Schedule) -> int:
+    """When the last job has ended."""
+    ends = (schedule.start[j.id] + problem.dispatch.duration(j) for j in problem.jobs)
+    return max(ends, default=problem.begin)
+
+
+def _sum_up(problem: Profit, ran: Operation, begin: int, end: int) -> Account:
+    length = np.array([s.end - s.begin for s in ran.segments], float)
+    price = np.array([s.energy_price for s in ran.segments], float)
+    work, cooling = ran.watts * length / JOULES, ran.cooling * length / JOULES
+    hours = float(ran.core_seconds.sum()) / 3600
+    there = problem.platform.total("cores") * max(1, end - begin) / 3600
+    return Account(
+        begin=begin,
+        end=end,
+        core_hours=hours,
+        gain=problem.price * hours,
+        it_kwh=float(work.sum()),
+        cooling_kwh=float(cooling.sum()),
+        work_cost=float(work @ price),
+        cooling_cost=float(cooling @ price),
+        utilisation=hours / there,
+    )

@@ -1,0 +1,95 @@
+"""Verification and makespan of project schedules, on the data alone: no formulation, heuristic or solver takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..language import Violation
+from ..problem import Schedule
+from .problem import Mode, Project, Resource, Task
+
+
+def verify(project: Project, schedule: Schedule) -> list[Violation]:
+    """Everything that the schedule breaks, each with the tasks, resource and time concerned; empty if it is right.
+
+    Checked: starts are whole numbers (if not, nothing else), every task is there once, starts at 0 or later, in exactly one of its modes (which need not be given if it has
+    only one); precedences with their delays; renewable resources at every instant, the others in sum.
+    """
+    fractions = [Violation(t, 1, text) for t, text in schedule.not_whole()]
+    if fractions:
+        return fractions
+    known = {t.name for t in project.tasks}
+    found = [Violation(t, 1, f"task {t!r} is not one of the problem") for t in schedule.start if t not in known]
+    done: dict[str, tuple[int, Mode]] = {}
+    for task in project.tasks:
+        start = schedule.start.get(task.name)
+        if start is None:
+            found.append(Violation(task.name, 1, f"task {task.name!r} has no start"))
+            continue
+        if start < 0:
+            found.append(Violation(task.name, -start, f"task {task.name!r} starts at {start}, before 0"))
+        mode = _mode(task, schedule)
+        if mode is None:
+            given = schedule.nodes.get(task.name, {})
+            text = f"task {task.name!r} must run in one of {[m.name for m in task.modes]}, given is {given}"
+            found.append(Violation(task.name, 1, text))
+            continue
+        done[task.name] = (start, mode)
+    found.extend(_precedences(project, done))
+    for resource in project.resources:
+        found.extend(_at_once(resource, done) if resource.renewable else _in_sum(resource, done))
+    return found
+
+
+def _mode(task: Task, schedule: Schedule) -> Mode | None:
+    """The mode that the schedule gives a task; None if that is none or several."""
+    given = schedule.nodes.get(task.name, {})
+    if not given and len(task.modes) == 1:
+        return task.modes[0]
+    chosen = [name for name, count in given.items() if count]
+    return next((m for m in task.modes if chosen == [m.name] and given[m.name] == 1), None)
+
+
+def _precedences(project: Project, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
+    for before, after, delay in project.precedences:
+        if before in done and after in done:
+            start, mode = done[before]
+            late = start + mode.duration + delay - done[after][0]
+            if late > 0:
+                text = f"task {after!r} starts at {done[after][0]}, {late} too early: {before!r} ends at {start + mode.duration}"
+                yield Violation(f"{before} -> {after}", late, text + (f", the delay is {delay}" if delay else ""))
+
+
+def _at_once(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
+    """A sweep over starts and ends; at one instant ends come before starts."""
+    events: list[tuple[int, int, str]] = []
+    for name, (start, mode) in done.items():
+        amount = mode.demands.get(resource.name, 0)
+        if amount and mode.duration:
+            events.append((start, amount, name))
+            events.append((start + mode.duration, -amount, name))
+    used = 0
+    for time, amount, name in sorted(events):
+        used += amount
+        if amount > 0 and used > resource.capacity:
+            text = f"resource {resource.name!r} at {time}: {used} in use, it has {resource.capacity} (task {name!r} starts)"
+            yield Violation(resource.name, used - resource.capacity, text)
+            return
+
+
+def _in_sum(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
+    used = sum(mode.demands.get(resource.name, 0) for _, mode in done.values())
+    if used > resource.capacity:
+        text = f"resource {resource.name!r}: {used} used in all, it has {resource.capacity}"
+        yield Violation(resource.name, used - resource.capacity, text)
+
+
+def makespan(project: Project, schedule: Schedule) -> int:
+    """The end of the last task; 0 without tasks. Raises KeyError for a task without a start or a mode."""
+    last = 0
+    for task in project.tasks:
+        mode = _mode(task, schedule)
+        if mode is None:
+            raise KeyError(f"task {task.name!r} has no mode in this schedule")
+        last = max(last, schedule.start[task.name] + mode.duration)
+    return last

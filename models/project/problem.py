@@ -1,0 +1,269 @@
+"""Project scheduling: tasks with modes, renewable and non-renewable resources, precedences, least makespan.
+
+This is the multi-mode resource-constrained project scheduling problem (MRCPSP; Talbot 1982, Kolisch and Sprecher 1996).
+With one mode per task it is the RCPSP, with machines of capacity 1 the job shop, with several machines to choose from
+the flexible job shop.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from ..language import Violation
+from ..platform import ProblemError
+from ..problem import Encoding, Schedule
+from ..whole_numbers import Fields, is_whole, whole_records, wrong
+
+Link = tuple[str, str, int]
+RESOURCE = Fields(one=("capacity",))
+MODE = Fields(one=("duration",), amounts=("demands",))
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource: renewable (``capacity`` at every instant) or not (``capacity`` for the whole project)."""
+
+    name: str
+    capacity: int
+    renewable: bool = True
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to do a task: it takes ``duration`` and asks ``demands`` {resource: amount} while it runs."""
+
+    name: str
+    duration: int
+    demands: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task, done in exactly one of its modes, without interruption.
+
+    >>> Task.single("weld", 3, {"robots": 1}).modes[0].duration
+    3
+    """
+
+    name: str
+    modes: tuple[Mode, ...]
+
+    @classmethod
+    def single(cls, name: str, duration: int, demands: Mapping[str, int] | None = None) -> Task:
+        """A task with one mode, which is named "1"."""
+        return cls(name, (Mode("1", duration, demands or {}),))
+
+    @property
+    def shortest(self) -> int:
+        """The least duration of its modes."""
+        return min(m.duration for m in self.modes)
+
+    @property
+    def longest(self) -> int:
+        """The greatest duration of its modes."""
+        return max(m.duration for m in self.modes)
+
+
+@dataclass(frozen=True, init=False)
+class Project:
+    """``tasks`` to do with ``resources`` for the least makespan.
+
+    ``precedences``: (before, after) or (before, after, delay): ``after`` starts at the end of ``before`` plus the delay
+    or later. A schedule holds the start of each task and its mode, as ``Schedule({task: start}, {task: {mode: 1}})``.
+
+    Raises ProblemError for contradictions, with the names involved; a cycle of precedences is named by its tasks, a task
+    that no mode allows to run by the resource it exceeds.
+
+    >>> cut = Task.single("cut", 3, {"saw": 1})
+    >>> glue = Task("glue", (Mode("fast", 2, {"hands": 2}), Mode("slow", 5, {"hands": 1})))
+    >>> p = Project([cut, glue], [Resource("saw", 1), Resource("hands", 2)], [("cut", "glue")])
+    >>> p.objective(Schedule({"cut": 0, "glue": 3}, {"glue": {"fast": 1}}))
+    5
+    """
+
+    tasks: tuple[Task, ...]
+    resources: tuple[Resource, ...]
+    precedences: tuple[Link, ...]
+
+    kind: str = field(default="project", init=False)
+    sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
+
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        resources: Iterable[Resource],
+        precedences: Iterable[tuple[str, str] | Link] = (),
+    ) -> None:
+        links = tuple((p[0], p[1], p[2] if len(p) == 3 else 0) for p in precedences)
+        for name, value in {"tasks": tuple(tasks), "resources": tuple(resources), "precedences": links}.items():
+            object.__setattr__(self, name, value)
+        faults = _make_whole(self) or list(_faults(self))
+        if not faults:
+            faults = [*_cycles(self), *_impossible(self)]
+        if faults:
+            more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
+            raise ProblemError("\n".join(faults[:10]) + more)
+
+    def possible(self, task: Task) -> tuple[Mode, ...]:
+        """The modes that ask for no more than the resources have."""
+        return tuple(m for m in task.modes if self._exceeded(m) is None)
+
+    def _exceeded(self, mode: Mode) -> str | None:
+        return next((r for r, amount in mode.demands.items() if amount > self.capacity[r]), None)
+
+    @cached_property
+    def capacity(self) -> dict[str, int]:
+        """Resource name -> capacity."""
+        return {r.name: r.capacity for r in self.resources}
+
+    @cached_property
+    def graph(self) -> Any:
+        """The precedences as a ``networkx.DiGraph`` of task names; the edges have a ``delay``."""
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(t.name for t in self.tasks)
+        for before, after, delay in self.precedences:
+            known = graph.get_edge_data(before, after)
+            graph.add_edge(before, after, delay=delay if known is None else max(delay, known["delay"]))
+        return graph
+
+    @cached_property
+    def heads(self) -> dict[str, int]:
+        """Task -> its earliest start: the longest path to it, with the shortest modes."""
+        return _longest(self, forward=True)
+
+    @cached_property
+    def tails(self) -> dict[str, int]:
+        """Task -> what must pass from its end to the end of the project: the longest path from it."""
+        return _longest(self, forward=False)
+
+    @cached_property
+    def horizon(self) -> int:
+        """A makespan that some optimal schedule does not exceed: the tasks one after another in their longest modes."""
+        waits: dict[str, int] = {}
+        for _, after, delay in self.precedences:
+            waits[after] = max(delay, waits.get(after, 0))
+        return sum(t.longest for t in self.tasks) + sum(waits.values())
+
+    def start_window(self, task: Task, duration: int) -> tuple[int, int]:
+        """Earliest and latest start of the task in a mode of this duration, for a makespan within the horizon."""
+        return self.heads[task.name], self.horizon - self.tails[task.name] - duration
+
+    @property
+    def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
+        """``modes``: an interval per task and, if it has several modes, an optional one per mode (exact)."""
+        from .formulation import modes
+
+        return {"modes": lambda: modes(self)}
+
+    def verify(self, schedule: Schedule) -> list[Violation]:
+        """Everything the schedule breaks: a sweep over its events, on the data alone."""
+        from .check import verify
+
+        return verify(self, schedule)
+
+    def objective(self, schedule: Schedule) -> int:
+        """The makespan, from the data alone. Raises KeyError for a task without a start or mode."""
+        from .check import makespan
+
+        return makespan(self, schedule)
+
+    def read(self, data: Any) -> Schedule:
+        """A schedule from JSON's form. Raises ValueError that names the job where the form is broken."""
+        return Schedule.from_json(data)
+
+
+def _longest(project: Project, forward: bool) -> dict[str, int]:
+    """Longest paths over the precedences: to the start of each task, or from its end; never below 0."""
+    import networkx as nx
+
+    graph = project.graph if forward else project.graph.reverse(copy=False)
+    shortest = {t.name: min(m.duration for m in project.possible(t)) for t in project.tasks}
+    found: dict[str, int] = {}
+    for name in nx.topological_sort(graph):
+        paths = (found[other] + shortest[other] + edge["delay"] for other, edge in graph.pred[name].items())
+        found[name] = max(paths, default=0)
+        found[name] = max(found[name], 0)
+    return found
+
+
+def _make_whole(p: Project) -> list[str]:
+    """Make NumPy's integers Python's; what is not a whole number, with names."""
+    resources, faults = whole_records(p.resources, RESOURCE, lambda r: f"resource {r.name!r}")
+    tasks = []
+    for t in p.tasks:
+        modes, found = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]
+        tasks.append(t if modes is t.modes or found else Task(t.name, modes))
+        faults += found
+    for before, after, delay in p.precedences:
+        if not is_whole(delay):
+            faults.append(f"precedence {before!r} -> {after!r}: the delay {wrong(delay)}")
+    if not faults:
+        links = tuple((before, after, int(delay)) for before, after, delay in p.precedences)
+        for name, value in {"resources": resources, "tasks": tuple(tasks), "precedences": links}.items():
+            object.__setattr__(p, name, value)
+    return faults
+
+
+def _faults(p: Project) -> Iterator[str]:
+    """What contradicts itself in the data, with names."""
+    for what, names in (("task", [t.name for t in p.tasks]), ("resource", [r.name for r in p.resources])):
+        for name, count in Counter(names).items():
+            if count > 1:
+                yield f"{what} {name!r} is listed {count} times"
+    for r in p.resources:
+        if r.capacity < 0:
+            yield f"resource {r.name!r}: the capacity is {r.capacity}; at least 0 is expected"
+    resources = {r.name for r in p.resources}
+    for t in p.tasks:
+        yield from _task_faults(t, resources)
+    tasks = {t.name for t in p.tasks}
+    for before, after, _ in p.precedences:
+        for name in (before, after):
+            if name not in tasks:
+                yield f"precedence {before!r} -> {after!r}: there is no task {name!r}"
+
+
+def _task_faults(task: Task, resources: set[str]) -> Iterator[str]:
+    if not task.modes:
+        yield f"task {task.name!r} has no mode"
+    if len({m.name for m in task.modes}) < len(task.modes):
+        yield f"task {task.name!r}: two modes have the same name, of {', '.join(m.name for m in task.modes)}"
+    for m in task.modes:
+        where = f"task {task.name!r}, mode {m.name!r}"
+        if m.duration < 0:
+            yield f"{where}: the duration is {m.duration}; at least 0 is expected"
+        for resource, amount in m.demands.items():
+            if resource not in resources:
+                yield f"{where}: there is no resource {resource!r}; known are {', '.join(sorted(resources))}"
+            elif amount < 0:
+                yield f"{where}: the demand of {resource} is {amount}; at least 0 is expected"
+
+
+def _cycles(p: Project) -> Iterator[str]:
+    import networkx as nx
+
+    try:
+        cycle: Sequence[tuple[str, str]] = nx.find_cycle(p.graph)
+    except nx.NetworkXNoCycle:
+        return
+    yield f"the precedences go in a cycle: {' -> '.join([before for before, _ in cycle] + [cycle[0][0]])}"
+
+
+def _impossible(p: Project) -> Iterator[str]:
+    for t in p.tasks:
+        exceeded = [(m, p._exceeded(m)) for m in t.modes]
+        if all(r is not None for _, r in exceeded):
+            m, r = exceeded[0]
+            asked, there = m.demands[r or ""], p.capacity[r or ""]
+            yield f"task {t.name!r} can never run: mode {m.name!r} asks for {asked} of {r!r}, which has {there}" + (
+                "" if len(t.modes) == 1 else "; nor do the other modes fit"
+            )
+
+
+__all__ = ["Mode", "Project", "Resource", "Task"]

@@ -1,0 +1,1 @@
+"""Dispatchers: rules, backfilling and constraint programming."""

@@ -1,0 +1,1 @@
+"""Dispatchers that solve a model at each decision."""

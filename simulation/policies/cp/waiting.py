@@ -1,0 +1,120 @@
+"""The waiting jobs of a moment as arrays, and which of them can start now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....heuristics.kernels.profile import NEVER, Floats, Ints
+from ....models import Job, Platform, Queue
+from ...engine.moment import Moment
+
+
+class Waiting(NamedTuple):
+    """Waiting jobs, in order of arrival; arrays over them. Times in seconds.
+
+    ``duration`` is what to reckon with; ``kind`` says which of the distinct ``requests`` (kinds x resources, per unit) a
+    job has; ``share``: what all its units take, as the sum of shares of the platform; ``weight``: max(ewt) / ewt of its
+    queue, over all queues of the machine.
+    """
+
+    jobs: Sequence[Job]
+    submit: Ints
+    units: Ints
+    duration: Ints
+    kind: Ints
+    share: Floats
+    weight: Floats
+    ewt: Ints
+    walltime: Ints
+    requests: Ints
+
+    def some(self, which: NDArray[np.bool_] | Ints) -> Waiting:
+        """Some of the jobs, by mask or by index (in that order)."""
+        index = np.flatnonzero(which) if which.dtype == np.bool_ else which
+        columns = (column[index] for column in self[1:-1])
+        return Waiting([self.jobs[k] for k in index.tolist()], *columns, self.requests)  # type: ignore[arg-type,call-arg]
+
+    @property
+    def request(self) -> Ints:
+        """Of each job, per unit (jobs x resources)."""
+        found: Ints = self.requests[self.kind]
+        return found
+
+    def __add__(self, other: Waiting) -> Waiting:  # type: ignore[override]
+        """Two lists, one after the other, of jobs noted in the same register."""
+        columns = (np.concatenate([a, b]) for a, b in zip(self[1:-1], other[1:-1], strict=True))
+        return Waiting([*self.jobs, *other.jobs], *columns, self.requests)  # type: ignore[call-arg]
+
+    @property
+    def demand(self) -> Floats:
+        """Share of the platform x duration."""
+        found: Floats = self.share * self.duration
+        return found
+
+
+class Register:
+    """What does not change of the jobs seen in a replay, so that a moment becomes arrays quickly."""
+
+    def __init__(self, platform: Platform, queues: Sequence[Queue]) -> None:
+        self.resources = platform.resources
+        self.totals = np.array([max(1, platform.total(r)) for r in platform.resources], np.int64)
+        self.ewt = {q.name: q.ewt for q in queues}
+        self.greatest = max(self.ewt.values(), default=1)
+        self._number: dict[str, int] = {}
+        self._kinds: dict[tuple[int, ...], int] = {}
+        self._columns: Ints = np.empty((5, 0), np.int64)
+        self._requests: Ints = np.empty((0, len(self.resources)), np.int64)
+
+    def look(self, moment: Moment) -> Waiting:
+        """The jobs that the calendars allow to start now."""
+        jobs = [j for j, allowed in zip(moment.waiting, moment.may_start.tolist(), strict=True) if allowed]
+        new = [job for job in jobs if job.id not in self._number]
+        if new:
+            self._note(new)
+        index = np.array([self._number[j.id] for j in jobs], np.int64)
+        submit, units, kind, ewt, walltime = self._columns[:, index]
+        duration = np.array([moment.expected[j.id] for j in jobs], np.int64)
+        share = units * (self._requests / self.totals).sum(axis=1)[kind]
+        return Waiting(
+            jobs,
+            submit,
+            units,
+            np.maximum(duration, 1),
+            kind,
+            share,
+            self.greatest / ewt,
+            ewt,
+            walltime,
+            self._requests,
+        )
+
+    def _note(self, new: Sequence[Job]) -> None:
+        known, until = len(self._number), len(self._number) + len(new)
+        if until > self._columns.shape[1]:
+            self._columns = np.concatenate([self._columns, np.zeros((5, until), np.int64)], axis=1)
+        for n, job in enumerate(new, known):
+            request = tuple(job.request.get(r, 0) for r in self.resources)
+            kind = self._kinds.setdefault(request, len(self._kinds))
+            self._number[job.id] = n
+            self._columns[:, n] = job.submit, job.units, kind, self.ewt[job.queue], job.walltime
+        if len(self._kinds) > len(self._requests):
+            self._requests = np.array(list(self._kinds), np.int64).reshape(len(self._kinds), -1)
+
+
+def can_start_now(free: Ints, jobs: Waiting) -> NDArray[np.bool_]:
+    """Which jobs fit now, each by itself: the units that the nodes hold, each by what it has least of, reach the job's.
+
+    ``free``: nodes x resources.
+    """
+    found = np.zeros(len(jobs.jobs), np.bool_)
+    for kind in np.unique(jobs.kind).tolist():
+        request = jobs.requests[kind]
+        used = request > 0
+        here = jobs.kind == kind
+        room = int((free[:, used] // request[used]).min(axis=1).clip(0).sum()) if used.any() else NEVER
+        found[here] = jobs.units[here] <= room
+    return found

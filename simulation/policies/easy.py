@@ -1,0 +1,129 @@
+"""EASY backfilling at one event; compiled (thesis 2.2, algorithm 3)."""
+
+from __future__ import annotations
+
+from ...heuristics.kernels.events.fit import count_fits, spread, units_that_fit
+from ...heuristics.kernels.events.rules import Rules, lacks, spend, start_in_order, try_start
+from ...heuristics.kernels.events.state import (
+    NOW,
+    RUNNING,
+    WAITING,
+    Small,
+    State,
+    Trace,
+    allowed_from,
+    compact,
+    may_start,
+    rank,
+    take,
+)
+from ...heuristics.kernels.profile import NEVER, Ints
+from ...models.compiled import borrowing, compiled
+
+
+@borrowing
+def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, request: Ints) -> None:
+    """What a job has on its places is free again."""
+    for k in range(first, first + count):
+        for r in range(request.size):
+            free[place[k], r] += share[k] * request[r]
+
+
+@borrowing
+def shadow_of(trace: Trace, state: State, head: int) -> int:
+    """When the head can start if all running jobs end as expected; ``extra`` becomes what is free at that time.
+
+    That is the first moment at which its calendars are open and enough is free; NEVER if there is none. A running job past its expected end is taken to end at now + 1.
+    """
+    units, request, now, then = trace.units[head], trace.request[head], state.clock[NOW], state.extra
+    fit, place, share, ends, running = state.fit, state.place, state.share, state.running_end, state.running
+    requests, firsts, counts = trace.request, trace.first, state.pieces
+    for p in range(then.shape[0]):
+        for r in range(then.shape[1]):
+            then[p, r] = state.free[p, r]
+    total = count_fits(then, request, units, fit)
+    i, n, end = 0, state.clock[RUNNING], now
+    while True:
+        if total >= units:
+            start = end
+            if trace.own[head] >= 0 or trace.daily[head] >= 0:
+                start = allowed_from(trace, head, end)
+            if i == n or max(ends[i], now + 1) > start:
+                return int(start)
+        if i == n:
+            return NEVER
+        end = max(ends[i], now + 1)
+        while i < n and max(ends[i], now + 1) == end:
+            j = running[i]
+            _give_back(then, place, share, firsts[j], counts[j], requests[j])
+            for k in range(firsts[j], firsts[j] + counts[j]):
+                p = place[k]
+                fits = units_that_fit(then[p], request, units)
+                total += fits - fit[p]
+                fit[p] = fits
+            i += 1
+
+
+@borrowing
+def _reserve(trace: Trace, state: State, head: int, best: bool) -> int:
+    """The head's shadow time; ``extra`` becomes what it leaves of the places then, ``both`` what of that is free now."""
+    shadow, extra, request = shadow_of(trace, state, head), state.extra, trace.request
+    if shadow < NEVER:
+        entries = spread(extra, trace.capacity, state.fit, trace.units[head], best, state.chosen, state.put)
+        for k in range(entries):
+            for r in range(extra.shape[1]):
+                extra[state.chosen[k], r] -= state.put[k] * request[head, r]
+    for p in range(extra.shape[0]):
+        _least(state.both, extra, state.free, p)
+    return shadow
+
+
+@borrowing
+def _least(both: Ints, extra: Ints, free: Ints, p: int) -> None:
+    """Of a place, what is both extra and free."""
+    for r in range(both.shape[1]):
+        both[p, r] = min(extra[p, r], free[p, r])
+
+
+@borrowing
+def _candidate(trace: Trace, state: State, i: int, n: int) -> int:
+    """The next of the waiting jobs ``i .. n - 1`` that may start now and needs no more than is free in all; n: none."""
+    units, request, spare, waiting = trace.units, trace.request, state.spare, state.waiting
+    room, kind = state.room, trace.kind
+    while i < n:
+        j = waiting[i]
+        crowded = units[j] > room[kind[j]] or lacks(units, request, spare, j)
+        if not crowded and may_start(trace, j, state.clock[NOW]):
+            return i
+        i += 1
+    return n
+
+
+@compiled
+def easy(trace: Trace, state: State, rules: Rules) -> None:
+    """EASY: the first job that cannot start holds a reservation; later ones start if they do not delay it.
+
+    They end by their expected durations before the shadow time, or leave alone what the head will take of its places. The
+    head may be kept out by its nodes or by its calendar; if it can never start as things are expected, the next one leads.
+    """
+    rank(state, rules.base, rules.slope, rules.dynamic)
+    at, i, n, shadow = -1, 0, 1, NEVER
+    while i < n and shadow == NEVER:
+        at = start_in_order(trace, state, rules, True, True, at + 1)
+        n = min(state.clock[WAITING], rules.candidates)
+        i = _candidate(trace, state, at + 1, n)
+        if i < n:
+            shadow = _reserve(trace, state, state.waiting[at], rules.best)
+    while i < n:
+        j = state.waiting[i]
+        short = state.clock[NOW] + state.expected[j] <= shadow
+        if try_start(trace, state, state.free if short else state.both, j, rules.best):
+            spend(trace.units, trace.request, state.spare, j)
+            if not short:
+                take(trace, state.extra, state, j, 1)
+            for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+                _least(state.both, state.extra, state.free, state.place[k])
+        elif short:
+            state.room[trace.kind[j]] = min(state.room[trace.kind[j]], trace.units[j] - 1)
+        i = _candidate(trace, state, i + 1, n)
+    compact(state)
