@@ -1,13 +1,15 @@
 """Methods without a solver: first solution, multi-search, allocation of starts, moves in an order, evictions; compiled kernels."""
 
 from .allocation import Allocator, allocate
-from .arrays import NothingFound, Placement
+from .arrays import Placement
 from .delay_search import Delayed, delay_search
+from .errors import CriterionUnusable, NoSchedule, NothingFound, UnknownOrder
 from .evictions import TradeOff, backtracking, greedy, trade_off
-from .list_scheduling.first_solution import ListScheduler, NoSchedule, first_solution, warm_up
+from .list_scheduling.first_solution import ListScheduler, first_solution
 from .list_scheduling.moves import Moved, move_jobs
 from .list_scheduling.multi_search import Improvement, MultiSearch, multi_search
-from .list_scheduling.orders import CRITERIA, ORDERINGS, CriterionUnusable, UnknownOrder
+from .list_scheduling.orders import CRITERIA, ORDERINGS
+from .list_scheduling.warm_up import warm_up
 from .lns.search import Improved, lns
 from .registry import HEURISTICS, Ask, Found, Heuristic, NotForThisProblem, allocator, usual_start, warm_up_for
 from .relaxation_search import Relaxed, relaxation_search

@@ -13,8 +13,9 @@ import numpy as np
 from ..models import Dispatch, Profit, Schedule
 from .arrays import Arrays, arrays
 from .clock import Clock, OutOfTime
+from .errors import NoSchedule
 from .kernels.profile import Ints
-from .list_scheduling.first_solution import ListScheduler, NoSchedule
+from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.moves import move_jobs
 from .list_scheduling.multi_search import AFTERWARDS
 

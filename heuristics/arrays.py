@@ -17,10 +17,6 @@ ALWAYS = (-NEVER, NEVER)
 RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # of durations and units that count as alike, if there are many different ones
 
 
-class NothingFound(Exception):
-    """A heuristic ended without a schedule; the message says why."""
-
-
 @dataclass(frozen=True)
 class Arrays:
     """The arrays of a problem; job j is ``problem.jobs[j]``, node n is ``problem.platform.nodes[n]``.

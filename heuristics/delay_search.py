@@ -36,8 +36,9 @@ from .clock import Clock, OutOfTime, running
 from .kernels.earliest import Scratch, new_scratch
 from .kernels.placement import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
 from .kernels.profile import NEVER, Floats, Ints, Machine, Profile, new_profile
-from .list_scheduling.first_solution import ListScheduler, tiny
+from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.multi_search import AFTERWARDS, Improvement, place_all_orders
+from .list_scheduling.warm_up import tiny
 
 STEPS = 50
 SAME = 1e-12  # relative: what is no better than that is rounding

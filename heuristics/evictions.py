@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models import Candidate, Eviction, EvictionPlan, ProblemError
-from ..models.eviction.problem import STRATEGIES
+from ..models.eviction.plan import STRATEGIES
 from .kernels import eviction as kernels
 from .kernels.eviction import Bytes, Dense, Ints, Search, Sparse, Ways
 

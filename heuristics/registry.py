@@ -9,12 +9,14 @@ from ..models import Dispatch, Eviction, Problem, Profit, Schedule
 from ..models.problem import Value
 from . import evictions, rules
 from .allocation import Allocator
-from .arrays import NothingFound, Placement
+from .arrays import Placement
 from .delay_search import delay_search
 from .delay_search import warm_up as warm_up_delays
-from .list_scheduling.first_solution import first_solution, warm_up
+from .errors import NothingFound, UnknownOrder
+from .list_scheduling.first_solution import first_solution
 from .list_scheduling.multi_search import multi_search
-from .list_scheduling.orders import ORDERINGS, UnknownOrder
+from .list_scheduling.orders import ORDERINGS
+from .list_scheduling.warm_up import warm_up
 from .lns.search import lns
 from .lns.search import warm_up as warm_up_lns
 from .relaxation_search import relaxation_search

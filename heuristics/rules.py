@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
-from ..models.dispatch.problem import Window
-from .arrays import NothingFound
+from ..models.dispatch.jobs import Window
+from .errors import NothingFound, UnknownOrder
 from .kernels.events.machine import counted, trace_of
 from .kernels.events.nodes import by_name, ranges_of
 from .kernels.events.replay import replay_by_rule
@@ -22,7 +22,6 @@ from .kernels.events.rules import ALL, Rules
 from .kernels.events.standstill import Standstill
 from .kernels.events.state import NEXT, NOW, State, Trace, begin, keep_places, new_state
 from .kernels.profile import Floats, Ints
-from .list_scheduling.orders import UnknownOrder
 
 KEYS = ("est", "wt", "profit")
 RULES: tuple[str, ...] = tuple(key + strictness for key in KEYS for strictness in ("", "-strict"))

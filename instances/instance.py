@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..models.dispatch.problem import Dispatch, Job, Queue
+from ..models.dispatch.jobs import Job, Queue
+from ..models.dispatch.problem import Dispatch
 from ..models.eviction.problem import Eviction
 from ..models.platform import Platform
 from ..models.problem import Problem

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.dispatch.problem import Queue
+from ..models.dispatch.jobs import Queue
 from ..models.platform import LATEST, Platform
 from .files.writing import SURROGATE
 from .workload import UNKNOWN, BadLine, Floats, Ints, Report, Workload, WorkloadError

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
 
-from ..models.dispatch.problem import DAY
+from ..models.dispatch.jobs import DAY
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from .files.lines import read_lines
 from .formats.batsim import batsim_trace

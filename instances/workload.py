@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.dispatch.problem import Dispatch, Durations, Job, Queue, Window, impossible
+from ..models.dispatch.jobs import Durations, Job, Queue, Window
+from ..models.dispatch.problem import Dispatch, impossible
 from ..models.excerpt import shortened, visible
 from ..models.platform import LATEST, Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong

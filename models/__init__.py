@@ -1,12 +1,15 @@
 """The modelling language, the problems declared in it, and the checker."""
 
-from .dispatch.problem import Dispatch, Job, Queue, Running
-from .eviction.problem import BatchJob, Candidate, Checkpointing, Eviction, EvictionPlan
+from .dispatch.jobs import Job, Queue, Running
+from .dispatch.problem import Dispatch
+from .eviction.plan import EvictionPlan
+from .eviction.problem import BatchJob, Candidate, Checkpointing, Eviction
 from .platform import NodeGroup, Platform, ProblemError
 from .problem import Encoding, Problem, Schedule
 from .profit.cooling import Cooling
 from .profit.problem import Profit
-from .project.problem import Mode, Project, Resource, Task
+from .project.problem import Project
+from .project.tasks import Mode, Resource, Task
 from .step_function import Series
 
 __all__ = [

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from . import language as sl
 from .dispatch.formulations import Base, Row, total
-from .dispatch.problem import Dispatch, Window
+from .dispatch.jobs import Window
+from .dispatch.problem import Dispatch
 from .language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from .problem import Encoding, Schedule
 from .profit.formulations import Fixed
 from .profit.formulations import aim as aim_of
-from .profit.problem import JOULES, Profit
+from .profit.problem import Profit
+from .profit.segments import JOULES
 from .schedule_arrays import PARKED, Bools, Flat, Floats, Ints, Placed
 
 Some = Collection[int] | NDArray[np.integer]

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .dispatch.formulations import startable_later
-from .dispatch.problem import Dispatch, Job
+from .dispatch.jobs import Job
+from .dispatch.problem import Dispatch
 from .platform import ProblemError
 from .problem import Schedule
 from .profit.left_out import with_rest

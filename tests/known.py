@@ -14,7 +14,8 @@ import pytest
 import schedlab as sl
 from schedlab.instances import read_fjsplib, read_jsplib, read_mmlib, read_psplib
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.project.problem import Mode, Project, Resource, Task
+from schedlab.models.project.problem import Project
+from schedlab.models.project.tasks import Mode, Resource, Task
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 HARD_FLEXIBLE = {"mk05.txt", "mk09.txt"}  # the issue asks for proofs of 11 of the 13, the others within 1.5 %

@@ -2,8 +2,8 @@
 
 import pytest
 import schedlab as sl
+from schedlab.methods import parse_method
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.solve import parse_method
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16})])
 

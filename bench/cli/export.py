@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ...backends import compile as lower
+from ...methods import parse_method
 from ...models.problem import Problem
-from ...solve import parse_method
 from ..errors import WrongUse
 
 Write = Callable[[Any, Path], None]

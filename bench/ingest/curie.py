@@ -17,7 +17,7 @@ from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE,
 from ...instances.traces import midnight, open_trace, read_trace
 from ...instances.weather import Weather, read_weather
 from ...instances.workload import Workload
-from ...models.dispatch.problem import DAY
+from ...models.dispatch.jobs import DAY
 from ..errors import WrongUse
 from ..terminal import say
 from .log import as_instance, told

@@ -13,8 +13,9 @@ from statistics import median
 from typing import Any
 
 from ...backends import Incumbent, Result, SolverUnavailable
+from ...methods import Method
 from ...models import Candidate, Eviction
-from ...solve import Method, solve
+from ...solve import solve
 from ..records.record import outcome
 from ..records.store import Record
 

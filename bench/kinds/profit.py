@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...models import Profit, Schedule
 from ...models.profit import accounting as accounts
-from ...models.profit.problem import Segment
+from ...models.profit.segments import Segment
 from ...models.step_function import HOUR
 from ..records.record import agree
 from ..records.store import Record

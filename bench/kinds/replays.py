@@ -19,8 +19,8 @@ from ..runs.replay_settings import OFF, Replay
 from ..runs.view import View
 
 if TYPE_CHECKING:
+    from ...simulation.engine.progress import Progress
     from ...simulation.engine.simulation import Simulation
-    from ...simulation.engine.simulator import Progress
 
 Tell = Callable[[dict[str, Any]], None]
 TRACE_OBJECTIVE = "weighted-wait"

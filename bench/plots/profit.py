@@ -15,6 +15,8 @@ from ...models.step_function import DAY
 from ..errors import WrongUse
 from ..kinds.profit import END, HORIZON
 from ..records.store import Record
+from ..tables.methods import Row
+from ..tables.numbers import number, percent, seconds
 from ..tables.profit import (
     RULE,
     ProfitBoard,
@@ -28,7 +30,6 @@ from ..tables.profit import (
     summary,
     unit,
 )
-from ..tables.report import Row, number, percent, seconds
 from .charts import GREY, INK, as_svg, single, stacked, styled
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ...backends import names
 from ...instances import Instance
-from ...models.dispatch.problem import DAY, Dispatch
+from ...models.dispatch.jobs import DAY
+from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
 from ...models.profit.problem import Profit
 from .view import View

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeEla
 from rich.progress_bar import ProgressBar
 
 from ..records.store import Record
-from ..tables.report import number, seconds
+from ..tables.numbers import number, seconds
 from .selection import Run
 from .view import replay_label
 

@@ -16,10 +16,10 @@ from ... import __version__
 from ...backends import UnknownName, backend, names
 from ...instances import Instance
 from ...instances.files.own_files import content_of
+from ...methods import Method, parse_method
 from ...models.dispatch.problem import Dispatch
 from ...models.problem import Problem
 from ...models.profit.problem import Profit
-from ...solve import Method, parse_method
 from ..errors import WrongUse
 from .defaults import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, defaults, views_known
 from .replay_settings import Replay

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from ...backends import UnknownName
 from ...instances import Instance
-from ...models.dispatch.problem import DAY, OBJECTIVES, Dispatch, Job
+from ...models.dispatch.jobs import DAY, Job
+from ...models.dispatch.problem import OBJECTIVES, Dispatch
 from ...models.eviction.problem import Eviction
 from ...models.problem import Problem
 from ...models.profit.problem import Profit

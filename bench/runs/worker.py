@@ -50,8 +50,9 @@ def _solve(spec: dict[str, Any], tell: Tell, best: HandOver) -> dict[str, Any]:
     from ... import heuristics
     from ...backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
     from ...instances import load
+    from ...methods import parse_method
     from ...models import Eviction
-    from ...solve import parse_method, solve
+    from ...solve import solve
     from ..records.answer import answer
     from ..records.record import plain
     from .view import View

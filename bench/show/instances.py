@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ...instances import Instance
-from ...models.dispatch.problem import DAY, Dispatch
+from ...models.dispatch.jobs import DAY
+from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
 from ...models.profit.problem import Profit
 from ..runs.defaults import defaults

@@ -16,7 +16,8 @@ from rich.text import Text
 from ...backends.gaps import refutes
 from ..records.store import Record
 from ..runs.view import View
-from .report import NARROW, number, percent, trouble
+from .methods import trouble
+from .numbers import NARROW, number, percent
 
 HOUR = 3600  # node-seconds of a node-hour
 Answer = tuple[int, int]

@@ -17,7 +17,8 @@ from ...models.step_function import DAY, HOUR
 from ..kinds.profit import END, HORIZON
 from ..records.store import Record
 from ..runs.view import View
-from .report import NARROW, Board, Row, boards, number, percent, seconds, spread, status, trouble, verified
+from .methods import Board, Row, boards, spread, status, trouble, verified
+from .numbers import NARROW, number, percent, seconds
 
 RULE = "rule:"
 STRICT = "-strict"

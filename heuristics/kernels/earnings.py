@@ -8,7 +8,7 @@ import numpy as np
 
 from ...models import Profit
 from ...models.compiled import borrowing
-from ...models.profit.problem import JOULES
+from ...models.profit.segments import JOULES
 from .profile import Floats, Ints
 
 

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
-from ...models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
-from ..arrays import Arrays, NothingFound, arrays
+from ...models import Dispatch, Profit, Schedule
+from ..arrays import Arrays, arrays
 from ..clock import OutOfTime, running
+from ..errors import NoSchedule
 from ..kernels import placement as kernels
 from ..kernels.profile import NEVER, Ints
 from .orders import order_by
-
-
-class NoSchedule(NothingFound):
-    """Placed in this order, some job finds no start in its windows and before its deadline; ``job`` is its id."""
-
-    def __init__(self, problem: Dispatch, job: Job) -> None:
-        windows = problem.start_windows(job)
-        where = f"in {_some(windows)}" if windows else "at all: its windows and its deadline leave no moment"
-        deadline = "" if job.deadline is None else f", to end by its deadline {job.deadline}"
-        super().__init__(
-            f"job {job.id!r} ({job.units} units of {dict(job.request)}, {problem.duration(job)} s{deadline}) "
-            f"cannot start {where} beside the jobs that were placed before it; try another order"
-        )
-        self.job = job.id
-
-
-def _some(windows: Sequence[tuple[int, int]]) -> str:
-    return ", ".join(f"[{lo}, {hi}]" for lo, hi in windows[:3]) + (", ..." if len(windows) > 3 else "")
 
 
 class ListScheduler:
@@ -89,17 +71,3 @@ def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est
     """
     scheduler = ListScheduler(problem)
     return scheduler.schedule(scheduler.order(order))
-
-
-def tiny() -> Dispatch:
-    """Three jobs on a node, for compiling kernels."""
-    jobs = [Job(name, k, 10, 1, {"cores": 1}, "q", power=1.0) for k, name in enumerate("abc")]
-    return Dispatch(Platform([NodeGroup("n", 1, {"cores": 1})]), jobs, [Queue("q", 1)])
-
-
-@cache
-def warm_up() -> None:
-    """Compile the kernels (or load them from numba's cache), so that time measured afterwards is time of searching."""
-    from .moves import move_jobs
-
-    move_jobs(tiny(), "est", rounds=2)

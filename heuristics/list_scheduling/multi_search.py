@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
 from ..clock import Clock, OutOfTime
+from ..errors import CriterionUnusable, NoSchedule
 from ..kernels.profile import Ints
-from .first_solution import ListScheduler, NoSchedule
-from .orders import ORDERINGS, CriterionUnusable
+from .first_solution import ListScheduler
+from .orders import ORDERINGS
 from .postponed import reserve_for_parked
 
 AFTERWARDS = 2.0  # times what making the arrays took: reading the best schedule back, verifying it

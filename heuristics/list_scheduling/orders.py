@@ -8,15 +8,8 @@ from difflib import get_close_matches
 import numpy as np
 
 from ..arrays import Arrays
+from ..errors import CriterionUnusable, UnknownOrder
 from ..kernels.profile import Floats, Ints
-
-
-class UnknownOrder(ValueError):
-    """There is no such criterion, or a list of jobs is not an order of the problem's jobs."""
-
-
-class CriterionUnusable(ValueError):
-    """The problem lacks what the criterion orders by; the message says what."""
 
 
 def _earliest(a: Arrays) -> Floats:

@@ -26,15 +26,16 @@ from typing import Any
 import numpy as np
 
 from ...models import Cooling, Dispatch, Profit, Schedule, Series
-from ..arrays import NothingFound, Placement, arrays
+from ..arrays import Placement, arrays
 from ..clock import Clock, running
+from ..errors import NothingFound
 from ..kernels.placement import EARNINGS, LAST_END, PARKED, build, objective
 from ..kernels.profile import NEVER, Floats, Ints
 from ..kernels.ruin_and_recreate import Places
-from ..list_scheduling.first_solution import tiny
 from ..list_scheduling.moves import Answer
 from ..list_scheduling.multi_search import AFTERWARDS
 from ..list_scheduling.postponed import reserve_for_parked
+from ..list_scheduling.warm_up import tiny
 from .operators import Gain, Keys, Moves, Order, Ruin, Solver, SolverTurns, Stopped, Way, turns
 from .random_keys import bulk_of, features
 

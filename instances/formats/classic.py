@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...models.platform import LATEST, ProblemError
-from ...models.project.problem import Mode, Project, Resource, Task
+from ...models.project.problem import Project
+from ...models.project.tasks import Mode, Resource, Task
 from ..files.lines import TextError, read_text, split_lines
 
 MOST = 100_000  # resources, machines

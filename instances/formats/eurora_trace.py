@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from ...models.dispatch.problem import DAY
+from ...models.dispatch.jobs import DAY
 from ...models.platform import NodeGroup, Platform
 from ..files.lines import csv_rows, read_lines
 from ..repair import Logged, Trace

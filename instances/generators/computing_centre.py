@@ -38,7 +38,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from random import Random
 
-from ...models.dispatch.problem import DAY, Dispatch, Job, Queue
+from ...models.dispatch.jobs import DAY, Job, Queue
+from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
 from ..instance import Instance
 from ..scenarios import WATTS_PER_CORE, thesis_scenarios

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
-from ...models.dispatch.problem import DAY, Dispatch, Job, Queue
+from ...models.dispatch.jobs import DAY, Job, Queue
+from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
 from ..instance import Instance
 

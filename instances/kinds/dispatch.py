@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...models.dispatch.problem import DAY, OBJECTIVES, Dispatch, Job, Queue, Window, impossible
+from ...models.dispatch.jobs import DAY, Job, Queue, Window
+from ...models.dispatch.problem import OBJECTIVES, Dispatch, impossible
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
 from ..files.folder import SETTINGS, Folder, Row, Table
 from ..files.writing import to_csv, to_toml, write_files

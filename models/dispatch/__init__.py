@@ -1,5 +1,6 @@
 """The dispatching problem: jobs of units that start together on the nodes of a platform."""
 
-from .problem import Dispatch, Job, Queue, Running
+from .jobs import Job, Queue, Running
+from .problem import Dispatch
 
 __all__ = ["Dispatch", "Job", "Queue", "Running"]

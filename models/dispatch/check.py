@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..language import Violation
 from ..problem import Schedule
 from .capacity_sweep import Whole, excesses
-from .problem import DAY, Dispatch, Job
+from .jobs import DAY, Job
+
+if TYPE_CHECKING:
+    from .problem import Dispatch
 
 
 def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:

@@ -14,12 +14,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import language as sl
 from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Encoding, Schedule
-from .problem import Dispatch, Job
+from .jobs import Job
+
+if TYPE_CHECKING:
+    from .problem import Dispatch
 
 SHARES = (2, 3, 4)
 Need = Callable[[Job], int]

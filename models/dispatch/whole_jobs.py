@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..whole_numbers import Fields, is_whole, whole_records, wrong
 
 if TYPE_CHECKING:
-    from .problem import Job, Running
+    from .jobs import Job, Running
 
 QUEUE = Fields(one=("ewt",), pairs=("daily",))
 JOB = Fields(("submit", "walltime", "units"), ("earliest_start", "deadline", "runtime"), ("request",), ("windows",))

@@ -1,5 +1,6 @@
 """The eviction problem: running jobs to kill or checkpoint so that nodes are free in time."""
 
-from .problem import BatchJob, Checkpointing, Eviction, EvictionPlan
+from .plan import EvictionPlan
+from .problem import BatchJob, Checkpointing, Eviction
 
 __all__ = ["BatchJob", "Checkpointing", "Eviction", "EvictionPlan"]

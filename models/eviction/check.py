@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..language import Violation
 from ..problem import Schedule
-from .problem import STRATEGIES, Eviction, EvictionPlan
+from .plan import STRATEGIES, EvictionPlan
+
+if TYPE_CHECKING:
+    from .problem import Eviction
 
 CHECKPOINTS = ("app", "sys")
 

@@ -10,11 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd, lcm
+from typing import TYPE_CHECKING
 
 from .. import language as sl
 from ..language import Assignment, Integer, Interval, Linear, Model
 from ..problem import Encoding, Schedule
-from .problem import Eviction, EvictionPlan
+from .plan import EvictionPlan
+
+if TYPE_CHECKING:
+    from .problem import Eviction
 
 MOST_UNITS = 2**31 - 1  # that a capacity may have for every solver
 

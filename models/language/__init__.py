@@ -20,9 +20,10 @@ from .constraints import (
 )
 from .expressions import Comparison, Expression, Integer, Interval, Linear
 from .functions import element, holds, max, min, overlap, piecewise, positive_part, sum
-from .model import Assignment, IntervalValue, Model, NamedConstraint, Violation
+from .model import Assignment, IntervalValue, Model, NamedConstraint
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
+from .violation import Violation
 
 __all__ = [
     "Alternative",

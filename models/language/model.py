@@ -9,6 +9,7 @@ from .clock import look
 from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize, intervals_of
 from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, common_model, linear
 from .quantities import ModelError, Number, pair, whole
+from .violation import Violation
 
 Sense = Literal["minimize", "maximize"]
 LONGEST_NAME = 200  # of a constraint that was given none
@@ -178,14 +179,6 @@ class Model:
             f"Model({self.name!r}: {len(self.intervals)} intervals, {len(self.integers)} integers, "
             f"{len(self.constraints)} constraints)"
         )
-
-
-class Violation(NamedTuple):
-    """A constraint that does not hold: its name, by how much, and where."""
-
-    constraint: str
-    amount: float
-    message: str
 
 
 class Assignment:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize
 from .expressions import (
@@ -28,8 +29,11 @@ from .expressions import (
     Piecewise,
     atoms_below,
 )
-from .model import Assignment, Model, Violation
 from .quantities import Number
+from .violation import Violation
+
+if TYPE_CHECKING:
+    from .model import Assignment, Model
 
 REAL_TOLERANCE = 1e-6
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,10 @@ from numpy.typing import NDArray
 from ..problem import Schedule
 from ..step_function import DAY
 from .cooling import along
-from .problem import JOULES, Profit, Segment
+from .segments import JOULES, Segment
+
+if TYPE_CHECKING:
+    from .problem import Profit
 
 Floats = NDArray[np.float64]
 

@@ -18,7 +18,8 @@ from ..problem import Schedule
 from ..step_function import DAY, HOUR
 from .accounting import daily, makespan
 from .guide import MAXIMISE, OPTIMISE, Advice
-from .problem import Profit, Segment
+from .problem import Profit
+from .segments import Segment
 
 ON_THE_POINT = 1e-9  # a smaller distance is rounding
 WHOLE = 23 * HOUR  # of a day, so that the day of the last submission need not end with it

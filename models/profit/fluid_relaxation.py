@@ -21,6 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,10 @@ from ..dispatch.formulations import SHARES
 from ..language import Assignment, Comparison, Linear
 from ..language.expressions import Atom
 from ..problem import Encoding, Schedule
-from .problem import JOULES, Profit, Segment
+from .segments import JOULES, Segment, points_to
+
+if TYPE_CHECKING:
+    from .problem import Profit
 
 CELLS = 40  # at least one per segment; more of them change bounds by less than 1e-4
 VARIABLES = 30_000  # classes times cells
@@ -208,8 +212,6 @@ def _objective(model: sl.Model, data: Fluid, done: Done) -> None:
 
 def _cost(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
     """What work and cooling of a segment cost in euro, over the mean IT power; for rounded-up power it goes on."""
-    from .formulations import points_to
-
     points = points_to(problem, segment)
     (x0, y0), (x1, y1) = points[-2], points[-1]
     if segment.energy_price < 0:

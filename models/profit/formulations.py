@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +24,10 @@ from ..problem import Encoding, Schedule
 from .cooling import along
 from .fluid_relaxation import fluid
 from .left_out import with_rest
-from .problem import JOULES, Profit, Segment
+from .segments import JOULES, Segment, points_to
 
-STRAIGHT = 1e-10  # of the greatest cooling power: so far off the line a point is no bend, only rounding
+if TYPE_CHECKING:
+    from .problem import Profit
 
 
 @dataclass(frozen=True)
@@ -92,30 +94,6 @@ def _strengthen(b: Base, segments: Sequence[Segment]) -> None:
         for share in SHARES:
             large = [j.units if j.request.get(resource, 0) * share > most else 0 for j in problem.jobs]
             add(large, len(platform.nodes) * (share - 1), f"units above 1/{share} of a node's {resource}")
-
-
-def points_to(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
-    """The bends of a segment's cooling curve, as far as the jobs can drive it."""
-    most = problem.most_power
-    inside = [p for p in segment.curve if p[0] < most]
-    curve = segment.curve
-    if most < curve[-1][0]:
-        curve = (*inside, next(p for p in curve if p[0] >= most))
-    return _bends(curve)
-
-
-def _bends(curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points between which the curve is straight; points of a straight line between them are left out."""
-    off = STRAIGHT * max(abs(y) for _, y in curve)
-    kept = [curve[0]]
-    last = 0
-    for k in range(2, len(curve)):
-        (x0, y0), (x1, y1) = curve[last], curve[k]
-        between = curve[last + 1 : k]
-        if any(abs(y0 + (y1 - y0) * (x - x0) / (x1 - x0) - y) > off for x, y in between):
-            last = k - 1
-            kept.append(curve[last])
-    return [*kept, curve[-1]]
 
 
 def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import heapq
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dispatch.problem import Dispatch, Job
+from ..dispatch.jobs import Job
+from ..dispatch.problem import Dispatch
 from ..problem import Schedule
-from .problem import Profit
+
+if TYPE_CHECKING:
+    from .problem import Profit
 
 AHEAD = 50  # waiting jobs that are looked at: of more, the first ones go first
 

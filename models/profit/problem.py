@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -11,32 +11,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dispatch.problem import Dispatch, Job
+from ..dispatch.jobs import Job
+from ..dispatch.problem import Dispatch
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule
-from ..step_function import DAY, Series
+from ..step_function import Series
 from ..whole_numbers import is_number, is_whole, shown, wrong
-from .cooling import Cooling, Point
+from .cooling import Cooling
+from .segments import JOULES, Segment, _segments
 
-WITHIN = 5.0  # degrees: the temperatures of a segment lie no further apart (thesis 6.5.3)
-JOULES = 3.6e6  # in a kWh
 SHOWN = 10  # faults in a message
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A part of a day with about one temperature and one energy price.
-
-    ``[begin, end)`` in seconds; ``celsius``: its mean; ``energy_price`` in euro per kWh; ``curve``: points (IT power,
-    cooling power) in watts.
-    """
-
-    begin: int
-    end: int
-    celsius: float
-    energy_price: float
-    curve: tuple[Point, ...] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -234,37 +219,6 @@ def _uncovered(p: Profit) -> list[str]:
             if not low <= v <= high
         ]
     return found
-
-
-def _segments(begin: int, end: int, temperature: Series, prices: Series, cooling: Cooling) -> Iterator[Segment]:
-    """One after another, each as long as possible: within a day, at one price, within 5 degrees."""
-    pieces: list[tuple[int, int, float]] = []
-    at = math.nan  # the price of the pieces
-    for lo, hi, price in prices.pieces(begin, end):
-        for a, b, celsius in temperature.pieces(lo, hi):
-            for first, last in _days(a, b):
-                known = [c for *_, c in pieces] + [celsius]
-                if pieces and (first == lo or first % DAY == 0 or max(known) - min(known) > WITHIN):
-                    yield _segment(pieces, at, cooling)
-                    pieces = []
-                pieces.append((first, last, celsius))
-                at = price
-    if pieces:
-        yield _segment(pieces, at, cooling)
-
-
-def _days(begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """[begin, end) cut at midnight."""
-    while begin < end:
-        midnight = (begin // DAY + 1) * DAY
-        yield begin, min(end, midnight)
-        begin = midnight
-
-
-def _segment(pieces: Sequence[tuple[int, int, float]], price: float, cooling: Cooling) -> Segment:
-    begin, end = pieces[0][0], pieces[-1][1]
-    celsius = math.fsum((b - a) * c for a, b, c in pieces) / (end - begin)
-    return Segment(begin, end, celsius, price, cooling.curve(celsius))
 
 
 __all__ = ["JOULES", "Profit", "Segment", "cores"]

@@ -1,5 +1,6 @@
 """Project scheduling: tasks with modes, resources and precedences; the makespan is minimized."""
 
-from .problem import Mode, Project, Resource, Task
+from .problem import Project
+from .tasks import Mode, Resource, Task
 
 __all__ = ["Mode", "Project", "Resource", "Task"]

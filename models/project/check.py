@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..language import Violation
 from ..problem import Schedule
-from .problem import Mode, Project, Resource, Task
+from .tasks import Mode, Resource, Task
+
+if TYPE_CHECKING:
+    from .problem import Project
 
 
 def verify(project: Project, schedule: Schedule) -> list[Violation]:

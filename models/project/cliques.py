@@ -9,11 +9,14 @@ Operational Research 107 (1998), section 4).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .problem import Project
+if TYPE_CHECKING:
+    from .problem import Project
+
 
 Matrix = NDArray[np.bool_]
 

@@ -10,12 +10,16 @@ objective    the greatest end of the tasks that have no successor
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .. import language as sl
 from ..language import Assignment, Interval, Model
 from ..problem import Encoding, Schedule
 from .cliques import exclusive_sets
-from .problem import Mode, Project, Resource, Task
+from .tasks import Mode, Resource, Task
+
+if TYPE_CHECKING:
+    from .problem import Project
 
 
 @dataclass

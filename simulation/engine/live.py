@@ -45,7 +45,7 @@ from .moment import Decision, Dispatcher, Moment, Start
 from .simulation import Decisions, Simulation, SimulationError
 
 if TYPE_CHECKING:
-    from .simulator import OnProgress, Replay
+    from .progress import OnProgress, Replay
 
 TELL_EVERY = 0.2  # seconds
 
@@ -94,7 +94,7 @@ class Live:
 
     def run(self) -> Simulation:
         """Replay to the end. Raises SimulationError."""
-        from .simulator import check_all_started
+        from .progress import check_all_started
 
         plan, state = self.plan, self.state
         if not isinstance(plan.dispatcher, Policy):
@@ -142,7 +142,7 @@ class Live:
         return self.plan.result(self.state, decisions, seconds, notes)
 
     def _stopped(self) -> bool:
-        from .simulator import Progress
+        from .progress import Progress
 
         if self.told is None or time.perf_counter() - self.last_told < TELL_EVERY:
             return False
@@ -223,7 +223,7 @@ class Live:
         return whole > 0
 
     def _by_policy(self, policy: Policy) -> None:
-        from .simulator import rules_of
+        from .progress import rules_of
 
         plan, state = self.plan, self.state
         if self.rules is None:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...heuristics.kernels.events.machine import counted, trace_of
-from ...heuristics.kernels.events.nodes import ranges_of
-from ...heuristics.kernels.events.rules import ALL, Rules
 from ...heuristics.kernels.events.standstill import Standstill
-from ...heuristics.kernels.events.state import DECISIONS, NOW, STARTED, WAITING, State, Trace, new_state
+from ...heuristics.kernels.events.state import DECISIONS, NOW, STARTED, new_state
 from ...instances import Instance, load
 from ...instances.workload import Ints, Workload, WorkloadError
 from ...models import Dispatch, Platform
@@ -26,61 +21,10 @@ from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
 from .live import Live
 from .moment import Dispatcher
-from .simulation import Decisions, Placement, Simulation, SimulationError
+from .progress import STOPPED, OnProgress, Progress, Replay, check_all_started, rules_of
+from .simulation import Decisions, Simulation, SimulationError
 
-STOPPED = "stopped before its end"
 BATCH = 20_000  # events between two looks at the progress
-
-
-class Progress(NamedTuple):
-    """How far a replay is: jobs started, of how many; the simulated time; wall seconds."""
-
-    started: int
-    jobs: int
-    now: int
-    seconds: float
-
-
-OnProgress = Callable[[Progress], Any]
-
-
-@dataclass(frozen=True)
-class Replay:
-    """What is replayed, with the arrays of it."""
-
-    workload: Workload
-    platform: Platform
-    dispatcher: Policy | Dispatcher
-    name: str
-    predictor: Predictor
-    allocator: str
-    seed: int
-    period: int
-    charge: bool
-    by_count: bool
-    trace: Trace
-    killed: Any
-
-    def result(self, state: State, decisions: Decisions, seconds: float, notes: tuple[str, ...] = ()) -> Simulation:
-        """What has been replayed; jobs that run are taken to run to their end."""
-        started = state.start >= 0
-        return Simulation(
-            workload=self.workload,
-            platform=self.platform,
-            dispatcher=self.name,
-            predictor=self.predictor.name,
-            allocator=self.allocator,
-            seed=self.seed,
-            start=state.start,
-            end=np.where(started, state.start + self.trace.runtime, -1),
-            killed=self.killed & started,
-            expected=state.expected,
-            first_reserved=state.first_reserved,
-            placement=Placement(*ranges_of(self.trace, state, self.by_count)),
-            decisions=decisions,
-            seconds=seconds,
-            notes=(*self.predictor.notes, *notes),
-        )
 
 
 def simulate(
@@ -175,21 +119,6 @@ def _expected(model: Predictor, jobs: Workload) -> Ints | None:
     raise SimulationError(f"predictor {model.name}: the duration of job {job!r} {wrong(fault[1])}", job=job)
 
 
-def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> Rules:
-    """A policy as the kernels take it."""
-    key = policy.key(workload, expected)
-    base, slope = key if isinstance(key, tuple) else (key, np.zeros(len(workload)))
-    return Rules(
-        np.asarray(base, np.float64),
-        np.asarray(slope, np.float64),
-        isinstance(key, tuple),
-        policy.strict,
-        ALL if policy.reservations is None else policy.reservations,
-        ALL if policy.candidates is None else policy.candidates,
-        best,
-    )
-
-
 def _compiled(plan: Replay, policy: Policy, expected: Ints, told: OnProgress | None) -> Simulation:
     """A policy whose expectations never change is replayed without leaving compiled code."""
     state = new_state(plan.trace, expected)
@@ -214,18 +143,3 @@ def _compiled(plan: Replay, policy: Policy, expected: Ints, told: OnProgress | N
     if not notes:
         check_all_started(plan, state, found)
     return found
-
-
-def check_all_started(plan: Replay, state: State, found: Simulation) -> None:
-    """Raise SimulationError if jobs wait when nothing happens any more."""
-    waiting = int(state.clock[WAITING])
-    if waiting:
-        job = plan.workload.ids[int(state.waiting[0])]
-        last = int(max(found.end.max(), plan.trace.release.max()))
-        raise SimulationError(
-            f"job {job!r} waits for ever: at {last} nothing runs and nothing arrives any more, and {plan.name} has not "
-            f"started {waiting} waiting job{'s' * (waiting > 1)}",
-            job=job,
-            time=last,
-            partial=found,
-        )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...instances.workload import Ints, Workload
 from ...models.dispatch.capacity_sweep import excesses
-from ...models.dispatch.problem import DAY
+from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
 from ...models.platform import Platform
 

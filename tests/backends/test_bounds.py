@@ -10,7 +10,7 @@ import schedlab as sl
 from schedlab.backends import Limits, Outcome, driver, gaps, run
 from schedlab.backends.base import Result
 from schedlab.bench.records.record import outcome
-from schedlab.bench.tables.report import Board
+from schedlab.bench.tables.methods import Board
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.problem import Encoding
 

@@ -10,7 +10,8 @@ import schedlab as sl
 from schedlab.backends.base import Limits
 from schedlab.backends.conformance.agreement import Contender, fixed, judge
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.models.project.problem import Mode, Project, Resource, Task
+from schedlab.models.project.problem import Project
+from schedlab.models.project.tasks import Mode, Resource, Task
 
 LIMIT = 0.05  # of CP-SAT's deterministic clock: about a second; with an interval per mode no proof in 0.15
 

@@ -10,7 +10,7 @@ from schedlab.bench.runs.run import Task
 from schedlab.bench.runs.runner import supervise
 from schedlab.bench.runs.selection import Asked, Run
 from schedlab.bench.runs.view import View
-from schedlab.bench.tables.report import boards, status
+from schedlab.bench.tables.methods import boards, status
 from schedlab.heuristics.list_scheduling import multi_search
 from schedlab.heuristics.registry import warm_up_for
 from schedlab.instances import load

@@ -25,7 +25,7 @@ from schedlab.instances import load
 from schedlab.instances.files.own_files import content_of
 from schedlab.models import NodeGroup, Platform
 from schedlab.simulation.engine.simulation import Placement
-from schedlab.simulation.outputs import Jobs, Kind, read_jobs
+from schedlab.simulation.output_reader import Jobs, Kind, read_jobs
 
 VOID = {"meta", "br", "img", "link", "input"}
 ONE_CORE = (Kind(request={"cores": 1}),)

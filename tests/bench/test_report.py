@@ -7,7 +7,8 @@ from rich.console import Console
 from schedlab.bench.records.record import failed, plain, record, times
 from schedlab.bench.runs.defaults import NOON
 from schedlab.bench.runs.selection import Run
-from schedlab.bench.tables.report import Board, boards, show
+from schedlab.bench.tables.methods import Board, boards
+from schedlab.bench.tables.report import show
 
 
 def made(method, objective=None, bound=None, seed=1, **fields):

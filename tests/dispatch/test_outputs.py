@@ -14,7 +14,8 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation.engine.simulation import Placement
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.engine.verification import violations
-from schedlab.simulation.outputs import COLUMNS, JobsError, Kind, Replayed, read_jobs, write_jobs, write_starts
+from schedlab.simulation.output_reader import JobsError, Kind, Replayed, read_jobs
+from schedlab.simulation.outputs import COLUMNS, write_jobs, write_starts
 
 MACHINE = Platform([NodeGroup("n", 8, {"cores": 16, "gpu cards": 2})])
 QUEUES = [Queue("short; or=long", 3600), Queue("parallel", 60)]

@@ -113,7 +113,7 @@ def test_easy_is_backfilling_with_one_reservation(seed):
     from schedlab.heuristics.kernels.events.machine import trace_of
     from schedlab.heuristics.kernels.events.replay import step
     from schedlab.heuristics.kernels.events.state import WAITING, new_state
-    from schedlab.simulation.engine.simulator import rules_of
+    from schedlab.simulation.engine.progress import rules_of
     from schedlab.simulation.policies import conservative as backfilling
     from schedlab.simulation.policies import easy
 

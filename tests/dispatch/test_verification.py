@@ -11,7 +11,7 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
 from schedlab.simulation.engine.simulation import Placement
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.engine.verification import MOST, violations
-from schedlab.simulation.outputs import Replayed
+from schedlab.simulation.output_reader import Replayed
 
 MACHINE = Platform([NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 2, {"cores": 16, "mics": 2})])
 DAY = Queue("day", 3600)

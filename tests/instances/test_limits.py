@@ -25,7 +25,8 @@ from schedlab.instances.formats.classic import FormatError, read_fjsplib, read_p
 from schedlab.instances.formats.cooling_tables import read_cooling
 from schedlab.instances.formats.eurora_trace import COLUMNS, read_eurora
 from schedlab.instances.weather import read_weather
-from schedlab.models.dispatch.problem import Dispatch, Job, Queue
+from schedlab.models.dispatch.jobs import Job, Queue
+from schedlab.models.dispatch.problem import Dispatch
 from schedlab.models.platform import NodeGroup, Platform, ProblemError
 
 Writer = Callable[[str, str], Path]

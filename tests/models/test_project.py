@@ -8,7 +8,8 @@ import schedlab as sl
 from schedlab.models.platform import ProblemError
 from schedlab.models.problem import Schedule
 from schedlab.models.project.cliques import exclusive_sets
-from schedlab.models.project.problem import Mode, Project, Resource, Task
+from schedlab.models.project.problem import Project
+from schedlab.models.project.tasks import Mode, Resource, Task
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from rich.text import Text
 from ...records.store import Record
 from ...runs.replay_settings import Replay
 from ...runs.view import View, replay_label
-from ..report import Board
+from ..methods import Board
 
 RECORDED = "as recorded"
 VERDICTS = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ....backends.gaps import relative_gap
-from ..report import number, percent
+from ..numbers import number, percent
 from .board import RECORDED, DispatchBoard, Line
 
 BOUNDED = "bounded slowdown: at least 1, with durations of at least 10 s"

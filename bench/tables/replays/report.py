@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..report import number, seconds, trouble
+from ..methods import trouble
+from ..numbers import number, seconds
 from .board import RECORDED, DispatchBoard, Line, sorted_out
 from .columns import Column, best_of, columns_of, compact, key_of
 from .figures import Grid, predictions

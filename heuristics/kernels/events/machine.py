@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ....models import Platform, Queue
-from ....models.dispatch.problem import DAY, Window
+from ....models.dispatch.jobs import DAY, Window
 from ..profile import Ints
 from .state import Trace
 

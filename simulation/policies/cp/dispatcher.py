@@ -25,7 +25,7 @@ from ....backends import Compiled
 from ....backends import backend as find_backend
 from ....heuristics.kernels.profile import Floats
 from ....models import Platform, Queue, Schedule
-from ....models.dispatch.problem import Window
+from ....models.dispatch.jobs import Window
 from ....models.language import Assignment
 from ....models.problem import Encoding
 from ...engine.moment import Decision, Moment, Start

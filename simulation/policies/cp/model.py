@@ -17,7 +17,7 @@ import numpy as np
 
 from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Job, Platform, Queue, Running
-from ....models.dispatch.problem import DAY, Window
+from ....models.dispatch.jobs import DAY, Window
 from ...engine.moment import Moment
 from .waiting import Waiting
 

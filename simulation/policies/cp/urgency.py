@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....heuristics.kernels.profile import Floats, Ints
-from ....models.dispatch.problem import DAY, Window
+from ....models.dispatch.jobs import DAY, Window
 from ...engine.moment import Moment, Start
 from .allocation import Asked, Board, Placed, asked_for
 from .model import FOLLOWED, windows_of

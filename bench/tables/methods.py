@@ -1,0 +1,223 @@
+"""Tables of methods: per view one row per method, the best marked, the best true bound below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ...backends.gaps import refutes, relative_gap
+from ..records.store import Record
+from ..runs.view import View
+from .numbers import NARROW, number, percent, seconds
+
+Cell = Callable[["Row"], RenderableType]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The runs of one method, one per seed; figures are means over the seeds that have them."""
+
+    method: str
+    records: Sequence[Record]
+
+    @property
+    def sound(self) -> list[Record]:
+        """Those with a verified schedule."""
+        return [r for r in self.records if r["verified"] and isinstance(r["objective"], (int, float))]
+
+    @property
+    def objectives(self) -> list[float]:
+        return [r["objective"] for r in self.sound]
+
+    @property
+    def objective(self) -> float | None:
+        """The mean, if every seed has a verified schedule."""
+        return fmean(self.objectives) if len(self.sound) == len(self.records) else None
+
+    def mean(self, value: Callable[[Record], float | None]) -> float | None:
+        """Mean of a figure over the seeds that have it."""
+        known = [v for v in map(value, self.records) if v is not None]
+        return fmean(known) if known else None
+
+
+@dataclass(frozen=True)
+class Board:
+    """All runs of one view of one instance. Objectives are compared in the problem's sense."""
+
+    records: Sequence[Record]
+
+    @property
+    def rows(self) -> list[Row]:
+        found: dict[str, list[Record]] = {}
+        for r in self.records:
+            found.setdefault(r["method"], []).append(r)
+        return [Row(method, records) for method, records in found.items()]
+
+    @property
+    def sign(self) -> int:
+        """1 where less is better, else -1."""
+        return -1 if any(r["sense"] == "maximize" for r in self.records) else 1
+
+    @property
+    def best(self) -> Row | None:
+        """The method with the best mean objective."""
+        known = [row for row in self.rows if row.objective is not None]
+        return min(known, key=lambda row: self.sign * (row.objective or 0.0), default=None)
+
+    @property
+    def schedule(self) -> Record | None:
+        """The record of the best verified schedule."""
+        known = [r for row in self.rows for r in row.sound]
+        return min(known, key=lambda r: self.sign * r["objective"], default=None)
+
+    @property
+    def bound(self) -> Record | None:
+        """The record with the best true bound over all methods; one that a verified schedule refutes is not true."""
+        known = [r for r in self._bounds if not self._refuted(r)]
+        return max(known, key=lambda r: self.sign * r["bound"], default=None)
+
+    @property
+    def _bounds(self) -> list[Record]:
+        return [r for r in self.records if isinstance(r["bound"], (int, float)) and r["status"] != "error"]
+
+    def _refuted(self, record: Record) -> bool:
+        """Whether the best verified schedule is better than the bound of a record allows."""
+        best = self.schedule
+        return best is not None and refutes(
+            best["objective"], record["bound"], "maximize" if self.sign < 0 else "minimize"
+        )
+
+    @property
+    def contradiction(self) -> str | None:
+        """A bound that a verified schedule refutes: one of the two programs is wrong."""
+        wrong = next((r for r in self._bounds if self._refuted(r)), None)
+        if wrong is None or self.schedule is None:
+            return None
+        return (
+            f"the bound {number(wrong['bound'])} of {wrong['method']} is refuted by the verified schedule of "
+            f"{self.schedule['method']} with {number(self.schedule['objective'])} and takes no part in gaps: please report this"
+        )
+
+
+def boards(records: Iterable[Record]) -> list[tuple[str, Board]]:
+    """The records by instance, view and limits of the machine, each with its title."""
+    found: dict[str, list[Record]] = {}
+    for r in records:
+        threads = "1 thread" if r["threads"] == 1 else f"{r['threads']} threads"
+        found.setdefault(f"{r['instance']}, {View(**r['view']).label}, {threads}", []).append(r)
+    return [(title, Board(members)) for title, members in found.items()]
+
+
+def table(title: str, board: Board, width: int = 120) -> Table:
+    """The table of a view, within ``width`` columns; below 110 it leaves some out."""
+    best = board.bound
+    bound = None if best is None else best["bound"]
+    seeds = max(len(row.records) for row in board.rows)
+    wide = width >= NARROW
+    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    made.add_column(" ", width=1)
+    made.add_column("method", overflow="fold", min_width=12)
+    columns: list[tuple[str, str, bool, Cell]] = [
+        ("status", "left", True, status),
+        ("objec-\ntive" if seeds == 1 else "mean\nobjec-\ntive", "right", True, lambda row: number(row.objective)),
+        ("least..most", "right", seeds > 1, spread),
+        ("bound", "right", True, lambda row: number(_best_bound(row, board.sign))),
+        ("best\nbound", "right", wide, lambda row: number(bound)),
+        ("gap to\nit", "right", True, lambda row: percent(relative_gap(row.objective, bound))),
+        ("first\nat s", "right", wide, lambda row: seconds(row.mean(lambda r: r["first_solution_s"]))),
+        ("best\nat s", "right", True, lambda row: seconds(row.mean(lambda r: r["best_s"]))),
+        ("build/lower/\nsolve s", "right", wide, spent),
+        ("warm\nstart", "left", True, warm_start),
+        ("veri-\nfied", "left", True, verified),
+    ]
+    shown = [(name, side, cell) for name, side, when, cell in columns if when]
+    for name, side, _ in shown:
+        made.add_column(name, justify="right" if side == "right" else "left", no_wrap=True)
+    winner = board.best
+    for row in board.rows:
+        won = winner is not None and row.method == winner.method
+        cells = [cell(row) for *_, cell in shown]
+        made.add_row("*" if won else "", Text(row.method), *cells, style="bold green" if won else "")
+    return made
+
+
+def summary(board: Board) -> list[Text]:
+    """What stands below a table: the best schedule, the best true bound and its gap, and what needs a word."""
+    lines: list[Text] = []
+    schedule, bound = board.schedule, board.bound
+    if schedule is not None:
+        lines.append(Text(f"best schedule: {number(schedule['objective'])} by {schedule['method']}, verified"))
+    if bound is not None:
+        gap = "" if schedule is None else f", gap {percent(relative_gap(schedule['objective'], bound['bound']))}"
+        lines.append(Text(f"best true bound: {number(bound['bound'])} by {bound['method']}{gap}"))
+    if board.contradiction:
+        lines.append(Text(board.contradiction, style="bold red"))
+    for row in board.rows:
+        reasons = dict.fromkeys(map(trouble, row.records))
+        lines.extend(Text(f"{row.method}: {reason}", style="dim") for reason in reasons if reason)
+    return lines
+
+
+def trouble(record: Mapping[str, Any]) -> str:
+    """Why a run has no answer or no accepted start, in a line; empty if all is well."""
+    if record["cause"] or record["status"] in ("error", "unknown"):
+        said = record["message"] or ("no solution found within its limit" if record["bound"] is None else "")
+        return " ".join(said.split())[:300]
+    start = record["warm_start"] or {}
+    return f"warm start rejected: {start['reason']}" if start.get("fate") == "rejected" else ""
+
+
+def status(row: Row) -> Text:
+    """The status, or the cause where a run was ended by it; how many seeds have it if they differ."""
+    found = [r["cause"] or ("bound only" if _bound_only(r) else r["status"]) for r in row.records]
+    kinds = list(dict.fromkeys(found))
+    text = kinds[0] if len(kinds) == 1 else "\n".join(f"{found.count(k)} {k}" for k in kinds)
+    bad = any(k in ("error", "crash", "timeout", "out of memory") for k in kinds)
+    return Text(text, style="red" if bad else "")
+
+
+def _bound_only(record: Mapping[str, Any]) -> bool:
+    return record["status"] == "unknown" and record["schedule"] is None and record["bound"] is not None
+
+
+def spread(row: Row) -> str:
+    """Least and greatest objective over the seeds."""
+    known = row.objectives
+    return f"{number(min(known))}..{number(max(known))}" if known else "-"
+
+
+def spent(row: Row) -> str:
+    """Mean seconds of build, lowering and solve."""
+    parts = [row.mean(lambda r, part=part: r["seconds"][part]) for part in ("build", "lower", "solve")]  # type: ignore[misc]
+    return "-" if all(p is None for p in parts) else "/".join(map(seconds, parts))
+
+
+def warm_start(row: Row) -> Text:
+    """The fate of the start; "returned" where nothing better than it was found."""
+    found = []
+    for r in row.records:
+        start = r["warm_start"] or {"fate": "none", "returned": False}
+        found.append("returned" if start["returned"] else start["fate"])
+    kinds = [k for k in dict.fromkeys(found) if k != "none"]
+    text = kinds[0] if len(set(found)) == 1 and kinds else "\n".join(f"{found.count(k)} {k}" for k in kinds)
+    return Text(text or "-", style="yellow" if {"returned", "rejected"} & set(kinds) else "")
+
+
+def verified(row: Row) -> Text:
+    """Whether every schedule passed the check."""
+    marks = [r["verified"] for r in row.records if r["verified"] is not None]
+    if not marks:
+        return Text("-")
+    return Text("yes") if all(marks) else Text("NO", style="bold red")
+
+
+def _best_bound(row: Row, sign: int) -> float | None:
+    known = [r["bound"] for r in row.records if isinstance(r["bound"], (int, float))]
+    return max(known, key=lambda b: sign * b, default=None)

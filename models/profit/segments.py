@@ -1,0 +1,92 @@
+"""Segments of a day with about one temperature and one energy price, and their cooling curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..step_function import DAY, Series
+from .cooling import Cooling, Point
+
+if TYPE_CHECKING:
+    from .problem import Profit
+
+WITHIN = 5.0  # degrees: the temperatures of a segment lie no further apart (thesis 6.5.3)
+
+
+JOULES = 3.6e6  # in a kWh
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a day with about one temperature and one energy price.
+
+    ``[begin, end)`` in seconds; ``celsius``: its mean; ``energy_price`` in euro per kWh; ``curve``: points (IT power,
+    cooling power) in watts.
+    """
+
+    begin: int
+    end: int
+    celsius: float
+    energy_price: float
+    curve: tuple[Point, ...] = field(repr=False)
+
+
+def _segments(begin: int, end: int, temperature: Series, prices: Series, cooling: Cooling) -> Iterator[Segment]:
+    """One after another, each as long as possible: within a day, at one price, within 5 degrees."""
+    pieces: list[tuple[int, int, float]] = []
+    at = math.nan  # the price of the pieces
+    for lo, hi, price in prices.pieces(begin, end):
+        for a, b, celsius in temperature.pieces(lo, hi):
+            for first, last in _days(a, b):
+                known = [c for *_, c in pieces] + [celsius]
+                if pieces and (first == lo or first % DAY == 0 or max(known) - min(known) > WITHIN):
+                    yield _segment(pieces, at, cooling)
+                    pieces = []
+                pieces.append((first, last, celsius))
+                at = price
+    if pieces:
+        yield _segment(pieces, at, cooling)
+
+
+def _days(begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """[begin, end) cut at midnight."""
+    while begin < end:
+        midnight = (begin // DAY + 1) * DAY
+        yield begin, min(end, midnight)
+        begin = midnight
+
+
+def _segment(pieces: Sequence[tuple[int, int, float]], price: float, cooling: Cooling) -> Segment:
+    begin, end = pieces[0][0], pieces[-1][1]
+    celsius = math.fsum((b - a) * c for a, b, c in pieces) / (end - begin)
+    return Segment(begin, end, celsius, price, cooling.curve(celsius))
+
+
+STRAIGHT = 1e-10  # of the greatest cooling power: so far off the line a point is no bend, only rounding
+
+
+def points_to(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
+    """The bends of a segment's cooling curve, as far as the jobs can drive it."""
+    most = problem.most_power
+    inside = [p for p in segment.curve if p[0] < most]
+    curve = segment.curve
+    if most < curve[-1][0]:
+        curve = (*inside, next(p for p in curve if p[0] >= most))
+    return _bends(curve)
+
+
+def _bends(curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points between which the curve is straight; points of a straight line between them are left out."""
+    off = STRAIGHT * max(abs(y) for _, y in curve)
+    kept = [curve[0]]
+    last = 0
+    for k in range(2, len(curve)):
+        (x0, y0), (x1, y1) = curve[last], curve[k]
+        between = curve[last + 1 : k]
+        if any(abs(y0 + (y1 - y0) * (x - x0) / (x1 - x0) - y) > off for x, y in between):
+            last = k - 1
+            kept.append(curve[last])
+    return [*kept, curve[-1]]
