@@ -15,7 +15,7 @@ test: $(READY)
 	$(BIN)/pytest tests -q -n 2
 
 known: $(READY)
-	$(BIN)/pytest tests/known.py tests/known_noon.py tests/known_evictions.py tests/known_profit.py tests/known_fuzz.py -q -rA --timeout 3600
+	$(BIN)/pytest tests/known/*.py -q -rA --timeout 3600
 
 conformance: $(READY)
 	$(BIN)/python -m schedlab.backends.conformance --count 500 --seed 1

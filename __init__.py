@@ -66,8 +66,7 @@ from .models.profit.accounting import account
 from .solve import solve
 
 if TYPE_CHECKING:
-    from .heuristics import delay_search, relaxation_search, trade_off
-    from .heuristics.list_scheduling import first_solution, multi_search
+    from .heuristics import delay_search, first_solution, multi_search, relaxation_search, trade_off
     from .heuristics.lns.search import lns
     from .models.profit.guide import Guide
     from .simulation.engine.simulation import Simulation, SimulationError

@@ -43,13 +43,7 @@ def improve_placed(
     for a backend that is missing or does not take the model, LoweringTooLarge for a model too large for its lowering,
     ProblemError where what stays overfills a node, Interrupted at Ctrl-C.
     """
-    from ..backends import (  # the one heuristic that knows solvers
-        INTERRUPTED,
-        Interrupted,
-        Limits,
-        SolverUnavailable,
-        run,
-    )
+    from ..backends import INTERRUPTED, Interrupted, Limits, SolverUnavailable, run
 
     began = time.perf_counter()
     found = around.model(placed, free, keep_nodes, nodes, since, until)

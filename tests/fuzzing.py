@@ -37,7 +37,7 @@ from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
 from schedlab.instances.kinds.profit import read_prices
 from schedlab.instances.weather import read_weather, write_weather
 from schedlab.models.profit.guide import Guide
-from schedlab.simulation.output_reader import JobsError, read_jobs
+from schedlab.simulation.outputs.reading import JobsError, read_jobs
 
 CLEAN = (*WRONG_USE, FormatError, JobsError)
 SECONDS, BYTES = 5, 2**30

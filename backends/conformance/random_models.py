@@ -39,15 +39,6 @@ from .random_expressions import Expressions
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
 LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
 ROOM = 30_000  # assignments, before any is excluded, that a model may have
-CONSTRUCTS = (
-    "fixed size", "variable size", "zero size", "size from zero", "start windows", "optional", "default horizon",
-    "negative time", "integer", "negative integer", "boolean", "alternative of 1", "alternative of several",
-    "optional alternative", "cumulative constant", "cumulative stepwise", "variable demand", "affine demand",
-    "no_overlap", "synchronize", "end_before_start", "start_before_start", "end_before_end", "start_before_end",
-    "delay", "negative delay", "implies", "<=", "==", ">=", "<", "range", "real comparison", "sum", "max", "min",
-    "positive_part", "holds", "overlap", "element", "piecewise", "nested", "minimize", "maximize", "real objective",
-    "lexicographic", "first optimum 0", "large coefficients", "no objective",
-)  # fmt: skip
 
 
 class RandomModel(NamedTuple):

@@ -25,10 +25,11 @@ from ..base import Limits
 from ..registry import UnknownName, backend, names
 from .agreement import Case, Contender, Verdict, examine, examine_one, judge, shrink
 from .brute_force import EnumerationError, Truth, brute_force
+from .constructs import CONSTRUCTS
 from .copies import Copy
 from .declaration import declaration
 from .planted_faults import FAULTS, faulty
-from .random_models import CONSTRUCTS, random_model
+from .random_models import random_model
 
 STANDARD = "cpsat,highs:pairwise,highs:time-indexed,cpo"
 FAULT_MODELS = 400  # a planted fault has to be caught within so many models

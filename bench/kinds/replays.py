@@ -95,7 +95,7 @@ def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     """
     from ...simulation.engine.simulation import SimulationError
     from ...simulation.metrics import metrics, recorded
-    from ...simulation.outputs import write_jobs
+    from ...simulation.outputs.writing import write_jobs
 
     view, replay = View(**spec["view"]), Replay(**spec["replay"])
     scene = scene_of(spec["path"], view, replay, spec["drop_impossible"])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ...models.platform import NodeGroup, Platform
-    from ...simulation.output_reader import Jobs
+    from ...simulation.outputs.reading import Jobs
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ...models.platform import Platform
-    from ...simulation.output_reader import Jobs
+    from ...simulation.outputs.reading import Jobs
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -28,7 +28,7 @@ from .charts import Chart, Frame, chart, require_matplotlib
 from .gantt import HOUR
 
 if TYPE_CHECKING:
-    from ...simulation.output_reader import Jobs
+    from ...simulation.outputs.reading import Jobs
 
 Ints = NDArray[np.int64]
 TEMPLATE = "plot.html"
@@ -148,7 +148,7 @@ def _section(folder: Path, title: str, board: DispatchBoard, drawn: Sequence[Rec
 
 
 def _jobs(folder: Path, record: Mapping[str, Any]) -> Jobs:
-    from ...simulation.output_reader import JobsError, read_jobs
+    from ...simulation.outputs.reading import JobsError, read_jobs
 
     path = folder / str(record["jobs_csv"])
     try:

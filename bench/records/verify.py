@@ -136,7 +136,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, scene: Scene) -> l
     start.
     """
     from ...simulation.engine.verification import violations
-    from ...simulation.output_reader import read_jobs
+    from ...simulation.outputs.reading import read_jobs
 
     broke_off = _broke_off(record)
     replayed = read_jobs(jobs_file(folder, record)).replay(scene.workload, scene.platform)

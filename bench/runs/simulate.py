@@ -146,10 +146,10 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
     A cell is empty where a job was not started; jobs that the machine cannot hold stand at the end. Returns the
     dispatchers that left no starts. Raises WrongUse.
     """
-    from ...simulation import outputs
     from ...simulation.engine.simulation import Simulation
+    from ...simulation.outputs import reading, writing
 
-    runs: dict[str, Simulation | outputs.Jobs] = {}
+    runs: dict[str, Simulation | reading.Jobs] = {}
     without = []
     several = Counter(r["method"] for r in records)
     for r in records:
@@ -157,11 +157,11 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
         if r.get("jobs_csv") is None:
             without.append(title)
         else:
-            runs[title] = outputs.read_jobs(jobs_file(folder, r))
+            runs[title] = reading.read_jobs(jobs_file(folder, r))
     ids = [*scene.workload.ids, *(job for job, _ in scene.workload.report.dropped)]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        outputs.write_starts(runs, out, ids)
+        writing.write_starts(runs, out, ids)
     except OSError as e:
         raise WrongUse(f"--starts {out}: cannot be written ({e.strerror})") from e
     return without

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...heuristics import ListScheduler, warm_up
-from ...heuristics.list_scheduling import first_solution, multi_search
+from ...heuristics import ListScheduler, first_solution, multi_search, warm_up
 from ...instances import generators, load
 from ...models import Dispatch, Job, NodeGroup, Platform, Profit, Queue
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ...heuristics import warm_up
-from ...heuristics.list_scheduling import first_solution, multi_search
+from ...heuristics import first_solution, multi_search, warm_up
 from ...instances import load
 from ...models import Profit
 from ..ingest.curie import import_curie

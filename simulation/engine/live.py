@@ -10,7 +10,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ...heuristics.kernels.events.fit import count_fits
 from ...heuristics.kernels.events.replay import step
 from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.standstill import Standstill
-from ...heuristics.kernels.events.state import (  # fmt: skip
+from ...heuristics.kernels.events.state import (
     ENDED,
     NOW,
     SORTED,
@@ -42,10 +42,8 @@ from ..policies.policy import Policy
 from . import compiled_replay as kernels
 from .answer import fault_of
 from .moment import Decision, Dispatcher, Moment, Start
+from .progress import OnProgress, Progress, Replay, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
-
-if TYPE_CHECKING:
-    from .progress import OnProgress, Replay
 
 TELL_EVERY = 0.2  # seconds
 
@@ -94,8 +92,6 @@ class Live:
 
     def run(self) -> Simulation:
         """Replay to the end. Raises SimulationError."""
-        from .progress import check_all_started
-
         plan, state = self.plan, self.state
         if not isinstance(plan.dispatcher, Policy):
             self._begin(plan.dispatcher)
@@ -142,8 +138,6 @@ class Live:
         return self.plan.result(self.state, decisions, seconds, notes)
 
     def _stopped(self) -> bool:
-        from .progress import Progress
-
         if self.told is None or time.perf_counter() - self.last_told < TELL_EVERY:
             return False
         self.last_told = time.perf_counter()
@@ -223,8 +217,6 @@ class Live:
         return whole > 0
 
     def _by_policy(self, policy: Policy) -> None:
-        from .progress import rules_of
-
         plan, state = self.plan, self.state
         if self.rules is None:
             self.rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")

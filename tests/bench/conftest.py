@@ -12,7 +12,7 @@ from schedlab.bench.records.record import outcome, plain, record
 from schedlab.bench.records.store import Store
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
-from schedlab.heuristics.list_scheduling import first_solution
+from schedlab.heuristics import first_solution
 from schedlab.instances import load
 from schedlab.instances.files.own_files import content_of
 

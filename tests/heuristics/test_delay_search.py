@@ -5,10 +5,9 @@ import random
 
 import numpy as np
 import pytest
-from schedlab.heuristics import ListScheduler, NoSchedule
+from schedlab.heuristics import ListScheduler, NoSchedule, multi_search
 from schedlab.heuristics.delay_search import delay_search
 from schedlab.heuristics.kernels.placement import PARKED
-from schedlab.heuristics.list_scheduling import multi_search
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from schedlab.models.profit.cooling import Cooling
 from schedlab.models.step_function import Series

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from schedlab.backends import Limits, SolverUnavailable, UnknownName
-from schedlab.heuristics.list_scheduling import first_solution, multi_search
+from schedlab.heuristics import first_solution, multi_search
 from schedlab.heuristics.neighbourhood_solve import improve, improve_placed
 from schedlab.heuristics.relaxation_search import relaxation_search
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue

@@ -4,8 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from schedlab.heuristics import Allocator, NoSchedule, allocate, move_jobs
-from schedlab.heuristics.list_scheduling import first_solution, multi_search
+from schedlab.heuristics import Allocator, NoSchedule, allocate, first_solution, move_jobs, multi_search
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 PLATFORM = Platform(

@@ -13,8 +13,8 @@ import pytest
 from schedlab.instances import eurora_platform, open_trace, read_batsim, read_eurora, write_batsim
 from schedlab.instances.traces import FORMATS, guess_format, midnight, read_trace, window_of
 from schedlab.instances.workload import Workload, WorkloadError
+from shared_data import DATA
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 Writer = Callable[[str, str], Path]
 
 

@@ -11,9 +11,10 @@ from schedlab.instances import InstanceError, WorkloadError
 from schedlab.instances.generators.climate import SEASONS, synthetic
 from schedlab.instances.weather import Weather, read_weather, weather_csv
 from schedlab.models.step_function import DAY, HOUR, Series
+from shared_data import DATA as SHARED
 
 Writer = Callable[[str, str], Path]
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "weather_po_valley_pvgis"
+DATA = SHARED / "weather_po_valley_pvgis"
 TMY = "tmy_45.000_8.000_2005_2023"
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the weather of the Po valley is not in {DATA}")

@@ -8,8 +8,8 @@ import schedlab as sl
 from schedlab.instances import read_fjsplib, read_jsplib, read_psplib
 from schedlab.models.project.problem import Project
 from schedlab.models.project.tasks import Resource, Task
+from shared_data import DATA
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="../shared/data is missing: nothing to compare with")
 
 

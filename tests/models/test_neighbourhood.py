@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from schedlab.backends import Limits, run
-from schedlab.heuristics.list_scheduling import first_solution
+from schedlab.heuristics import first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, Schedule
 from schedlab.models.dispatch.problem import OBJECTIVES
 from schedlab.models.neighbourhood import Neighbourhoods, neighbourhood

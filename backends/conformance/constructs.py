@@ -1,0 +1,13 @@
+"""The constructs of the language that random models must contain."""
+
+from __future__ import annotations
+
+CONSTRUCTS = (
+    "fixed size", "variable size", "zero size", "size from zero", "start windows", "optional", "default horizon",
+    "negative time", "integer", "negative integer", "boolean", "alternative of 1", "alternative of several",
+    "optional alternative", "cumulative constant", "cumulative stepwise", "variable demand", "affine demand",
+    "no_overlap", "synchronize", "end_before_start", "start_before_start", "end_before_end", "start_before_end",
+    "delay", "negative delay", "implies", "<=", "==", ">=", "<", "range", "real comparison", "sum", "max", "min",
+    "positive_part", "holds", "overlap", "element", "piecewise", "nested", "minimize", "maximize", "real objective",
+    "lexicographic", "first optimum 0", "large coefficients", "no objective",
+)  # fmt: skip

@@ -1,0 +1,203 @@
+"""Reads the schedule file of a replay back, with the place of every fault."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+
+from ...instances.files.lines import TextError, streamed
+from ...instances.workload import Ints, Workload
+from ...models.excerpt import excerpt
+from ...models.platform import Platform
+from ..engine.simulation import Placement
+from ..engine.verification import NEVER
+from .columns import CHUNK, KILLED, NEEDED, Mask
+
+READ = (*NEEDED, "requested_time", "final_state", "metadata")
+
+
+LARGE = 2**53  # numbers from here on are taken for mistakes
+
+
+class JobsError(ValueError):
+    """A jobs.csv cannot be used; the message says where (file, line, job) and what was expected."""
+
+
+class Kind(NamedTuple):
+    """What many jobs have in common: queue, user, and the request of a unit; empty where the file does not say."""
+
+    queue: str = ""
+    user: str = ""
+    request: Mapping[str, int] = {}
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A replay that was read back: what ``verification.violations`` checks."""
+
+    workload: Workload
+    platform: Platform
+    start: Ints
+    end: Ints
+    killed: Mask
+    placement: Placement
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The jobs of a jobs.csv, in its order, one entry per job; -1 where the file has an empty cell. Seconds.
+
+    ``placement``: as in a Simulation, over the numbers of nodes; ``kind``: index into ``kinds``.
+    """
+
+    ids: Sequence[str]
+    submit: Ints
+    start: Ints
+    end: Ints
+    walltime: Ints
+    units: Ints
+    killed: Mask
+    placement: Placement
+    kind: Ints
+    kinds: Sequence[Kind]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def replay(self, workload: Workload, platform: Platform) -> Replayed:
+        """These jobs as a replay of the workload; a job that the file has not was never started.
+
+        Raises JobsError if the file has a job twice, or one that the workload has not.
+        """
+        row = {name: k for k, name in enumerate(self.ids)}
+        if len(row) < len(self.ids):
+            twice = next(name for k, name in enumerate(self.ids) if row[name] != k)
+            raise JobsError(f"job {excerpt(twice)} is there twice; expected is one line per job")
+        unknown = row.keys() - set(workload.ids)
+        if unknown:
+            raise JobsError(f"job {excerpt(min(unknown))} is not one of {workload.name} ({len(unknown)} such jobs)")
+        at = np.array([row.get(name, NEVER) for name in workload.ids], np.int64)
+        there, p = at >= 0, self.placement
+        count = np.where(there, np.diff(p.first)[at], 0)
+        first = np.concatenate([[0], np.cumsum(count)])
+        index = np.repeat(p.first[at] - first[:-1], count) + np.arange(first[-1])
+        start, end = (np.where(there, column[at], NEVER) for column in (self.start, self.end))
+        placement = Placement(first, p.low[index], p.high[index], p.units[index])
+        return Replayed(workload, platform, start, end, there & self.killed[at], placement)
+
+
+def read_jobs(path: Path) -> Jobs:
+    """The jobs of a jobs.csv, of ours or of Batsim (fractions of seconds are rounded). Raises JobsError, OSError.
+
+    Needs the columns job_id, submission_time, requested_number_of_resources, starting_time, finish_time and
+    allocated_resources.
+    """
+    kinds: dict[str, int] = {}
+    parts = []
+    try:
+        for line, text in _blocks(csv.reader(streamed(path)), path):
+            parts.append(_part(text, f"{path}, line", line, kinds))
+    except TextError as e:
+        raise JobsError(str(e)) from e
+    except (UnicodeDecodeError, csv.Error) as e:
+        raise JobsError(f"{path}: not text with commas ({e})") from e
+    if not parts:
+        raise JobsError(f"{path}: no jobs")
+    ids = [name for part in parts for name in part[0]]
+    submit, start, end, walltime, units, killed, count, low, high, each, kind = (
+        np.concatenate(column) for column in list(zip(*parts, strict=True))[1:]
+    )
+    placement = Placement(np.concatenate([[0], np.cumsum(count)]), low, high, each)
+    return Jobs(ids, submit, start, end, walltime, units, killed, placement, kind, [_kind(text) for text in kinds])
+
+
+def _blocks(reader: Iterator[list[str]], path: Path) -> Iterator[tuple[int, dict[str, list[str]]]]:
+    """The file in blocks of lines: the number of the first line, and the columns by name."""
+    header = next(reader, [])
+    missing = [name for name in NEEDED if name not in header]
+    if missing:
+        raise JobsError(f"{path}: not a jobs.csv of Batsim, its first line lacks {', '.join(missing)}")
+    line = 2
+    while rows := list(islice(reader, CHUNK)):
+        wrong = next((k for k, row in enumerate(rows) if len(row) != len(header)), None)
+        if wrong is not None:
+            raise JobsError(f"{path}, line {line + wrong}: {len(rows[wrong])} fields; expected are {len(header)}")
+        yield line, {name: [row[k] for row in rows] for k, name in enumerate(header) if name in READ}
+        line += len(rows)
+
+
+def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str, int]) -> tuple[Any, ...]:
+    """The columns of some rows; ``kinds`` numbers the distinct metadata."""
+    rows = len(text["job_id"])
+    names = ("submission_time", "starting_time", "finish_time", "requested_time", "requested_number_of_resources")
+    numbers = [_numbers(text.get(name, [""] * rows), name, where, line) for name in names]
+    killed = np.array([state == KILLED for state in text.get("final_state", [""] * rows)], np.bool_)
+    count, kind = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    ranges: list[int] = []
+    for k, (nodes, meta) in enumerate(zip(text["allocated_resources"], text.get("metadata", [""] * rows), strict=True)):
+        base, _, units = meta.partition(";units=")
+        kind[k] = kinds.setdefault(base, len(kinds))
+        before = len(ranges)
+        try:
+            ranges += _ranges(units or nodes)
+        except ValueError:
+            raise JobsError(
+                f"{where} {line + k}: job {excerpt(text['job_id'][k])} has the nodes {excerpt(units or nodes)}; expected is 0-3 7"
+            ) from None
+        count[k] = (len(ranges) - before) // 3
+    low, high, each = np.array(ranges, np.int64).reshape(-1, 3).T
+    return text["job_id"], *numbers, killed, count, low, high, each, kind
+
+
+def _numbers(cells: list[str], name: str, where: str, line: int) -> Ints:
+    """A column of numbers as whole ones; -1 for empty cells. Raises JobsError."""
+    try:
+        found = np.array([cell or NEVER for cell in cells], np.float64)
+    except ValueError:
+        found = np.array([_number(cell) for cell in cells], np.float64)
+    wrong = np.flatnonzero(~(np.abs(found) < LARGE))
+    if wrong.size:
+        k = int(wrong[0])
+        raise JobsError(f"{where} {line + k}: {name} is {excerpt(cells[k])}; expected is a number")
+    return np.rint(found).astype(np.int64)
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell or NEVER)
+    except ValueError:
+        return np.nan
+
+
+def _ranges(text: str) -> list[int]:
+    """``0-3:2 7:1`` or ``0-3 7`` as low, high and units on each, one range after the other. Raises ValueError.
+
+    >>> _ranges("0-3:2 7")
+    [0, 3, 2, 7, 7, 1]
+    """
+    found: list[int] = []
+    for piece in text.split():
+        nodes, _, several = piece.partition(":")
+        begin, _, end = nodes.partition("-")
+        low, high, units = int(begin), int(end or begin), int(several or 1)
+        if not (0 <= low <= high <= LARGE and 0 <= units <= LARGE):
+            raise ValueError
+        found += (low, high, units)
+    return found
+
+
+def _kind(text: str) -> Kind:
+    """What metadata of ours say; nothing of those of others."""
+    fields = dict(field.partition("=")[::2] for field in text.split(";"))
+    if "queue" not in fields:
+        return Kind()
+    asked = (pair.partition(":") for pair in fields.get("request", "").split())
+    request = {unquote(name): int(amount) for name, _, amount in asked if amount.isdecimal() and len(amount) < 16}
+    return Kind(unquote(fields["queue"]), unquote(fields.get("user", "")), request)

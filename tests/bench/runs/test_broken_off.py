@@ -1,0 +1,121 @@
+"""Runs that are broken off: killed, crashed, out of memory. The best schedule is kept; exit code and --retry follow."""
+
+import sys
+
+import pytest
+from schedlab.bench.records.record import answered, failed
+from schedlab.bench.records.store import Store
+from schedlab.bench.runs import process
+from schedlab.bench.runs.run import Task
+from schedlab.bench.runs.runner import supervise
+from schedlab.bench.runs.selection import Asked, Run
+from schedlab.bench.runs.view import View
+from schedlab.bench.tables.methods import boards, status
+from schedlab.heuristics import multi_search
+from schedlab.heuristics.registry import warm_up_for
+from schedlab.instances import load
+
+# The worker itself, with a method that finds schedules by multi-search and then ends as its argument says.
+BREAKING = """
+import os, signal, sys, time
+from schedlab.heuristics import multi_search, registry
+def planted(problem, ask):
+    tell = lambda news, placement: ask.on_incumbent(news.objective, placement)
+    found = multi_search(problem, None, None if ask.argument == "nothing" else tell)
+    if ask.argument == "wrong":
+        ask.on_incumbent(0.0, type(found)(dict.fromkeys(found.start, 0), found.nodes))
+    time.sleep(0.3)
+    if ask.argument in ("hang", "nothing", "wrong"): time.sleep(60)
+    if ask.argument == "stop": os.kill(os.getpid(), signal.SIGSTOP)
+    if ask.argument == "kill": os.kill(os.getpid(), signal.SIGKILL)
+    if ask.argument == "memory": raise MemoryError
+    raise ValueError("planted")
+ends = ("hang", "nothing", "wrong", "stop", "kill", "memory", "crash")
+registry.HEURISTICS["planted"] = registry.Heuristic(planted, ends)
+from schedlab.bench.runs.worker import main
+main()
+"""
+FIRST = View(first=12)
+
+
+class Nobody:
+    def begun(self, run): ...
+
+    def incumbent(self, run, event): ...
+
+    def ended(self, run, record, kept): ...
+
+
+@pytest.fixture(scope="module")
+def broken_off(tmp_path_factory):
+    """Records of runs that found schedules and then did not come to their own end, by how they ended; and their folder."""
+    warm_up_for(FIRST.of(load("eurora_99")))  # four workers at once would each compile the kernels
+    folder = tmp_path_factory.mktemp("broken")
+    (folder / "worker.py").write_text(BREAKING)
+    ends = ("hang", "nothing", "wrong", "stop", "kill", "memory", "crash")
+    fields = {"path": "eurora_99", "time_limit": 1.0, "view": FIRST, "kind": "dispatch"}
+    runs = [Run("eurora_99", content="c", method=f"planted:{end}", **fields) for end in ends]
+    with pytest.MonkeyPatch.context() as patch, Store(folder / "out") as store:
+        patch.setattr(process, "KILL_AFTER", 0.5)
+        found = supervise(runs, store, Nobody(), jobs=4, command=(sys.executable, str(folder / "worker.py")))
+    return dict(zip(ends, found, strict=True)), folder / "out"
+
+
+@pytest.mark.parametrize(
+    ("end", "cause", "word"),
+    [
+        ("hang", "timeout", "killed"),
+        ("stop", "timeout", "suspended"),
+        ("kill", "crash", "SIGKILL"),
+        ("memory", "out of memory", "out of memory"),
+        ("crash", "crash", "ValueError: planted"),
+    ],
+)
+def test_a_run_that_is_broken_off_keeps_its_best_schedule_and_the_cause(broken_off, end, cause, word):
+    record = broken_off[0][end]
+    problem = FIRST.of(load("eurora_99"))
+    best = problem.objective(multi_search(problem).schedule)
+    assert (record["status"], record["cause"], record["verified"]) == ("feasible", cause, True)
+    assert record["objective"] == pytest.approx(best, rel=1e-9) == record["incumbents"][-1]["objective"]
+    assert problem.verify(problem.read(record["schedule"])) == []
+    assert word in record["message"] and "its best schedule is kept" in record["message"]
+    ((_, board),) = boards([record])
+    assert str(status(board.rows[0])) == cause and board.best is not None
+    assert failed(record) is (cause == "crash")
+
+
+def test_a_schedule_that_was_handed_over_and_does_not_hold_is_not_used(broken_off):
+    record = broken_off[0]["wrong"]
+    assert (record["status"], record["cause"]) == ("unknown", "timeout")
+    assert record["objective"] is record["schedule"] is record["verified"] is None
+    assert "does not hold" in record["message"] and failed(record)
+
+
+def test_a_run_that_was_killed_without_an_answer_has_failed(broken_off):
+    record = broken_off[0]["nothing"]
+    assert (record["cause"], record["schedule"]) == ("timeout", None) and failed(record)
+
+
+def test_what_was_handed_over_leaves_no_file(broken_off):
+    records, out = broken_off
+    names = {p.name for p in out.iterdir()} - {".lock"}
+    assert names == {f"planted_{end}.1.{record['key']}.json" for end, record in records.items()}
+
+
+def test_what_ended_by_itself_has_answered_and_what_was_broken_off_with_nothing_has_not():
+    def of(**fields):
+        return {"status": "unknown", "cause": None, "objective": None, "bound": None, "verified": None, **fields}
+
+    kept = [of(), of(cause="unavailable"), of(status="infeasible"), of(cause="timeout", bound=3.0)]
+    kept += [of(cause="timeout", objective=7.0), of(cause="out of memory", objective=7.0)]
+    kept.append(of(cause="timeout", jobs_csv="half.jobs.csv"))
+    assert all(map(answered, kept)) and not any(map(failed, kept))
+    lost = [of(cause="timeout"), of(cause="out of memory", status="error"), of(status="error")]
+    assert not any(map(answered, lost)) and all(map(failed, lost))
+
+
+def test_retry_covers_what_was_broken_off():
+    for cause, again in (("timeout", True), ("crash", True), ("out of memory", True), ("unavailable", False)):
+        record = {"status": "feasible", "cause": cause, "objective": 7.0, "bound": None, "verified": True}
+        assert Task((), Asked(), retry=True).keep(record) is not again
+        assert Task((), Asked()).keep(record)

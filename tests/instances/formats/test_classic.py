@@ -1,0 +1,144 @@
+"""Readers of the classic formats, on small texts and on the files of ../shared/data; broken files are told by line."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from schedlab.instances.formats.classic import (
+    FormatError,
+    read_fjsplib,
+    read_jsplib,
+    read_mmlib,
+    read_patterson,
+    read_psplib,
+)
+from schedlab.models.project.problem import Project
+from shared_data import DATA
+
+MULTI_MODE = """\
+************************************************************************
+jobs  (incl. supersource/sink ):  4
+RESOURCES
+  - renewable                 :  1   R
+  - nonrenewable              :  1   N
+  - doubly constrained        :  0   D
+************************************************************************
+PRECEDENCE RELATIONS:
+jobnr.    #modes  #successors   successors
+   1        1          2           2   3
+   2        2          1           4
+   3        1          1           4
+   4        1          0
+************************************************************************
+REQUESTS/DURATIONS:
+jobnr. mode duration  R 1  N 1
+------------------------------------------------------------------------
+  1      1     0       0    0
+  2      1     3       2    0
+         2     2       2    4
+  3      1     4       1    1
+  4      1     0       0    0
+************************************************************************
+RESOURCEAVAILABILITIES:
+  R 1  N 1
+    2    4
+************************************************************************
+"""
+PATTERSON = "4 1\n5\n0 0 2 2 3\n3 4\n1 4 2 5 1 4\n0 0 0\n"
+JOB_SHOP = "# a comment\n2 2\n0 3 1 2\n1 4 0 1\n"
+FLEXIBLE = "2 2 1.5\n2 1 1 3 2 1 4 2 2\n1 1 2 5\n"
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "file.txt"
+    path.write_text(text)
+    return path
+
+
+def test_psplib_with_modes(tmp_path: Path) -> None:
+    project = read_mmlib(written(tmp_path, MULTI_MODE))
+    assert [(r.name, r.capacity, r.renewable) for r in project.resources] == [("R1", 2, True), ("N1", 4, False)]
+    assert [(m.name, m.duration, dict(m.demands)) for m in project.tasks[1].modes] == [
+        ("1", 3, {"R1": 2}),
+        ("2", 2, {"R1": 2, "N1": 4}),
+    ]
+    assert project.precedences == (("1", "2", 0), ("1", "3", 0), ("2", "4", 0), ("3", "4", 0))
+
+
+def test_patterson_in_any_breaking_of_lines(tmp_path: Path) -> None:
+    project = read_patterson(written(tmp_path, PATTERSON))
+    assert [t.modes[0].duration for t in project.tasks] == [0, 3, 2, 0]
+    assert dict(project.tasks[2].modes[0].demands) == {"R1": 5}
+    assert project.precedences == (("1", "2", 0), ("1", "3", 0), ("2", "4", 0), ("3", "4", 0))
+
+
+def test_job_shops(tmp_path: Path) -> None:
+    project = read_jsplib(written(tmp_path, JOB_SHOP))
+    assert [t.name for t in project.tasks][:2] == ["job 1 step 1", "job 1 step 2"]
+    assert dict(project.tasks[2].modes[0].demands) == {"machine 1": 1}
+    assert project.horizon == 10
+
+
+def test_flexible_job_shops(tmp_path: Path) -> None:
+    project = read_fjsplib(written(tmp_path, FLEXIBLE))
+    assert [(m.name, m.duration) for m in project.tasks[1].modes] == [("machine 1", 4), ("machine 2", 2)]
+    assert project.precedences == (("job 1 step 1", "job 1 step 2", 0),)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "old", "new", "line"),
+    [
+        (read_psplib, MULTI_MODE, "2        2          1 ", "2        2          2 ", 11),
+        (read_psplib, MULTI_MODE, "2     2       2    4", "2     2       2", 20),
+        (read_psplib, MULTI_MODE, "         2     2       2    4\n", "", 11),
+        (read_psplib, MULTI_MODE, "constrained        :  0", "constrained        :  1", 6),
+        (read_psplib, MULTI_MODE, "N 1\n    2    4\n", "N 1\n    2\n", 26),
+        (read_psplib, MULTI_MODE, "PRECEDENCE RELATIONS", "RELATIONS", 27),
+        (read_patterson, PATTERSON, "5 1 4", "5 1 x", 5),
+        (read_patterson, PATTERSON, "0 0 0\n", "0 0\n", 6),
+        (read_jsplib, JOB_SHOP, "1 4 0 1", "1 4 0", 4),
+        (read_jsplib, JOB_SHOP, "1 4 0 1", "1 4 2 1", 4),
+        (read_jsplib, JOB_SHOP, "1 4 0 1\n", "", 3),
+        (read_fjsplib, FLEXIBLE, "1 1 2 5", "1 2 2 5", 3),
+        (read_fjsplib, FLEXIBLE, "1 1 2 5", "1 1 3 5", 3),
+        (read_fjsplib, FLEXIBLE, "2 2 1.5", "two 2", 1),
+        (read_fjsplib, FLEXIBLE, FLEXIBLE, "", 1),
+    ],
+)
+def test_a_broken_file_is_told_by_its_line(
+    tmp_path: Path, read: Callable[[Path], Project], text: str, old: str, new: str, line: int
+) -> None:
+    assert old in text
+    with pytest.raises(FormatError, match=rf"file\.txt, line {line}: expected .*, found ") as caught:
+        read(written(tmp_path, text.replace(old, new, 1)))
+    assert caught.value.line == line
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="../shared/data is missing")
+@pytest.mark.parametrize(
+    ("read", "file", "tasks", "modes", "links", "capacities"),
+    [
+        (read_psplib, "rcpsp_psplib/j30/j3029_9.sm", 32, 32, 58, (14, 15, 15, 15)),
+        (read_mmlib, "mmrcpsp_mmlib/J5011_5.txt", 52, 152, 241, (36, 37, 220, 187)),
+        (read_patterson, "mmrcpsp_mmlib/RG300_1.txt", 302, 302, 5208, (10, 10, 10, 10)),
+        (read_jsplib, "jsp/ft10.txt", 100, 100, 90, (1,) * 10),
+        (read_fjsplib, "fjsp/mk01.txt", 55, 115, 45, (1,) * 6),
+    ],
+)
+def test_files_of_the_literature(
+    read: Callable[[Path], Project], file: str, tasks: int, modes: int, links: int, capacities: tuple[int, ...]
+) -> None:
+    project = read(DATA / file)
+    assert (len(project.tasks), sum(len(t.modes) for t in project.tasks)) == (tasks, modes)
+    assert len(project.precedences) == links
+    assert tuple(r.capacity for r in project.resources) == capacities
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="../shared/data is missing")
+@pytest.mark.parametrize(
+    ("read", "file", "length"),
+    [(read_psplib, "rcpsp_psplib/j30/j301_1.sm", 38), (read_jsplib, "jsp/ft10.txt", 655)],
+)
+def test_the_longest_path_is_that_of_the_literature(read: Callable[[Path], Project], file: str, length: int) -> None:
+    project = read(DATA / file)
+    assert max(project.heads[t.name] + t.shortest for t in project.tasks) == length
