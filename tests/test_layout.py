@@ -1,24 +1,35 @@
-"""The plan of the house: which room may import which, and that the examples in the docstrings are true."""
+"""The package layout: layers, import cycles, sizes of files and folders, the list of packages; and examples that are true."""
+
+from __future__ import annotations
 
 import ast
 import doctest
 import importlib
 import pkgutil
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
 import pytest
 import schedlab
 
 ROOT = Path(schedlab.__file__).parent
 ALLOWED = {
-    "models": set(),
-    "instances": {"models"},
-    "heuristics": {"models", "backends"},
-    "backends": {"models"},
-    "solve": {"models", "heuristics", "backends"},
-    "dispatch": {"models", "instances", "heuristics", "backends", "solve"},
-    "bench": {"models", "instances", "heuristics", "backends", "solve", "dispatch"},
+    "errors": set(),
+    "models": {"errors"},
+    "instances": {"errors", "models"},
+    "backends": {"errors", "models"},
+    "heuristics": {"errors", "models", "backends"},
+    "methods": {"errors", "models", "heuristics", "backends"},
+    "solve": {"errors", "models", "heuristics", "backends", "methods"},
+    "simulation": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve"},
+    "bench": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve", "simulation"},
 }
+FILES_IN_A_FOLDER = 12
+LINES, LINES_OF_KERNELS = 350, 450
+FILES = sorted(p for top in ALLOWED for p in [ROOT / f"{top}.py", *(ROOT / top).rglob("*.py")] if p.is_file())
 MODULES = sorted(
     name
     for _, name, _ in pkgutil.walk_packages([str(ROOT)], "schedlab.")
@@ -26,25 +37,76 @@ MODULES = sorted(
 )
 
 
-def rooms_imported(module):
-    """The rooms that a module's relative imports reach."""
-    source = Path(importlib.util.find_spec(module).origin)
-    package = module.split(".") if source.name == "__init__.py" else module.split(".")[:-1]
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+def name_of(file: Path) -> str:
+    """The module of a file, without ``schedlab``."""
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+NAMES = {name_of(p) for p in FILES}
+
+
+def imports(file: Path) -> Iterator[tuple[str, bool]]:
+    """The modules that a file imports, lazily or not, and whether for types alone."""
+    module = name_of(file)
+    package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    blocks = (b for b in ast.walk(tree) if isinstance(b, ast.If) and "TYPE_CHECKING" in ast.dump(b.test))
+    for_types = {id(node) for block in blocks for node in ast.walk(block)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - node.level + 1]
-            target = [*base, *(node.module or "").split(".")]
-            named = [target[1]] if len(target) > 1 and target[1] else [a.name for a in node.names]
-            yield from (n for n in named if n in ALLOWED)
+            base = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
+            target = ".".join(filter(None, base))
+            for alias in node.names:
+                inner = f"{target}.{alias.name}".strip(".")
+                yield inner if inner in NAMES else target, id(node) in for_types
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_import_goes_up(module):
-    room = module.split(".")[1]
-    assert set(rooms_imported(module)) - {room} <= ALLOWED[room]
+def test_no_import_goes_up() -> None:
+    upward = []
+    for file in FILES:
+        layer = name_of(file).split(".")[0]
+        for target, _ in imports(file):
+            top = target.split(".")[0]
+            if top in ALLOWED and top != layer and top not in ALLOWED[layer]:
+                upward.append(f"{name_of(file)} imports {target}")
+    assert upward == []
+
+
+def test_there_are_no_import_cycles() -> None:
+    edges = [(name_of(f), to) for f in FILES for to, types in imports(f) if not types and to in NAMES]
+    packages = {name_of(f) for f in FILES if f.name == "__init__.py"}
+    graph = nx.DiGraph((a, b) for a, b in edges if b not in packages)
+    assert [sorted(found) for found in nx.strongly_connected_components(graph) if len(found) > 1] == []
+
+
+def test_imports_for_types_alone_point_back_within_their_layer() -> None:
+    pairs = [(name_of(f), to) for f in FILES for to, types in imports(f) if types and to.split(".")[0] in ALLOWED]
+    order = list(ALLOWED)
+    assert [(a, b) for a, b in pairs if order.index(b.split(".")[0]) > order.index(a.split(".")[0])] == []
+
+
+def test_folders_are_not_crowded() -> None:
+    found = Counter(f.parent for f in FILES if f.name != "__init__.py")
+    assert {str(d.relative_to(ROOT)): n for d, n in found.items() if n > FILES_IN_A_FOLDER} == {}
+
+
+def test_files_are_not_long() -> None:
+    long = {}
+    for file in FILES:
+        lines = len(file.read_text(encoding="utf-8").splitlines())
+        kernels = "kernels" in file.parts or "language" in file.parts
+        if lines > (LINES_OF_KERNELS if kernels else LINES):
+            long[name_of(file)] = lines
+    assert long == {}
+
+
+def test_every_folder_with_code_is_installed() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    folders = {".".join(["schedlab", *f.parent.relative_to(ROOT).parts]) for f in FILES}
+    assert sorted(listed) == sorted(folders | {"schedlab"})
 
 
 @pytest.mark.parametrize("module", ["schedlab", *MODULES])
-def test_examples_are_true(module):
+def test_examples_are_true(module: str) -> None:
     failures, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
     assert failures == 0
