@@ -19,11 +19,11 @@ from .instances import Instance, InstanceError, Workload, WorkloadError, load, r
 from .instances.formats.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from .models import (
     BatchJob,
-    Candidate,
     Checkpointing,
     Cooling,
     Dispatch,
     Eviction,
+    EvictionCandidate,
     EvictionPlan,
     Job,
     Mode,
@@ -37,7 +37,7 @@ from .models import (
     Resource,
     Running,
     Schedule,
-    Series,
+    StepFunction,
     Task,
 )
 from .models.language import (
@@ -101,7 +101,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Assignment",
     "BatchJob",
-    "Candidate",
+    "EvictionCandidate",
     "Checkpointing",
     "Conflict",
     "Cooling",
@@ -130,7 +130,7 @@ __all__ = [
     "Result",
     "Running",
     "Schedule",
-    "Series",
+    "StepFunction",
     "Simulation",
     "SimulationError",
     "SolverUnavailable",

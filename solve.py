@@ -104,7 +104,9 @@ def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncu
     took = 0.0
     try:
         report = _reporter(call, began, trace)
-        ask = heuristics.Ask(method.argument, limits.time, report, limits.seed, limits.threads, method.backend)
+        ask = heuristics.HeuristicRequest(
+            method.argument, limits.time, report, limits.seed, limits.threads, method.backend
+        )
         found = heuristics.HEURISTICS[str(method.heuristic)].best(problem, ask)
         took = time.perf_counter() - began
     except heuristics.NothingFound as e:
@@ -279,7 +281,9 @@ def _start(
         if given.partition(":")[0].partition("@")[0] not in heuristics.HEURISTICS:
             raise UnknownName("heuristic", given, list(heuristics.HEURISTICS))
         asked = _parse_heuristic(given, problem)
-        ask = heuristics.Ask(asked.argument, limits.time, report, limits.seed, limits.threads, asked.backend)
+        ask = heuristics.HeuristicRequest(
+            asked.argument, limits.time, report, limits.seed, limits.threads, asked.backend
+        )
         try:
             found = heuristics.HEURISTICS[str(asked.heuristic)].best(problem, ask)
         except heuristics.NothingFound as e:

@@ -11,13 +11,22 @@ from .list_scheduling.multi_search import Improvement, MultiSearch, multi_search
 from .list_scheduling.orders import CRITERIA, ORDERINGS
 from .list_scheduling.warm_up import warm_up
 from .lns.search import Improved, lns
-from .registry import HEURISTICS, Ask, Found, Heuristic, NotForThisProblem, allocator, usual_start, warm_up_for
+from .registry import (
+    HEURISTICS,
+    Found,
+    Heuristic,
+    HeuristicRequest,
+    NotForThisProblem,
+    allocator,
+    usual_start,
+    warm_up_for,
+)
 from .relaxation_search import Relaxed, relaxation_search
 from .rules import RULES, LeftWaiting, schedule_by_rule
 
 __all__ = [
     "Allocator",
-    "Ask",
+    "HeuristicRequest",
     "Delayed",
     "Improved",
     "LeftWaiting",

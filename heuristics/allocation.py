@@ -12,7 +12,7 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from .arrays import Arrays, arrays
-from .clock import Clock, OutOfTime
+from .clock import Clock, KernelStopped
 from .errors import NoSchedule
 from .kernels.profile import Ints
 from .list_scheduling.first_solution import ListScheduler
@@ -114,7 +114,7 @@ class Allocator:
                 placed = scheduler.place(order, bound, clock.stop if finished else None)
             except NoSchedule as why:
                 self.failure = why
-            except OutOfTime:
+            except KernelStopped:
                 return
             else:
                 finished = True

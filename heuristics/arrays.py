@@ -10,7 +10,7 @@ import numpy as np
 from ..models import Dispatch, Job, Profit, Schedule
 from ..models.dispatch.formulations import startable_later
 from .kernels.earnings import ledger
-from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, PARKED, Costs, Jobs
+from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, POSTPONED, Costs, Jobs
 from .kernels.profile import NEVER, Floats, Ints, Machine
 
 ALWAYS = (-NEVER, NEVER)
@@ -49,7 +49,7 @@ class Arrays:
         started: dict[str, int] = {}
         flat = nodes.tolist()
         for j, (job, start) in enumerate(zip(self.problem.jobs, starts.tolist(), strict=True)):
-            if start == PARKED:
+            if start == POSTPONED:
                 continue
             found: dict[str, int] = {}
             for n in flat[first[j] : first[j + 1]]:
@@ -58,9 +58,9 @@ class Arrays:
         schedule = Schedule(started, placed)
         if not isinstance(self.problem, Profit):
             return schedule
-        from .list_scheduling.postponed import with_parked  # rules are made of arrays, too
+        from .list_scheduling.postponed import with_postponed  # rules are made of arrays, too
 
-        return with_parked(self.problem, schedule)
+        return with_postponed(self.problem, schedule)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,9 @@ def arrays(
     area = (jobs.duration * jobs.units) @ (requests / total)
     costs = _earnings(problem, jobs) if isinstance(problem, Profit) else _costs(dispatch, jobs)
     if isinstance(problem, Profit):  # a job starts while something is earned, or is parked
-        jobs = jobs._replace(latest=np.where(costs.parks, np.minimum(jobs.latest, problem.until - 1), jobs.latest))
+        jobs = jobs._replace(
+            latest=np.where(costs.may_postpone, np.minimum(jobs.latest, problem.horizon_end - 1), jobs.latest)
+        )
     return Arrays(
         problem,
         jobs,
@@ -233,5 +235,7 @@ def _costs(problem: Dispatch, jobs: Jobs) -> Costs:
 
 def _earnings(problem: Profit, jobs: Jobs) -> Costs:
     submit = np.array([j.submit for j in problem.jobs], np.int64)
-    parks = np.array([startable_later(problem.dispatch, j) for j in problem.jobs], np.bool_)
-    return Costs(EARNINGS, submit, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0, ledger(problem), parks)
+    may_postpone = np.array([startable_later(problem.dispatch, j) for j in problem.jobs], np.bool_)
+    return Costs(
+        EARNINGS, submit, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0, ledger(problem), may_postpone
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from .kernels.profile import Ints
 
 
-class OutOfTime(Exception):
+class KernelStopped(Exception):
     """A kernel stopped because the time was over; what it worked on is not complete."""
 
 

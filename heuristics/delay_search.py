@@ -10,7 +10,7 @@ What it leaves open is done so:
 - A bound that changes nothing, because the job starts later anyway, is passed over. The last bound tried is H itself.
 - In the passes back, jobs before the delayed one stay, those after it are placed anew, and a job that the best schedule
   holds back keeps its bound. Passes back are repeated until one finds nothing better; then the search ends by itself.
-- H is the ``until`` of a profit problem, and the end of the multi-search schedule of a dispatching problem.
+- H is the ``horizon_end`` of a profit problem, and the end of the multi-search schedule of a dispatching problem.
 - ``delay``, whose value the thesis does not tell, is a fiftieth of the time from the first moment to H. Tried on synthetic
   profit problems: of 1/200, 1/50, 1/20 and 1/8, a fiftieth gained most with 200 jobs in 3 days (30 s), and as much as the
   best with 1,000 jobs in 5 days, where the time was over after the first few jobs of the order.
@@ -32,9 +32,21 @@ import numpy as np
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled
 from .arrays import Placement, arrays
-from .clock import Clock, OutOfTime, running
+from .clock import Clock, KernelStopped, running
 from .kernels.earliest import Scratch, new_scratch
-from .kernels.placement import EARNINGS, KINDS, LAST_END, PARKED, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
+from .kernels.placement import (
+    EARNINGS,
+    KINDS,
+    LAST_END,
+    POSTPONED,
+    Costs,
+    Hopeless,
+    Jobs,
+    cost,
+    new_hopeless,
+    place,
+    put,
+)
 from .kernels.profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.multi_search import AFTERWARDS, Improvement, place_all_orders
@@ -92,9 +104,9 @@ def delay_search(
     trace = [(news.seconds, news.objective) for news in first.trace]
     order, now = first.trace[-1].order, a.dispatch.now
     ends = first.placed[0] + a.jobs.duration
-    horizon = problem.until if isinstance(problem, Profit) else int(ends.max(initial=now))
+    horizon = problem.horizon_end if isinstance(problem, Profit) else int(ends.max(initial=now))
     step = delay or max(1, -(-(horizon - now) // STEPS))
-    search = _Search(scheduler, scheduler.order(order), first.placed, horizon, clock)
+    search = _DelaySearch(scheduler, scheduler.order(order), first.placed, horizon, clock)
     for value in search.run(step) if going else ():
         trace.append((time.perf_counter() - began, scheduler.arrays.sign * value))
         placement = Placement(scheduler.arrays, search.starts, search.nodes)
@@ -111,7 +123,7 @@ def warm_up() -> None:
     delay_search(tiny(), delay=5)
 
 
-class _Search:
+class _DelaySearch:
     """The best schedule so far, as a list schedule, and the profile of the jobs before the one that is delayed."""
 
     def __init__(
@@ -137,7 +149,7 @@ class _Search:
             with self.clock:
                 yield from self._passes(delay)
             self.complete = True
-        except OutOfTime:
+        except KernelStopped:
             return
 
     def _passes(self, delay: int) -> Iterator[float]:
@@ -157,7 +169,7 @@ class _Search:
     def _delay(self, i: int, delay: int) -> Iterator[float]:
         """Hold back the job at place i of the order further and further."""
         a, j, n = self.scheduler.arrays, self.order[i], self.order.size
-        if self.starts[j] == PARKED:
+        if self.starts[j] == POSTPONED:
             return
         began = now = int(self.starts[j])
         bound, rest = self.bound.copy(), np.empty(n + 1)
@@ -167,7 +179,7 @@ class _Search:
             filled = self._try(i, bound, spent, rest)
             if filled == i:
                 return  # it has no place, or costs too much by itself: later it has and does so, too
-            now = int(self._trial[0][j]) if self._trial[0][j] != PARKED else self.horizon
+            now = int(self._trial[0][j]) if self._trial[0][j] != POSTPONED else self.horizon
             if filled == n:
                 value = self.scheduler.objective(self._trial[0])
                 if value < self.value - SAME * abs(self.value):
@@ -187,7 +199,7 @@ class _Search:
             self.order, bound, starts, nodes, i, self.order.size, spent, rest, self.value, self.clock.stop,
         )  # fmt: skip
         if filled < 0:
-            raise OutOfTime
+            raise KernelStopped
         return int(filled)
 
     def _fill_before(self, i: int) -> None:
@@ -221,7 +233,7 @@ def _copied(profile: Profile, room: Profile) -> Profile:
 def _put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
     for k in range(order.size):
         j = order[k]
-        if starts[j] == PARKED:
+        if starts[j] == POSTPONED:
             continue
         profile = put(profile, jobs, j, starts[j], nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], sign)
     return profile
@@ -276,8 +288,8 @@ def _fill(
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         starts[j], profile = place(profile, machine, jobs, s, known, None, j, bound[j], chosen)
-        if starts[j] == PARKED:
-            if costs.parks[j]:
+        if starts[j] == POSTPONED:
+            if costs.may_postpone[j]:
                 continue
             return profile, k, spent
         if costs.mode != EARNINGS:

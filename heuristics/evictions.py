@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models import Candidate, Eviction, EvictionPlan, ProblemError
+from ..models import Eviction, EvictionCandidate, EvictionPlan, ProblemError
 from ..models.eviction.plan import STRATEGIES
 from .kernels import eviction as kernels
-from .kernels.eviction import Bytes, Dense, Ints, Search, Sparse, Ways
+from .kernels.eviction import BacktrackingState, Bytes, Dense, Ints, Sparse, Ways
 
 MOST_DENSE = 128  # steps up to which the table of all deadlines is faster than lists of where something changes
 BUDGET = 500_000  # combinations between two looks at the clock
@@ -36,8 +36,8 @@ class Deadline(NamedTuple):
 class TradeOff:
     """What every number of nodes costs within every deadline up to the problem's, in whole steps, with the plans.
 
-    >>> from schedlab.models import Candidate, Eviction
-    >>> jobs = [Candidate("a", 64, 7200, 90, None), Candidate("b", 64, 3600, 300, 200)]
+    >>> from schedlab.models import EvictionCandidate, Eviction
+    >>> jobs = [EvictionCandidate("a", 64, 7200, 90, None), EvictionCandidate("b", 64, 3600, 300, 200)]
     >>> known = trade_off(Eviction(jobs, nodes_needed=100, deadline_s=180))
     >>> known.deadlines()
     [Deadline(deadline_s=0, loss=10800, checkpoint_s=0), ..., Deadline(deadline_s=180, loss=3600, checkpoint_s=120)]
@@ -46,7 +46,7 @@ class TradeOff:
     """
 
     problem: Eviction
-    rows: Rows
+    rows: EvictionArrays
     table: Dense | Sparse
 
     def deadlines(self, nodes: int | None = None) -> list[Deadline]:
@@ -110,7 +110,7 @@ class TradeOff:
 
 
 @dataclass(frozen=True)
-class Rows:
+class EvictionArrays:
     """The jobs as the kernels take them, by growing nodes; ``order``: the place of each in the problem."""
 
     order: Sequence[int]
@@ -125,7 +125,7 @@ class Rows:
     steps: int
 
     @classmethod
-    def of(cls, p: Eviction) -> Rows:
+    def of(cls, p: Eviction) -> EvictionArrays:
         """Of an eviction problem. Raises ProblemError if its losses are beyond 64 bits."""
         order = sorted(range(len(p.candidates)), key=lambda k: p.candidates[k].nodes)
         jobs = [p.candidates[k] for k in order]
@@ -162,7 +162,7 @@ class Rows:
         return with_starts(p, strategy)
 
 
-def _fastest(p: Eviction, c: Candidate) -> tuple[str, int]:
+def _fastest(p: Eviction, c: EvictionCandidate) -> tuple[str, int]:
     """A job's faster checkpoint and its steps, the application's if they are equal; beyond the deadline if it has none."""
     return min(p.checkpoint_steps[c.id].items(), key=lambda way: way[1], default=("sys", p.steps + 1))
 
@@ -198,7 +198,7 @@ def trade_off(problem: Eviction) -> TradeOff:
     Compiled; the first call of a process compiles or loads the kernels. Among equal plans it is always the same one.
     Raises ProblemError for losses beyond 64 bits. Source: algorithm 1 of the paper, by another route to the same table.
     """
-    rows = Rows.of(problem)
+    rows = EvictionArrays.of(problem)
     kernel = kernels.dense if rows.steps <= MOST_DENSE else kernels.sparse
     return TradeOff(problem, rows, kernel(rows.units, rows.kill, rows.checkpoint, rows.takes, rows.steps))
 
@@ -259,7 +259,7 @@ def backtracking(problem: Eviction, time_limit: float | None = None, on_incumben
     return Backtracked(plan, True)
 
 
-def _ways(p: Eviction) -> tuple[Ways, Search]:
+def _ways(p: Eviction) -> tuple[Ways, BacktrackingState]:
     """What the four strategies of each job add, and a search at its beginning."""
     n = len(p.candidates)
     base, loss_unit, late = n + 1, _loss_unit(p), p.steps + 1
@@ -280,7 +280,7 @@ def _ways(p: Eviction) -> tuple[Ways, Search]:
     bonus[:n] = (steps[::-1, 2] == 0).cumsum()[::-1]
     following, sums, taken, freed = np.zeros((4, n + 1), np.int64)
     least = np.array([0 if p.nodes_needed == 0 else kernels.NEVER])
-    return Ways(key, steps, nodes, left, bonus), Search(
+    return Ways(key, steps, nodes, left, bonus), BacktrackingState(
         following, sums, taken, freed, np.zeros(1, np.int64), least, np.zeros(n, np.uint8)
     )
 
@@ -288,7 +288,7 @@ def _ways(p: Eviction) -> tuple[Ways, Search]:
 @cache
 def warm_up() -> None:
     """Compile the kernels, or load them from numba's cache."""
-    jobs = [Candidate("a", 2, 10, 1, 2), Candidate("b", 3, 5, 2, None)]
+    jobs = [EvictionCandidate("a", 2, 10, 1, 2), EvictionCandidate("b", 3, 5, 2, None)]
     for deadline in (2, MOST_DENSE + 2):
         known = trade_off(Eviction(jobs, nodes_needed=3, deadline_s=deadline, step_s=1))
         known.plan()

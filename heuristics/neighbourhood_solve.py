@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.neighbourhood import Neighbourhoods, Some
-from ..models.schedule_arrays import Placed
+from ..models.schedule_arrays import ScheduleArrays
 from .arrays import arrays
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ BETTER = 1e-9  # relative: what is no better than that is rounding
 class Better(NamedTuple):
     """A better schedule, and its objective by the model; the problem's own has the last word."""
 
-    placed: Placed
+    placed: ScheduleArrays
     objective: float
 
 
 def improve_placed(
     around: Neighbourhoods,
-    placed: Placed,
+    placed: ScheduleArrays,
     free: Some,
     backend: str = "cpsat",
     limits: Limits | None = None,

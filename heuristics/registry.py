@@ -37,7 +37,7 @@ class NotForThisProblem(ValueError):
     """A heuristic was asked for a kind of problem that it does not know."""
 
 
-class Ask(NamedTuple):
+class HeuristicRequest(NamedTuple):
     """What a heuristic is asked for: ``argument`` behind its name, ``time_limit`` in seconds, and ``on_incumbent``.
 
     ``backend``: behind the @ of its name, "" if there is none; ``threads`` are for it.
@@ -58,7 +58,7 @@ class Heuristic(NamedTuple):
     ``warm_up``: compiles what is its own.
     """
 
-    run: Callable[[Problem, Ask], Found]
+    run: Callable[[Problem, HeuristicRequest], Found]
     arguments: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ("dispatch", "profit")
     seeded: bool = False
@@ -66,7 +66,7 @@ class Heuristic(NamedTuple):
     usual: str = ""
     warm_up: Callable[[], None] = warm_up
 
-    def best(self, problem: Problem, ask: Ask) -> Found:
+    def best(self, problem: Problem, ask: HeuristicRequest) -> Found:
         """Run it; Ctrl-C ends it with the best that it has reported, and the message "interrupted".
 
         Raises what it raises, and NothingFound("interrupted") if it had nothing to report.
@@ -122,19 +122,19 @@ def _jobs_of(problem: Problem, name: str) -> Dispatch | Profit:
     return problem
 
 
-def _of_moment(ask: Ask) -> Callable[[float, float, Placement], bool] | None:
+def _of_moment(ask: HeuristicRequest) -> Callable[[float, float, Placement], bool] | None:
     """The callback of searches that report (seconds, objective, placement)."""
     call = ask.on_incumbent
     return None if call is None else lambda _, objective, placement: call(objective, placement)
 
 
-def _report(problem: Problem, schedule: Schedule, ask: Ask) -> None:
+def _report(problem: Problem, schedule: Schedule, ask: HeuristicRequest) -> None:
     """Report the schedule of a heuristic that makes one alone."""
     if ask.on_incumbent is not None:
         ask.on_incumbent(problem.objective(schedule), schedule)
 
 
-def _multi_search(problem: Problem, ask: Ask) -> Found:
+def _multi_search(problem: Problem, ask: HeuristicRequest) -> Found:
     call = ask.on_incumbent
     each = None if call is None else lambda news, placement: call(news.objective, placement)
     found = multi_search(_jobs_of(problem, "multi-search"), ask.time_limit, each)
@@ -142,32 +142,32 @@ def _multi_search(problem: Problem, ask: Ask) -> Found:
     return Found(found.schedule, f"best order: {found.order}{skipped}")
 
 
-def _first_solution(problem: Problem, ask: Ask) -> Found:
+def _first_solution(problem: Problem, ask: HeuristicRequest) -> Found:
     schedule = first_solution(_jobs_of(problem, "first-solution"), ask.argument)
     _report(problem, schedule, ask)
     return Found(schedule, f"order: {ask.argument}")
 
 
-def _rule(problem: Problem, ask: Ask) -> Found:
+def _rule(problem: Problem, ask: HeuristicRequest) -> Found:
     schedule = rules.schedule_by_rule(_jobs_of(problem, "rule"), ask.argument)
     _report(problem, schedule, ask)
     return Found(schedule, f"rule: {ask.argument}")
 
 
-def _delay_search(problem: Problem, ask: Ask) -> Found:
+def _delay_search(problem: Problem, ask: HeuristicRequest) -> Found:
     found = delay_search(_jobs_of(problem, "delay-search"), time_limit=ask.time_limit, on_incumbent=_of_moment(ask))
     ended = "ended by itself" if found.complete else "stopped by its limit"
     return Found(found.schedule, f"order {found.order}, delays of {found.delay} s, {found.trials} schedules, {ended}")
 
 
-def _relaxation_search(problem: Problem, ask: Ask) -> Found:
+def _relaxation_search(problem: Problem, ask: HeuristicRequest) -> Found:
     found = relaxation_search(
         _jobs_of(problem, "relaxation-search"), ask.backend, ask.time_limit, ask.threads, ask.seed, _of_moment(ask)
     )
     return Found(found.schedule, found.message)
 
 
-def _lns(problem: Problem, ask: Ask) -> Found:
+def _lns(problem: Problem, ask: HeuristicRequest) -> Found:
     found = lns(
         _jobs_of(problem, "lns"),
         ask.time_limit,
@@ -186,21 +186,21 @@ def _eviction(problem: Problem, name: str) -> Eviction:
     return problem
 
 
-def _dp(problem: Problem, ask: Ask) -> Found:
+def _dp(problem: Problem, ask: HeuristicRequest) -> Found:
     p = _eviction(problem, "dp")
     plan = evictions.trade_off(p).plan()
     _report(p, plan, ask)
     return Found(plan, _one_after_another(p), optimal=not p.shared_bandwidth)
 
 
-def _greedy(problem: Problem, ask: Ask) -> Found:
+def _greedy(problem: Problem, ask: HeuristicRequest) -> Found:
     p = _eviction(problem, "greedy")
     plan = evictions.greedy(p)
     _report(p, plan, ask)
     return Found(plan, _one_after_another(p))
 
 
-def _backtracking(problem: Problem, ask: Ask) -> Found:
+def _backtracking(problem: Problem, ask: HeuristicRequest) -> Found:
     p = _eviction(problem, "backtracking")
     found = evictions.backtracking(p, ask.time_limit, ask.on_incumbent)
     if found.plan is None:

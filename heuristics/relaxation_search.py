@@ -19,7 +19,7 @@ import numpy as np
 from ..models import Dispatch, Profit, Schedule
 from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
-from ..models.schedule_arrays import PARKED, Ints
+from ..models.schedule_arrays import POSTPONED, Ints
 from .arrays import Placement, arrays
 from .list_scheduling.multi_search import AFTERWARDS, Improvement, multi_search
 from .neighbourhood_solve import BETTER, improve_placed
@@ -83,14 +83,14 @@ def relaxation_search(
     here = find(backend).availability()
     if not here.ok:
         raise SolverUnavailable(f"backend {backend!r} cannot be used: {here.reason}")
-    search = _Search(problem, backend, time_limit, threads, seed, on_incumbent, options)
+    search = _RelaxationSearch(problem, backend, time_limit, threads, seed, on_incumbent, options)
     search.begin()
     if not search.stopped:
         search.improve(largest)
     return search.result()
 
 
-class _Search:
+class _RelaxationSearch:
     """The best schedule so far, and the clock."""
 
     def __init__(
@@ -243,14 +243,14 @@ class _Search:
         starts, flat = self.placed.starts, self.around.flat
         nodes = min(NODES, len(flat.capacity))
         weight = np.where(flat.units == 1, nodes, flat.units)
-        placed = np.flatnonzero(starts != PARKED)
+        placed = np.flatnonzero(starts != POSTPONED)
         order = placed[np.argsort(starts[placed], kind="stable")]
         number = (np.cumsum(weight[order]) + rounds % 2 * size // 4) // max(1, size // 2)
         for w in np.unique(number):
             jobs = order[number == w]
             since, until = int(starts[jobs].min()), int(starts[jobs].max())
             now = self.placed.starts
-            waits = np.flatnonzero((flat.submit <= until) & ((now == PARKED) | (now > until)))
+            waits = np.flatnonzero((flat.submit <= until) & ((now == POSTPONED) | (now > until)))
             waits = self.rng.permutation(np.setdiff1d(waits, jobs))
             waits = waits[np.cumsum(weight[waits]) <= size // 2]
             some = self.rng.permutation(len(flat.capacity))[:nodes]

@@ -20,7 +20,7 @@ from .kernels.events.nodes import by_name, ranges_of
 from .kernels.events.replay import replay_by_rule
 from .kernels.events.rules import ALL, Rules
 from .kernels.events.standstill import Standstill
-from .kernels.events.state import NEXT, NOW, State, Trace, begin, keep_places, new_state
+from .kernels.events.state import NEXT, NOW, State, TraceArrays, begin, keep_places, new_state
 from .kernels.profile import Floats, Ints
 
 KEYS = ("est", "wt", "profit")
@@ -162,7 +162,7 @@ def _rows(problem: Dispatch, listed: Sequence[Job]) -> _Rows:
     )
 
 
-def _with_running(problem: Dispatch, rows: _Rows, trace: Trace) -> State:
+def _with_running(problem: Dispatch, rows: _Rows, trace: TraceArrays) -> State:
     """The state at ``now``, with the running jobs on their nodes."""
     state = new_state(trace, np.maximum(1, rows.duration))
     state.clock[NOW], state.clock[NEXT] = problem.now, rows.running

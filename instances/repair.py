@@ -37,27 +37,27 @@ NUMBERED = "job id missing, the place in the log stands in"
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class TextColumn:
     """Texts of the jobs: each as an index into ``names``."""
 
     index: Ints
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, values: Iterable[str]) -> Column:
+    def of(cls, values: Iterable[str]) -> TextColumn:
         """One text per job.
 
-        >>> Column.of(["b", "a", "b"])
-        Column(index=array([0, 1, 0]), names=('b', 'a'))
+        >>> TextColumn.of(["b", "a", "b"])
+        TextColumn(index=array([0, 1, 0]), names=('b', 'a'))
         """
         found: dict[str, int] = {}
         index = np.fromiter((found.setdefault(v, len(found)) for v in values), np.int64)
         return cls(index, tuple(found))
 
-    def keep(self, rows: Ints) -> Column:
+    def keep(self, rows: Ints) -> TextColumn:
         """The texts of some jobs, without the names that none of them has."""
         used, index = np.unique(self.index[rows], return_inverse=True)
-        return Column(index.reshape(-1).astype(np.int64), tuple(self.names[k] for k in used.tolist()))
+        return TextColumn(index.reshape(-1).astype(np.int64), tuple(self.names[k] for k in used.tolist()))
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class Trace:
     units: Ints
     resources: tuple[str, ...]
     request: Ints
-    queue: Column
-    user: Column
-    program: Column
+    queue: TextColumn
+    user: TextColumn
+    program: TextColumn
     power: Floats
     changed: Mapping[str, Bools] = field(default_factory=dict)
     unusable: Mapping[str, Bools] = field(default_factory=dict)
@@ -141,9 +141,9 @@ class Trace:
             units=np.array([j.units for j in jobs], np.int64),
             resources=tuple(resources),
             request=request.reshape(len(jobs), len(resources)),
-            queue=Column.of(plain(j.queue) or "default" for j in jobs),
-            user=Column.of(plain(j.user) for j in jobs),
-            program=Column.of(plain(j.program) for j in jobs),
+            queue=TextColumn.of(plain(j.queue) or "default" for j in jobs),
+            user=TextColumn.of(plain(j.user) for j in jobs),
+            program=TextColumn.of(plain(j.program) for j in jobs),
             power=np.array([j.power for j in jobs], np.float64),
             changed=_masks(
                 [(*j.changed, NUMBERED) if not name else j.changed for j, name in zip(jobs, ids, strict=True)]
@@ -330,7 +330,7 @@ def _unique(ids: list[str]) -> tuple[list[str], int]:
     return found, changed
 
 
-def _queues(queue: Column, wait: Floats, ewt: Mapping[str, int]) -> Iterator[Queue]:
+def _queues(queue: TextColumn, wait: Floats, ewt: Mapping[str, int]) -> Iterator[Queue]:
     known = np.isfinite(wait) & (wait >= 0)
     count = np.bincount(queue.index[known], minlength=len(queue.names))
     total = np.bincount(queue.index[known], wait[known], minlength=len(queue.names))

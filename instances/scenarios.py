@@ -11,7 +11,7 @@ from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import MOST, excerpt
 from ..models.profit.cooling import Cooling
 from ..models.profit.problem import Profit
-from ..models.step_function import Series
+from ..models.step_function import StepFunction
 from .formats.cooling_tables import cooling
 from .weather import Weather
 
@@ -50,7 +50,7 @@ class Scenarios:
     """Jobs, and what changes from scenario to scenario: cooling, season, price of a core-hour, each under a word.
 
     The name of a scenario has its three words, as "air,summer,cheap". ``prices``: euro per core-hour; ``energy_price``:
-    euro per kWh, one for all scenarios; ``until``: up to when profit counts, None for the last submission;
+    euro per kWh, one for all scenarios; ``horizon_end``: up to when profit counts, None for the last submission;
     ``watts_per_core``: of jobs without a power of their own. A problem is made when it is asked for, once.
     """
 
@@ -58,9 +58,9 @@ class Scenarios:
     cooling: Mapping[str, Plant]
     season: Mapping[str, Season]
     price: Mapping[str, float]
-    energy_price: Series | float
+    energy_price: StepFunction | float
     default: str
-    until: int | None = None
+    horizon_end: int | None = None
     watts_per_core: float | None = None
     made: dict[str, Profit] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -81,7 +81,7 @@ class Scenarios:
                 plant.cooling if plant.scale == 1 else plant.cooling.scaled(plant.scale),
                 self.price[words[2]],
                 self.energy_price,
-                -1 if self.until is None else self.until,
+                -1 if self.horizon_end is None else self.horizon_end,
                 self.watts_per_core,
             )
         return self.made[name]

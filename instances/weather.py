@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..models.step_function import DAY, HOUR, Series
+from ..models.step_function import DAY, HOUR, StepFunction
 from .files.folder import Fault, InstanceError
 from .files.sheet import COMMENT, Sheet
 from .files.writing import comment_line, to_csv, write_files
@@ -26,7 +26,7 @@ class Weather:
 
     name: str
     source: str
-    series: Series
+    series: StepFunction
     dates: Sequence[tuple[int, int]] = field(default=(), repr=False)
 
     @property
@@ -56,7 +56,7 @@ class Weather:
         if seconds > end:
             raise ValueError(f"from {_name(day)} on there are only {end / DAY:.4g} days, not those of {window!r}")
         kept = [*order, *later][: bisect_left(shifted, seconds)]
-        cut = Series(shifted[: len(kept)], [values[k] for k in kept], seconds)
+        cut = StepFunction(shifted[: len(kept)], [values[k] for k in kept], seconds)
         return Weather(self.name, f"{self.source}, {window.strip()}", cut, tuple(self.dates[k] for k in kept))
 
     def _index(self, day: tuple[int, int]) -> int:
@@ -98,7 +98,7 @@ def read_weather(path: str | Path, window: str | None = None) -> Weather:
         sheet.done()
     end = reading.times[-1] + _step(reading.times)
     weather = Weather(
-        sheet.path.stem, sheet.path.name, Series(reading.times, reading.values, end), tuple(reading.dates)
+        sheet.path.stem, sheet.path.name, StepFunction(reading.times, reading.values, end), tuple(reading.dates)
     )
     if window is None:
         return weather
@@ -141,7 +141,7 @@ def write_weather(weather: Weather, path: str | Path) -> None:
 def weather_csv(weather: Weather) -> str:
     """The plain form, which ``read_weather`` reads: ``time_s,temperature_c``, with comments on source and first day.
 
-    >>> print(weather_csv(Weather("two hours", "an example", Series.hourly([20.5, 21.0]), ((7, 15), (7, 15)))))
+    >>> print(weather_csv(Weather("two hours", "an example", StepFunction.hourly([20.5, 21.0]), ((7, 15), (7, 15)))))
     # two hours; source: an example
     # degrees C; each value holds up to the next time, the last one up to 7200 s; second 0 is 07-15 00:00
     time_s,temperature_c

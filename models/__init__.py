@@ -3,18 +3,18 @@
 from .dispatch.jobs import Job, Queue, Running
 from .dispatch.problem import Dispatch
 from .eviction.plan import EvictionPlan
-from .eviction.problem import BatchJob, Candidate, Checkpointing, Eviction
+from .eviction.problem import BatchJob, Checkpointing, Eviction, EvictionCandidate
 from .platform import NodeGroup, Platform, ProblemError
 from .problem import Encoding, Problem, Schedule
 from .profit.cooling import Cooling
 from .profit.problem import Profit
 from .project.problem import Project
 from .project.tasks import Mode, Resource, Task
-from .step_function import Series
+from .step_function import StepFunction
 
 __all__ = [
     "BatchJob",
-    "Candidate",
+    "EvictionCandidate",
     "Checkpointing",
     "Cooling",
     "Dispatch",
@@ -33,6 +33,6 @@ __all__ = [
     "Resource",
     "Running",
     "Schedule",
-    "Series",
+    "StepFunction",
     "Task",
 ]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import language as sl
-from .dispatch.formulations import Base, Row, total
+from .dispatch.formulations import Base, DemandRow, total
 from .dispatch.jobs import Window
 from .dispatch.problem import Dispatch
 from .language import Assignment, Cumulative, Integer, Interval, Linear, Model
@@ -26,7 +26,7 @@ from .profit.formulations import Fixed
 from .profit.formulations import aim as aim_of
 from .profit.problem import Profit
 from .profit.segments import JOULES
-from .schedule_arrays import PARKED, Bools, Flat, Floats, Ints, Placed
+from .schedule_arrays import POSTPONED, Bools, Flat, Floats, Ints, ScheduleArrays
 
 Some = Collection[int] | NDArray[np.integer]
 """Indices of jobs or nodes."""
@@ -46,23 +46,23 @@ class Neighbourhood:
     intervals: tuple[Interval, ...]
     units: tuple[Mapping[int, Integer] | None, ...]
 
-    def read(self, assignment: Assignment, placed: Placed) -> Placed:
+    def read(self, assignment: Assignment, placed: ScheduleArrays) -> ScheduleArrays:
         """The schedule with the jobs of the model where the assignment has them."""
-        found = Placed(placed.starts.copy(), placed.nodes.copy())
+        found = ScheduleArrays(placed.starts.copy(), placed.nodes.copy())
         for j, v, on in zip(self.moving, self.intervals, self.units, strict=True):
             present = assignment.present[v.index]
-            found.starts[j] = assignment.start[v.index] if present else PARKED
+            found.starts[j] = assignment.start[v.index] if present else POSTPONED
             if on is not None and present:
                 counts = [assignment.integer[x.index] for x in on.values()]
                 self.flat.nodes_of(found, j)[:] = np.repeat(np.array(list(on), np.int64), counts)
         return found
 
-    def write(self, placed: Placed) -> Assignment:
+    def write(self, placed: ScheduleArrays) -> Assignment:
         """The assignment of a schedule; it satisfies the model if what does not move is where it was."""
         a = Assignment(self.model)
         for j, v, on in zip(self.moving, self.intervals, self.units, strict=True):
             start = int(placed.starts[j])
-            if start == PARKED:
+            if start == POSTPONED:
                 continue
             a.set(v, start, start + v.size_lo)
             for n in self.flat.nodes_of(placed, j).tolist():
@@ -91,7 +91,7 @@ class Neighbourhoods:
 
     def model(
         self,
-        placed: Placed,
+        placed: ScheduleArrays,
         free: Some,
         keep_nodes: Some = (),
         nodes: Some | None = None,
@@ -115,7 +115,7 @@ class Neighbourhoods:
             for j, job in zip(moving, some.jobs, strict=True)
         )
         base = Base(some, model, made, {})
-        stays = placed.starts != PARKED
+        stays = placed.starts != POSTPONED
         stays[list(moving)] = False
         where = np.zeros(len(flat.capacity), bool)
         where[range(where.size) if nodes is None else sorted(_set(nodes))] = True
@@ -123,25 +123,25 @@ class Neighbourhoods:
         self._aim(base, placed, moving, stays)
         return Neighbourhood(flat, model, moving, made, units)
 
-    def _optional(self, j: int, placed: Placed) -> bool:
+    def _optional(self, j: int, placed: ScheduleArrays) -> bool:
         """Whether a job may be parked."""
-        return isinstance(self.problem, Profit) and bool(self.flat.can_wait[j] or placed.starts[j] == PARKED)
+        return isinstance(self.problem, Profit) and bool(self.flat.can_wait[j] or placed.starts[j] == POSTPONED)
 
-    def _windows(self, j: int, placed: Placed, since: int | None, until: int | None) -> tuple[Window, ...]:
+    def _windows(self, j: int, placed: ScheduleArrays, since: int | None, until: int | None) -> tuple[Window, ...]:
         """Where the start of a job may lie; empty if it earns nothing wherever it starts."""
         dispatch, now = self.flat.dispatch, int(placed.starts[j])
         horizon = self.problem.horizon
         if isinstance(self.problem, Profit) and self._optional(j, placed):
-            horizon = self.problem.until - 1
+            horizon = self.problem.horizon_end - 1
         if until is not None:
             horizon = min(horizon, max(until, now))
         windows = dispatch.start_windows(dispatch.jobs[j], horizon)
         if since is None:
             return windows
-        least = since if now == PARKED else min(since, now)
+        least = since if now == POSTPONED else min(since, now)
         return tuple((max(lo, least), hi) for lo, hi in windows if hi >= least)
 
-    def _aim(self, base: Base, placed: Placed, moving: tuple[int, ...], stays: Bools) -> None:
+    def _aim(self, base: Base, placed: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:
         """The objective of the whole problem."""
         if isinstance(self.problem, Profit):
             aim_of(self.problem, self._fixed(self.problem, placed, moving, stays))(base)
@@ -171,7 +171,7 @@ class Neighbourhoods:
         length = np.maximum(1, self.flat.duration[jobs])
         return float(((wait + length) / length).sum())
 
-    def _fixed(self, problem: Profit, placed: Placed, moving: tuple[int, ...], stays: Bools) -> Fixed:
+    def _fixed(self, problem: Profit, placed: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> Fixed:
         """What the jobs that stay earn and take."""
         at = np.flatnonzero(stays)
         starts, rates = placed.starts[at], np.column_stack([problem.watts[at], problem.cores[at]])
@@ -201,7 +201,7 @@ def _per_segment(begin: Ints, end: Ints, bounds: Ints, rates: Floats) -> Floats:
 class _Nodes:
     """The nodes of one neighbourhood: which jobs may be there, and what the others leave free."""
 
-    def __init__(self, flat: Flat, placed: Placed, base: Base, moving: tuple[int, ...], stays: Bools) -> None:
+    def __init__(self, flat: Flat, placed: ScheduleArrays, base: Base, moving: tuple[int, ...], stays: Bools) -> None:
         self.flat, self.placed, self.base, self.moving, self.stays = flat, placed, base, moving, stays
         self.begin = min((v.windows[0][0] for v in base.jobs), default=0)
         self.end = max((v.windows[-1][1] + v.size_hi for v in base.jobs), default=1)
@@ -268,7 +268,9 @@ class _Nodes:
         """The jobs that move stay within what the others leave free on a node."""
         request = self.flat.request
         for r, resource in enumerate(self.base.problem.platform.resources):
-            rows = [Row(v, count * need, x) for k, v, count, x in here if (need := int(request[self.moving[k], r]))]
+            rows = [
+                DemandRow(v, count * need, x) for k, v, count, x in here if (need := int(request[self.moving[k], r]))
+            ]
             most = sum(row.most for row in rows)
             left = np.minimum(amounts[:, r], most)
             if not rows or left.min() == most:

@@ -21,13 +21,13 @@ from .profit.problem import Profit
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-PARKED = -1
+POSTPONED = -1
 
 
-class Placed(NamedTuple):
+class ScheduleArrays(NamedTuple):
     """A schedule as arrays: the start of each job, and the node of each unit (both as indices), job after job.
 
-    Of a profit problem, a job may be parked (start ``PARKED``): it starts when nothing counts any more, wherever there is
+    Of a profit problem, a job may be parked (start ``POSTPONED``): it starts when nothing counts any more, wherever there is
     room then; the nodes of its units are those it had last.
     """
 
@@ -84,27 +84,27 @@ class Flat:
         """Which jobs may start as late as one likes."""
         return np.array([startable_later(self.dispatch, j) for j in self.dispatch.jobs], bool)
 
-    def nodes_of(self, placed: Placed, job: int) -> Ints:
+    def nodes_of(self, placed: ScheduleArrays, job: int) -> Ints:
         """The nodes of a job's units."""
         return placed.nodes[self.first_unit[job] : self.first_unit[job + 1]]
 
-    def placed(self, schedule: Schedule) -> Placed:
+    def placed(self, schedule: Schedule) -> ScheduleArrays:
         """A whole schedule as arrays. Raises KeyError for a job or node that is missing."""
         starts = np.fromiter(map(schedule.start.__getitem__, self.index), np.int64, len(self.index))
         on = [schedule.nodes[i] for i in self.index]
         names = np.fromiter(map(self.node_index.__getitem__, chain.from_iterable(on)), np.int64)
         nodes = np.repeat(names, np.fromiter(chain.from_iterable(n.values() for n in on), np.int64))
         if isinstance(self.problem, Profit):
-            starts[(starts >= self.problem.until) & self.can_wait] = PARKED
-        return Placed(starts, nodes)
+            starts[(starts >= self.problem.horizon_end) & self.can_wait] = POSTPONED
+        return ScheduleArrays(starts, nodes)
 
-    def schedule(self, placed: Placed) -> Schedule:
+    def schedule(self, placed: ScheduleArrays) -> Schedule:
         """The whole schedule; parked jobs follow when nothing counts any more."""
         names, flat, first = self.dispatch.platform.nodes, placed.nodes.tolist(), self.first_unit.tolist()
         start: dict[str, int] = {}
         nodes: dict[str, dict[str, int]] = {}
         for j, (i, at) in enumerate(zip(self.index, placed.starts.tolist(), strict=True)):
-            if at == PARKED:
+            if at == POSTPONED:
                 continue
             start[i], on = at, nodes.setdefault(i, {})
             for n in flat[first[j] : first[j + 1]]:
@@ -112,7 +112,7 @@ class Flat:
         found = Schedule(start, nodes)
         return with_rest(self.problem, found) if isinstance(self.problem, Profit) else found
 
-    def free(self, placed: Placed, stays: Bools, nodes: Ints) -> dict[int, Free]:
+    def free(self, placed: ScheduleArrays, stays: Bools, nodes: Ints) -> dict[int, Free]:
         """What the jobs that stay (and those that run already) leave free on these nodes (indices).
 
         Raises ProblemError where they take more than there is.

@@ -14,12 +14,12 @@ DAY = 86400
 
 
 @dataclass(frozen=True)
-class Series:
+class StepFunction:
     """``values[k]`` holds in ``[times[k], times[k + 1])``, the last one up to ``end``; times in seconds, increasing.
 
     Raises ProblemError for lists of different lengths, times that do not increase, values that are not numbers.
 
-    >>> s = Series.hourly([20.5, 21.0, 19.0])
+    >>> s = StepFunction.hourly([20.5, 21.0, 19.0])
     >>> s.at(3600), s.end
     (21.0, 10800)
     """
@@ -49,12 +49,12 @@ class Series:
                 raise ProblemError(f"a series has {shown(v)} at {t} s; a number is expected")
 
     @classmethod
-    def hourly(cls, values: Sequence[float], begin: int = 0) -> Series:
+    def hourly(cls, values: Sequence[float], begin: int = 0) -> StepFunction:
         """A value per hour, from ``begin`` on."""
         return cls([begin + HOUR * k for k in range(len(values))], values, begin + HOUR * len(values))
 
     @classmethod
-    def constant(cls, value: float, begin: int, end: int) -> Series:
+    def constant(cls, value: float, begin: int, end: int) -> StepFunction:
         """The same value from ``begin`` to ``end``."""
         return cls([begin], [value], end)
 
@@ -79,7 +79,7 @@ class Series:
             yield begin, until, self.values[k]
             begin, k = until, k + 1
 
-    def lasting(self, end: int) -> Series:
+    def lasting(self, end: int) -> StepFunction:
         """The series continued to ``end`` by repeating its last day (all of it, if it is shorter)."""
         if end <= self.end:
             return self
@@ -92,4 +92,4 @@ class Series:
             values += [v for *_, v in day]
             shift += self.end - first
         keep = bisect_right(times, end - 1)
-        return Series(times[:keep], values[:keep], end)
+        return StepFunction(times[:keep], values[:keep], end)

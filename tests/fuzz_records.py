@@ -11,13 +11,13 @@ from schedlab.backends import Incumbent, Result
 from schedlab.bench.cli.app import main
 from schedlab.bench.records.record import outcome, plain, record
 from schedlab.bench.records.store import Store
-from schedlab.bench.runs.run import Task, carry_out
-from schedlab.bench.runs.selection import Asked, Run, content_of, plan
+from schedlab.bench.runs.run import RunTask, carry_out
+from schedlab.bench.runs.selection import Run, RunRequest, content_of, plan
 from schedlab.instances import load
 from schedlab.models.problem import Schedule
 
 METHOD = "multi-search"
-ASKED = Asked(methods=[METHOD])
+ASKED = RunRequest(methods=[METHOD])
 
 
 def _temporary() -> Path:
@@ -72,5 +72,5 @@ def of_a_replay() -> dict[str, bytes]:
 
 def resumed(folder: Path, console: object) -> int:
     """The run again, on the records of a folder, with a worker that does nothing. Returns the exit code."""
-    task = Task([(str(_instance()), load(_instance()))], ASKED, folder, command=("true",))
+    task = RunTask([(str(_instance()), load(_instance()))], ASKED, folder, command=("true",))
     return carry_out(task, console, console)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 import itertools
 import random
 
-from schedlab.models import BatchJob, Candidate, Eviction, EvictionPlan
+from schedlab.models import BatchJob, Eviction, EvictionCandidate, EvictionPlan
 
 STEPS = (1, 7, 60)
 
@@ -15,7 +15,7 @@ def random_eviction(rng: random.Random, jobs: int) -> Eviction:
         system = rng.choice([None, rng.randint(0, 400), rng.randint(0, 400) + 0.5])
         application = rng.choice([None, rng.randint(0, 300), system])
         nodes, loss = rng.choice([1, 2, 4, 8, 16]) * rng.choice([1, 1, 3]), rng.randint(0, 50) * rng.choice([1, 100])
-        made.append(Candidate(f"j{k}", nodes, loss, system, application))
+        made.append(EvictionCandidate(f"j{k}", nodes, loss, system, application))
     needed = rng.randint(0, sum(j.nodes for j in made))
     return Eviction(made, needed, rng.randint(0, 900), rng.choice(STEPS))
 

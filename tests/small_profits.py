@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 from schedlab.instances import load
-from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule, Series
+from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule, StepFunction
 
 SMALL = Path(__file__).resolve().parents[1] / "instances" / "profit_small"
 DAY = 86400
@@ -22,12 +22,12 @@ def cut(jobs: int, nodes: int = 3, until: int = DAY, scenario: str = "air,summer
         Platform([NodeGroup(group.name, nodes, group.capacity)]), kept, dispatch.queues, durations=dispatch.durations
     )
     plant = whole.cooling.scaled(nodes / group.count)
-    return whole.replace(dispatch=smaller, cooling=plant, until=until)
+    return whole.replace(dispatch=smaller, cooling=plant, horizon_end=until)
 
 
 def half_a_day(jobs: int = 12) -> Profit:
     """Three nodes until noon, with a tariff of three prices: three segments."""
-    return cut(jobs, until=DAY // 2).replace(energy_price=Series([0, 25200, 36000], [0.10, 0.13, 0.16], 2 * DAY))
+    return cut(jobs, until=DAY // 2).replace(energy_price=StepFunction([0, 25200, 36000], [0.10, 0.13, 0.16], 2 * DAY))
 
 
 def stand_in(jobs: int, seed: int = 1, nodes: int = 3) -> Profit:
@@ -57,7 +57,7 @@ def stand_in(jobs: int, seed: int = 1, nodes: int = 3) -> Profit:
     machine = Platform([NodeGroup("n", nodes, {"cores": 32, "memory": 131072})])
     return Profit(
         Dispatch(machine, made, [Queue("q", 3600)]),
-        Series.hourly(hours),
+        StepFunction.hourly(hours),
         Cooling("bending", (0, 10, 20, 30, 40), STAND_IN_BENDS, rows),
         price=0.013,
         energy_price=0.13,
@@ -93,11 +93,11 @@ def tiny(seed: int) -> Profit:
     machine = Platform([NodeGroup("n", nodes, {"cores": 4, "memory": 6})])
     return Profit(
         Dispatch(machine, jobs, [Queue("q", 60)]),
-        Series([0, 3, 5], [float(rng.randint(0, 40)) for _ in range(3)], 100),
+        StepFunction([0, 3, 5], [float(rng.randint(0, 40)) for _ in range(3)], 100),
         plant,
         price=rng.choice([300.0, 900.0]),
-        energy_price=Series([0, 4], prices, 100),
-        until=until,
+        energy_price=StepFunction([0, 4], prices, 100),
+        horizon_end=until,
     )
 
 
@@ -114,7 +114,7 @@ def best_by_enumeration(p: Profit) -> float:
 def _all(p: Profit) -> Iterator[Schedule]:
     options = []
     for job in p.jobs:
-        last = p.until if job.deadline is None else job.deadline - p.dispatch.duration(job)
+        last = p.horizon_end if job.deadline is None else job.deadline - p.dispatch.duration(job)
         places = list(combinations_with_replacement(p.platform.nodes, job.units))
         starts = range(p.dispatch.earliest(job), max(last, p.dispatch.earliest(job)) + 1)
         options.append([(s, {n: on.count(n) for n in on}) for s in starts for on in places])
@@ -122,6 +122,6 @@ def _all(p: Profit) -> Iterator[Schedule]:
         start, nodes, later = {}, {}, 1000
         for job, (s, on) in zip(p.jobs, chosen, strict=True):
             start[job.id], nodes[job.id] = s, on
-            if s >= p.until and job.deadline is None:
+            if s >= p.horizon_end and job.deadline is None:
                 start[job.id], later = later, later + 1000
         yield Schedule(start, nodes)

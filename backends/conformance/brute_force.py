@@ -59,7 +59,7 @@ def brute_force(model: Model, node_limit: int = 3_000_000) -> Truth:
     >>> brute_force(m).objectives
     (7,)
     """
-    return _Search(model, node_limit).run()
+    return _Enumeration(model, node_limit).run()
 
 
 def domain(variable: Variable) -> list[Value]:
@@ -144,7 +144,7 @@ def _deepest(interval: Interval, demand: int | Linear, depth: dict[Variable, int
     return max([depth[interval], *(depth[v] for v in below)])
 
 
-class _Search:
+class _Enumeration:
     def __init__(self, model: Model, node_limit: int) -> None:
         self.model = model
         self.sign = 1 if model.sense == "minimize" else -1

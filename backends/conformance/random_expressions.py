@@ -13,7 +13,7 @@ REALS = (0.5, 0.25, 0.1, 1.5, -0.5, -0.2, 2.0)
 GAPS = (1, 2, 2, 4, 5)  # between the points of a piecewise function: its slopes are short decimals
 
 
-class Expressions:
+class RandomExpressions:
     """A source of random expressions; what it uses is noted in ``used``."""
 
     def __init__(self, rng: random.Random, model: Model, used: set[str]) -> None:

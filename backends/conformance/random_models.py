@@ -34,7 +34,7 @@ from ...models.language import (
 from ...models.language import max as latest
 from ...models.language import sum as total
 from .brute_force import EnumerationError, Variable, brute_force, domain
-from .random_expressions import Expressions
+from .random_expressions import RandomExpressions
 
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
 LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
@@ -69,7 +69,7 @@ class _Maker:
         self.origin = self.rng.choice([0] * 6 + [-4, -2, 3])
         self.room = float(ROOM)
         self.reference: dict[Variable, object] = {}
-        self.expressions = Expressions(self.rng, self.model, self.used)
+        self.expressions = RandomExpressions(self.rng, self.model, self.used)
 
     def make(self) -> RandomModel:
         rng = self.rng

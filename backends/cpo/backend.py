@@ -79,11 +79,11 @@ class CompiledCpo:
 
     def __init__(self, model: Model) -> None:
         try:
-            from .lowering import Lowering
+            from .lowering import CpoLowering
         except ImportError as e:
             raise SolverUnavailable(f"docplex.cp cannot be imported ({e}): {INSTALL}") from e
         require_range(model, "CP Optimizer", LARGEST, "it computes in double precision")
-        lowered = Lowering(model)
+        lowered = CpoLowering(model)
         self.native = lowered.native
         self.size = lowered.size()
         notes = (
@@ -132,14 +132,14 @@ class CompiledCpo:
         engine = find_engine()
         if engine is None:
             return Outcome("unavailable", message=NO_ENGINE)
-        from .engine import Search
+        from .engine import EngineRun
 
         self.native.set_starting_point(None if warm is None else self.hint(warm))
-        search: Search | None = None
+        search: EngineRun | None = None
 
         def work(heard: Watch) -> Outcome:
             nonlocal search
-            search = Search(engine, self.native, self.assignment, heard, limits)
+            search = EngineRun(engine, self.native, self.assignment, heard, limits)
             return search.run()
 
         def halt() -> None:

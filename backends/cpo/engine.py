@@ -80,7 +80,7 @@ def known_bound(answer: Any) -> float | None:
     return None if bound is None or abs(bound) >= UNKNOWN_BOUND else bound
 
 
-class Search(CpoCallback):  # type: ignore[misc]
+class EngineRun(CpoCallback):  # type: ignore[misc]
     """A solve: passes solutions and bounds on to a Watch, and ends the engine whatever happens.
 
     ``read`` makes our assignment of a native answer.

@@ -62,7 +62,7 @@ OBJECTIVE = "the range of the objective"
 ROUNDING = 1e-9  # relative; what the engine's own arithmetic may add to a real number
 
 
-class Lowering:
+class CpoLowering:
     """Builds ``native`` from a model; ``intervals`` and ``integers`` are its variables by our index.
 
     ``shadows`` maps the index of an interval that may have size 0 to its shadow, where one is needed. ``named`` maps each

@@ -15,8 +15,8 @@ from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUna
 from ..solver_thread import run_apart
 
 if TYPE_CHECKING:
-    from .lowering import Lowering
-    from .search import Search
+    from .lowering import CpSatLowering
+    from .search import CpSatRun
 
 STATUS: dict[str, Status] = {
     "OPTIMAL": "optimal",
@@ -48,9 +48,9 @@ class CpSat:
 
     def compile(self, model: Model) -> CompiledCpSat:
         """The model (its first objective) as a CpModel. Raises SolverUnavailable for numbers beyond 64 bits."""
-        from .lowering import Lowering
+        from .lowering import CpSatLowering
 
-        lowering = Lowering(model)
+        lowering = CpSatLowering(model)
         if lowering.fault:
             raise SolverUnavailable(lowering.fault)
         return CompiledCpSat(lowering)
@@ -59,7 +59,7 @@ class CpSat:
 class CompiledCpSat:
     """A model as an ortools ``CpModel`` in ``native``, to which constraints may be added, and the way back."""
 
-    def __init__(self, lowering: Lowering) -> None:
+    def __init__(self, lowering: CpSatLowering) -> None:
         self.lowering = lowering
         self.model = lowering.model
         self.native = lowering.native.model
@@ -122,14 +122,14 @@ class CompiledCpSat:
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
         """Solve, telling the watch. A start that violates the model is hinted all the same; the log tells its fate."""
-        from .search import Search
+        from .search import CpSatRun
 
         machines = any(isinstance(c, NoOverlap) for _, c in self.model.constraints)
         overlaps = any(isinstance(a, Overlap) for aim in self.model.objectives[:1] for a in aim.terms)
-        search = Search(limits, machines, overlaps)
+        search = CpSatRun(limits, machines, overlaps)
         return run_apart(self, lambda heard: self._run(search, heard, warm), search.halt, watch, limits)
 
-    def _run(self, search: Search, watch: Watch, warm: Assignment | None) -> Outcome:
+    def _run(self, search: CpSatRun, watch: Watch, warm: Assignment | None) -> Outcome:
         """As ``run``, in this thread."""
         from .search import fate
 
@@ -175,7 +175,7 @@ class CompiledCpSat:
         return find_conflict(self.model, time_limit)
 
 
-def _notes(lowering: Lowering) -> tuple[str, ...]:
+def _notes(lowering: CpSatLowering) -> tuple[str, ...]:
     notes = []
     if lowering.scaled:
         first = lowering.scaled[0]

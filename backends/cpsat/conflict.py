@@ -14,7 +14,7 @@ from ortools.sat.python import cp_model
 
 from ...models.language import Model
 from ..base import Conflict
-from .lowering import Lowering
+from .lowering import CpSatLowering
 
 AIM = "objective 1"  # an objective may have no value: element and piecewise outside their range
 
@@ -37,7 +37,7 @@ def find_conflict(model: Model, time_limit: float | None) -> Conflict:
 
 def _suspects(model: Model, deadline: float | None) -> list[int] | str:
     """Indices of constraints whose assumption suffices for a contradiction, or why there are none."""
-    lowering = Lowering(model, guarded=True)
+    lowering = CpSatLowering(model, guarded=True)
     if lowering.fault:
         return lowering.fault
     native = lowering.native.model
@@ -85,7 +85,7 @@ def _part(model: Model, indices: list[int]) -> Model:
 def _status(model: Model, deadline: float | None) -> str:
     if deadline is not None and time.perf_counter() > deadline:
         return "UNKNOWN"
-    native = Lowering(model).native.model
+    native = CpSatLowering(model).native.model
     native.clear_objective()  # type: ignore[no-untyped-call]
     solver = _solver(deadline)
     return solver.status_name(solver.solve(native))

@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 from ...models.language import Integer, Linear
-from .expressions import Expressions
+from .expressions import CpSatExpressions
 from .native import NativeModel, WholeForm
 
 
 class Demands:
     """Lowers demands; the literals that say which of them are above 0 are shared by all cumulative constraints."""
 
-    def __init__(self, native: NativeModel, expressions: Expressions) -> None:
+    def __init__(self, native: NativeModel, expressions: CpSatExpressions) -> None:
         self.native, self.expressions = native, expressions
         self._above_zero: dict[tuple[int, int, bool], int] = {}
 

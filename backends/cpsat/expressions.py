@@ -1,4 +1,4 @@
-"""Expressions lowered to CP-SAT: each atom of the language becomes a linear form over native variables.
+"""CpSatExpressions lowered to CP-SAT: each atom of the language becomes a linear form over native variables.
 
 The source of each lowering is ``models/language/semantics.py``. All are exact; a value with real numbers whose common
 denominator is too large is rounded, and the form carries the error. Every definition here can be satisfied whatever
@@ -34,7 +34,7 @@ from .native import LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, mag
 MANY = 14  # 0/1 variables in an operand of a maximum: their sum may have 2^14 values
 
 
-class Expressions:
+class CpSatExpressions:
     """Lowers expressions, each atom once. The lists give native indices by interval or integer, -1 where there is none.
 
     ``start``, ``size``, ``end``, ``presence`` by interval (size and end only if the size varies, presence only if it

@@ -29,7 +29,7 @@ from ...models.language.constraints import Constraint
 from ...models.language.semantics import REAL_TOLERANCE
 from .alternatives import Choices, Row, masters
 from .demands import Demands
-from .expressions import Expressions
+from .expressions import CpSatExpressions
 from .native import Form, NativeModel, NumberRangeError, WholeForm
 
 
@@ -54,7 +54,7 @@ class NativeInterval(NamedTuple):
     interval: Any
 
 
-class Lowering:
+class CpSatLowering:
     """A model as a CpModel. ``guarded``: every constraint is under a literal of its own, to be assumed.
 
     ``guards`` are those literals with the index of their constraint (the objective: one behind the last). ``fault``
@@ -65,7 +65,7 @@ class Lowering:
         self.model = model
         self.guarded = guarded
         self.native = NativeModel(model.name)
-        self.expressions = Expressions(self.native)
+        self.expressions = CpSatExpressions(self.native)
         self.objective: Objective | None = None
         self.guards: list[int] = []
         self.fault = ""

@@ -20,7 +20,7 @@ Solved = Callable[[Sequence[int], float], bool]
 
 
 @dataclass
-class Search:
+class CpSatRun:
     """A solver with its parameters; ``log`` fills up while it runs.
 
     ``disjunctive``: the model has a no-overlap; ``overlaps``: its objective sums overlaps of intervals with windows.

@@ -13,7 +13,7 @@ from ..linear import IntervalColumns, LinearForm, Lowered, lower
 from ..linear.form import Floats
 from ..linear.ranges import require_range
 from ..solver_thread import run_apart
-from .run import Run
+from .run import HighsRun
 
 PASSED_PER_SECOND = 1e7  # non-zeros
 
@@ -85,7 +85,7 @@ class HighsCompiled:
         Each run has a thread of its own: HiGHS keeps its worker threads by the thread that calls it, so that a run in a
         callback of another run, or beside it, has others.
         """
-        run = Run(self, limits)
+        run = HighsRun(self, limits)
         return run_apart(self, lambda heard: run.run(heard, warm), run.halt, watch, limits)
 
     def conflict(self, time_limit: float | None = None) -> Conflict:

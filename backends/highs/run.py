@@ -43,7 +43,7 @@ def _unit(form: LinearForm) -> float:
     return float(2.0 ** max(0, up))
 
 
-class Run:
+class HighsRun:
     """One solve: options, callbacks, and what is made of its end."""
 
     watch: Watch

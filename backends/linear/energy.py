@@ -29,7 +29,7 @@ from ...models.language import (
 from ...models.language.expressions import Atom, Overlap
 from ..base import Exactness, LoweringTooLarge
 from . import constraints
-from .expressions import Expressions
+from .expressions import LinearExpressions
 from .form import INF, Affine, Floats, FormBuilder, Ints, Point
 from .pairwise import ColumnStarts
 from .time_indexed.grid import Grid, GridOption
@@ -78,7 +78,7 @@ class Energy:
         self.form = form
         self.length = np.diff(self.grid.points).astype(np.float64)
         self.intervals: Moments = Moments(model, form)
-        self.expressions = Expressions(form, self.intervals.integers, self.intervals.view, self._overlap_by_work)
+        self.expressions = LinearExpressions(form, self.intervals.integers, self.intervals.view, self._overlap_by_work)
         self.exactness = Exactness("relaxation", ("lowering energy", self.grid.name))
         self._works: dict[int, Work] = {}
         self._loads: dict[int, Work] = {}

@@ -1,4 +1,4 @@
-"""Expressions to columns and rows: functions (max, holds, overlap, ...) become columns tied to their meaning.
+"""LinearExpressions to columns and rows: functions (max, holds, overlap, ...) become columns tied to their meaning.
 
 A column for a function need not always equal its value: where an expression is only limited from above, it is enough
 that the column does not lie below the value. ``GE`` asks for column >= value, ``LE`` for column <= value; what is asked
@@ -27,7 +27,7 @@ def flipped(sides: int) -> int:
     return (sides & GE) << 1 | (sides & LE) >> 1
 
 
-class Expressions:
+class LinearExpressions:
     """Lowers expressions over one form. ``view`` gives the attributes of intervals as columns; ``special`` may lower
     a function of its own accord (as tabulated costs of a start), None if it does not."""
 

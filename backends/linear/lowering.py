@@ -22,7 +22,7 @@ from ...models.language import (
 from ..base import Exactness, LoweringTooLarge
 from . import constraints
 from .energy import Energy
-from .expressions import GE, LE, Expressions
+from .expressions import GE, LE, LinearExpressions
 from .form import Floats, FormBuilder, LinearForm
 from .intervals import IntervalColumns, Intervals
 from .pairwise import Pairwise
@@ -37,7 +37,7 @@ MODERATE = 100_000  # non-zeros of a time-indexed form at step 1 that is taken w
 class Scheme(Protocol):
     """What the two lowerings differ in: starts, resources, and how exact they are."""
 
-    expressions: Expressions
+    expressions: LinearExpressions
     exactness: Exactness
 
     @property

@@ -18,7 +18,7 @@ from ...models.language import Alternative, Assignment, Bounds, Cumulative, Inte
 from ...models.language.bounds import attribute_bounds
 from ..base import Exactness, LoweringTooLarge
 from .constraints import alternative
-from .expressions import GE, Expressions
+from .expressions import GE, LinearExpressions
 from .form import INF, Affine, Floats, FormBuilder, Ints, Point, column
 from .intervals import IntervalColumns, Intervals
 from .overlaps import Overlaps
@@ -109,7 +109,7 @@ class Pairwise:
         self.form = form
         self.intervals: ColumnStarts = ColumnStarts(model, form)
         overlaps = Overlaps(model, form, self.intervals)
-        self.expressions = Expressions(form, self.intervals.integers, self.intervals.view, overlaps.lowered)
+        self.expressions = LinearExpressions(form, self.intervals.integers, self.intervals.view, overlaps.lowered)
         self._whole: dict[tuple[int, int], tuple[int, int]] = {}  # by the columns of two starts: one before the other
         self._at: dict[tuple[int, int], tuple[int, int]] = {}  # one runs at the start of the other
         self._apart: set[tuple[int, int]] = set()

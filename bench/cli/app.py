@@ -14,7 +14,7 @@ from ... import __version__
 from ...backends import UnknownName
 from ...instances import Instance, UnknownInstance, load, names
 from ..errors import WrongUse
-from ..runs.selection import Asked, parse_methods, parse_seeds
+from ..runs.selection import RunRequest, parse_methods, parse_seeds
 from ..runs.view import Durations, View, one_scenario, parse_clock
 from ..terminal import PLAIN_WIDTH, console_for, say
 from .ending import carried, exit_code
@@ -192,9 +192,9 @@ def run(
 
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """
-    from ..runs.run import Task, carry_out
+    from ..runs.run import RunTask, carry_out
 
-    asked = Asked(
+    asked = RunRequest(
         methods=None if methods is None else parse_methods(methods),
         time_limit=time_limit,
         threads=threads,
@@ -210,7 +210,7 @@ def run(
         drop_impossible=drop_impossible,
     )
     found = [(path, opened(path, drop_impossible)) for path in dict.fromkeys(instances)]
-    task = Task(found, asked, out, dry_run, as_json, retry, again)
+    task = RunTask(found, asked, out, dry_run, as_json, retry, again)
     raise typer.Exit(carry_out(task, console_for(stderr=as_json), console_for(stderr=True)))
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..runs.replay_settings import parse_stretch
-from ..runs.selection import Asked, parse_seeds
+from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View
 from ..terminal import console_for
 from .options import Drop, First, Retry
@@ -91,7 +91,7 @@ def simulate(
     Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
     """
     from ..runs import simulate as work
-    from ..runs.run import Task
+    from ..runs.run import RunTask
 
     asked = work.asked(
         workload,
@@ -106,8 +106,8 @@ def simulate(
             "kill": kill, "charge": charge, "period": period,
         },
     )  # fmt: skip
-    limits = Asked(
+    limits = RunRequest(
         time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
     )
-    task = Task((), limits, out, dry_run, as_json, retry, again)
+    task = RunTask((), limits, out, dry_run, as_json, retry, again)
     raise typer.Exit(work.carry_out(asked, task, console_for(stderr=as_json), console_for(stderr=True)))

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...backends import Incumbent, Result, SolverUnavailable
 from ...methods import Method
-from ...models import Candidate, Eviction
+from ...models import Eviction, EvictionCandidate
 from ...solve import solve
 from ..records.record import outcome
 from ..records.store import Record
@@ -133,7 +133,7 @@ def _one_pass(problem: Eviction, answers: Answers) -> None:
 
 def _rehearse(problem: Eviction, method: Method) -> None:
     """What a solver does once per process is no part of any response time."""
-    jobs = [Candidate("a", 1, 1, 1, None, mb_s=1), Candidate("b", 1, 2, 1, 1, mb_s=1)]
+    jobs = [EvictionCandidate("a", 1, 1, 1, None, mb_s=1), EvictionCandidate("b", 1, 2, 1, 1, mb_s=1)]
     shared = problem.shared_bandwidth
     tiny = Eviction(jobs, 1, 2, 1, file_system_mb_s=1, shared_bandwidth=shared)
     try:

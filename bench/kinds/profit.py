@@ -29,12 +29,12 @@ def fields(problem: Profit, schedule: Schedule) -> Record:
     end = accounts.makespan(problem, schedule)
     return {
         "account": {
-            HORIZON: as_json(accounts.account(problem, schedule, problem.until)),
+            HORIZON: as_json(accounts.account(problem, schedule, problem.horizon_end)),
             END: as_json(accounts.account(problem, schedule, end)),
         },
         "makespan": end - problem.begin,
         "daily": list(days(problem, schedule)),
-        "operation": operation(problem, schedule, max(end, problem.until)),
+        "operation": operation(problem, schedule, max(end, problem.horizon_end)),
     }
 
 
@@ -71,7 +71,7 @@ def operation(problem: Profit, schedule: Schedule, end: int) -> dict[str, Any]:
     there = problem.platform.total("cores") * lengths
     return {
         "begin": problem.begin,
-        "until": problem.until,
+        "until": problem.horizon_end,
         "end": end,
         "segments": {
             "end": [s.end for s in ran.segments],

@@ -15,7 +15,7 @@ from ...instances import Instance, load
 from ...instances.workload import Report, Workload
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
-from ..runs.replay_settings import OFF, Replay
+from ..runs.replay_settings import OFF, ReplaySettings
 from ..runs.view import View
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Scene:
 
 
 def scene_of(
-    path: str, view: View, replay: Replay, drop_impossible: bool = False, instance: Instance | None = None
+    path: str, view: View, replay: ReplaySettings, drop_impossible: bool = False, instance: Instance | None = None
 ) -> Scene:
     """The workload that a view and a replay ask for. Raises ValueError or LookupError, which say what is wrong.
 
@@ -89,7 +89,7 @@ def scene_of(
 
 
 def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """Replay what a run says, tell of the progress, and return what its record needs.
+    """ReplaySettings what a run says, tell of the progress, and return what its record needs.
 
     The jobs go to a Batsim jobs.csv in the folder ``spec["out"]``, under the name ``spec["stem"]``.
     """
@@ -97,12 +97,12 @@ def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     from ...simulation.metrics import metrics, recorded
     from ...simulation.outputs.writing import write_jobs
 
-    view, replay = View(**spec["view"]), Replay(**spec["replay"])
+    view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
     scene = scene_of(spec["path"], view, replay, spec["drop_impossible"])
     with contextlib.suppress(SimulationError):  # the kernels' compilation and the imports are no part of any time
         _simulate(spec, replay, replace(scene, workload=scene.workload.first(2)), lambda news: None)
     tell({"event": "begin", "sense": "minimize", "jobs": len(scene.workload)})
-    watch = Watch(tell, spec["time_limit"])
+    watch = ReplayMonitor(tell, spec["time_limit"])
     try:
         simulation: Simulation | None = _simulate(spec, replay, scene, watch)
         failure = None
@@ -138,7 +138,7 @@ def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 
 
 def _simulate(
-    spec: Mapping[str, Any], replay: Replay, scene: Scene, told: Callable[[Progress], bool | None]
+    spec: Mapping[str, Any], replay: ReplaySettings, scene: Scene, told: Callable[[Progress], bool | None]
 ) -> Simulation:
     from ...backends import backend
     from ...simulation.engine.simulator import simulate
@@ -163,7 +163,7 @@ def _simulate(
     )
 
 
-def dispatcher_options(replay: Replay, threads: int, seed: int) -> dict[str, Any]:
+def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[str, Any]:
     """The options of a dispatcher that asks a solver, as a run gives them."""
     found: dict[str, Any] = {
         "limit": replay.decision_time,
@@ -196,7 +196,7 @@ def outcome(scene: Scene, simulation: Simulation, with_schedule: bool) -> dict[s
     }
 
 
-def described(simulation: Simulation, replay: Replay) -> dict[str, Any]:
+def described(simulation: Simulation, replay: ReplaySettings) -> dict[str, Any]:
     """What a record says of a replay beside its figures."""
     return {
         "predictor": simulation.predictor,
@@ -228,7 +228,7 @@ def platform_of(groups: list[dict[str, Any]]) -> Platform:
     return Platform([NodeGroup(g["name"], g["count"], g["capacity"]) for g in groups])
 
 
-class Watch:
+class ReplayMonitor:
     """Tells how many jobs have started, a few times a second at most, and stops a replay at its limit."""
 
     def __init__(self, tell: Tell, limit: float) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ...models.platform import NodeGroup, Platform
-    from ...simulation.outputs.reading import Jobs
+    from ...simulation.outputs.reading import JobsTable
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -93,7 +93,7 @@ def require_matplotlib() -> None:
         raise WrongUse("bench plot needs matplotlib: pip install 'schedlab[plot]'") from e
 
 
-def chart(frame: Frame, jobs: Jobs, category: Ints, colours: Sequence[str], title: str) -> Chart:
+def chart(frame: Frame, jobs: JobsTable, category: Ints, colours: Sequence[str], title: str) -> Chart:
     """Gantt chart, a curve of use per resource, and the queue, one below the other on one time axis.
 
     ``category``: of each job, the index of its colour. The same input gives the same bytes.
@@ -180,14 +180,14 @@ def _group_label(group: NodeGroup) -> str:
     return f"{name} ({group.count:,})"
 
 
-def requested(jobs: Jobs, resources: Sequence[str]) -> dict[str, Ints]:
+def requested(jobs: JobsTable, resources: Sequence[str]) -> dict[str, Ints]:
     """What a unit of each job asks for, by resource."""
     table = np.array([[kind.request.get(r, 0) for r in resources] for kind in jobs.kinds], np.int64)
     return {r: table[jobs.kind, k] for k, r in enumerate(resources)}
 
 
 def _gantt(
-    ax: Axes, frame: Frame, jobs: Jobs, asked: dict[str, Ints], category: Ints, colours: Sequence[str]
+    ax: Axes, frame: Frame, jobs: JobsTable, asked: dict[str, Ints], category: Ints, colours: Sequence[str]
 ) -> list[str]:
     """Rectangles where there are few, else cells that mix the colours."""
     from matplotlib.ticker import MaxNLocator
@@ -242,7 +242,7 @@ def _rectangles(ax: Axes, frame: Frame, found: Sequence[Rectangle], category: In
 
 
 def _cells(
-    ax: Axes, frame: Frame, jobs: Jobs, asked: dict[str, Ints], category: Ints, colours: Sequence[str]
+    ax: Axes, frame: Frame, jobs: JobsTable, asked: dict[str, Ints], category: Ints, colours: Sequence[str]
 ) -> list[str]:
     from matplotlib.colors import to_rgb
 
@@ -264,7 +264,7 @@ def _cells(
     ]
 
 
-def _use(ax: Axes, frame: Frame, jobs: Jobs, asked: Ints, resource: str) -> list[str]:
+def _use(ax: Axes, frame: Frame, jobs: JobsTable, asked: Ints, resource: str) -> list[str]:
     """How much of a resource is in use, in percent of what the platform has."""
     total = frame.platform.total(resource)
     times, used = in_use(jobs.start, jobs.end, jobs.units * asked)
@@ -276,7 +276,7 @@ def _use(ax: Axes, frame: Frame, jobs: Jobs, asked: Ints, resource: str) -> list
     return notes
 
 
-def _queue(ax: Axes, frame: Frame, jobs: Jobs) -> list[str]:
+def _queue(ax: Axes, frame: Frame, jobs: JobsTable) -> list[str]:
     from matplotlib.ticker import MaxNLocator
 
     times, queue = waiting(jobs.submit, jobs.start)

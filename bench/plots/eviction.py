@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..records.store import Record
 from ..runs.view import View
-from ..tables.eviction import HOUR, EvictionBoard, Line, hours, milliseconds, sorted_out, trade_off
+from ..tables.eviction import HOUR, EvictionBoard, EvictionRow, hours, milliseconds, sorted_out, trade_off
 from .charts import single
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _times(ax: Axes, board: EvictionBoard, colours: Mapping[str, str]) -> None:
     ax.set_ylim(top=30 * ax.get_ylim()[1])  # the place of the legend
 
 
-def response(line: Line) -> list[tuple[int, float]]:
+def response(line: EvictionRow) -> list[tuple[int, float]]:
     """(deadline, seconds until it and all before it were answered) of a method's first seed; of one pass the same for all."""
     rows = sorted((int(d), float(s)) for d, s, _ in line.records[0].get("response_s") or ())
     if line.records[0].get("one_pass"):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ...models.platform import Platform
-    from ...simulation.outputs.reading import Jobs
+    from ...simulation.outputs.reading import JobsTable
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -30,7 +30,7 @@ class Rectangle(NamedTuple):
     bottom: float
 
 
-class Run(NamedTuple):
+class Bar(NamedTuple):
     """A job on one node: seconds, its row, and the share of the node that it holds."""
 
     start: int
@@ -39,7 +39,7 @@ class Run(NamedTuple):
     share: float
 
 
-def rectangles(jobs: Jobs, platform: Platform, asked: Mapping[str, Ints]) -> list[Rectangle]:
+def rectangles(jobs: JobsTable, platform: Platform, asked: Mapping[str, Ints]) -> list[Rectangle]:
     """The jobs as rectangles that do not overlap; a node is 1 high, and a job as high as the share of it that it holds.
 
     ``asked``: of a unit of each job, by resource. Where jobs hold more than the whole together (one most of the memory,
@@ -49,10 +49,10 @@ def rectangles(jobs: Jobs, platform: Platform, asked: Mapping[str, Ints]) -> lis
     job, held = np.repeat(np.arange(len(jobs)), np.diff(p.first)), np.zeros(len(p.low))
     real = (jobs.end > jobs.start)[job] & (p.low >= 0) & (p.high < len(platform.nodes))
     held[real] = _held(platform, asked, job[real], p.low[real], p.units[real])
-    on: dict[int, list[Run]] = {}
+    on: dict[int, list[Bar]] = {}
     for k in np.flatnonzero(real).tolist():
         j = int(job[k])
-        run = Run(int(jobs.start[j]), int(jobs.end[j]), j, float(held[k]))
+        run = Bar(int(jobs.start[j]), int(jobs.end[j]), j, float(held[k]))
         for node in range(p.low[k], p.high[k] + 1):
             on.setdefault(node, []).append(run)
     found: list[Rectangle] = []
@@ -70,12 +70,12 @@ def rectangles(jobs: Jobs, platform: Platform, asked: Mapping[str, Ints]) -> lis
     return sorted([*found, *filled.values()])
 
 
-def _packed(runs: list[Run]) -> Iterator[tuple[Run, float, float]]:
+def _packed(runs: list[Bar]) -> Iterator[tuple[Bar, float, float]]:
     """The runs of a node, by start, with tops and bottoms from 0 to 1: each at the first gap that is high enough.
 
     What overlaps in time, directly or through others, is drawn to one scale.
     """
-    group: list[tuple[Run, float, float]] = []
+    group: list[tuple[Bar, float, float]] = []
     active: list[tuple[float, float, int]] = []  # (top, bottom, end)
     for run in runs:
         active = sorted(a for a in active if a[2] > run.start)
@@ -92,14 +92,14 @@ def _packed(runs: list[Run]) -> Iterator[tuple[Run, float, float]]:
     yield from _scaled(group)
 
 
-def _scaled(group: list[tuple[Run, float, float]]) -> Iterator[tuple[Run, float, float]]:
+def _scaled(group: list[tuple[Bar, float, float]]) -> Iterator[tuple[Bar, float, float]]:
     height = max((bottom for *_, bottom in group), default=1.0)
     scale = 1.0 if height <= 1 + TINY else 1 / height
     yield from ((run, top * scale, bottom * scale) for run, top, bottom in group)
 
 
 def shares(
-    jobs: Jobs,
+    jobs: JobsTable,
     platform: Platform,
     asked: Mapping[str, Ints],
     category: Ints,

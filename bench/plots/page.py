@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ..errors import WrongUse
 from ..kinds.replays import platform_of
 from ..records.store import Record, files, jobs_file, read, write_whole
-from ..tables.replays.board import RECORDED, DispatchBoard, sorted_out
+from ..tables.replays.board import RECORDED, ReplayResults, sorted_out
 from ..tables.replays.columns import best_of, columns_of, key_of
-from ..tables.replays.figures import Grid, all_figures, predictions
+from ..tables.replays.figures import TextGrid, all_figures, predictions
 from ..tables.replays.report import summary
 from . import eviction as plot_eviction
 from . import profit as plot_profit
@@ -28,7 +28,7 @@ from .charts import Chart, Frame, chart, require_matplotlib
 from .gantt import HOUR
 
 if TYPE_CHECKING:
-    from ...simulation.outputs.reading import Jobs
+    from ...simulation.outputs.reading import JobsTable
 
 Ints = NDArray[np.int64]
 TEMPLATE = "plot.html"
@@ -47,7 +47,7 @@ class Legend:
     values: Sequence[str]
     colours: Sequence[str]
 
-    def category(self, jobs: Jobs) -> Ints:
+    def category(self, jobs: JobsTable) -> Ints:
         """Of each job, the index of its colour; of a value that has none, the last one (others)."""
         if self.what == "length":
             return np.searchsorted(np.array([HOUR, 5 * HOUR + 1]), jobs.end - jobs.start, side="right")
@@ -92,7 +92,7 @@ def plot(
     return path, sum(len(drawn) for *_, drawn in boards) + runs + more
 
 
-def _boards(folder: Path) -> tuple[list[tuple[str, DispatchBoard]], list[Record]]:
+def _boards(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
     """The boards of the replays, and the other records."""
     try:
         return sorted_out(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
@@ -104,7 +104,7 @@ def _boards(folder: Path) -> tuple[list[tuple[str, DispatchBoard]], list[Record]
         ) from e
 
 
-def _to_draw(board: DispatchBoard) -> list[Record]:
+def _to_draw(board: ReplayResults) -> list[Record]:
     """A replay of each dispatcher, that of its first seed."""
     found: dict[str, Record] = {}
     for r in sorted(board.records, key=lambda r: int(r["seed"])):
@@ -113,7 +113,7 @@ def _to_draw(board: DispatchBoard) -> list[Record]:
     return [found[line.name] for line in board.lines if line.name in found]
 
 
-def _section(folder: Path, title: str, board: DispatchBoard, drawn: Sequence[Record], colour: str | None) -> str:
+def _section(folder: Path, title: str, board: ReplayResults, drawn: Sequence[Record], colour: str | None) -> str:
     """A board: its table, what the colours mean, and a card per dispatcher."""
     replays = [_jobs(folder, record) for record in drawn]
     platform = platform_of(drawn[0]["simulation"]["platform"])
@@ -147,7 +147,7 @@ def _section(folder: Path, title: str, board: DispatchBoard, drawn: Sequence[Rec
     )
 
 
-def _jobs(folder: Path, record: Mapping[str, Any]) -> Jobs:
+def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
     from ...simulation.outputs.reading import JobsError, read_jobs
 
     path = folder / str(record["jobs_csv"])
@@ -161,17 +161,17 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> Jobs:
         ) from e
 
 
-def _longest(jobs: Jobs) -> int:
+def _longest(jobs: JobsTable) -> int:
     from ...simulation.curves import waiting
 
     return int(waiting(jobs.submit, jobs.start)[1].max(initial=0))
 
 
-def _seeds(board: DispatchBoard, record: Mapping[str, Any]) -> int:
+def _seeds(board: ReplayResults, record: Mapping[str, Any]) -> int:
     return sum(r["method"] == record["method"] for r in board.records)
 
 
-def legend_of(replays: Sequence[Jobs], colour: str | None) -> Legend:
+def legend_of(replays: Sequence[JobsTable], colour: str | None) -> Legend:
     """The colours of the jobs of some replays: the same value has the same colour in all; beyond nine they share one."""
     queues = {kind.queue for kind in replays[0].kinds}
     what = colour or ("queue" if len(queues) > 1 else "length")
@@ -200,7 +200,7 @@ def _card(name: str, record: Mapping[str, Any], picture: Chart) -> str:
     return f"<figure><figcaption><b>{escape(name)}</b> {escape(said)}</figcaption>{failure}{picture.svg}</figure>"
 
 
-def _table(board: DispatchBoard) -> str:
+def _table(board: ReplayResults) -> str:
     """The figures of the table that the bench prints, as HTML; the best of a column is bold."""
     columns = columns_of(board)
     best = [best_of(column, board.lines) for column in columns]
@@ -216,7 +216,7 @@ def _table(board: DispatchBoard) -> str:
     return f"<table>{''.join(rows)}</table>"
 
 
-def _grid(grid: Grid) -> str:
+def _grid(grid: TextGrid) -> str:
     """A grid with its title and what its columns mean; nothing if it is empty."""
     if not grid.rows:
         return ""

@@ -15,7 +15,7 @@ from ...models.step_function import DAY
 from ..errors import WrongUse
 from ..kinds.profit import END, HORIZON
 from ..records.store import Record
-from ..tables.methods import Row
+from ..tables.methods import MethodRow
 from ..tables.numbers import number, percent, seconds
 from ..tables.profit import (
     RULE,
@@ -73,7 +73,7 @@ def sections(records: Iterable[Record], methods: Sequence[str] = ()) -> tuple[li
     return [_section(title, board, methods) for title, board in boards], sum(len(b.records) for _, b in boards)
 
 
-def drawn_of(row: Row) -> Record | None:
+def drawn_of(row: MethodRow) -> Record | None:
     """The run of a method that is drawn: that of its best seed."""
     known = [r for r in row.sound if r.get("operation")]
     return max(known, key=lambda r: float(r["objective"]), default=None)
@@ -134,7 +134,7 @@ def _table(board: ProfitBoard) -> str:
     """A row per method: the table that the bench prints, and the costs."""
     bound = None if board.bound is None else board.bound["bound"]
     name, length = unit(board)
-    columns: list[tuple[str, Callable[[Row], str]]] = [
+    columns: list[tuple[str, Callable[[MethodRow], str]]] = [
         ("profit EUR", lambda row: number(row.objective)),
         ("vs rule", lambda row: signed(board.improvement(row.objective))),
         ("gap to bound", lambda row: precise(relative_gap(row.objective, bound))),
@@ -274,7 +274,7 @@ def earned(title: str, board: ProfitBoard) -> str:
     return single(f"{title}: profit", partial(_bars, board=board, rows=rows[::-1]), 0.75 + 0.21 * len(rows))
 
 
-def _bars(ax: Axes, board: ProfitBoard, rows: Sequence[Row]) -> None:
+def _bars(ax: Axes, board: ProfitBoard, rows: Sequence[MethodRow]) -> None:
     known = [board.improvement(row.objective) for row in rows]
     beside = None not in known
     values = [100 * (v or 0.0) for v in known] if beside else [float(row.objective or 0.0) for row in rows]
@@ -287,7 +287,7 @@ def _bars(ax: Axes, board: ProfitBoard, rows: Sequence[Row]) -> None:
     ax.set_xlabel("better than the best rule by, %" if beside else "profit, EUR")
 
 
-def _rule(row: Row) -> bool:
+def _rule(row: MethodRow) -> bool:
     return row.method.startswith(RULE)
 
 

@@ -13,7 +13,7 @@ PRESENT = "to be there"
 MOST_NODES = 10**7  # of a group of nodes in a record
 
 
-class Fault(NamedTuple):
+class RecordFault(NamedTuple):
     """A value that is not of the form: where it stands, what was expected, what was found."""
 
     where: str
@@ -26,10 +26,10 @@ class Fault(NamedTuple):
         return f"{self.where}: expected {self.expected}, found {excerpt(self.found)}"
 
 
-Form = Callable[[Any, str], Iterator[Fault]]
+Form = Callable[[Any, str], Iterator[RecordFault]]
 
 
-def first_fault(record: object) -> Fault | None:
+def first_fault(record: object) -> RecordFault | None:
     """The first value of a record that is not of the form, None if all are.
 
     Examples
@@ -44,9 +44,9 @@ def first_fault(record: object) -> Fault | None:
 
 
 def _is(test: Callable[[Any], bool], expected: str) -> Form:
-    def form(value: Any, where: str) -> Iterator[Fault]:
+    def form(value: Any, where: str) -> Iterator[RecordFault]:
         if not test(value):
-            yield Fault(where or "the record", expected, value)
+            yield RecordFault(where or "the record", expected, value)
 
     return form
 
@@ -78,7 +78,7 @@ def maybe(form: Form) -> Form:
 def either(first: Form, second: Form) -> Form:
     """One of two forms; the fault is that of the first."""
 
-    def both(value: Any, where: str) -> Iterator[Fault]:
+    def both(value: Any, where: str) -> Iterator[RecordFault]:
         if next(second(value, where), None) is not None:
             yield from first(value, where)
 
@@ -88,9 +88,9 @@ def either(first: Form, second: Form) -> Form:
 def several(form: Form) -> Form:
     """A list of values of one form."""
 
-    def every(value: Any, where: str) -> Iterator[Fault]:
+    def every(value: Any, where: str) -> Iterator[RecordFault]:
         if not isinstance(value, list):
-            yield Fault(where, "a list", value)
+            yield RecordFault(where, "a list", value)
             return
         for k, each in enumerate(value):
             yield from form(each, f"{where}[{k}]")
@@ -101,9 +101,9 @@ def several(form: Form) -> Form:
 def row(*forms: Form) -> Form:
     """A list with a form per place."""
 
-    def each(value: Any, where: str) -> Iterator[Fault]:
+    def each(value: Any, where: str) -> Iterator[RecordFault]:
         if not isinstance(value, list) or len(value) != len(forms):
-            yield Fault(where, f"a list of {len(forms)}", value)
+            yield RecordFault(where, f"a list of {len(forms)}", value)
             return
         for k, (form, cell) in enumerate(zip(forms, value, strict=True)):
             yield from form(cell, f"{where}[{k}]")
@@ -120,25 +120,25 @@ def fields(needed: Mapping[str, Form], optional: Mapping[str, Form] | None = Non
     """An object with fields of these forms; ``rest``: of all others, None if there are to be none."""
     known = {**needed, **(optional or {})}
 
-    def each(value: Any, where: str) -> Iterator[Fault]:
+    def each(value: Any, where: str) -> Iterator[RecordFault]:
         if not isinstance(value, dict):
-            yield Fault(where or "the record", "an object", value)
+            yield RecordFault(where or "the record", "an object", value)
             return
         inside = f"{where}." if where else ""
         for name in needed:
             if name not in value:
-                yield Fault(f"{inside}{name}", PRESENT, None)
+                yield RecordFault(f"{inside}{name}", PRESENT, None)
         for name, found in value.items():
             form = known.get(name, rest)
             if form is None:
-                yield Fault(where or "the record", f"only {', '.join(known)}", name)
+                yield RecordFault(where or "the record", f"only {', '.join(known)}", name)
             else:
                 yield from form(found, f"{inside}{name[:80]}")
 
     return each
 
 
-def anything(value: Any, where: str) -> Iterator[Fault]:
+def anything(value: Any, where: str) -> Iterator[RecordFault]:
     """No form: nothing reads it but people."""
     return iter(())
 
@@ -196,7 +196,7 @@ CURVES = fields(
 )
 
 
-def operation(value: Any, where: str) -> Iterator[Fault]:
+def operation(value: Any, where: str) -> Iterator[RecordFault]:
     """Curves over time: as many values as segments, at least one."""
     fault = next(CURVES(value, where), None)
     if fault is not None:
@@ -204,7 +204,7 @@ def operation(value: Any, where: str) -> Iterator[Fault]:
         return
     lengths = {len(curve) for curve in value["segments"].values()}
     if len(lengths) != 1 or 0 in lengths:
-        yield Fault(f"{where}.segments", "lists of the same length, at least 1", sorted(lengths))
+        yield RecordFault(f"{where}.segments", "lists of the same length, at least 1", sorted(lengths))
 
 
 RECORD = fields(
@@ -247,9 +247,9 @@ RECORD = fields(
 )
 
 
-def _replay(record: Mapping[str, Any]) -> Iterator[Fault]:
+def _replay(record: Mapping[str, Any]) -> Iterator[RecordFault]:
     """What a replay that went to its end has beside the other fields."""
     if record["replay"] is not None and record["status"] == "feasible":
         for name in ("metrics", "simulation", "jobs_csv"):
             if record.get(name) is None:
-                yield Fault(name, PRESENT, None)
+                yield RecordFault(name, PRESENT, None)

@@ -19,7 +19,7 @@ from ..errors import WrongUse
 from ..kinds.eviction import faults_of_deadlines
 from ..kinds.profit import faults_of_account
 from ..kinds.replays import Scene, scene_of
-from ..runs.replay_settings import Replay
+from ..runs.replay_settings import ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View
 from .record import AGREE, SCHEMA, agree, gap_of
@@ -42,7 +42,7 @@ class Checker:
         self.folder, self.load, self.trace = folder, load, trace
         self._instances: dict[tuple[str, bool], Instance] = {}
         self._problems: dict[tuple[str, bool, View], Problem] = {}
-        self._scenes: dict[tuple[str, bool, View, Replay], Scene] = {}
+        self._scenes: dict[tuple[str, bool, View, ReplaySettings], Scene] = {}
         self._contents: dict[Path, str] = {}
 
     def faults(self, record: Mapping[str, Any]) -> list[str]:
@@ -70,7 +70,7 @@ class Checker:
 
     def _faults_of_replay(self, record: Mapping[str, Any]) -> list[str]:
         """A replay that failed or was cut is checked as far as it went."""
-        view, replay = View(**record["view"]), Replay(**record["replay"])
+        view, replay = View(**record["view"]), ReplaySettings(**record["replay"])
         path, drop = str(record["path"]), bool(record["drop_impossible"])
         instance = None
         if replay.trace:

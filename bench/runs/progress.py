@@ -103,7 +103,7 @@ class ClockBar(BarColumn):
         return ProgressBar(total=total, completed=min(done, total or done), width=20)
 
 
-class Live(Lines):
+class LiveDisplay(Lines):
     """A bar over all runs, and a line with the clock and the incumbent for each that is going on."""
 
     def __init__(self, runs: Sequence[Run], console: Console, tell: Callable[[Record], None] | None = None) -> None:
@@ -113,7 +113,7 @@ class Live(Lines):
         self.tasks: dict[str, TaskID] = {}
         self.whole = self.bars.add_task("all runs", total=len(runs), limit=None, news=f"0/{self.total}")
 
-    def __enter__(self) -> Live:
+    def __enter__(self) -> LiveDisplay:
         self.bars.start()
         return self
 
@@ -143,7 +143,7 @@ class Live(Lines):
 def watch(runs: Sequence[Run], console: Console, as_json: bool) -> Lines:
     """The display that fits where the standard error goes."""
     tell = json_line if as_json else None
-    return (Live if console.is_terminal else Lines)(runs, console, tell)
+    return (LiveDisplay if console.is_terminal else Lines)(runs, console, tell)
 
 
 def json_line(record: Record) -> None:

@@ -12,7 +12,7 @@ BEST_FIT = "best-fit"
 
 
 @dataclass(frozen=True)
-class Replay:
+class ReplaySettings:
     """What decides a replay beside its jobs and its dispatcher.
 
     ``trace``: the path is a trace (SWF, ...), not an instance; ``format`` (None: by its look), ``nodes``, ``cores`` and ``memory`` (MB) per node, and
@@ -20,7 +20,7 @@ class Replay:
     (seconds), ``deterministic`` and ``max_stretch`` (None: the dispatcher's own, "off") are for dispatchers that ask a
     solver, and None for the others. ``period``: seconds between wake-ups beside the events.
 
-    >>> Replay(load=1.2, nodes=100, trace=True).label
+    >>> ReplaySettings(load=1.2, nodes=100, trace=True).label
     '100 nodes, load 1.2, 0.2 s a decision'
     """
 
@@ -52,14 +52,14 @@ class Replay:
             raise WrongUse(f"{', '.join(foreign)}: for traces only; an instance brings its own machine and day")
 
     @property
-    def for_policies(self) -> Replay:
+    def for_policies(self) -> ReplaySettings:
         """The same for a dispatcher that asks no solver: what it does not heed does not tell its runs apart."""
         return replace(self, decision_time=None, deterministic=None, max_stretch=None)
 
     @property
-    def workload(self) -> Replay:
+    def workload(self) -> ReplaySettings:
         """The same for all that replay the same jobs on the same machine."""
-        return Replay(
+        return ReplaySettings(
             self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill
         )
 

@@ -20,18 +20,18 @@ from ..tables.report import show
 from .how_long import how_long
 from .progress import named, watch
 from .runner import WORKER, supervise
-from .selection import Asked, Run, plan
+from .selection import Run, RunRequest, plan
 
 Plans = Sequence[tuple[Path, Sequence[Run]]]
 Records = list[Record]
 
 
 @dataclass(frozen=True)
-class Task:
+class RunTask:
     """What ``bench run`` is asked: instances with the paths they were named by, and the options."""
 
     instances: Sequence[tuple[str, Instance]]
-    asked: Asked
+    asked: RunRequest
     out: Path | None = None
     dry_run: bool = False
     as_json: bool = False
@@ -44,14 +44,14 @@ class Task:
         return not self.again and not (self.retry and (record["cause"] in BROKEN_OFF or failed(record)))
 
 
-def carry_out(task: Task, tables: Console, notes: Console) -> int:
+def carry_out(task: RunTask, tables: Console, notes: Console) -> int:
     """Run it; tables go to one console, progress and notes to the other. Returns the exit code."""
     plans = [(_folder(task, i), plan(i, path, task.asked)) for path, i in task.instances]
     records = perform(plans, task, tables, notes)
     return records if isinstance(records, int) else conclude(plans, records, task, tables, notes)
 
 
-def perform(plans: Plans, task: Task, tables: Console, notes: Console) -> Records | int:
+def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Records | int:
     """Run plans, each with its folder, and return all records; an exit code where there is nothing more to do."""
     runs = [run for _, planned in plans for run in planned]
     notes.print(how_long(runs, task.asked.jobs), soft_wrap=True)
@@ -83,7 +83,7 @@ def perform(plans: Plans, task: Task, tables: Console, notes: Console) -> Record
     return records
 
 
-def conclude(plans: Plans, records: Records, task: Task, tables: Console, notes: Console) -> int:
+def conclude(plans: Plans, records: Records, task: RunTask, tables: Console, notes: Console) -> int:
     """Print the tables, unless records are wanted as JSON; 1 if a run failed or contradicts another one."""
     wrong = [] if task.as_json else show(tables, records)
     for folder in dict.fromkeys(f for f, _ in plans):
@@ -91,13 +91,13 @@ def conclude(plans: Plans, records: Records, task: Task, tables: Console, notes:
     return 1 if wrong or any(map(failed, records)) else 0
 
 
-def _loaded(task: Task, path: str, drop_impossible: bool) -> Instance:
+def _loaded(task: RunTask, path: str, drop_impossible: bool) -> Instance:
     """An instance of the task, which is loaded already, or one that is not."""
     here = dict(task.instances).get(path)
     return here if here is not None else load(path, drop_impossible=drop_impossible)
 
 
-def _folder(task: Task, instance: Instance) -> Path:
+def _folder(task: RunTask, instance: Instance) -> Path:
     return Path("results") / instance.name if task.out is None else task.out
 
 

@@ -22,7 +22,7 @@ from ...models.problem import Problem
 from ...models.profit.problem import Profit
 from ..errors import WrongUse
 from .defaults import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, defaults, views_known
-from .replay_settings import Replay
+from .replay_settings import ReplaySettings
 from .view import Durations, View, scenarios_of
 
 KILL_AFTER = 5.0  # seconds beyond its limit that a run may take before it is killed
@@ -32,7 +32,7 @@ MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """What the user asks for; None: the defaults decide."""
 
     methods: Sequence[str] | None = None
@@ -70,7 +70,7 @@ class Run:
     memory_gb: float | None = None
     drop_impossible: bool = False
     view: View = field(default_factory=View)
-    replay: Replay | None = None
+    replay: ReplaySettings | None = None
     kind: str | None = None  # of the problem
 
     @property
@@ -105,7 +105,7 @@ def solver_version(solver: str) -> str | None:
     return __version__ if solver == "schedlab" else backend(solver).availability().version
 
 
-def plan(instance: Instance, path: str, asked: Asked) -> list[Run]:
+def plan(instance: Instance, path: str, asked: RunRequest) -> list[Run]:
     """The runs of an instance, in order. Raises UnknownName, WrongUse."""
     found = []
     pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "")
@@ -119,7 +119,7 @@ def plan(instance: Instance, path: str, asked: Asked) -> list[Run]:
             if is_dispatcher(text) and not _is_heuristic(text, problem):
                 if not isinstance(problem, Dispatch):
                     raise WrongUse(f"{text} is a dispatcher: for dispatch problems, not for {problem.kind} problems")
-                found += replays(here, text, asked, Replay())
+                found += replays(here, text, asked, ReplaySettings())
                 continue
             method = _method(text, problem)
             for seed in asked.seeds if _by_chance(method) else asked.seeds[:1]:
@@ -127,7 +127,7 @@ def plan(instance: Instance, path: str, asked: Asked) -> list[Run]:
     return found
 
 
-def replays(pattern: Run, text: str, asked: Asked, replay: Replay) -> list[Run]:
+def replays(pattern: Run, text: str, asked: RunRequest, replay: ReplaySettings) -> list[Run]:
     """The replays of one dispatcher: one per seed if it asks a solver, else one. Raises UnknownName, WrongUse."""
     from ...simulation.policies.registry import parse_dispatcher
 
@@ -181,11 +181,11 @@ def _by(run: Run, solver: str) -> Run:
     return replace(run, solver=solver, version=solver_version(solver))
 
 
-def _threads(asked: Asked) -> int:
+def _threads(asked: RunRequest) -> int:
     return asked.threads or max(1, min(MOST_THREADS, cores()) // asked.jobs)
 
 
-def _views(instance: Instance, asked: Asked) -> Iterator[tuple[View, list[Default]]]:
+def _views(instance: Instance, asked: RunRequest) -> Iterator[tuple[View, list[Default]]]:
     """The views to run, each with its methods and limits: what is asked for alone, else the defaults."""
     known = views_known(instance)
     views: Iterable[View] = defaults(instance)

@@ -18,8 +18,8 @@ from ..errors import WrongUse
 from ..kinds.replays import SHOWN, Scene, scene_of
 from ..records.store import Record, jobs_file
 from ..terminal import say
-from .replay_settings import Replay
-from .run import Task, conclude, perform
+from .replay_settings import ReplaySettings
+from .run import RunTask, conclude, perform
 from .selection import Run, replays
 from .view import View
 
@@ -28,13 +28,13 @@ SETTINGS = "instance.toml"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReplayRequest:
     """What ``bench simulate`` is asked beside the task: what to replay, under which dispatchers, where the starts go."""
 
     path: str
     dispatchers: Sequence[str]
     view: View
-    replay: Replay
+    replay: ReplaySettings
     starts: Path | None = None
 
 
@@ -55,7 +55,9 @@ def trace_name(path: str) -> str:
     return name or Path(path).name
 
 
-def asked(path: str, dispatchers: Iterable[str], view: View, starts: Path | None, options: Mapping[str, Any]) -> Asked:
+def asked(
+    path: str, dispatchers: Iterable[str], view: View, starts: Path | None, options: Mapping[str, Any]
+) -> ReplayRequest:
     """What the command line asks for. Raises UnknownName, WrongUse."""
     from ...simulation.engine.allocators import ALLOCATORS
     from ...simulation.policies.registry import parse_dispatcher
@@ -67,14 +69,14 @@ def asked(path: str, dispatchers: Iterable[str], view: View, starts: Path | None
         raise WrongUse("--dispatchers: expected at least one, such as easy")
     for name in names:
         parse_dispatcher(name)
-    replay = Replay(trace=is_trace(path), **options)
+    replay = ReplaySettings(trace=is_trace(path), **options)
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
-    return Asked(path, names, view, replay, starts)
+    return ReplayRequest(path, names, view, replay, starts)
 
 
-def carry_out(asked: Asked, task: Task, tables: Console, notes: Console) -> int:
-    """Replay, table, write the starts. Returns the exit code."""
+def carry_out(asked: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
+    """ReplaySettings, table, write the starts. Returns the exit code."""
     instance = None if asked.replay.trace else _instance(asked.path, task.asked.drop_impossible)
     scene = scene_of(asked.path, asked.view, asked.replay, task.asked.drop_impossible, instance)
     tell_workload(scene, notes)
@@ -149,7 +151,7 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
     from ...simulation.engine.simulation import Simulation
     from ...simulation.outputs import reading, writing
 
-    runs: dict[str, Simulation | reading.Jobs] = {}
+    runs: dict[str, Simulation | reading.JobsTable] = {}
     without = []
     several = Counter(r["method"] for r in records)
     for r in records:
@@ -167,4 +169,4 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
     return without
 
 
-__all__ = ["Asked", "asked", "carry_out", "is_trace", "report_lines", "trace_name", "write_starts"]
+__all__ = ["ReplayRequest", "asked", "carry_out", "is_trace", "report_lines", "trace_name", "write_starts"]

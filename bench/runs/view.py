@@ -14,7 +14,7 @@ from ...models.eviction.problem import Eviction
 from ...models.problem import Problem
 from ...models.profit.problem import Profit
 from ..errors import WrongUse
-from .replay_settings import Replay
+from .replay_settings import ReplaySettings
 
 Durations = Literal["walltime", "runtime"]
 OF_SOME = ("nodes_needed", "scenario")  # known to some kinds of problems alone
@@ -146,7 +146,7 @@ def one_scenario(view: View, instance: Instance, asked: str | None) -> View:
     return replace(view, scenario=found[0])
 
 
-def replay_label(view: View, replay: Replay) -> str:
+def replay_label(view: View, replay: ReplaySettings) -> str:
     """For people: what a dispatcher replays, and how."""
     whole = "replay" if replay.trace else "replay of the day"
     first = f"first {view.first}" if view.first is not None else ""

@@ -17,7 +17,7 @@ from ...models.eviction.problem import Eviction
 from ...models.profit.problem import Profit
 from ..runs.defaults import defaults
 from ..runs.how_long import how_long
-from ..runs.selection import Asked, cores, plan
+from ..runs.selection import RunRequest, cores, plan
 from ..runs.view import clock
 from .profit import show_profit
 
@@ -58,7 +58,7 @@ def show_instance(console: Console, instance: Instance, path: str) -> None:
     console.print(f"formulations: {', '.join(instance.problem.formulations)}")
     views = "; ".join(view.label for view in defaults(instance))
     console.print(f"bench run does: {views}")
-    console.print(f"on {cores()} cores: {how_long(plan(instance, path, Asked()), 1)}")
+    console.print(f"on {cores()} cores: {how_long(plan(instance, path, RunRequest()), 1)}")
 
 
 def _show_dispatch(console: Console, problem: Dispatch) -> None:

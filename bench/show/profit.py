@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ...instances import Instance
 from ...models.profit.problem import Profit
-from ...models.step_function import DAY, Series
+from ...models.step_function import DAY, StepFunction
 
 
 def show_profit(console: Console, instance: Instance) -> None:
@@ -27,7 +27,7 @@ def show_profit(console: Console, instance: Instance) -> None:
 
 
 def _lines(problem: Profit) -> Iterable[str]:
-    yield f"objective: profit in EUR from {problem.begin} s to {problem.until} s, {_days(problem)} days ({problem.sense})"
+    yield f"objective: profit in EUR from {problem.begin} s to {problem.horizon_end} s, {_days(problem)} days ({problem.sense})"
     watts = problem.watts.tolist()
     per_core = [w / c for w, c in zip(watts, problem.cores.tolist(), strict=True) if c > 0]
     if per_core:
@@ -39,21 +39,21 @@ def _lines(problem: Profit) -> Iterable[str]:
 
 
 def _days(problem: Profit) -> str:
-    return f"{(problem.until - problem.begin) / DAY:,.1f}"
+    return f"{(problem.horizon_end - problem.begin) / DAY:,.1f}"
 
 
 def _price(problem: Profit) -> str:
     """The price of energy: one, or least, mean and greatest up to the horizon."""
-    if not isinstance(problem.energy_price, Series):
+    if not isinstance(problem.energy_price, StepFunction):
         return f"{problem.energy_price:g}"
     return " / ".join(f"{v:.4g}" for v in extent(problem.energy_price, problem)) + " (least / mean / greatest)"
 
 
-def extent(series: Series, problem: Profit) -> tuple[float, float, float]:
+def extent(series: StepFunction, problem: Profit) -> tuple[float, float, float]:
     """Least, mean and greatest of a series while profit counts."""
-    pieces = list(series.pieces(problem.begin, problem.until))
+    pieces = list(series.pieces(problem.begin, problem.horizon_end))
     values = [v for *_, v in pieces]
-    return min(values), sum((b - a) * v for a, b, v in pieces) / (problem.until - problem.begin), max(values)
+    return min(values), sum((b - a) * v for a, b, v in pieces) / (problem.horizon_end - problem.begin), max(values)
 
 
 def _weather(problems: Iterable[tuple[str, object]]) -> Table:

@@ -26,7 +26,7 @@ PATIENCE = 60.0  # seconds that backtracking may take for all deadlines
 SOLVERS = ("cpsat", "highs")
 
 
-class Case(NamedTuple):
+class SpeedCase(NamedTuple):
     """A problem, and how many milliseconds its trade-off may take."""
 
     what: str
@@ -34,14 +34,14 @@ class Case(NamedTuple):
     most_ms: float
 
 
-def cases() -> list[Case]:
+def cases() -> list[SpeedCase]:
     """What issue and paper ask for: minute steps, second steps, a larger machine."""
     theta = load("theta_24").eviction
     large = generators["theta"](100, 1, nodes=10_000).eviction
     return [
-        Case("theta_24, minute steps", theta, 2.0),
-        Case("theta_24, second steps", theta.replace(step_s=1), 80.0),
-        Case("100 jobs, 10,000 nodes, minute steps", large, 20.0),
+        SpeedCase("theta_24, minute steps", theta, 2.0),
+        SpeedCase("theta_24, second steps", theta.replace(step_s=1), 80.0),
+        SpeedCase("100 jobs, 10,000 nodes, minute steps", large, 20.0),
     ]
 
 

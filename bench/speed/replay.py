@@ -49,7 +49,7 @@ class Unavailable(Exception):
     """AccaSim cannot be measured here; the message says why."""
 
 
-class Pace(NamedTuple):
+class ReplayTime(NamedTuple):
     """One replay: processor seconds, and the start of each job by its id."""
 
     seconds: float
@@ -84,7 +84,7 @@ def write_trace(
             out.write(f"{k} {at} -1 {took} {units} -1 -1 {units} {wall} -1 1 {who} 1 -1 1 -1 -1 -1\n")
 
 
-def ours(log: Path, nodes: int, cores: int, policy: str) -> Pace:
+def ours(log: Path, nodes: int, cores: int, policy: str) -> ReplayTime:
     """The median of some replays by schedlab, reading and verification included."""
     from ...simulation.engine.simulator import simulate
 
@@ -94,7 +94,7 @@ def ours(log: Path, nodes: int, cores: int, policy: str) -> Pace:
         run = simulate(read_swf(log), platform, policy, allocator="first-fit")
         seconds.append(time.process_time() - began)
         assert not run.violations, run.violations[0].message
-    return Pace(median(seconds[1:]), dict(zip(run.workload.ids, run.start.tolist(), strict=True)))
+    return ReplayTime(median(seconds[1:]), dict(zip(run.workload.ids, run.start.tolist(), strict=True)))
 
 
 def accasim_python(cache: Path = CACHE) -> Path:
@@ -121,7 +121,7 @@ def accasim_python(cache: Path = CACHE) -> Path:
 
 def accasim(
     python: Path, log: Path, nodes: int, cores: int, dispatcher: str, told: Callable[[int], object] = lambda done: None
-) -> Pace:
+) -> ReplayTime:
     """One replay by AccaSim; ``told``: how many jobs have ended, now and then. Raises Unavailable."""
     script = Path(__file__).with_name("speed_accasim.py")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
@@ -132,7 +132,7 @@ def accasim(
             for line in child.stdout:
                 news: dict[str, Any] = json.loads(line)
                 if "starts" in news:
-                    return Pace(news["seconds"], news["starts"])
+                    return ReplayTime(news["seconds"], news["starts"])
                 told(news["done"])
                 if time.monotonic() - began > PATIENCE:
                     child.kill()
@@ -181,10 +181,10 @@ def beside_accasim(console: Console, log: Path) -> None:
         )
 
 
-def _compared(theirs: Pace | None, mine: Pace, submit: Mapping[str, int]) -> list[str]:
+def _compared(theirs: ReplayTime | None, mine: ReplayTime, submit: Mapping[str, int]) -> list[str]:
     """The cells of a row: speeds, their ratio, equal starts, mean waits in s."""
 
-    def wait(pace: Pace) -> str:
+    def wait(pace: ReplayTime) -> str:
         return f"{np.mean([pace.starts[job] - at for job, at in submit.items()]):,.0f}"
 
     speed = f"{len(submit) / mine.seconds:,.0f}"

@@ -24,7 +24,7 @@ Answer = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Line:
+class EvictionRow:
     """The runs of one method, one per seed; the answers are those of the best seed, the times are means."""
 
     method: str
@@ -75,12 +75,12 @@ class EvictionBoard:
     records: Sequence[Record]
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[EvictionRow]:
         """A line per method, in their order."""
         found: dict[str, list[Record]] = {}
         for r in self.records:
             found.setdefault(r["method"], []).append(r)
-        return [Line(name, members) for name, members in found.items()]
+        return [EvictionRow(name, members) for name, members in found.items()]
 
     @cached_property
     def steps(self) -> int:
@@ -168,7 +168,7 @@ def table(title: str, board: EvictionBoard, width: int = 120) -> Table:
     return made
 
 
-def status(line: Line) -> str:
+def status(line: EvictionRow) -> str:
     """The status, or the cause; of several seeds the first."""
     return str(line.records[0]["cause"] or line.records[0]["status"])
 
@@ -178,7 +178,7 @@ def hours(answer: Answer | None) -> str:
     return "-" if answer is None else f"{answer[0] / HOUR:,.1f}"
 
 
-def worse_by(line: Line, board: EvictionBoard) -> str:
+def worse_by(line: EvictionRow, board: EvictionBoard) -> str:
     """Loss beyond the best answers over the deadlines that the method answered, in node-hours, and relative to them."""
     if not line.deadlines:
         return "-"
@@ -195,7 +195,7 @@ def milliseconds(value: float | None) -> str:
     return f"{1000 * value:,.0f}" if value >= 0.1 else f"{1000 * value:.3g}"
 
 
-def ratio(line: Line, board: EvictionBoard) -> str:
+def ratio(line: EvictionRow, board: EvictionBoard) -> str:
     """Response time for all deadlines over that of the dynamic program."""
     known = {each.method: each.all_deadlines for each in board.lines}
     mine, exact = known[line.method], known.get("dp")

@@ -17,11 +17,11 @@ from ..records.store import Record
 from ..runs.view import View
 from .numbers import NARROW, number, percent, seconds
 
-Cell = Callable[["Row"], RenderableType]
+Cell = Callable[["MethodRow"], RenderableType]
 
 
 @dataclass(frozen=True)
-class Row:
+class MethodRow:
     """The runs of one method, one per seed; figures are means over the seeds that have them."""
 
     method: str
@@ -48,17 +48,17 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Board:
+class ViewResults:
     """All runs of one view of one instance. Objectives are compared in the problem's sense."""
 
     records: Sequence[Record]
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[MethodRow]:
         found: dict[str, list[Record]] = {}
         for r in self.records:
             found.setdefault(r["method"], []).append(r)
-        return [Row(method, records) for method, records in found.items()]
+        return [MethodRow(method, records) for method, records in found.items()]
 
     @property
     def sign(self) -> int:
@@ -66,7 +66,7 @@ class Board:
         return -1 if any(r["sense"] == "maximize" for r in self.records) else 1
 
     @property
-    def best(self) -> Row | None:
+    def best(self) -> MethodRow | None:
         """The method with the best mean objective."""
         known = [row for row in self.rows if row.objective is not None]
         return min(known, key=lambda row: self.sign * (row.objective or 0.0), default=None)
@@ -106,16 +106,16 @@ class Board:
         )
 
 
-def boards(records: Iterable[Record]) -> list[tuple[str, Board]]:
+def boards(records: Iterable[Record]) -> list[tuple[str, ViewResults]]:
     """The records by instance, view and limits of the machine, each with its title."""
     found: dict[str, list[Record]] = {}
     for r in records:
         threads = "1 thread" if r["threads"] == 1 else f"{r['threads']} threads"
         found.setdefault(f"{r['instance']}, {View(**r['view']).label}, {threads}", []).append(r)
-    return [(title, Board(members)) for title, members in found.items()]
+    return [(title, ViewResults(members)) for title, members in found.items()]
 
 
-def table(title: str, board: Board, width: int = 120) -> Table:
+def table(title: str, board: ViewResults, width: int = 120) -> Table:
     """The table of a view, within ``width`` columns; below 110 it leaves some out."""
     best = board.bound
     bound = None if best is None else best["bound"]
@@ -148,7 +148,7 @@ def table(title: str, board: Board, width: int = 120) -> Table:
     return made
 
 
-def summary(board: Board) -> list[Text]:
+def summary(board: ViewResults) -> list[Text]:
     """What stands below a table: the best schedule, the best true bound and its gap, and what needs a word."""
     lines: list[Text] = []
     schedule, bound = board.schedule, board.bound
@@ -174,7 +174,7 @@ def trouble(record: Mapping[str, Any]) -> str:
     return f"warm start rejected: {start['reason']}" if start.get("fate") == "rejected" else ""
 
 
-def status(row: Row) -> Text:
+def status(row: MethodRow) -> Text:
     """The status, or the cause where a run was ended by it; how many seeds have it if they differ."""
     found = [r["cause"] or ("bound only" if _bound_only(r) else r["status"]) for r in row.records]
     kinds = list(dict.fromkeys(found))
@@ -187,19 +187,19 @@ def _bound_only(record: Mapping[str, Any]) -> bool:
     return record["status"] == "unknown" and record["schedule"] is None and record["bound"] is not None
 
 
-def spread(row: Row) -> str:
+def spread(row: MethodRow) -> str:
     """Least and greatest objective over the seeds."""
     known = row.objectives
     return f"{number(min(known))}..{number(max(known))}" if known else "-"
 
 
-def spent(row: Row) -> str:
+def spent(row: MethodRow) -> str:
     """Mean seconds of build, lowering and solve."""
     parts = [row.mean(lambda r, part=part: r["seconds"][part]) for part in ("build", "lower", "solve")]  # type: ignore[misc]
     return "-" if all(p is None for p in parts) else "/".join(map(seconds, parts))
 
 
-def warm_start(row: Row) -> Text:
+def warm_start(row: MethodRow) -> Text:
     """The fate of the start; "returned" where nothing better than it was found."""
     found = []
     for r in row.records:
@@ -210,7 +210,7 @@ def warm_start(row: Row) -> Text:
     return Text(text or "-", style="yellow" if {"returned", "rejected"} & set(kinds) else "")
 
 
-def verified(row: Row) -> Text:
+def verified(row: MethodRow) -> Text:
     """Whether every schedule passed the check."""
     marks = [r["verified"] for r in row.records if r["verified"] is not None]
     if not marks:
@@ -218,6 +218,6 @@ def verified(row: Row) -> Text:
     return Text("yes") if all(marks) else Text("NO", style="bold red")
 
 
-def _best_bound(row: Row, sign: int) -> float | None:
+def _best_bound(row: MethodRow, sign: int) -> float | None:
     known = [r["bound"] for r in row.records if isinstance(r["bound"], (int, float))]
     return max(known, key=lambda b: sign * b, default=None)

@@ -17,7 +17,7 @@ from ...models.step_function import DAY, HOUR
 from ..kinds.profit import END, HORIZON
 from ..records.store import Record
 from ..runs.view import View
-from .methods import Board, Row, boards, spread, status, trouble, verified
+from .methods import MethodRow, ViewResults, boards, spread, status, trouble, verified
 from .numbers import NARROW, number, percent, seconds
 
 RULE = "rule:"
@@ -26,30 +26,30 @@ COLUMNS = (
     "profit, PUE, energy and use of the cores up to the horizon; vs rule: beyond the best rule; gap closed: how much of "
     "what the best rule leaves to the bound; makespan: until the last job has ended"
 )
-Cell = Callable[[Row], str | Text]
+Cell = Callable[[MethodRow], str | Text]
 
 
 @dataclass(frozen=True)
-class ProfitBoard(Board):
+class ProfitBoard(ViewResults):
     """All runs of one scenario."""
 
     @cached_property
-    def best_rule(self) -> Row | None:
+    def best_rule(self) -> MethodRow | None:
         """The rule that earns most."""
         return self._most(row for row in self.rows if row.method.startswith(RULE))
 
     @cached_property
-    def best_strict(self) -> Row | None:
+    def best_strict(self) -> MethodRow | None:
         """The strict rule that earns most."""
         return self._most(row for row in self.rows if row.method.startswith(RULE) and row.method.endswith(STRICT))
 
     @cached_property
-    def best_search(self) -> Row | None:
+    def best_search(self) -> MethodRow | None:
         """The method that earns most and is no rule."""
         return self._most(row for row in self.rows if not row.method.startswith(RULE))
 
     @staticmethod
-    def _most(rows: Iterable[Row]) -> Row | None:
+    def _most(rows: Iterable[MethodRow]) -> MethodRow | None:
         return max((r for r in rows if r.objective is not None), key=lambda r: r.objective or 0.0, default=None)
 
     def improvement(self, profit: float | None) -> float | None:
@@ -92,7 +92,7 @@ def show(console: Console, found: Sequence[tuple[str, ProfitBoard]]) -> list[str
     return [board.contradiction for _, board in found if board.contradiction]
 
 
-def figure(row: Row, name: str, when: str = HORIZON) -> float | None:
+def figure(row: MethodRow, name: str, when: str = HORIZON) -> float | None:
     """The mean of a figure of the account over the seeds."""
     return row.mean(lambda r: ((r.get("account") or {}).get(when) or {}).get(name))
 
@@ -136,7 +136,7 @@ def unit(board: ProfitBoard) -> tuple[str, int]:
     return ("h", HOUR) if longest <= 2 * DAY else ("days", DAY)
 
 
-def makespan(row: Row, length: int) -> str:
+def makespan(row: MethodRow, length: int) -> str:
     """Mean makespan in a unit of so many seconds."""
     value = row.mean(lambda r: r.get("makespan"))
     return "-" if value is None else f"{value / length:,.2f}"

@@ -248,7 +248,7 @@ class Ways(NamedTuple):
     bonus: Ints
 
 
-class Search(NamedTuple):
+class BacktrackingState(NamedTuple):
     """Where a backtracking search stands: of each depth the next strategy to try, and key, steps, nodes so far.
 
     ``at[0]``: the depth; ``least[0]``: the best key; ``plan``: its strategies.
@@ -267,7 +267,7 @@ DONE, TIRED, BETTER = 0, 1, 2
 
 
 @compiled
-def backtrack(ways: Ways, search: Search, needed: int, steps: int, budget: int) -> int:
+def backtrack(ways: Ways, search: BacktrackingState, needed: int, steps: int, budget: int) -> int:
     """Go on with a search: DONE, TIRED after ``budget`` combinations of strategies, or BETTER when one was found.
 
     A combination is abandoned where nothing better can come of it, where its checkpoints end too late, or where all jobs

@@ -17,7 +17,7 @@ Bools = NDArray[np.bool_]
 
 KINDS = 1024  # so that asking what is hopeless costs no more than a search
 EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3
-PARKED = -1  # the start of a job that has none: it waits until nothing is earned any more
+POSTPONED = -1  # the start of a job that has none: it waits until nothing is earned any more
 
 
 class Jobs(NamedTuple):
@@ -53,7 +53,7 @@ class Costs(NamedTuple):
     grace: Ints
     constant: float
     ledger: Ledger
-    parks: Bools  # whether a job may be left without a start; none, unless a search allows it
+    may_postpone: Bools  # whether a job may be left without a start; none, unless a search allows it
 
 
 class Hopeless(NamedTuple):
@@ -202,7 +202,14 @@ def place(
 
 @compiled
 def build(
-    machine: Machine, jobs: Jobs, parks: Bools, order: Ints, not_before: Ints, starts: Ints, nodes: Ints, stop: Ints
+    machine: Machine,
+    jobs: Jobs,
+    may_postpone: Bools,
+    order: Ints,
+    not_before: Ints,
+    starts: Ints,
+    nodes: Ints,
+    stop: Ints,
 ) -> int:
     """Place the jobs in this order; fills their ``starts`` and the ``nodes`` of their units.
 
@@ -218,7 +225,7 @@ def build(
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         starts[j], profile = place(profile, machine, jobs, scratch, known, aggregate, j, not_before[j], chosen)
-        if starts[j] == PARKED and not parks[j]:
+        if starts[j] == POSTPONED and not may_postpone[j]:
             return k
     return order.size
 

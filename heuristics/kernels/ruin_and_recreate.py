@@ -9,7 +9,7 @@ import numpy as np
 from ...models.compiled import compiled
 from .earliest import Scratch, fill_most, new_scratch
 from .earnings import book, cooling_cost
-from .placement import EARNINGS, PARKED, Bools, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
+from .placement import EARNINGS, POSTPONED, Bools, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile, segment
 
 MOST = 40  # jobs that a step frees
@@ -21,7 +21,7 @@ CANDIDATES = 6  # waiting jobs of which the largest is tried
 
 
 class Places(NamedTuple):
-    """Where the jobs are: starts (PARKED: not at all), nodes of all units, joules of work per segment of a ledger."""
+    """Where the jobs are: starts (POSTPONED: not at all), nodes of all units, joules of work per segment of a ledger."""
 
     starts: Ints
     nodes: Ints
@@ -79,7 +79,7 @@ def profile_of(machine: Machine, jobs: Jobs, places: Places) -> Profile:
 
 @compiled
 def _put(profile: Profile, jobs: Jobs, places: Places, j: int, sign: int) -> Profile:
-    if places.starts[j] == PARKED:
+    if places.starts[j] == POSTPONED:
         return profile
     return put(profile, jobs, j, places.starts[j], places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], sign)
 
@@ -88,7 +88,7 @@ def _put(profile: Profile, jobs: Jobs, places: Places, j: int, sign: int) -> Pro
 def _book(costs: Costs, jobs: Jobs, places: Places, j: int, sign: float) -> float:
     """What job j adds to (sign 1) or takes from (-1) the objective where it is now, its cooling aside."""
     start = places.starts[j]
-    if start == PARKED:
+    if start == POSTPONED:
         return 0.0
     if costs.mode == EARNINGS:
         return -book(costs.ledger, j, start, start + jobs.duration[j], sign, places.joules)
@@ -155,7 +155,7 @@ def _free_around(profile: Profile, jobs: Jobs, places: Places, known: Known, roo
     for i in range(n):
         j = (i + shift) % n
         start = places.starts[j]
-        if start == PARKED or start >= t + width or start + jobs.duration[j] <= t - width:
+        if start == POSTPONED or start >= t + width or start + jobs.duration[j] <= t - width:
             continue
         if size < most and _is_about(jobs, places, room, j):
             size = _free(room, size, j)
@@ -188,7 +188,7 @@ def _waiting_job(jobs: Jobs, places: Places, known: Known, t: int, draw: float) 
     shift = int(draw * n)
     for i in range(n):
         j = (i + shift) % n
-        if jobs.release[j] <= t and (places.starts[j] == PARKED or places.starts[j] > t):
+        if jobs.release[j] <= t and (places.starts[j] == POSTPONED or places.starts[j] > t):
             area = known.share[j] * jobs.units[j] * jobs.duration[j]
             if area > most:
                 found, most = j, area
@@ -250,7 +250,7 @@ def _add_waiting(jobs: Jobs, places: Places, room: Room, size: int, more: int, t
         j = (i + shift) % n
         if size >= wanted:
             break
-        if jobs.release[j] < t and (places.starts[j] == PARKED or places.starts[j] >= t):
+        if jobs.release[j] < t and (places.starts[j] == POSTPONED or places.starts[j] >= t):
             size = _free(room, size, j)
     return size
 
@@ -270,7 +270,7 @@ def _keys(jobs: Jobs, costs: Costs, places: Places, known: Known, room: Room, si
         elif kind == 3:
             key = -jobs.duration[j] * (0.5 + noise)
         elif kind == 4:
-            key = float(known.end if places.starts[j] == PARKED else places.starts[j])
+            key = float(known.end if places.starts[j] == POSTPONED else places.starts[j])
         elif kind == 5:
             key = float(jobs.release[j])
         elif kind == 6 and costs.mode == EARNINGS:
@@ -328,7 +328,7 @@ def _put_in(
         j = room.free[k]
         chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         places.starts[j], profile = place(profile, machine, jobs, room.fit, room.hopeless, None, j, -NEVER, chosen)
-        if places.starts[j] == PARKED and not costs.parks[j]:
+        if places.starts[j] == POSTPONED and not costs.may_postpone[j]:
             complete = False
         change += _book(costs, jobs, places, j, 1.0)
     return profile, change, complete

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...models import Dispatch, Profit, Schedule
 from ..arrays import Arrays, arrays
-from ..clock import OutOfTime, running
+from ..clock import KernelStopped, running
 from ..errors import NoSchedule
 from ..kernels import placement as kernels
 from ..kernels.profile import NEVER, Ints
@@ -33,17 +33,17 @@ class ListScheduler:
     def place(self, order: Ints, not_before: Ints | None = None, stop: Ints | None = None) -> tuple[Ints, Ints]:
         """Starts of the jobs, and nodes of all units, job after job; ``not_before``: a bound on each start.
 
-        Of a profit problem, a job that finds no place before its ``until`` is parked (``kernels.PARKED``). Raises
-        NoSchedule if any other job finds no place, OutOfTime where ``stop`` (of a ``Clock``) comes first.
+        Of a profit problem, a job that finds no place before its ``horizon_end`` is parked (``kernels.POSTPONED``). Raises
+        NoSchedule if any other job finds no place, KernelStopped where ``stop`` (of a ``Clock``) comes first.
         """
         a = self.arrays
         starts, nodes = np.empty(a.jobs.units.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
         bound = self._anytime if not_before is None else not_before
         placed = kernels.build(
-            a.machine, a.jobs, a.costs.parks, order, bound, starts, nodes, running() if stop is None else stop
+            a.machine, a.jobs, a.costs.may_postpone, order, bound, starts, nodes, running() if stop is None else stop
         )
         if placed < 0:
-            raise OutOfTime
+            raise KernelStopped
         if placed < order.size:
             raise NoSchedule(a.dispatch, a.problem.jobs[int(order[placed])])
         return starts, nodes

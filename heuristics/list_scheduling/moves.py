@@ -18,7 +18,7 @@ from ..kernels.placement import (
     EARNINGS,
     KINDS,
     LAST_END,
-    PARKED,
+    POSTPONED,
     Costs,
     Hopeless,
     Jobs,
@@ -36,7 +36,7 @@ FIRST_BATCH = 4
 BATCH_SECONDS = 0.1
 
 
-class Answer(NamedTuple):
+class OrderResult(NamedTuple):
     """An order of jobs, and what placing them in it gives: starts of the jobs, nodes of all units."""
 
     order: Ints
@@ -72,7 +72,7 @@ def move_jobs(
     began = time.perf_counter()
     scheduler = problem if isinstance(problem, ListScheduler) else ListScheduler(problem)
     a, best = scheduler.arrays, scheduler.order(order).astype(np.int64)
-    answer = Answer(best, *(scheduler.place(best) if placed is None else (part.copy() for part in placed)))
+    answer = OrderResult(best, *(scheduler.place(best) if placed is None else (part.copy() for part in placed)))
     value = scheduler.objective(answer.starts)
     trace = [(time.perf_counter() - began, a.sign * value)]
     clock = Clock(time_limit, began)
@@ -114,11 +114,11 @@ def _add(costs: Costs, total: float, one: float) -> float:
 
 
 @compiled
-def _put_from(profile: Profile, jobs: Jobs, answer: Answer, first: int, last: int, sign: int) -> Profile:
+def _put_from(profile: Profile, jobs: Jobs, answer: OrderResult, first: int, last: int, sign: int) -> Profile:
     """Put the jobs at the places ``first .. last - 1`` of the order where the answer has them, or take them out."""
     for k in range(first, last):
         j = answer.order[k]
-        if answer.starts[j] == PARKED:
+        if answer.starts[j] == POSTPONED:
             continue
         chosen = answer.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         profile = put(profile, jobs, j, answer.starts[j], chosen, sign)
@@ -151,7 +151,7 @@ def _place_from(
     costs: Costs,
     s: Scratch,
     known: Hopeless,
-    trial: Answer,
+    trial: OrderResult,
     low: int,
     rest: Floats,
     value: float,
@@ -171,8 +171,8 @@ def _place_from(
         j = trial.order[k]
         chosen = trial.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         trial.starts[j], profile = place(profile, machine, jobs, s, known, None, j, -NEVER, chosen)
-        if trial.starts[j] == PARKED:
-            if costs.parks[j]:
+        if trial.starts[j] == POSTPONED:
+            if costs.may_postpone[j]:
                 continue
             return profile, np.inf, k
         spent = _add(costs, spent, cost(costs, jobs, j, trial.starts[j]))
@@ -185,7 +185,9 @@ def _place_from(
 
 
 @compiled
-def improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: Ints, value: float, stop: Ints) -> float:
+def improve(
+    machine: Machine, jobs: Jobs, costs: Costs, answer: OrderResult, moves: Ints, value: float, stop: Ints
+) -> float:
     """Try the moves (from, to), changing the answer where one is no worse; the objective at the end.
 
     A move takes the jobs from the first changed place on out of the profile and places them anew; one during which
@@ -194,7 +196,7 @@ def improve(machine: Machine, jobs: Jobs, costs: Costs, answer: Answer, moves: I
     n = answer.order.size
     s, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
     profile = _put_from(new_profile(machine, 64), jobs, answer, 0, n, 1)
-    trial = Answer(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
+    trial = OrderResult(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
     floor, rest = np.empty(n, np.float64), np.empty(n + 1, np.float64)
     for j in range(n):
         floor[j] = cost(costs, jobs, j, jobs.release[j])

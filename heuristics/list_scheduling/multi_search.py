@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
-from ..clock import Clock, OutOfTime
+from ..clock import Clock, KernelStopped
 from ..errors import CriterionUnusable, NoSchedule
 from ..kernels.profile import Ints
 from .first_solution import ListScheduler
 from .orders import ORDERINGS
-from .postponed import reserve_for_parked
+from .postponed import reserve_for_postponed
 
 AFTERWARDS = 2.0  # times what making the arrays took: reading the best schedule back, verifying it
 
@@ -93,9 +93,9 @@ def place_all_orders(
         tried = best is not None or failure is not None
         try:
             if tried and clock.over:
-                raise OutOfTime
+                raise KernelStopped
             placed = scheduler.place(scheduler.order(name), stop=clock.stop if tried else None)
-        except OutOfTime:
+        except KernelStopped:
             skipped[name] = "the time limit was reached"
             continue
         except CriterionUnusable as why:
@@ -107,7 +107,7 @@ def place_all_orders(
         value = scheduler.objective(placed[0])
         if value < least:
             if best is None:
-                reserve_for_parked(clock, scheduler.arrays, *placed)
+                reserve_for_postponed(clock, scheduler.arrays, *placed)
             least, best = value, placed
             trace.append(Improvement(clock.elapsed, scheduler.arrays.sign * value, name))
             if on_incumbent is not None and on_incumbent(trace[-1], Placement(scheduler.arrays, *placed)) is False:

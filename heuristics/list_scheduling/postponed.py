@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...models import Profit, Running, Schedule
 from ..clock import Clock
-from ..kernels.placement import PARKED
+from ..kernels.placement import POSTPONED
 from ..kernels.profile import Ints
 from ..rules import schedule_by_rule
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ..arrays import Arrays
 
 
-def with_parked(problem: Profit, schedule: Schedule) -> Schedule:
-    """The schedule with a start for the jobs that it lacks, by ``rule:est`` from the problem's ``until`` on.
+def with_postponed(problem: Profit, schedule: Schedule) -> Schedule:
+    """The schedule with a start for the jobs that it lacks, by ``rule:est`` from the problem's ``horizon_end`` on.
 
     Jobs that could not wait may start later than that; the others then follow after all of them.
     """
@@ -25,8 +25,8 @@ def with_parked(problem: Profit, schedule: Schedule) -> Schedule:
         return schedule
     dispatch = problem.dispatch
     placed = [(j, schedule.start[j.id]) for j in problem.jobs if j.id in schedule.start]
-    ends = [start + dispatch.duration(j) for j, start in placed if start >= problem.until]
-    now = max([problem.until, *ends])
+    ends = [start + dispatch.duration(j) for j, start in placed if start >= problem.horizon_end]
+    now = max([problem.horizon_end, *ends])
     running = [
         Running(j, start, schedule.nodes[j.id], start + dispatch.duration(j))
         for j, start in placed
@@ -36,9 +36,9 @@ def with_parked(problem: Profit, schedule: Schedule) -> Schedule:
     return Schedule({**schedule.start, **after.start}, {**schedule.nodes, **after.nodes})
 
 
-def reserve_for_parked(clock: Clock, arrays: Arrays, starts: Ints, nodes: Ints) -> None:
-    """Stop the search earlier by what ``with_parked`` takes at its end, as measured on a first placement."""
-    if (starts == PARKED).any():
+def reserve_for_postponed(clock: Clock, arrays: Arrays, starts: Ints, nodes: Ints) -> None:
+    """Stop the search earlier by what ``with_postponed`` takes at its end, as measured on a first placement."""
+    if (starts == POSTPONED).any():
         began = time.perf_counter()
         arrays.schedule(starts, nodes)
         clock.reserve(time.perf_counter() - began)

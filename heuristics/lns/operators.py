@@ -11,17 +11,17 @@ import numpy as np
 
 from ...models import Profit
 from ...models.neighbourhood import Neighbourhoods
-from ...models.schedule_arrays import Placed
+from ...models.schedule_arrays import ScheduleArrays
 from ..kernels.earnings import profit
-from ..kernels.placement import PARKED, objective
+from ..kernels.placement import POSTPONED, objective
 from ..kernels.profile import Floats
 from ..kernels.ruin_and_recreate import DRAWS, MOST, Known, Places, new_room, profile_of, ruin_and_recreate
-from ..list_scheduling.moves import Answer, improve
+from ..list_scheduling.moves import OrderResult, improve
 from ..neighbourhood_solve import improve_placed
 from .random_keys import disturbed, drawn, keys_of
 
 if TYPE_CHECKING:
-    from .search import Search
+    from .search import LnsSearch
 
 KEPT = 0.7  # of what is known of a way's gain per second, after a turn
 SHARE = 0.15  # of the time, which every way gets
@@ -49,7 +49,7 @@ class Order(NamedTuple):
 
     value: float
     keys: Floats
-    answer: Answer
+    answer: OrderResult
 
 
 class SolverTurns(NamedTuple):
@@ -66,7 +66,7 @@ def turns(rounds: int | None) -> Iterator[int]:
         k += 1
 
 
-class Way:
+class Operator:
     """A way to a better schedule.
 
     ``rate``: its gain per second of late; ``share``: of the time, at least; ``since``: which share of the search is over
@@ -77,7 +77,7 @@ class Way:
     share = SHARE
     since = 0.0
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: LnsSearch) -> None:
         self.search = search
         self.rate = 0.0
         self.done = Gain(0, 0.0, 0.0)
@@ -92,7 +92,7 @@ class Way:
         self.rate = KEPT * self.rate + (1 - KEPT) * worth / seconds
 
 
-class Keys(Way):
+class Keys(Operator):
     """Other weights, other keys; all jobs placed anew."""
 
     name = "keys"
@@ -108,7 +108,7 @@ class Keys(Way):
             s.follow(parent, s.place(disturbed(parent.keys, s.known, s.bulk, s.rng)))
 
 
-class Moves(Way):
+class Moves(Operator):
     """A job to another place of the best order; those behind it placed anew."""
 
     name = "moves"
@@ -124,26 +124,26 @@ class Moves(Way):
         began = time.perf_counter()
         place = np.argsort(best.answer.order)  # of each job; while a batch of moves goes on it is a little out of date
         moves = place[drawn(2 * number, s.bulk, s.rng)].reshape(number, 2)
-        answer = Answer(*(part.copy() for part in best.answer))
+        answer = OrderResult(*(part.copy() for part in best.answer))
         value = float(improve(s.a.machine, s.a.jobs, s.a.costs, answer, moves, best.value, s.clock.stop))
         self.each = (time.perf_counter() - began) / number
         s.follow(best, Order(value, keys_of(answer.order, best.keys), answer))
 
 
-class Ruin(Way):
+class Ruin(Operator):
     """Jobs leave the best schedule and are put in again, all others staying where they are."""
 
     name = "ruin"
     each = 0.0  # seconds of a step
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: LnsSearch) -> None:
         super().__init__(search)
         a, problem = search.a, search.problem
         self.places = Places(search.best.starts.copy(), search.best.nodes.copy(), search.best.joules.copy())
         self.room = new_room(a.machine, a.jobs, self.places)
         self.profile = profile_of(a.machine, a.jobs, self.places)
         self.value = np.inf
-        self.end = problem.until if isinstance(problem, Profit) else None
+        self.end = problem.horizon_end if isinstance(problem, Profit) else None
 
     def turn(self, seconds: float | None) -> None:
         s = self.search
@@ -188,18 +188,18 @@ class Ruin(Way):
 
     def _known(self) -> Known:
         s, starts = self.search, self.places.starts
-        placed = np.flatnonzero(starts != PARKED)
+        placed = np.flatnonzero(starts != POSTPONED)
         by_start = placed[np.argsort(starts[placed], kind="stable")]
         last = int(starts.max(initial=s.a.machine.now)) + 1
         return Known(by_start, s.a.shares, s.a.machine.now, last if self.end is None else self.end)
 
 
-class Solver(Way):
+class Solver(Operator):
     """A few jobs that start one after another, and some that wait then, are put in by a backend."""
 
     name = "solver"
 
-    def __init__(self, search: Search, solver: SolverTurns) -> None:
+    def __init__(self, search: LnsSearch, solver: SolverTurns) -> None:
         from ...backends import SolverUnavailable
         from ...backends import backend as find
 
@@ -221,7 +221,7 @@ class Solver(Way):
         if seconds is None:
             limits = replace(limits, deterministic=SOLVER_WORK)
         free, nodes = self._free()
-        placed = Placed(s.best.starts.copy(), s.best.nodes.copy())
+        placed = ScheduleArrays(s.best.starts.copy(), s.best.nodes.copy())
         began = time.perf_counter()
         try:
             better = improve_placed(self.around, placed, free, self.solver.backend, limits, nodes=nodes)
@@ -238,12 +238,12 @@ class Solver(Way):
     def _free(self) -> tuple[list[int], list[int]]:
         """The jobs of a window and some that wait, and the nodes that they may use: theirs and a few more."""
         s, starts = self.search, self.search.best.starts
-        placed = np.flatnonzero(starts != PARKED)
+        placed = np.flatnonzero(starts != POSTPONED)
         order = placed[np.argsort(starts[placed], kind="stable")]
         first = int(s.rng.integers(max(1, order.size - self.size + 1)))
         jobs = order[first : first + self.size]
         last = int(starts[jobs].max(initial=s.a.machine.now))
-        waits = np.flatnonzero((s.a.jobs.release <= last) & ((starts == PARKED) | (starts > last)))
+        waits = np.flatnonzero((s.a.jobs.release <= last) & ((starts == POSTPONED) | (starts > last)))
         free = np.concatenate([jobs, s.rng.permutation(waits)[: self.size // 2]])
         first_unit = s.a.jobs.first_unit
         used = [s.best.nodes[first_unit[j] : first_unit[j + 1]] for j in jobs.tolist()]

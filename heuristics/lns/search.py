@@ -25,18 +25,18 @@ from typing import Any
 
 import numpy as np
 
-from ...models import Cooling, Dispatch, Profit, Schedule, Series
+from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ..arrays import Placement, arrays
 from ..clock import Clock, running
 from ..errors import NothingFound
-from ..kernels.placement import EARNINGS, LAST_END, PARKED, build, objective
+from ..kernels.placement import EARNINGS, LAST_END, POSTPONED, build, objective
 from ..kernels.profile import NEVER, Floats, Ints
 from ..kernels.ruin_and_recreate import Places
-from ..list_scheduling.moves import Answer
+from ..list_scheduling.moves import OrderResult
 from ..list_scheduling.multi_search import AFTERWARDS
-from ..list_scheduling.postponed import reserve_for_parked
+from ..list_scheduling.postponed import reserve_for_postponed
 from ..list_scheduling.warm_up import tiny
-from .operators import Gain, Keys, Moves, Order, Ruin, Solver, SolverTurns, Stopped, Way, turns
+from .operators import Gain, Keys, Moves, Operator, Order, Ruin, Solver, SolverTurns, Stopped, turns
 from .random_keys import bulk_of, features
 
 ROUNDS = 60  # turns where no time is given
@@ -81,7 +81,7 @@ def lns(
     >>> lns(p, rounds=3).objective
     3.0
     """
-    search = Search(problem, time_limit, seed, on_incumbent, SolverTurns(backend, threads) if backend else None)
+    search = LnsSearch(problem, time_limit, seed, on_incumbent, SolverTurns(backend, threads) if backend else None)
     search.run(ROUNDS if rounds is None and time_limit is None else rounds)
     return search.result()
 
@@ -90,10 +90,10 @@ def lns(
 def warm_up() -> None:
     """Compile the kernels of this search, or load them from numba's cache."""
     flat = Cooling("flat", (0, 40), (0, 10), ((0, 1), (0, 1)))
-    lns(Profit(tiny(), Series.constant(20.0, 0, 60), flat, 1.0, 0.1, until=15), rounds=4)
+    lns(Profit(tiny(), StepFunction.constant(20.0, 0, 60), flat, 1.0, 0.1, horizon_end=15), rounds=4)
 
 
-class Search:
+class LnsSearch:
     """The best schedule so far, the orders that are gone on from, and the clock."""
 
     def __init__(
@@ -117,11 +117,11 @@ class Search:
         self.trace: list[tuple[float, float]] = []
         self.trial_seconds = 0.0
         self.rounds: int | None = None
-        self.made: Sequence[Way] = ()
+        self.made: Sequence[Operator] = ()
 
     def _room(self) -> tuple[Ints, Ints]:
         jobs = self.a.jobs
-        return np.full(jobs.units.size, PARKED, np.int64), np.zeros(int(jobs.first_unit[-1]), np.int64)
+        return np.full(jobs.units.size, POSTPONED, np.int64), np.zeros(int(jobs.first_unit[-1]), np.int64)
 
     @property
     def elapsed(self) -> float:
@@ -145,7 +145,7 @@ class Search:
         if not np.isfinite(value) or value >= self.best_value - SAME * abs(value):
             return
         if not self.trace:
-            reserve_for_parked(self.clock, self.a, starts, nodes)
+            reserve_for_postponed(self.clock, self.a, starts, nodes)
         self.best_value = value
         self.best.starts[:], self.best.nodes[:] = starts, nodes
         self.trace.append((self.elapsed, self.a.sign * value))
@@ -157,9 +157,9 @@ class Search:
         """All jobs in the order of these keys; its value is infinite if one of them finds no place. Raises Stopped."""
         a, began = self.a, time.perf_counter()
         order = np.argsort(keys, kind="stable")
-        answer = Answer(order, *self._room())
+        answer = OrderResult(order, *self._room())
         stop = self.clock.stop if self.trial_seconds else running()  # the first one is finished
-        done = build(a.machine, a.jobs, a.costs.parks, order, self.anytime, answer.starts, answer.nodes, stop)
+        done = build(a.machine, a.jobs, a.costs.may_postpone, order, self.anytime, answer.starts, answer.nodes, stop)
         if done < 0:
             raise Stopped
         value = float(objective(a.costs, a.jobs, answer.starts)) if done == order.size else np.inf
@@ -205,10 +205,10 @@ class Search:
             self.orders.sort(key=lambda order: order.value)
             self.keep(child.value, child.answer.starts, child.answer.nodes)
 
-    def ways(self) -> Sequence[Way]:
+    def ways(self) -> Sequence[Operator]:
         """The ways to a better schedule that fit the problem."""
         keys, moves = Keys(self), Moves(self)
-        polish: list[Way] = [] if self.a.costs.mode == LAST_END else [Ruin(self)]
+        polish: list[Operator] = [] if self.a.costs.mode == LAST_END else [Ruin(self)]
         polish += [] if self.solver is None else [Solver(self, self.solver)]
         if self.a.costs.mode == EARNINGS:  # another order makes more of it than any change in one place
             keys.share = ORDERS_SHARE
@@ -216,7 +216,7 @@ class Search:
                 way.since, way.share = ORDERS_SHARE, (1 - ORDERS_SHARE) / len(polish)
         return (keys, moves, *polish)
 
-    def _take_turns(self, rounds: int | None, ways: Sequence[Way]) -> None:
+    def _take_turns(self, rounds: int | None, ways: Sequence[Operator]) -> None:
         self.made = ways
         for _ in turns(rounds):
             way = self._next(ways)
@@ -227,7 +227,7 @@ class Search:
                 gain, more = before - self.best_value, orders - self.orders[0].value
                 way.note(max(1e-6, time.perf_counter() - began), gain, gain + 0.25 * max(0.0, more - gain))
 
-    def _next(self, ways: Sequence[Way]) -> Way:
+    def _next(self, ways: Sequence[Operator]) -> Operator:
         """The way with the best gain per second of late, unless another has had less than its share of the time."""
         due = [way for way in ways if way.since <= self.over] or ways
         if self.limit is None:

@@ -109,7 +109,7 @@ class Folder:
         if self.faults:
             raise InstanceError(self.path, self.faults)
 
-    def rows(self, name: str, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[Row]:
+    def rows(self, name: str, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[TableRow]:
         """The rows of a CSV file that has these columns; missing, unknown and repeated ones are told."""
         text = self._read(name)
         if text is None:
@@ -121,7 +121,7 @@ class Folder:
 
     def _rows(
         self, name: str, table: Iterator[tuple[int, list[str]]], columns: Sequence[str], optional: Sequence[str]
-    ) -> Iterator[Row]:
+    ) -> Iterator[TableRow]:
         header = [h.strip() for h in next(table, (1, []))[1]]
         for column in columns:
             if column not in header:
@@ -137,7 +137,7 @@ class Folder:
             return
         for line, cells in table:
             if len(cells) == len(header):
-                yield Row(self, name, line, dict(zip(header, (c.strip() for c in cells), strict=True)))
+                yield TableRow(self, name, line, dict(zip(header, (c.strip() for c in cells), strict=True)))
             elif cells:
                 self.tell(name, line, "row", f"{len(header)} fields", len(cells))
 
@@ -205,7 +205,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of a table: its cells by column, and its line in the file."""
 
     folder: Folder

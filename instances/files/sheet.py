@@ -14,7 +14,7 @@ SHOWN = 10  # faults of one file that are told
 
 
 @dataclass(frozen=True)
-class Line:
+class SheetRow:
     """A row of a sheet: its cells by column, and its line in the file, counted from 1."""
 
     sheet: Sheet
@@ -77,7 +77,7 @@ class Sheet:
         """The names in the first line that is no comment, in small letters; ``skip``: so many lines are passed over."""
         return [h.strip().lower() for h in next(self._cells(skip), (0, []))[1]]
 
-    def rows(self, skip: int = 0, until_empty: bool = False) -> Iterator[Line]:
+    def rows(self, skip: int = 0, until_empty: bool = False) -> Iterator[SheetRow]:
         """The rows below the header; one of another length is told. Empty lines are none, or end the table."""
         cells = self._cells(skip)
         _, names = next(cells, (0, []))
@@ -86,7 +86,7 @@ class Sheet:
             if not row and until_empty:
                 return
             if len(row) == len(header):
-                yield Line(self, number, dict(zip(header, (c.strip() for c in row), strict=True)))
+                yield SheetRow(self, number, dict(zip(header, (c.strip() for c in row), strict=True)))
             elif row:
                 self.tell(number, "row", f"{len(header)} fields, as in the header", len(row))
 

@@ -26,7 +26,7 @@ class FormatError(ValueError):
 
 
 @dataclass(frozen=True)
-class Line:
+class NumberedLine:
     """A line of a file that is not empty, with its number, counted from 1."""
 
     path: Path
@@ -50,7 +50,7 @@ def _is_whole(word: str) -> bool:
     return word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS
 
 
-def _lines(path: str | Path) -> list[Line]:
+def _lines(path: str | Path) -> list[NumberedLine]:
     """The lines with text; those that begin with # are comments."""
     where = Path(path)
     try:
@@ -60,7 +60,7 @@ def _lines(path: str | Path) -> list[Line]:
     except TextError as e:
         raise FormatError(where, e.line or 1, e.expected, e.found) from None
     lines = enumerate(split_lines(text), 1)
-    found = [Line(where, n, t) for n, t in lines if t.strip() and not t.lstrip().startswith("#")]
+    found = [NumberedLine(where, n, t) for n, t in lines if t.strip() and not t.lstrip().startswith("#")]
     if not found:
         raise FormatError(where, 1, "a text", None)
     return found
@@ -107,7 +107,7 @@ def read_mmlib(path: str | Path) -> Project:
     return read_psplib(path)
 
 
-def _section(lines: Sequence[Line], title: str) -> list[Line]:
+def _section(lines: Sequence[NumberedLine], title: str) -> list[NumberedLine]:
     """The lines after a title, up to the next row of asterisks; rows of dashes are left out."""
     begin = next((k for k, line in enumerate(lines) if re.match(rf"\s*{title}", line.text, re.IGNORECASE)), None)
     if begin is None:
@@ -123,7 +123,7 @@ def _section(lines: Sequence[Line], title: str) -> list[Line]:
     return found
 
 
-def _resource_counts(lines: Sequence[Line]) -> tuple[int, int]:
+def _resource_counts(lines: Sequence[NumberedLine]) -> tuple[int, int]:
     """Numbers of renewable and of non-renewable resources; doubly constrained ones are refused."""
     counts = []
     for kind in ("renewable", "nonrenewable", "doubly constrained"):
@@ -137,7 +137,9 @@ def _resource_counts(lines: Sequence[Line]) -> tuple[int, int]:
     return counts[0], counts[1]
 
 
-def _psplib_precedences(lines: Sequence[Line]) -> tuple[list[tuple[str, str]], dict[str, tuple[int, Line]]]:
+def _psplib_precedences(
+    lines: Sequence[NumberedLine],
+) -> tuple[list[tuple[str, str]], dict[str, tuple[int, NumberedLine]]]:
     """The links, and per task its number of modes."""
     links, modes = [], {}
     for line in _section(lines, "PRECEDENCE RELATIONS")[1:]:
@@ -149,7 +151,7 @@ def _psplib_precedences(lines: Sequence[Line]) -> tuple[list[tuple[str, str]], d
     return links, modes
 
 
-def _psplib_modes(lines: Sequence[Line], resources: Sequence[str]) -> dict[str, list[Mode]]:
+def _psplib_modes(lines: Sequence[NumberedLine], resources: Sequence[str]) -> dict[str, list[Mode]]:
     """Task -> modes; only the first mode of a task stands behind the task's number."""
     found: dict[str, list[Mode]] = {}
     task = ""
@@ -187,9 +189,9 @@ def read_patterson(path: str | Path) -> Project:
 class _Numbers:
     """The whole numbers of a file one after another, each with its line."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[NumberedLine]) -> None:
         self._last = lines[-1]
-        self._words: Iterator[tuple[Line, str]] = ((line, w) for line in lines for w in line.text.split())
+        self._words: Iterator[tuple[NumberedLine, str]] = ((line, w) for line in lines for w in line.text.split())
 
     def next(self, expected: str) -> int:
         """The next number. Raises FormatError for anything else, or the end of the file."""
@@ -236,7 +238,7 @@ def read_fjsplib(path: str | Path) -> Project:
     return _shop(path, steps_of, range(1, machines + 1))
 
 
-def _size(line: Line) -> tuple[int, int]:
+def _size(line: NumberedLine) -> tuple[int, int]:
     """The numbers of jobs and of machines; what follows in the line is not read."""
     head = line.text.split()[:2]
     if len(head) < 2 or not all(map(_is_whole, head)) or int(head[1]) > MOST:
@@ -244,7 +246,7 @@ def _size(line: Line) -> tuple[int, int]:
     return int(head[0]), int(head[1])
 
 
-def _rows(lines: Sequence[Line], jobs: int) -> Sequence[Line]:
+def _rows(lines: Sequence[NumberedLine], jobs: int) -> Sequence[NumberedLine]:
     if len(lines) - 1 < jobs:
         raise FormatError(lines[-1].path, lines[-1].number, f"{jobs} lines, one per job", f"{len(lines) - 1} of them")
     if len(lines) - 1 > jobs:
@@ -255,7 +257,7 @@ def _rows(lines: Sequence[Line], jobs: int) -> Sequence[Line]:
 Steps = list[list[tuple[int, int]]]
 
 
-def _flexible_steps(line: Line) -> Steps:
+def _flexible_steps(line: NumberedLine) -> Steps:
     values = line.numbers("steps, and per step machines with durations", least=1)
     steps: Steps = []
     at = 1
@@ -273,7 +275,7 @@ def _flexible_steps(line: Line) -> Steps:
     return steps
 
 
-def _check_machines(line: Line, steps: Steps, machines: range) -> None:
+def _check_machines(line: NumberedLine, steps: Steps, machines: range) -> None:
     for k, options in enumerate(steps, 1):
         for machine, _ in options:
             if machine not in machines:

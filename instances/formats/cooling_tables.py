@@ -11,7 +11,7 @@ from pathlib import Path
 from ...models.excerpt import MOST, excerpt
 from ...models.platform import ProblemError
 from ...models.profit.cooling import Cooling
-from ..files.sheet import COMMENT, SHOWN, Line, Sheet, one_of
+from ..files.sheet import COMMENT, SHOWN, Sheet, SheetRow, one_of
 from ..files.writing import to_csv
 
 SHIPPED = Path(__file__).parent / "cooling"
@@ -105,7 +105,7 @@ def read_cooling(path: str | Path) -> Cooling:
     return _table(sheet, cells)
 
 
-def _watts(row: Line, power: float) -> float:
+def _watts(row: SheetRow, power: float) -> float:
     """The cooling power that a row tells, in watts; after a fault a stand-in."""
     before = len(row.sheet.faults)
     watts, pue = row.maybe(COOLING), row.maybe(PUE)

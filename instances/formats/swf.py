@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from ..files.lines import read_lines
-from ..repair import MISSING, Bools, Column, Trace
+from ..repair import MISSING, Bools, TextColumn, Trace
 from ..workload import BadLine, Floats, Ints, Report, Workload, WorkloadError
 
 FIELDS = (
@@ -280,10 +280,10 @@ def _geometry(table: Floats, cores: int, memory: int | None) -> tuple[Ints, Ints
     return units, request, ("cores", "memory"), changed
 
 
-def _named(codes: Floats, name: Callable[[int], str]) -> Column:
+def _named(codes: Floats, name: Callable[[int], str]) -> TextColumn:
     """The texts of numbers, each number's text made once."""
     found, index = _distinct(np.maximum(codes, -1).astype(np.int64))
-    return Column(index, tuple(name(code) for code in found.tolist()))
+    return TextColumn(index, tuple(name(code) for code in found.tolist()))
 
 
 def _distinct(codes: Ints) -> tuple[Ints, Ints]:
@@ -299,7 +299,7 @@ def _distinct(codes: Ints) -> tuple[Ints, Ints]:
     return np.flatnonzero(there) - 1, (np.cumsum(there) - 1)[codes + 1]
 
 
-def _programs(table: Floats) -> tuple[Column, list[str]]:
+def _programs(table: Floats) -> tuple[TextColumn, list[str]]:
     """What stands for the name of the program, and the note that says so: a log has numbers at best."""
 
     def text(code: int) -> str:
@@ -313,5 +313,5 @@ def _programs(table: Floats) -> tuple[Column, list[str]]:
     if (table[:, GROUP] != of_user[user]).any():  # else a group says no more than the user
         note = "the log has no program names and no application numbers: the group or project number stands in"
         return _named(table[:, GROUP], text), [note]
-    none = Column(np.zeros(len(table), np.int64), ("",) if len(table) else ())
+    none = TextColumn(np.zeros(len(table), np.int64), ("",) if len(table) else ())
     return none, ["the log has no program names, and nothing that could stand in"]

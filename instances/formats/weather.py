@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 
 from ...models.platform import LATEST
 from ...models.step_function import DAY, HOUR
-from ..files.sheet import Line, Sheet, one_of
+from ..files.sheet import Sheet, SheetRow, one_of
 
 TEMPERATURE = (
     "temperature_c", "drybulb_c", "dry_bulb_c", "temp_air", "t2m", "temp_c", "temperature", "dry_bulb", "drybulb", "temp",
@@ -47,7 +47,7 @@ def read_epw(sheet: Sheet) -> Reading:
             sheet.tell(number, "row", f"a record of EPW, with at least {EPW_FIELDS} fields", len(row))
             continue
         names = ("month", "day", "hour", "dry bulb")
-        line = Line(sheet, number, dict(zip(names, (*row[1:4], row[EPW_DRY_BULB].strip()), strict=True)))
+        line = SheetRow(sheet, number, dict(zip(names, (*row[1:4], row[EPW_DRY_BULB].strip()), strict=True)))
         hours.add(line, _ending(line, "hour"), celsius(line, "dry bulb", EPW_MISSING))
     return hours.reading
 
@@ -107,7 +107,7 @@ def _by_seconds(sheet: Sheet, column: str) -> Reading:
 
 def _by_hours(sheet: Sheet, column: str, hour: str) -> Reading:
     hours = Hours(sheet)
-    place: Callable[[Line, str], tuple[int, int, int] | None] = _ending if hour == "hour_ending" else _beginning
+    place: Callable[[SheetRow, str], tuple[int, int, int] | None] = _ending if hour == "hour_ending" else _beginning
     for line in sheet.rows():
         hours.add(line, place(line, hour), celsius(line, column))
     return hours.reading
@@ -142,7 +142,7 @@ def _by_stamps(sheet: Sheet, column: str, stamp: str) -> Reading:
     return found
 
 
-def _moment(line: Line, stamp: str) -> datetime | None:
+def _moment(line: SheetRow, stamp: str) -> datetime | None:
     try:
         return datetime.fromisoformat(line.cells[stamp])
     except ValueError:
@@ -150,7 +150,7 @@ def _moment(line: Line, stamp: str) -> datetime | None:
         return None
 
 
-def celsius(line: Line, column: str, missing: float | None = None) -> float | None:
+def celsius(line: SheetRow, column: str, missing: float | None = None) -> float | None:
     """A temperature; None after a fault."""
     if not line.cells.get(column, ""):
         line.tell(column, f"a temperature; {FILL}", None)
@@ -176,7 +176,7 @@ class Hours:
     reading: Reading = field(default_factory=Reading)
     last: tuple[int, int, int] | None = None
 
-    def add(self, line: Line, place: tuple[int, int, int] | None, value: float | None) -> None:
+    def add(self, line: SheetRow, place: tuple[int, int, int] | None, value: float | None) -> None:
         """The value of an hour."""
         if place is None:
             return
@@ -204,15 +204,15 @@ def _following(place: tuple[int, int, int]) -> list[tuple[int, int, int]]:
     return [(d.month, d.day, 0) for d in dict.fromkeys(nexts)]
 
 
-def _ending(line: Line, column: str) -> tuple[int, int, int] | None:
+def _ending(line: SheetRow, column: str) -> tuple[int, int, int] | None:
     return _place(line, column, 1)
 
 
-def _beginning(line: Line, column: str) -> tuple[int, int, int] | None:
+def _beginning(line: SheetRow, column: str) -> tuple[int, int, int] | None:
     return _place(line, column, 0)
 
 
-def _place(line: Line, column: str, first: int) -> tuple[int, int, int] | None:
+def _place(line: SheetRow, column: str, first: int) -> tuple[int, int, int] | None:
     """(month, day, hour from 0) of a row whose hours go from ``first``; None after a fault."""
     found: list[int] = []
     for name, low, high in (("month", 1, 12), ("day", 1, 31), (column, first, first + 23)):

@@ -8,14 +8,14 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...models.step_function import Series
+from ...models.step_function import StepFunction
 
 WARMEST = 15  # o'clock
 KEPT = 0.7  # of the drift from one day to the next
 
 
 @dataclass(frozen=True)
-class Season:
+class SyntheticSeason:
     """Degrees C: the mean, from the coldest to the warmest hour of a day, and the most that a day drifts anew."""
 
     mean: float
@@ -23,10 +23,13 @@ class Season:
     drift: float
 
 
-SEASONS: Mapping[str, Season] = {"summer": Season(23.0, 8.0, 1.5), "winter": Season(3.5, 5.0, 1.0)}
+SEASONS: Mapping[str, SyntheticSeason] = {
+    "summer": SyntheticSeason(23.0, 8.0, 1.5),
+    "winter": SyntheticSeason(3.5, 5.0, 1.0),
+}
 
 
-def synthetic(season: str, days: int, seed: int) -> Series:
+def synthetic(season: str, days: int, seed: int) -> StepFunction:
     """Hourly temperatures of a season, from midnight on, rounded to 0.01 degrees.
 
     A cosine over the day, warmest at 15:00, about the mean of the season (summer 23 degrees with a swing of 8, winter 3.5
@@ -53,4 +56,4 @@ def synthetic(season: str, days: int, seed: int) -> Series:
         day, share = hour // 24, (hour % 24) / 24
         daily = kind.swing / 2 * math.cos(2 * math.pi * (hour % 24 - WARMEST) / 24)
         values.append(round(kind.mean + daily + (1 - share) * drift[day] + share * drift[day + 1], 2))
-    return Series.hourly(values)
+    return StepFunction.hourly(values)

@@ -37,7 +37,7 @@ COLDER, HOTTER = 0.85, 1.03  # cooling power of a row, in those of the row 5 deg
 
 
 @dataclass(frozen=True)
-class Plant:
+class FittedPlant:
     """What makes a table: the cooling power (points of IT watts and watts) at 5 and 25 degrees, and at 10 and 15.
 
     ``between``: the row of 20 degrees lies so far from that of 15 to that of 25.
@@ -120,8 +120,8 @@ HYBRID_WINTER = rising(0.0, 77_000.0, 1.00302, grow=1.08, rise=1.3)
 HYBRID_SUMMER = rising(0.0, 77_000.0, 1.08727, grow=1.2, rise=1.3)
 HYBRID_TEN, HYBRID_FIFTEEN = 1.07, 0.955  # as air at its slope change: 10 degrees to 5, and 15 to 25
 
-PLANTS: Mapping[str, Plant] = {
-    "air": Plant(
+PLANTS: Mapping[str, FittedPlant] = {
+    "air": FittedPlant(
         (
             "Air cooling.",
             "",
@@ -142,7 +142,7 @@ PLANTS: Mapping[str, Plant] = {
         lambda p: max(0.0, 0.416 * p - 38),
         (91.346, 55_000.0, 55_500.0),  # W; where the line of 15 degrees leaves 0, and the columns of table 6.1
     ),
-    "hybrid": Plant(
+    "hybrid": FittedPlant(
         (
             "Hybrid cooling (liquid and air).",
             "",

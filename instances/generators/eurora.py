@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)  # hashed by identity: requests are dictionaries
-class Profile:
+class QueueProfile:
     """A queue's jobs: share in percent, most units, volume in core-seconds; percent of jobs per value of a request."""
 
     queue: Queue
@@ -50,7 +50,7 @@ class Profile:
 
 
 PROFILES = (
-    Profile(
+    QueueProfile(
         Queue("debug", 3600),
         share=27,
         most_units=2,
@@ -59,7 +59,7 @@ PROFILES = (
         mics={0: 99, 1: 0, 2: 1},
         memory={1: 5, 4: 77, 8: 3, 14: 15},
     ),
-    Profile(
+    QueueProfile(
         Queue("parallel", 18000),
         share=72,
         most_units=32,
@@ -68,7 +68,7 @@ PROFILES = (
         mics={0: 99, 1: 1, 2: 0},
         memory={1: 22, 4: 17, 8: 55, 14: 6},
     ),
-    Profile(
+    QueueProfile(
         Queue("np_longpar", 86400, ((EVENING, MORNING + DAY),)),
         share=1,
         most_units=32,
@@ -160,7 +160,7 @@ def _submit_times(count: int, random: Random) -> list[int]:
     return found
 
 
-def _requests(profiles: Sequence[Profile], random: Random) -> list[dict[str, int]]:
+def _requests(profiles: Sequence[QueueProfile], random: Random) -> list[dict[str, int]]:
     """What a unit of each job asks for; within a queue every value has its fixed number of jobs."""
     found: list[dict[str, int]] = [{} for _ in profiles]
     for profile in PROFILES:

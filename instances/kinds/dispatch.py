@@ -11,7 +11,7 @@ from typing import Any
 from ...models.dispatch.jobs import DAY, Job, Queue, Window
 from ...models.dispatch.problem import OBJECTIVES, Dispatch, impossible
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
-from ..files.folder import SETTINGS, Folder, Row, Table
+from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
 
@@ -50,7 +50,7 @@ class Batch:
     platform: Platform
     queues: Sequence[Queue]
     jobs: Sequence[Job]
-    rows: Mapping[str, Row]
+    rows: Mapping[str, TableRow]
     dropped: Sequence[tuple[Job, str]]
 
 
@@ -129,8 +129,8 @@ def _seconds(time: object) -> int | None:
     return seconds if seconds <= DAY else None
 
 
-def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tuple[Job, Row]]:
-    found: list[tuple[Job, Row]] = []
+def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tuple[Job, TableRow]]:
+    found: list[tuple[Job, TableRow]] = []
     seen: dict[str, int] = {}
     for row in folder.rows(JOBS, (*BEFORE, *platform.resources, *AFTER), OPTIONAL):
         job = _job(row, platform.resources)
@@ -145,7 +145,7 @@ def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tup
     return found
 
 
-def _job(row: Row, resources: Sequence[str]) -> Job:
+def _job(row: TableRow, resources: Sequence[str]) -> Job:
     return Job(
         id=row.text("id"),
         submit=row.whole("submit", 0, LATEST),

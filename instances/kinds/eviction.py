@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ...models.eviction.jobs import job_faults
-from ...models.eviction.problem import BatchJob, Candidate, Eviction
+from ...models.eviction.problem import BatchJob, Eviction, EvictionCandidate
 from ...models.platform import LATEST, MOST_NODES, ProblemError
-from ..files.folder import SETTINGS, Folder, Row, Table
+from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
 from ..formats.swf import read_swf
 from ..instance import Instance
@@ -87,8 +87,8 @@ def _number(s: Table, key: str, needed: bool) -> float | None:
     return 1.0
 
 
-def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | Candidate]:
-    found: list[BatchJob | Candidate] = []
+def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | EvictionCandidate]:
+    found: list[BatchJob | EvictionCandidate] = []
     seen: dict[str, int] = {}
     rows = folder.rows(JOBS, PHYSICAL) if physical else folder.rows(JOBS, DIRECT, MORE)
     for row in rows:
@@ -104,7 +104,7 @@ def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | Candidate
     return found
 
 
-def _physical(row: Row) -> BatchJob:
+def _physical(row: TableRow) -> BatchJob:
     return BatchJob(
         id=row.text("id"),
         nodes=row.whole("nodes", 1, MOST_NODES),
@@ -116,8 +116,8 @@ def _physical(row: Row) -> BatchJob:
     )
 
 
-def _direct(row: Row) -> Candidate:
-    return Candidate(
+def _direct(row: TableRow) -> EvictionCandidate:
+    return EvictionCandidate(
         id=row.text("id"),
         nodes=row.whole("nodes", 1, MOST_NODES),
         loss=row.whole("loss", 0),
@@ -128,14 +128,14 @@ def _direct(row: Row) -> Candidate:
     )
 
 
-def _needed(row: Row, column: str) -> float:
+def _needed(row: TableRow, column: str) -> float:
     value = row.maybe_number(column)
     if value is None:
         row.tell(column, "a number", None)
     return value or 0.0
 
 
-def _seconds(row: Row, column: str) -> float | None:
+def _seconds(row: TableRow, column: str) -> float | None:
     """A number, whole where it is written so."""
     value = row.maybe_number(column)
     return int(value) if value is not None and value.is_integer() else value
@@ -148,7 +148,7 @@ def write(instance: Instance, folder: str | Path) -> None:
     """
     p = instance.eviction
     physical = [j for j in p.jobs if isinstance(j, BatchJob)]
-    direct = [j for j in p.jobs if isinstance(j, Candidate)]
+    direct = [j for j in p.jobs if isinstance(j, EvictionCandidate)]
     if physical and direct:
         raise ValueError(f"instance {instance.name!r} has jobs of both kinds, which a folder cannot hold")
     table = to_csv(PHYSICAL, map(_physical_cells, physical)) if physical else _direct_table(direct)
@@ -160,7 +160,7 @@ def _physical_cells(j: BatchJob) -> Sequence[object]:
     return j.id, j.nodes, j.start, j.last_checkpoint, j.next_checkpoint, j.memory, j.application_share
 
 
-def _direct_table(jobs: Sequence[Candidate]) -> str:
+def _direct_table(jobs: Sequence[EvictionCandidate]) -> str:
     more = MORE if any(j.wait_s or j.mb_s is not None for j in jobs) else ()
     rows = [[getattr(j, column) for column in (*DIRECT, *more)] for j in jobs]
     return to_csv((*DIRECT, *more), rows)

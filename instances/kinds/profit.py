@@ -31,7 +31,7 @@ from ...models.dispatch.problem import Dispatch
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
-from ...models.step_function import HOUR, Series
+from ...models.step_function import HOUR, StepFunction
 from ..files.folder import SETTINGS, Folder, InstanceError, Table
 from ..files.lines import read_lines
 from ..files.own_files import ForeignFile, own_file
@@ -172,7 +172,7 @@ def _price(table: Table, word: str) -> float:
     return found or 0.0
 
 
-def _energy_price(profit: Table) -> Series | float:
+def _energy_price(profit: Table) -> StepFunction | float:
     value = profit.values.get("energy_price")
     if isinstance(value, str):
         try:
@@ -208,7 +208,7 @@ def _check_jobs(folder: Folder, batch: Batch, watts_per_core: float | None) -> N
 
 def _made(folder: Folder, centre: Scenarios) -> Profit:
     """The default problem, after every season has been tried with every cooling."""
-    last = max((j.submit for j in centre.jobs.jobs), default=0) if centre.until is None else centre.until
+    last = max((j.submit for j in centre.jobs.jobs), default=0) if centre.horizon_end is None else centre.horizon_end
     if last == 0:
         expected = "up to when profit counts, as all jobs are submitted at second 0"
         folder.settings.table("profit").tell("until_s", expected, None)
@@ -217,7 +217,7 @@ def _made(folder: Folder, centre: Scenarios) -> Profit:
             "platform", "nodes with cores, which jobs pay for", ", ".join(centre.jobs.platform.resources)
         )
     covering = {season.file: season.weather.series for season in centre.season.values()}
-    if isinstance(centre.energy_price, Series):
+    if isinstance(centre.energy_price, StepFunction):
         covering[str(folder.settings.table("profit").values["energy_price"])] = centre.energy_price
     for file, series in covering.items():
         if series.begin > 0 or series.end < last:
@@ -239,7 +239,7 @@ def _made(folder: Folder, centre: Scenarios) -> Profit:
     return centre.problem(centre.default)
 
 
-def read_prices(path: str | Path) -> Series:
+def read_prices(path: str | Path) -> StepFunction:
     """Energy prices of a CSV file ``time_s,euro_per_kwh``: each holds up to the next time, the last one as long as the
     one before it. Lines that begin with # are comments.
 
@@ -265,7 +265,7 @@ def read_prices(path: str | Path) -> Series:
     if not times and not sheet.faults:
         sheet.tell(None, "rows", "a price per hour", None)
     sheet.done()
-    return Series(times, values, times[-1] + (times[-1] - times[-2] if len(times) > 1 else HOUR))
+    return StepFunction(times, values, times[-1] + (times[-1] - times[-2] if len(times) > 1 else HOUR))
 
 
 def write(instance: Instance, folder: str | Path) -> None:
@@ -285,7 +285,7 @@ def write(instance: Instance, folder: str | Path) -> None:
         taken = _name(file) in (JOBS, SETTINGS, PRICES_FILE, *cooling_names())
         if taken or files.setdefault(_name(file), text) != text:
             raise ValueError(f"instance {instance.name!r}: {excerpt(file)} needs another name, {_name(file)} is taken")
-    if isinstance(centre.energy_price, Series):
+    if isinstance(centre.energy_price, StepFunction):
         files[PRICES_FILE] = to_csv(
             (TIME, EURO), zip(centre.energy_price.times, centre.energy_price.values, strict=True)
         )
@@ -305,9 +305,9 @@ def _settings(instance: Instance, centre: Scenarios) -> dict[str, Any]:
         "source": instance.source,
         "scenario": centre.default,
     }
-    energy = PRICES_FILE if isinstance(centre.energy_price, Series) else centre.energy_price
+    energy = PRICES_FILE if isinstance(centre.energy_price, StepFunction) else centre.energy_price
     profit: dict[str, Any] = {"energy_price": energy}
-    profit |= {} if centre.until is None else {"until_s": centre.until}
+    profit |= {} if centre.horizon_end is None else {"until_s": centre.horizon_end}
     profit |= {} if centre.watts_per_core is None else {"watts_per_core": centre.watts_per_core}
     profit["cooling"] = {word: _plant_table(plant) for word, plant in centre.cooling.items()}
     profit["season"] = {word: {"temperatures": _name(season.file)} for word, season in centre.season.items()}

@@ -29,7 +29,7 @@ Need = Callable[[Job], int]
 """What one unit of a job takes of what a cumulative counts."""
 
 
-class Row(NamedTuple):
+class DemandRow(NamedTuple):
     """One demand of a cumulative: ``amount``, multiplied by ``times`` if there is one."""
 
     interval: Interval
@@ -82,14 +82,14 @@ class Base:
                     found[places[node]].append((r.end, r.job, n))
         return found
 
-    def held(self, here: Iterable[tuple[int, Job, int]], need: Need) -> list[Row]:
+    def held(self, here: Iterable[tuple[int, Job, int]], need: Need) -> list[DemandRow]:
         """The rows of what runs on one place, as ``running`` lists it."""
         amounts: Counter[int] = Counter()
         for end, job, n in here:
             amounts[end] += n * need(job)
-        return [Row(self.until[end], amount) for end, amount in amounts.items() if amount]
+        return [DemandRow(self.until[end], amount) for end, amount in amounts.items() if amount]
 
-    def add_cumulative(self, rows: Sequence[Row], capacity: int, name: str) -> None:
+    def add_cumulative(self, rows: Sequence[DemandRow], capacity: int, name: str) -> None:
         """A cumulative of the rows, unless all of them fit at once."""
         if sum(row.most for row in rows) <= capacity:
             return
@@ -195,7 +195,7 @@ def units(problem: Dispatch, aim: Aim | None = None, before: int | None = None) 
     for node, vector in capacity.items():
         for resource, limit in zip(problem.platform.resources, vector, strict=True):
             need = asks(resource)
-            demands = [Row(v, need(j)) for v, j in rows[node] if need(j)]
+            demands = [DemandRow(v, need(j)) for v, j in rows[node] if need(j)]
             b.add_cumulative([*demands, *b.held(running[node], need)], limit, f"{resource} of {node}")
 
     def read(a: Assignment) -> Schedule:
@@ -251,8 +251,8 @@ def _counted(b: Base, counts: list[Places]) -> dict[str, list[tuple[Job, Interva
     return found
 
 
-def _rows(here: Iterable[tuple[Job, Interval, Integer]], need: Need) -> list[Row]:
-    return [Row(v, amount, x) for j, v, x in here if (amount := need(j))]
+def _rows(here: Iterable[tuple[Job, Interval, Integer]], need: Need) -> list[DemandRow]:
+    return [DemandRow(v, amount, x) for j, v, x in here if (amount := need(j))]
 
 
 def counts(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -> Encoding:
@@ -331,7 +331,7 @@ def pool(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -
     running = b.running(dict.fromkeys(problem.platform.nodes, "the machine"))["the machine"]
     for resource in problem.platform.resources:
         need = asks(resource)
-        rows = [Row(v, j.units * need(j)) for j, v in zip(problem.jobs, b.jobs, strict=True) if need(j)]
+        rows = [DemandRow(v, j.units * need(j)) for j, v in zip(problem.jobs, b.jobs, strict=True) if need(j)]
         b.add_cumulative(rows + b.held(running, need), problem.platform.total(resource), resource)
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), b.write_starts, relaxation=True)
 

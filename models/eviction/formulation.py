@@ -24,7 +24,7 @@ MOST_UNITS = 2**31 - 1  # that a capacity may have for every solver
 
 
 @dataclass
-class Choices:
+class StrategyVariables:
     """Per job the ways to go: a 0/1 variable or an optional interval per strategy. Checkpoints beyond the deadline have none."""
 
     problem: Eviction
@@ -97,9 +97,9 @@ def _taken(v: Integer | Interval) -> sl.Expression:
     return v if isinstance(v, Integer) else v.presence
 
 
-def _choices(problem: Eviction) -> Choices:
+def _choices(problem: Eviction) -> StrategyVariables:
     name = f"{problem.nodes_needed} nodes from {len(problem.candidates)} jobs in {problem.deadline_s} s"
-    made = Choices(problem, Model(name, horizon=problem.steps))
+    made = StrategyVariables(problem, Model(name, horizon=problem.steps))
     for c in problem.candidates:
         made.add(c.id)
     freed = {(c.id, what): c.nodes for c in problem.candidates for what in made.ways[c.id]}
@@ -107,7 +107,7 @@ def _choices(problem: Eviction) -> Choices:
     return made
 
 
-def _aims(made: Choices, time: Linear) -> list[Linear]:
+def _aims(made: StrategyVariables, time: Linear) -> list[Linear]:
     loss = made.total({(c.id, "kill"): c.loss for c in made.problem.candidates})
     application = made.total({(c.id, "app"): 1 for c in made.problem.candidates})
     return [loss, time, -application]

@@ -31,12 +31,12 @@ class BatchJob:
     memory: int
     application_share: float
 
-    def candidate(self, now: int, file_system_mb_s: float, node_mb_s: float) -> Candidate:
+    def candidate(self, now: int, file_system_mb_s: float, node_mb_s: float) -> EvictionCandidate:
         """What the job loses and how long its checkpoints take, by equation 1 of the paper.
 
         >>> BatchJob("a", 4, start=0, last_checkpoint=600, next_checkpoint=1800, memory=7000, application_share=0.5
         ...         ).candidate(now=1000, file_system_mb_s=1000, node_mb_s=700)
-        Candidate(id='a', nodes=4, loss=1600, system_s=28, application_s=814, wait_s=800, mb_s=1000)
+        EvictionCandidate(id='a', nodes=4, loss=1600, system_s=28, application_s=814, wait_s=800, mb_s=1000)
         """
         since = self.start if self.last_checkpoint is None else self.last_checkpoint
         wait = None if self.next_checkpoint is None else self.next_checkpoint - now
@@ -46,7 +46,7 @@ class BatchJob:
             None if wait is None else wait + checkpoint_seconds(self.nodes, small, file_system_mb_s, node_mb_s)
         )
         draw = min(exact(file_system_mb_s), self.nodes * exact(node_mb_s))
-        return Candidate(
+        return EvictionCandidate(
             self.id,
             self.nodes,
             self.nodes * (now - since),
@@ -58,7 +58,7 @@ class BatchJob:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EvictionCandidate:
     """A running job as the problem needs it; without the last two, these are the numbers of the paper.
 
     ``loss``: node-seconds lost if it is killed; ``system_s``, ``application_s``: seconds from now to the end of a checkpoint,
@@ -94,7 +94,7 @@ def _plain(value: Fraction | None) -> Seconds | None:
     return value if value is None or value.denominator != 1 else int(value)
 
 
-def possible(c: Candidate) -> Iterator[tuple[str, Seconds]]:
+def possible(c: EvictionCandidate) -> Iterator[tuple[str, Seconds]]:
     """The checkpoints that a job can take, the application's first."""
     if c.application_s is not None:
         yield "app", c.application_s
@@ -121,14 +121,14 @@ class Wrong(NamedTuple):
         return f"job {job!r}: {self.field} is {self.found!r}; expected is {self.expected}"
 
 
-def whole_job(job: BatchJob | Candidate) -> tuple[BatchJob | Candidate, list[str]]:
+def whole_job(job: BatchJob | EvictionCandidate) -> tuple[BatchJob | EvictionCandidate, list[str]]:
     """The job with Python's integers, and what is not a whole number in it."""
     fields = BATCH if isinstance(job, BatchJob) else CANDIDATE
     (made,), faults = whole_records([job], fields, lambda j: f"job {j.id!r}")
     return made, faults
 
 
-def job_faults(j: BatchJob | Candidate, now: int = 0) -> Iterator[Wrong]:
+def job_faults(j: BatchJob | EvictionCandidate, now: int = 0) -> Iterator[Wrong]:
     """What is wrong with a job alone, at the moment ``now``."""
     if j.nodes < 1:
         yield Wrong("nodes", "a whole number of at least 1", j.nodes)
@@ -149,7 +149,7 @@ def _physical_faults(j: BatchJob, now: int) -> Iterator[Wrong]:
         yield Wrong("next_checkpoint", f"a moment from now, {now}, on and after the last one", j.next_checkpoint)
 
 
-def _candidate_faults(c: Candidate) -> Iterator[Wrong]:
+def _candidate_faults(c: EvictionCandidate) -> Iterator[Wrong]:
     if c.loss < 0:
         yield Wrong("loss", "whole node-seconds of at least 0", c.loss)
     for name in ("system_s", "application_s", "wait_s", "mb_s"):

@@ -19,7 +19,7 @@ from ..platform import ProblemError
 from ..problem import Encoding, Schedule
 from ..whole_numbers import is_number, is_whole, shown
 from .from_trace import Checkpointing, Log, running_jobs
-from .jobs import BatchJob, Candidate, exact, job_faults, possible, whole_job, whole_steps
+from .jobs import BatchJob, EvictionCandidate, exact, job_faults, possible, whole_job, whole_steps
 from .plan import STRATEGIES, EvictionPlan, Strategy
 
 SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers, of at least so much
@@ -29,7 +29,7 @@ SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # who
 class Eviction:
     """``nodes_needed`` nodes are to be free within ``deadline_s``, for the least loss, then the least checkpoint time.
 
-    ``jobs``: those that run now, as ``BatchJob`` (``now`` and both bandwidths, MB/s, are then needed) or ``Candidate``.
+    ``jobs``: those that run now, as ``BatchJob`` (``now`` and both bandwidths, MB/s, are then needed) or ``EvictionCandidate``.
     Checkpoint times are rounded up to whole steps of ``step_s``, the deadline down. Checkpoints are written one after
     another and their times, waiting included, add up; with ``shared_bandwidth`` they run side by side as far as the file
     system's bandwidth goes, and the checkpoint time is when the last one ends. Of equally good plans the one with the most
@@ -37,13 +37,13 @@ class Eviction:
 
     Raises ProblemError for contradictions, with the jobs involved, and where the jobs have fewer nodes than are needed.
 
-    >>> jobs = [Candidate("a", 64, 7200, 90, None), Candidate("b", 64, 3600, 300, 200)]
+    >>> jobs = [EvictionCandidate("a", 64, 7200, 90, None), EvictionCandidate("b", 64, 3600, 300, 200)]
     >>> p = Eviction(jobs, nodes_needed=100, deadline_s=180)
     >>> p.objective(EvictionPlan({"a": "sys", "b": "kill"}))
     (3600, 120)
     """
 
-    jobs: tuple[BatchJob | Candidate, ...]
+    jobs: tuple[BatchJob | EvictionCandidate, ...]
     nodes_needed: int
     deadline_s: int
     step_s: int
@@ -51,7 +51,7 @@ class Eviction:
     file_system_mb_s: float | None
     node_mb_s: float | None
     shared_bandwidth: bool
-    candidates: tuple[Candidate, ...] = field(compare=False, repr=False)
+    candidates: tuple[EvictionCandidate, ...] = field(compare=False, repr=False)
 
     kind: str = field(default="eviction", init=False)
     sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
@@ -59,7 +59,7 @@ class Eviction:
 
     def __init__(
         self,
-        jobs: Iterable[BatchJob | Candidate],
+        jobs: Iterable[BatchJob | EvictionCandidate],
         nodes_needed: int,
         deadline_s: int,
         step_s: int = 60,
@@ -89,8 +89,8 @@ class Eviction:
         object.__setattr__(self, "candidates", tuple(self._candidate(j) for j in self.jobs))
         _raise([*_too_few(self), *(_bandwidth_faults(self) if shared_bandwidth else ())])
 
-    def _candidate(self, job: BatchJob | Candidate) -> Candidate:
-        if isinstance(job, Candidate):
+    def _candidate(self, job: BatchJob | EvictionCandidate) -> EvictionCandidate:
+        if isinstance(job, EvictionCandidate):
             return job
         assert self.file_system_mb_s is not None and self.node_mb_s is not None  # checked before
         return job.candidate(self.now, self.file_system_mb_s, self.node_mb_s)
@@ -130,7 +130,7 @@ class Eviction:
         return sum(c.nodes for c in self.candidates)
 
     @cached_property
-    def by_id(self) -> dict[str, Candidate]:
+    def by_id(self) -> dict[str, EvictionCandidate]:
         """Candidates by the id of their job."""
         return {c.id: c for c in self.candidates}
 
@@ -224,4 +224,4 @@ def _too_few(p: Eviction) -> Iterator[str]:
         )
 
 
-__all__ = ["STRATEGIES", "BatchJob", "Candidate", "Checkpointing", "Eviction", "EvictionPlan", "Strategy"]
+__all__ = ["STRATEGIES", "BatchJob", "EvictionCandidate", "Checkpointing", "Eviction", "EvictionPlan", "Strategy"]

@@ -66,8 +66,8 @@ class Operation:
 
 
 def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Operation:
-    """What runs in each segment up to ``end`` (None: the problem's ``until``). Raises KeyError for a job without a start."""
-    segments = problem.segments if end is None or end == problem.until else problem.segments_to(end)
+    """What runs in each segment up to ``end`` (None: the problem's ``horizon_end``). Raises KeyError for a job without a start."""
+    segments = problem.segments if end is None or end == problem.horizon_end else problem.segments_to(end)
     starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
     bounds = np.array([segments[0].begin, *(s.end for s in segments)] if segments else [problem.begin], np.int64)
     seconds, joules = np.zeros(bounds.size), np.zeros(bounds.size)
@@ -86,8 +86,8 @@ def account(problem: Profit, schedule: Schedule, end: int | None = None) -> Acco
 
 
 def daily(problem: Profit, schedule: Schedule, end: int | None = None) -> Iterator[Account]:
-    """An account per day up to ``end`` (None: the problem's ``until``)."""
-    end = problem.until if end is None else end
+    """An account per day up to ``end`` (None: the problem's ``horizon_end``)."""
+    end = problem.horizon_end if end is None else end
     whole = operation(problem, schedule, end)
     for day in range(problem.begin // DAY, -(-end // DAY)):
         lo, hi = max(problem.begin, day * DAY), min(end, (day + 1) * DAY)

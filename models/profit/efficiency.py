@@ -63,7 +63,7 @@ def days(problem: Profit, schedule: Schedule, to_the_end: bool = False) -> Days:
 
     Raises KeyError for a job without a start.
     """
-    end = problem.until
+    end = problem.horizon_end
     if to_the_end:
         end = max(end, -(-makespan(problem, schedule) // DAY) * DAY)
     segments = problem.segments_to(end)

@@ -56,7 +56,7 @@ class Fluid:
     def made(cls, problem: Profit, cells: int = CELLS, variables: int = VARIABLES) -> Fluid:
         """Cells cut at the segments and at quantiles of the releases, and as many classes as the variables allow."""
         release = np.array([problem.dispatch.earliest(j) for j in problem.jobs], np.int64)
-        jobs = np.flatnonzero((release < problem.until) & (problem.cores > 0) & (problem.durations > 0))
+        jobs = np.flatnonzero((release < problem.horizon_end) & (problem.cores > 0) & (problem.durations > 0))
         times = _times(problem, release[jobs], cells)
         return cls(problem, jobs, times, _classes(problem, jobs, max(1, variables // (len(times) - 1))))
 
@@ -224,7 +224,7 @@ def _times(problem: Profit, release: Ints, cells: int) -> Ints:
     """The edges of segments, and between them quantiles of the releases and even cuts, as many as ``cells`` leaves."""
     edges = np.array([problem.begin, *(s.end for s in problem.segments)], np.int64)
     more = max(0, cells - (len(edges) - 1))
-    inside = release[(release > problem.begin) & (release < problem.until)]
+    inside = release[(release > problem.begin) & (release < problem.horizon_end)]
     cuts = [edges]
     if more and inside.size:
         cuts.append(np.quantile(inside, np.arange(1, more + 1) / (more + 1), method="lower").astype(np.int64))
@@ -268,7 +268,7 @@ def _starts(data: Fluid, done: Ints) -> dict[str, int]:
     """A start for each job: its class's work goes to its jobs one after another, in the order of their releases."""
     problem = data.problem
     middle = (data.times[:-1] + data.times[1:]) / 2
-    found = {j.id: max(problem.until, problem.dispatch.earliest(j)) for j in problem.jobs}
+    found = {j.id: max(problem.horizon_end, problem.dispatch.earliest(j)) for j in problem.jobs}
     for k in range(data.classes):
         members = np.flatnonzero(data.of == k)
         members = members[np.argsort(data.release[members], kind="stable")]

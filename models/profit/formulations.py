@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import language as sl
 from ..dispatch.formulations import FORMULATIONS as OF_DISPATCH
-from ..dispatch.formulations import SHARES, Aim, Base, Row, startable_later
+from ..dispatch.formulations import SHARES, Aim, Base, DemandRow, startable_later
 from ..dispatch.problem import Dispatch
 from ..problem import Encoding, Schedule
 from .cooling import along
@@ -81,7 +81,7 @@ def _strengthen(b: Base, segments: Sequence[Segment]) -> None:
     problem, platform = b.problem, b.problem.platform
 
     def add(amounts: Sequence[int], capacity: int, what: str) -> None:
-        b.add_cumulative([Row(v, n) for v, n in zip(b.jobs, amounts, strict=True) if n], capacity, what)
+        b.add_cumulative([DemandRow(v, n) for v, n in zip(b.jobs, amounts, strict=True) if n], capacity, what)
         for s in segments:
             some = [(v, n) for v, n in zip(b.jobs, amounts, strict=True) if n and _reaches(v, s)]
             if sum(n for _, n in some) > capacity:
@@ -105,13 +105,15 @@ def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:
             aim(problem, fixed)(b)
             _strengthen(b, problem.segments)
 
-        inner = make(within, declare, problem.until)
+        inner = make(within, declare, problem.horizon_end)
 
         def read(assignment: sl.Assignment) -> Schedule:
             return with_rest(problem, inner.read(assignment), placed=not inner.relaxation)
 
         def write(schedule: Schedule) -> sl.Assignment:
-            later = {j.id for j in within.jobs if startable_later(within, j) and schedule.start[j.id] >= problem.until}
+            later = {
+                j.id for j in within.jobs if startable_later(within, j) and schedule.start[j.id] >= problem.horizon_end
+            }
             return inner.write(Schedule({j: s for j, s in schedule.start.items() if j not in later}, schedule.nodes))
 
         return replace(inner, read=read, write=write)
@@ -123,7 +125,7 @@ def _earning(problem: Profit) -> tuple[Dispatch, list[int]]:
     """The problem of the jobs that can earn, or cannot wait until nothing counts any more; and their indices."""
     dispatch = problem.dispatch
     jobs = enumerate(dispatch.jobs)
-    kept = [k for k, j in jobs if dispatch.earliest(j) < problem.until or not startable_later(dispatch, j)]
+    kept = [k for k, j in jobs if dispatch.earliest(j) < problem.horizon_end or not startable_later(dispatch, j)]
     return dispatch.replace(jobs=[dispatch.jobs[k] for k in kept]), kept
 
 

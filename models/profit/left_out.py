@@ -21,18 +21,18 @@ Ints = NDArray[np.int64]
 
 
 def with_rest(problem: Profit, schedule: Schedule, *, placed: bool = True) -> Schedule:
-    """The schedule with a start for every job: those it lacks follow from the problem's ``until`` on, where they fit.
+    """The schedule with a start for every job: those it lacks follow from the problem's ``horizon_end`` on, where they fit.
 
-    If nothing is ``placed`` (starts of a relaxation), they start at ``until``, or when they are submitted.
+    If nothing is ``placed`` (starts of a relaxation), they start at ``horizon_end``, or when they are submitted.
     """
     dispatch = problem.dispatch
     rest = [j for j in problem.jobs if j.id not in schedule.start]
     if not rest:
         return schedule
     if not placed:
-        late = {j.id: max(problem.until, dispatch.earliest(j)) for j in rest}
+        late = {j.id: max(problem.horizon_end, dispatch.earliest(j)) for j in rest}
         return Schedule({**schedule.start, **late}, {})
-    after = _Later(dispatch, schedule, problem.until)
+    after = _Later(dispatch, schedule, problem.horizon_end)
     start, nodes = dict(schedule.start), dict(schedule.nodes)
     for job, at, on in after.place(rest):
         start[job.id], nodes[job.id] = at, on

@@ -16,7 +16,7 @@ from ..dispatch.problem import Dispatch
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule
-from ..step_function import Series
+from ..step_function import StepFunction
 from ..whole_numbers import is_number, is_whole, shown, wrong
 from .cooling import Cooling
 from .segments import JOULES, Segment, _segments
@@ -26,11 +26,11 @@ SHOWN = 10  # faults in a message
 
 @dataclass(frozen=True)
 class Profit:
-    """The jobs of a ``Dispatch`` problem, to start for the greatest profit in euro up to ``until``.
+    """The jobs of a ``Dispatch`` problem, to start for the greatest profit in euro up to ``horizon_end``.
 
-    The profit is ``price`` (euro per core-hour, K1) times the core-hours that run in ``[dispatch.now, until)``, less
-    ``energy_price`` (euro per kWh, K2; constant or a Series, which may be negative) times the energy of the work and of
-    its cooling. ``until``: the last submission, unless given. What cooling takes follows from the mean IT power of each
+    The profit is ``price`` (euro per core-hour, K1) times the core-hours that run in ``[dispatch.now, horizon_end)``, less
+    ``energy_price`` (euro per kWh, K2; constant or a StepFunction, which may be negative) times the energy of the work and of
+    its cooling. ``horizon_end``: the last submission, unless given. What cooling takes follows from the mean IT power of each
     segment and its temperature; IT power is that of the running jobs. Source: thesis 6.5.3, equations 6.3 and 6.4.
 
     ``watts_per_core``: the power of jobs that do not know theirs. Raises ProblemError for contradictions: temperatures
@@ -40,28 +40,28 @@ class Profit:
     >>> job = Job("j1", submit=0, walltime=3600, units=1, request={"cores": 10}, queue="q", power=100.0)
     >>> jobs = Dispatch(Platform([NodeGroup("n", 1, {"cores": 10})]), [job], [Queue("q", 60)])
     >>> flat = Cooling("flat", (0, 40), (0, 1000), ((0, 500), (0, 500)))
-    >>> p = Profit(jobs, Series.constant(20, 0, 7200), flat, price=0.1, energy_price=0.5, until=7200)
+    >>> p = Profit(jobs, StepFunction.constant(20, 0, 7200), flat, price=0.1, energy_price=0.5, horizon_end=7200)
     >>> round(p.objective(Schedule({"j1": 0}, {"j1": {"n-1": 1}})), 6)  # 1 euro, less 0.1 and 0.05 kWh
     0.925
     """
 
     dispatch: Dispatch
-    temperature: Series
+    temperature: StepFunction
     cooling: Cooling
     price: float
-    energy_price: Series | float
-    until: int = -1
+    energy_price: StepFunction | float
+    horizon_end: int = -1
     watts_per_core: float | None = None
 
     kind: str = field(default="profit", init=False)
     sense: Literal["minimize", "maximize"] = field(default="maximize", init=False)
 
     def __post_init__(self) -> None:
-        if not is_whole(self.until):
-            raise ProblemError(f"until {wrong(self.until)}")
-        object.__setattr__(self, "until", int(self.until))
-        if self.until < 0:
-            object.__setattr__(self, "until", max((j.submit for j in self.jobs), default=self.begin))
+        if not is_whole(self.horizon_end):
+            raise ProblemError(f"horizon_end {wrong(self.horizon_end)}")
+        object.__setattr__(self, "horizon_end", int(self.horizon_end))
+        if self.horizon_end < 0:
+            object.__setattr__(self, "horizon_end", max((j.submit for j in self.jobs), default=self.begin))
         faults = [*_faults(self)]
         if faults:
             more = f"\n... and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
@@ -84,8 +84,8 @@ class Profit:
 
     @cached_property
     def horizon(self) -> int:
-        """A moment by which some optimal schedule has started everything; jobs may wait up to ``until``."""
-        return self.dispatch.horizon_from(self.until)
+        """A moment by which some optimal schedule has started everything; jobs may wait up to ``horizon_end``."""
+        return self.dispatch.horizon_from(self.horizon_end)
 
     def power(self, job: Job) -> float:
         """The watts of a job: its own, or ``watts_per_core`` times its cores."""
@@ -121,18 +121,18 @@ class Profit:
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
-        """The segments from ``begin`` to ``until``."""
-        return self.segments_to(self.until)
+        """The segments from ``begin`` to ``horizon_end``."""
+        return self.segments_to(self.horizon_end)
 
     def segments_to(self, end: int) -> tuple[Segment, ...]:
         """The segments from ``begin`` to any moment; where a series has ended, its last day repeats."""
         prices = self.energy_price
-        if not isinstance(prices, Series):
-            prices = Series.constant(prices, self.begin, max(end, self.begin + 1))
+        if not isinstance(prices, StepFunction):
+            prices = StepFunction.constant(prices, self.begin, max(end, self.begin + 1))
         return tuple(_segments(self.begin, end, self.temperature.lasting(end), prices.lasting(end), self.cooling))
 
     def replace(self, **changes: Any) -> Profit:
-        """A copy with other fields; without an ``until`` of its own it stays what it is."""
+        """A copy with other fields; without an ``horizon_end`` of its own it stays what it is."""
         return replace(self, **changes)
 
     @property
@@ -147,10 +147,10 @@ class Profit:
         return self.dispatch.verify(schedule)
 
     def objective(self, schedule: Schedule) -> float:
-        """The profit in euro from ``begin`` to ``until``, from the data alone. Raises KeyError for a job without a start."""
+        """The profit in euro from ``begin`` to ``horizon_end``, from the data alone. Raises KeyError for a job without a start."""
         from .accounting import account
 
-        return account(self, schedule, self.until).profit
+        return account(self, schedule, self.horizon_end).profit
 
     def read(self, data: Any) -> Schedule:
         """A schedule from JSON's form. Raises ValueError that names the job where the form is broken."""
@@ -169,7 +169,7 @@ def _faults(p: Profit) -> list[str]:
         found.append("the nodes have no 'cores': it is core-hours that are paid for")
     if not (is_number(p.price) and p.price >= 0):
         found.append(f"the price is {shown(p.price)} euro per core-hour; a number of at least 0 is expected")
-    if not isinstance(p.energy_price, Series) and not is_number(p.energy_price):
+    if not isinstance(p.energy_price, StepFunction) and not is_number(p.energy_price):
         found.append(
             f"the energy price is {shown(p.energy_price)} euro per kWh; a number or an hourly series is expected"
         )
@@ -188,9 +188,9 @@ def _faults(p: Profit) -> list[str]:
             found.append(f"job {job.id!r} takes {watts:g} W without any cores; it needs cores to be paid for")
     if p.dispatch.running:
         found.append(f"{len(p.dispatch.running)} jobs run already; the profit of a batch begins with an empty machine")
-    if p.until <= p.begin:
+    if p.horizon_end <= p.begin:
         found.append(
-            f"there is no time to earn: it ends at {p.until} s and begins at {p.begin} s; "
+            f"there is no time to earn: it ends at {p.horizon_end} s and begins at {p.begin} s; "
             "no job is submitted after the begin, so say until when profit counts"
         )
     return found or [*_uncovered(p)]
@@ -199,12 +199,12 @@ def _faults(p: Profit) -> list[str]:
 def _uncovered(p: Profit) -> list[str]:
     """Temperatures, prices and cooling that do not reach far enough."""
     series = {"temperatures": p.temperature}
-    if isinstance(p.energy_price, Series):
+    if isinstance(p.energy_price, StepFunction):
         series["energy prices"] = p.energy_price
     found = [
-        f"the {what} go from {s.begin} s to {s.end} s, which does not cover {p.begin} s to {p.until} s"
+        f"the {what} go from {s.begin} s to {s.end} s, which does not cover {p.begin} s to {p.horizon_end} s"
         for what, s in series.items()
-        if s.begin > p.begin or s.end < p.until
+        if s.begin > p.begin or s.end < p.horizon_end
     ]
     if p.most_power > p.cooling.most * (1 + 1e-9):
         found.append(
@@ -215,7 +215,7 @@ def _uncovered(p: Profit) -> list[str]:
         low, high = p.cooling.temperatures[0], p.cooling.temperatures[-1]
         found += [
             f"it is {v:g} degrees at {a} s; cooling {p.cooling.name!r} is known from {low:g} to {high:g} degrees"
-            for a, _, v in p.temperature.pieces(p.begin, p.until)
+            for a, _, v in p.temperature.pieces(p.begin, p.horizon_end)
             if not low <= v <= high
         ]
     return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..step_function import DAY, Series
+from ..step_function import DAY, StepFunction
 from .cooling import Cooling, Point
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ class Segment:
     curve: tuple[Point, ...] = field(repr=False)
 
 
-def _segments(begin: int, end: int, temperature: Series, prices: Series, cooling: Cooling) -> Iterator[Segment]:
+def _segments(
+    begin: int, end: int, temperature: StepFunction, prices: StepFunction, cooling: Cooling
+) -> Iterator[Segment]:
     """One after another, each as long as possible: within a day, at one price, within 5 degrees."""
     pieces: list[tuple[int, int, float]] = []
     at = math.nan  # the price of the pieces

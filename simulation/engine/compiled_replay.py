@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from ...heuristics.kernels.events.replay import replay_by_rule, step
 from ...heuristics.kernels.events.rules import Rules, by_rule
-from ...heuristics.kernels.events.state import DECISIONS, WAITING, State, Trace
+from ...heuristics.kernels.events.state import DECISIONS, WAITING, State, TraceArrays
 from ...models.compiled import compiled
 from ..policies.conservative import backfill
 from ..policies.easy import easy
 
 
 @compiled
-def _easy(trace: Trace, state: State, rules: Rules, period: int, events: int) -> bool:
+def _easy(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
     for _ in range(events):
         if not step(trace, state, period):
             return False
@@ -28,7 +28,7 @@ def _easy(trace: Trace, state: State, rules: Rules, period: int, events: int) ->
 
 
 @compiled
-def _backfill(trace: Trace, state: State, rules: Rules, period: int, events: int) -> bool:
+def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
     for _ in range(events):
         if not step(trace, state, period):
             return False
@@ -41,8 +41,8 @@ def _backfill(trace: Trace, state: State, rules: Rules, period: int, events: int
 class Kernel(NamedTuple):
     """``decide``: one decision; ``replay``: up to so many events, False if nothing happens any more."""
 
-    decide: Callable[[Trace, State, Rules], None]
-    replay: Callable[[Trace, State, Rules, int, int], bool]
+    decide: Callable[[TraceArrays, State, Rules], None]
+    replay: Callable[[TraceArrays, State, Rules, int, int], bool]
 
 
 def kernel(rules: Rules) -> Kernel:

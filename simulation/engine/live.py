@@ -26,7 +26,7 @@ from ...heuristics.kernels.events.state import (
     STARTED,
     WAITING,
     State,
-    Trace,
+    TraceArrays,
     advance,
     begin,
     compact,
@@ -42,14 +42,14 @@ from ..policies.policy import Policy
 from . import compiled_replay as kernels
 from .answer import fault_of
 from .moment import Decision, Dispatcher, Moment, Start
-from .progress import OnProgress, Progress, Replay, check_all_started, rules_of
+from .progress import OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 
 TELL_EVERY = 0.2  # seconds
 
 
 @compiled
-def allowed(trace: Trace, state: State) -> NDArray[np.bool_]:
+def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
     """Which of the waiting jobs may start now by their calendars."""
     found = np.empty(state.clock[WAITING], np.bool_)
     for i in range(found.size):
@@ -58,7 +58,7 @@ def allowed(trace: Trace, state: State) -> NDArray[np.bool_]:
 
 
 @compiled
-def any_fits(trace: Trace, state: State) -> bool:
+def any_fits(trace: TraceArrays, state: State) -> bool:
     """Whether any waiting job could start now, were it alone."""
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
@@ -69,10 +69,10 @@ def any_fits(trace: Trace, state: State) -> bool:
     return False
 
 
-class Live:
+class LiveReplay:
     """One replay, its state and the books about its decisions."""
 
-    def __init__(self, plan: Replay, known: Ints | None, told: OnProgress | None) -> None:
+    def __init__(self, plan: ReplayPlan, known: Ints | None, told: OnProgress | None) -> None:
         self.plan, self.told = plan, told
         self.fixed = known is not None
         self.state = new_state(plan.trace, known if known is not None else np.ones(len(plan.workload), np.int64))
@@ -91,7 +91,7 @@ class Live:
         self.began = self.last_told = time.perf_counter()
 
     def run(self) -> Simulation:
-        """Replay to the end. Raises SimulationError."""
+        """ReplayPlan to the end. Raises SimulationError."""
         plan, state = self.plan, self.state
         if not isinstance(plan.dispatcher, Policy):
             self._begin(plan.dispatcher)

@@ -10,13 +10,13 @@ import numpy as np
 
 from ...heuristics.kernels.events.nodes import ranges_of
 from ...heuristics.kernels.events.rules import ALL, Rules
-from ...heuristics.kernels.events.state import WAITING, State, Trace
+from ...heuristics.kernels.events.state import WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
 from ...models import Platform
 from ..policies.policy import Policy
 from ..predictors import Predictor
 from .moment import Dispatcher
-from .simulation import Decisions, Placement, Simulation, SimulationError
+from .simulation import Decisions, NodeRanges, Simulation, SimulationError
 
 STOPPED = "stopped before its end"
 
@@ -34,7 +34,7 @@ OnProgress = Callable[[Progress], Any]
 
 
 @dataclass(frozen=True)
-class Replay:
+class ReplayPlan:
     """What is replayed, with the arrays of it."""
 
     workload: Workload
@@ -47,7 +47,7 @@ class Replay:
     period: int
     charge: bool
     by_count: bool
-    trace: Trace
+    trace: TraceArrays
     killed: Any
 
     def result(self, state: State, decisions: Decisions, seconds: float, notes: tuple[str, ...] = ()) -> Simulation:
@@ -65,7 +65,7 @@ class Replay:
             killed=self.killed & started,
             expected=state.expected,
             first_reserved=state.first_reserved,
-            placement=Placement(*ranges_of(self.trace, state, self.by_count)),
+            placement=NodeRanges(*ranges_of(self.trace, state, self.by_count)),
             decisions=decisions,
             seconds=seconds,
             notes=(*self.predictor.notes, *notes),
@@ -87,7 +87,7 @@ def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> 
     )
 
 
-def check_all_started(plan: Replay, state: State, found: Simulation) -> None:
+def check_all_started(plan: ReplayPlan, state: State, found: Simulation) -> None:
     """Raise SimulationError if jobs wait when nothing happens any more."""
     waiting = int(state.clock[WAITING])
     if waiting:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class Placement(NamedTuple):
+class NodeRanges(NamedTuple):
     """Where units run: job k has the ranges ``first[k] .. first[k + 1] - 1``, each of the nodes ``low .. high`` (both
     included, as ``platform.nodes`` counts them) with ``units`` units on every one of them."""
 
@@ -68,7 +68,7 @@ class Simulation:
     killed: NDArray[np.bool_]
     expected: Ints
     first_reserved: Ints
-    placement: Placement
+    placement: NodeRanges
     decisions: Decisions
     seconds: float
     violations: list[Violation] = field(default_factory=list)

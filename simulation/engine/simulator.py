@@ -19,9 +19,9 @@ from ..predictors import Predictor
 from ..predictors import predictor as predictor_named
 from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
-from .live import Live
+from .live import LiveReplay
 from .moment import Dispatcher
-from .progress import STOPPED, OnProgress, Progress, Replay, check_all_started, rules_of
+from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 
 BATCH = 20_000  # events between two looks at the progress
@@ -40,7 +40,7 @@ def simulate(
     period: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Simulation:
-    """Replay a workload on a platform; the whole run is verified by code that no dispatcher shares.
+    """ReplayPlan a workload on a platform; the whole run is verified by code that no dispatcher shares.
 
     ``workload``: a trace, an instance or its name, or a dispatch problem whose jobs have runtimes; ``platform``: may be
     left out where the instance brings one; ``dispatcher``: a name as ``easy``, ``pbs-fifo``, ``hcp3-d@cpsat``, a
@@ -71,7 +71,7 @@ def simulate(
     model = predictor_named(asked, kill_at_walltime) if isinstance(asked, str) else asked
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     by_count = isinstance(chosen, Policy) and counted(jobs, machine)
-    plan = Replay(
+    plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
         trace_of(jobs, machine, runtime, by_count), runtime < jobs.runtime,
     )  # fmt: skip
@@ -79,7 +79,7 @@ def simulate(
     if isinstance(chosen, Policy) and known is not None and not charge_decisions:
         found = _compiled(plan, chosen, known, on_progress)
     else:
-        found = Live(plan, known, on_progress).run()
+        found = LiveReplay(plan, known, on_progress).run()
     from .verification import violations
 
     found.violations = violations(found, partial=STOPPED in found.notes)
@@ -119,7 +119,7 @@ def _expected(model: Predictor, jobs: Workload) -> Ints | None:
     raise SimulationError(f"predictor {model.name}: the duration of job {job!r} {wrong(fault[1])}", job=job)
 
 
-def _compiled(plan: Replay, policy: Policy, expected: Ints, told: OnProgress | None) -> Simulation:
+def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, told: OnProgress | None) -> Simulation:
     """A policy whose expectations never change is replayed without leaving compiled code."""
     state = new_state(plan.trace, expected)
     rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")

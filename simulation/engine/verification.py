@@ -32,7 +32,7 @@ class Ranges(Protocol):
     def units(self) -> Ints: ...
 
 
-class Replay(Protocol):
+class ReplayedRun(Protocol):
     """What of a simulation is verified: one entry per job of ``workload``; a start of -1: never started."""
 
     @property
@@ -49,7 +49,7 @@ class Replay(Protocol):
     def placement(self) -> Ranges: ...
 
 
-def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
+def violations(replay: ReplayedRun, *, partial: bool = False) -> list[Violation]:
     """Everything that a replay breaks, each with the job, node and time concerned; empty if it is right.
 
     Checked: every job started (unless ``partial``: the records of a replay that broke off), not before its submission and
@@ -67,7 +67,7 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     return [*found, *_nodes(replay), *_capacity(replay, started)]
 
 
-def _shape(replay: Replay) -> str:
+def _shape(replay: ReplayedRun) -> str:
     """What is wrong with the lengths of the arrays; empty if nothing."""
     n, p = len(replay.workload), replay.placement
     for name in ("start", "end", "killed"):
@@ -82,7 +82,7 @@ def _shape(replay: Replay) -> str:
     )
 
 
-def _told(wrong: Mask, replay: Replay, say: Callable[[int], tuple[float, str]]) -> list[Violation]:
+def _told(wrong: Mask, replay: ReplayedRun, say: Callable[[int], tuple[float, str]]) -> list[Violation]:
     """The jobs of a mask as violations: the first ones with what ``say`` tells of a row (amount, text), then how many more."""
     rows, ids = np.flatnonzero(wrong).tolist(), replay.workload.ids
     found = []
@@ -97,7 +97,7 @@ def _more(count: int, told: list[Violation]) -> list[Violation]:
     return [Violation("and more", left, f"and {left} more such as: {told[-1].message}")] if left > 0 else []
 
 
-def _releases(replay: Replay, started: Mask) -> list[Violation]:
+def _releases(replay: ReplayedRun, started: Mask) -> list[Violation]:
     w, start = replay.workload, replay.start
 
     def say(k: int) -> tuple[float, str]:
@@ -108,7 +108,7 @@ def _releases(replay: Replay, started: Mask) -> list[Violation]:
     return _told(started & (start < np.maximum(w.submit, w.release)), replay, say)
 
 
-def _daily(replay: Replay, started: Mask) -> list[Violation]:
+def _daily(replay: ReplayedRun, started: Mask) -> list[Violation]:
     w, start = replay.workload, replay.start
     second = start % DAY
     wrong = np.zeros(len(w), np.bool_)
@@ -124,7 +124,7 @@ def _daily(replay: Replay, started: Mask) -> list[Violation]:
     return _told(started & wrong, replay, say)
 
 
-def _windows(replay: Replay, started: Mask) -> list[Violation]:
+def _windows(replay: ReplayedRun, started: Mask) -> list[Violation]:
     w, start = replay.workload, replay.start
     wrong = np.zeros(len(w), np.bool_)
     for k, windows in w.windows.items():
@@ -136,7 +136,7 @@ def _windows(replay: Replay, started: Mask) -> list[Violation]:
     )
 
 
-def _durations(replay: Replay, started: Mask) -> list[Violation]:
+def _durations(replay: ReplayedRun, started: Mask) -> list[Violation]:
     w, took = replay.workload, replay.end - replay.start
     due = np.where(replay.killed, np.minimum(w.runtime, w.walltime), w.runtime)
 
@@ -148,7 +148,7 @@ def _durations(replay: Replay, started: Mask) -> list[Violation]:
     return _told(started & (took != due), replay, say)
 
 
-def _units(replay: Replay, started: Mask) -> list[Violation]:
+def _units(replay: ReplayedRun, started: Mask) -> list[Violation]:
     w, p = replay.workload, replay.placement
     each = np.concatenate([[0], np.cumsum(p.units * np.maximum(p.high - p.low + 1, 0))])
     placed = each[p.first[1:]] - each[p.first[:-1]]
@@ -161,7 +161,7 @@ def _units(replay: Replay, started: Mask) -> list[Violation]:
     return _told(placed != due, replay, say)
 
 
-def _nodes(replay: Replay) -> list[Violation]:
+def _nodes(replay: ReplayedRun) -> list[Violation]:
     """Ranges that are none: nodes that do not exist, ends before begins, no units."""
     p, count = replay.placement, len(replay.platform.nodes)
     wrong = np.flatnonzero((p.low < 0) | (p.high >= count) | (p.high < p.low) | (p.units < 1))
@@ -177,7 +177,7 @@ def _nodes(replay: Replay) -> list[Violation]:
     return found + _more(len(wrong), found)
 
 
-def _capacity(replay: Replay, started: Mask) -> Iterator[Violation]:
+def _capacity(replay: ReplayedRun, started: Mask) -> Iterator[Violation]:
     w, p, platform = replay.workload, replay.placement, replay.platform
     column = {r: w.request[:, k] for k, r in enumerate(w.resources)}
     missing = np.zeros(len(w), np.int64)

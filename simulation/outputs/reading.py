@@ -16,7 +16,7 @@ from ...instances.files.lines import TextError, streamed
 from ...instances.workload import Ints, Workload
 from ...models.excerpt import excerpt
 from ...models.platform import Platform
-from ..engine.simulation import Placement
+from ..engine.simulation import NodeRanges
 from ..engine.verification import NEVER
 from .columns import CHUNK, KILLED, NEEDED, Mask
 
@@ -47,11 +47,11 @@ class Replayed:
     start: Ints
     end: Ints
     killed: Mask
-    placement: Placement
+    placement: NodeRanges
 
 
 @dataclass(frozen=True)
-class Jobs:
+class JobsTable:
     """The jobs of a jobs.csv, in its order, one entry per job; -1 where the file has an empty cell. Seconds.
 
     ``placement``: as in a Simulation, over the numbers of nodes; ``kind``: index into ``kinds``.
@@ -64,7 +64,7 @@ class Jobs:
     walltime: Ints
     units: Ints
     killed: Mask
-    placement: Placement
+    placement: NodeRanges
     kind: Ints
     kinds: Sequence[Kind]
 
@@ -89,11 +89,11 @@ class Jobs:
         first = np.concatenate([[0], np.cumsum(count)])
         index = np.repeat(p.first[at] - first[:-1], count) + np.arange(first[-1])
         start, end = (np.where(there, column[at], NEVER) for column in (self.start, self.end))
-        placement = Placement(first, p.low[index], p.high[index], p.units[index])
+        placement = NodeRanges(first, p.low[index], p.high[index], p.units[index])
         return Replayed(workload, platform, start, end, there & self.killed[at], placement)
 
 
-def read_jobs(path: Path) -> Jobs:
+def read_jobs(path: Path) -> JobsTable:
     """The jobs of a jobs.csv, of ours or of Batsim (fractions of seconds are rounded). Raises JobsError, OSError.
 
     Needs the columns job_id, submission_time, requested_number_of_resources, starting_time, finish_time and
@@ -114,8 +114,8 @@ def read_jobs(path: Path) -> Jobs:
     submit, start, end, walltime, units, killed, count, low, high, each, kind = (
         np.concatenate(column) for column in list(zip(*parts, strict=True))[1:]
     )
-    placement = Placement(np.concatenate([[0], np.cumsum(count)]), low, high, each)
-    return Jobs(ids, submit, start, end, walltime, units, killed, placement, kind, [_kind(text) for text in kinds])
+    placement = NodeRanges(np.concatenate([[0], np.cumsum(count)]), low, high, each)
+    return JobsTable(ids, submit, start, end, walltime, units, killed, placement, kind, [_kind(text) for text in kinds])
 
 
 def _blocks(reader: Iterator[list[str]], path: Path) -> Iterator[tuple[int, dict[str, list[str]]]]:

@@ -21,16 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instances.workload import Ints, Workload
-from ..engine.simulation import Placement, Simulation
-from ..engine.verification import NEVER, Replay
+from ..engine.simulation import NodeRanges, Simulation
+from ..engine.verification import NEVER, ReplayedRun
 from .columns import CHUNK, COLUMNS, DONE, KILLED, SPECIAL, WAITING, Mask
-from .reading import Jobs
+from .reading import JobsTable
 
 NAMES = " /@+,"  # besides letters, digits and _.-~, what stays as it is in the names of metadata
 LINE = ",".join(["%s"] * len(COLUMNS)) + "\n"  # twice as fast as csv.writer, which looks for commas in every number
 
 
-def write_jobs(simulation: Replay, path: Path) -> None:
+def write_jobs(simulation: ReplayedRun, path: Path) -> None:
     """Write the jobs of a replay as Batsim's jobs.csv, whole or not at all; 300,000 jobs take a few seconds.
 
     ``requested_number_of_resources`` is the number of units, which may be more than the nodes that were allocated. A job
@@ -45,13 +45,13 @@ def write_jobs(simulation: Replay, path: Path) -> None:
             f.writelines(map(LINE.__mod__, _rows(simulation, slice(begin, min(begin + CHUNK, len(w))), meta)))
 
 
-def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
+def _rows(replay: ReplayedRun, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
     """The cells of some jobs, texts quoted where CSV asks for it."""
     w, start, end, killed = replay.workload, replay.start[at], replay.end[at], replay.killed[at]
     p = replay.placement
     first = p.first[at.start : at.stop + 1]
     low, high, units = (a[first[0] : first[-1]] for a in (p.low, p.high, p.units))
-    placement = Placement(first - first[0], low, high, units)
+    placement = NodeRanges(first - first[0], low, high, units)
     submit, started, took = w.submit[at], start != NEVER, end - start
     stretch = np.where(took > 0, (end - submit) / np.maximum(took, 1), np.nan)
     programs = _quoted(w.programs)
@@ -73,7 +73,7 @@ def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
 
 
 def write_starts(
-    runs: Iterable[Simulation] | Mapping[str, Replay | Jobs], path: Path, ids: Sequence[str] | None = None
+    runs: Iterable[Simulation] | Mapping[str, ReplayedRun | JobsTable], path: Path, ids: Sequence[str] | None = None
 ) -> None:
     """Write a table of starts, ``job_id,fcfs,easy,...``: a line per job, its start in seconds under each dispatcher.
 
@@ -85,13 +85,13 @@ def write_starts(
     starts = []
     order: dict[str, None] = dict.fromkeys(ids or ())
     for run in named.values():
-        names = run.ids if isinstance(run, Jobs) else run.workload.ids
+        names = run.ids if isinstance(run, JobsTable) else run.workload.ids
         starts.append({name: s for name, s in zip(names, run.start.tolist(), strict=True) if s != NEVER})
         if ids is None:
             order.update(dict.fromkeys(names))
     if ids is None:
         for run in named.values():
-            if not isinstance(run, Jobs):
+            if not isinstance(run, JobsTable):
                 order.update(dict.fromkeys(name for name, _ in run.workload.report.dropped))
     with _whole(path) as f:
         out = csv.writer(f, lineterminator="\n")
@@ -114,7 +114,7 @@ class _Meta(NamedTuple):
             [_request(request) for request in w.requests],
         )
 
-    def of_jobs(self, queue: Ints, user: Ints, request: Ints, placement: Placement) -> list[str]:
+    def of_jobs(self, queue: Ints, user: Ints, request: Ints, placement: NodeRanges) -> list[str]:
         """Of each job; with its units per node where the numbers of its nodes do not tell them."""
         rows = zip(queue.tolist(), user.tolist(), request.tolist(), strict=True)
         found = [self.queues[q] + self.users[u] + self.requests[r] for q, u, r in rows]
@@ -151,7 +151,7 @@ def _cells(values: NDArray[Any], started: Mask) -> list[Any]:
     return cells
 
 
-def _intervals(placement: Placement, nodes: int) -> list[str]:
+def _intervals(placement: NodeRanges, nodes: int) -> list[str]:
     """The nodes of each job as an interval set: ascending, disjoint, ``0-3 7``."""
     count = np.diff(placement.first)
     job = np.repeat(np.arange(len(count)), count)

@@ -20,7 +20,7 @@ from ...heuristics.kernels.events.state import (
     WAITING,
     WAKE,
     State,
-    Trace,
+    TraceArrays,
     allowed_from,
     begin,
     compact,
@@ -33,7 +33,7 @@ SPARE = 32  # breakpoints
 
 
 @compiled
-def running_profile(trace: Trace, state: State) -> Profile:
+def running_profile(trace: TraceArrays, state: State) -> Profile:
     """What the running jobs leave free, from now on; built in the order of their expected ends."""
     now, n = state.clock[NOW], state.clock[RUNNING]
     places, resources = trace.capacity.shape
@@ -64,7 +64,7 @@ def running_profile(trace: Trace, state: State) -> Profile:
 
 
 @compiled
-def _hold(profile: Profile, trace: Trace, state: State, j: int, sign: int) -> Profile:
+def _hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) -> Profile:
     """Put the reservation of job j into the profile, or take it out; the profile may have grown."""
     begin_, end = state.reserved[j], state.reserved[j] + state.expected[j]
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
@@ -75,7 +75,7 @@ def _hold(profile: Profile, trace: Trace, state: State, j: int, sign: int) -> Pr
 
 
 @compiled
-def _keeps(profile: Profile, trace: Trace, state: State, j: int) -> bool:
+def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
     """Whether the reservation of job j still fits into the profile."""
     start, end = state.reserved[j], state.reserved[j] + state.expected[j]
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
@@ -89,7 +89,7 @@ def _keeps(profile: Profile, trace: Trace, state: State, j: int) -> bool:
 
 
 @compiled
-def _hold_all(profile: Profile, trace: Trace, state: State) -> tuple[Profile, bool]:
+def _hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profile, bool]:
     """Put all reservations into the profile; False if one does not fit any more, and then all are forgotten."""
     now, n = state.clock[NOW], state.clock[WAITING]
     for i in range(n):
@@ -105,7 +105,7 @@ def _hold_all(profile: Profile, trace: Trace, state: State) -> tuple[Profile, bo
 
 
 @compiled
-def _earliest(profile: Profile, s: Scratch, trace: Trace, state: State, j: int, latest: int) -> int:
+def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int) -> int:
     """The earliest start of job j up to ``latest`` at which its calendars are open; -1 if there is none."""
     request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
     start = allowed_from(trace, j, state.clock[NOW])
@@ -122,7 +122,9 @@ def _earliest(profile: Profile, s: Scratch, trace: Trace, state: State, j: int, 
 
 
 @compiled
-def _reserve(profile: Profile, s: Scratch, trace: Trace, state: State, j: int, latest: int, best: bool) -> Profile:
+def _reserve(
+    profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int, best: bool
+) -> Profile:
     """Reserve the earliest start of job j up to ``latest``, if there is one; the profile may have grown."""
     units = trace.units[j]
     start = _earliest(profile, s, trace, state, j, latest)
@@ -139,7 +141,7 @@ def _reserve(profile: Profile, s: Scratch, trace: Trace, state: State, j: int, l
 
 
 @compiled
-def backfill(trace: Trace, state: State, rules: Rules) -> None:
+def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
     """The first jobs that cannot start hold reservations, ``rules.reservations`` of them; the others fill around them.
 
     A reservation is the earliest start that the nodes and the calendars of the job allow, as things are expected.

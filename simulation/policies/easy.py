@@ -10,7 +10,7 @@ from ...heuristics.kernels.events.state import (
     WAITING,
     Small,
     State,
-    Trace,
+    TraceArrays,
     allowed_from,
     compact,
     may_start,
@@ -30,7 +30,7 @@ def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, r
 
 
 @borrowing
-def shadow_of(trace: Trace, state: State, head: int) -> int:
+def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
     """When the head can start if all running jobs end as expected; ``extra`` becomes what is free at that time.
 
     That is the first moment at which its calendars are open and enough is free; NEVER if there is none. A running job past its expected end is taken to end at now + 1.
@@ -65,7 +65,7 @@ def shadow_of(trace: Trace, state: State, head: int) -> int:
 
 
 @borrowing
-def _reserve(trace: Trace, state: State, head: int, best: bool) -> int:
+def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     """The head's shadow time; ``extra`` becomes what it leaves of the places then, ``both`` what of that is free now."""
     shadow, extra, request = shadow_of(trace, state, head), state.extra, trace.request
     if shadow < NEVER:
@@ -86,7 +86,7 @@ def _least(both: Ints, extra: Ints, free: Ints, p: int) -> None:
 
 
 @borrowing
-def _candidate(trace: Trace, state: State, i: int, n: int) -> int:
+def _candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     """The next of the waiting jobs ``i .. n - 1`` that may start now and needs no more than is free in all; n: none."""
     units, request, spare, waiting = trace.units, trace.request, state.spare, state.waiting
     room, kind = state.room, trace.kind
@@ -100,7 +100,7 @@ def _candidate(trace: Trace, state: State, i: int, n: int) -> int:
 
 
 @compiled
-def easy(trace: Trace, state: State, rules: Rules) -> None:
+def easy(trace: TraceArrays, state: State, rules: Rules) -> None:
     """EASY: the first job that cannot start holds a reservation; later ones start if they do not delay it.
 
     They end by their expected durations before the shadow time, or leave alone what the head will take of its places. The

@@ -10,7 +10,7 @@ import schedlab as sl
 from schedlab.backends import Limits, Outcome, driver, gaps, run
 from schedlab.backends.base import Result
 from schedlab.bench.records.record import outcome
-from schedlab.bench.tables.methods import Board
+from schedlab.bench.tables.methods import ViewResults
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.problem import Encoding
 
@@ -159,7 +159,7 @@ def test_a_bound_that_another_method_refutes_sets_no_gap() -> None:
             **{"verified": objective is not None, "seed": 1},
         }
 
-    board = Board([record("lp", None, 90.0), record("wrong", None, 120.0), record("lns", 100.0, None)])
+    board = ViewResults([record("lp", None, 90.0), record("wrong", None, 120.0), record("lns", 100.0, None)])
     assert board.bound is not None and board.bound["method"] == "lp"
     assert board.contradiction is not None and "wrong" in board.contradiction
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from schedlab.heuristics import ListScheduler, NoSchedule, multi_search
 from schedlab.heuristics.delay_search import delay_search
-from schedlab.heuristics.kernels.placement import PARKED
+from schedlab.heuristics.kernels.placement import POSTPONED
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from schedlab.models.profit.cooling import Cooling
-from schedlab.models.step_function import Series
+from schedlab.models.step_function import StepFunction
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16, "mem": 64})])
 HOT = Cooling("hot noon", (10, 30), (0, 200, 600), ((0, 0, 60), (0, 60, 500)))
-DAY_AND_NIGHT = Series([0, 9000, 18000], [28.0, 12.0, 26.0], 40000)
+DAY_AND_NIGHT = StepFunction([0, 9000, 18000], [28.0, 12.0, 26.0], 40000)
 
 
 def dispatch(seed, aim="waiting", count=14):
@@ -30,7 +30,7 @@ def dispatch(seed, aim="waiting", count=14):
 
 
 def profit(seed, count=14):
-    return Profit(dispatch(seed, count=count), DAY_AND_NIGHT, HOT, 0.01, 0.13, until=24000, watts_per_core=10.0)
+    return Profit(dispatch(seed, count=count), DAY_AND_NIGHT, HOT, 0.01, 0.13, horizon_end=24000, watts_per_core=10.0)
 
 
 def literally(problem, delay):
@@ -44,12 +44,12 @@ def literally(problem, delay):
         return scheduler.evaluate(order, np.array([bound[j] for j in range(order.size)]))
 
     least, best = placed(bound)
-    horizon = problem.until if isinstance(problem, Profit) else int((best + scheduler.arrays.jobs.duration).max())
+    horizon = problem.horizon_end if isinstance(problem, Profit) else int((best + scheduler.arrays.jobs.duration).max())
 
     def delayed(jobs):
         nonlocal least, best, bound
         for j in jobs:
-            if best[j] == PARKED:
+            if best[j] == POSTPONED:
                 continue
             first, k, trial = int(best[j]), 0, dict(bound)
             while True:
@@ -58,7 +58,7 @@ def literally(problem, delay):
                 value, starts = placed(trial)
                 if value < least - 1e-12 * abs(least):
                     least, best, bound = value, starts, dict(trial)
-                if starts[j] >= horizon or starts[j] == PARKED:
+                if starts[j] >= horizon or starts[j] == POSTPONED:
                     break
 
     delayed(order.tolist())
@@ -115,7 +115,7 @@ def test_it_is_never_worse_than_multi_search_and_tells_every_step(seed):
     assert tuple(seen) == found.trace
     assert values == sorted(values) and values[-1] == pytest.approx(found.objective, rel=1e-9)
     assert found.objective > multi_search(problem).objective
-    assert found.delay == problem.until / 50
+    assert found.delay == problem.horizon_end / 50
     assert delay_search(problem).schedule == found.schedule
 
 
@@ -168,9 +168,9 @@ def test_a_job_waits_for_cheap_energy_long_after_all_jobs_could_have_run():
     """One job of an hour, energy cheap from hour 10 on: the horizon of the jobs alone is an hour."""
     job = Job("j", 0, 3600, 1, {"cores": 16, "mem": 4}, "q", power=1000.0)
     jobs = Dispatch(PLATFORM, [job], [Queue("q", 3600)])
-    prices = Series([0, 36000], [1.0, 0.1], 72000)
+    prices = StepFunction([0, 36000], [1.0, 0.1], 72000)
     never_hot = Cooling("flat", (0, 40), (0, 1000), ((0, 0), (0, 0)))
-    p = Profit(jobs, Series.constant(20, 0, 72000), never_hot, 1.0, prices, until=72000)
+    p = Profit(jobs, StepFunction.constant(20, 0, 72000), never_hot, 1.0, prices, horizon_end=72000)
     assert multi_search(p).objective == pytest.approx(16.0 - 1.0)
     found = delay_search(p)
     assert found.objective == pytest.approx(16.0 - 0.1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from random_evictions import applications, best_by_enumeration, random_eviction
-from schedlab import Candidate, Eviction, EvictionPlan, ProblemError
+from schedlab import Eviction, EvictionCandidate, EvictionPlan, ProblemError
 from schedlab.heuristics import backtracking, evictions, greedy, trade_off
 from schedlab.instances import generators
 
@@ -96,14 +96,18 @@ class TestTheDynamicProgram:
         assert (found.status, found.objective) == ("optimal", known.deadlines()[313][1:])
 
     def test_losses_beyond_64_bits_are_told(self) -> None:
-        jobs = [Candidate("a", 1, 2**62 + 1, 1, 1), Candidate("b", 1, 2**62, 1, 1)]
+        jobs = [EvictionCandidate("a", 1, 2**62 + 1, 1, 1), EvictionCandidate("b", 1, 2**62, 1, 1)]
         with pytest.raises(ProblemError, match="too large for exact 64-bit sums"):
             trade_off(Eviction(jobs, 1, 900))
 
 
 class TestCorners:
-    def jobs(self) -> list[Candidate]:
-        return [Candidate("a", 4, 400, 120, 60), Candidate("b", 2, 100, 60, 60), Candidate("c", 8, 100, None, None)]
+    def jobs(self) -> list[EvictionCandidate]:
+        return [
+            EvictionCandidate("a", 4, 400, 120, 60),
+            EvictionCandidate("b", 2, 100, 60, 60),
+            EvictionCandidate("c", 8, 100, None, None),
+        ]
 
     @pytest.mark.parametrize("method", ["dp", "greedy", "backtracking", "cpsat:serial"])
     def test_no_nodes_needed_keeps_all(self, method: str) -> None:
@@ -123,20 +127,20 @@ class TestCorners:
 
     @pytest.mark.parametrize("method", ["dp", "greedy", "backtracking", "cpsat:serial"])
     def test_no_time_leaves_only_kills_and_checkpoints_that_take_none(self, method: str) -> None:
-        p = Eviction([*self.jobs(), Candidate("d", 1, 10**6, 0, None)], 7, 0)
+        p = Eviction([*self.jobs(), EvictionCandidate("d", 1, 10**6, 0, None)], 7, 0)
         found = sl.solve(p, method=method)
         assert "app" not in found.schedule.strategy.values()
         if method != "greedy":
             assert found.objective == (100, 0)
 
     def test_a_checkpoint_longer_than_the_deadline_is_none(self) -> None:
-        p = Eviction([Candidate("a", 4, 400, 901, 1200)], 1, 900)
+        p = Eviction([EvictionCandidate("a", 4, 400, 901, 1200)], 1, 900)
         assert trade_off(p).plan().strategy == {"a": "kill"} == backtracking(p).plan.strategy == greedy(p).strategy
 
     def test_of_equal_losses_the_shorter_time_wins_and_of_equal_times_the_application(self) -> None:
-        same = [Candidate("a", 4, 400, 120, 120), Candidate("b", 4, 400, 60, 60)]
+        same = [EvictionCandidate("a", 4, 400, 120, 120), EvictionCandidate("b", 4, 400, 60, 60)]
         assert trade_off(Eviction(same, 4, 900)).plan().strategy == {"a": "keep", "b": "app"}
-        twins = [Candidate("a", 4, 400, 60, None), Candidate("b", 4, 400, None, 60)]
+        twins = [EvictionCandidate("a", 4, 400, 60, None), EvictionCandidate("b", 4, 400, None, 60)]
         assert trade_off(Eviction(twins, 4, 900)).plan().strategy == {"a": "keep", "b": "app"}
         assert trade_off(Eviction(twins[::-1], 4, 900)).plan().strategy == {"a": "keep", "b": "app"}
 
@@ -150,17 +154,17 @@ class TestCorners:
 class TestGreedy:
     def test_dear_jobs_take_checkpoints_until_one_is_late_then_cheap_ones_are_killed(self) -> None:
         jobs = [
-            Candidate("dear", 2, 900, 120, 60),
-            Candidate("slow", 2, 800, 300, None),
-            Candidate("fast", 2, 700, 60, None),
-            Candidate("cheap", 2, 10, 60, None),
+            EvictionCandidate("dear", 2, 900, 120, 60),
+            EvictionCandidate("slow", 2, 800, 300, None),
+            EvictionCandidate("fast", 2, 700, 60, None),
+            EvictionCandidate("cheap", 2, 10, 60, None),
         ]
         p = Eviction(jobs, 4, 180)
         assert greedy(p).strategy == {"dear": "app", "slow": "keep", "fast": "keep", "cheap": "kill"}
         assert trade_off(p).deadlines()[-1][1:] == (0, 120)
 
     def test_a_job_without_checkpoint_is_passed_over(self) -> None:
-        jobs = [Candidate("stuck", 2, 900, None, None), Candidate("b", 2, 10, 60, 120)]
+        jobs = [EvictionCandidate("stuck", 2, 900, None, None), EvictionCandidate("b", 2, 10, 60, 120)]
         assert greedy(Eviction(jobs, 2, 60)).strategy == {"stuck": "keep", "b": "sys"}
 
     def test_it_holds_and_is_never_better_than_the_best(self) -> None:

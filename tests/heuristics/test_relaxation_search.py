@@ -12,11 +12,11 @@ from schedlab.heuristics.relaxation_search import relaxation_search
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue
 from schedlab.models.neighbourhood import Neighbourhoods
 from schedlab.models.profit.cooling import Cooling
-from schedlab.models.step_function import Series
+from schedlab.models.step_function import StepFunction
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16, "mem": 64})])
 HOT = Cooling("hot noon", (10, 30), (0, 200, 600), ((0, 0, 60), (0, 60, 500)))
-DAY_AND_NIGHT = Series([0, 3000, 6000], [28.0, 12.0, 26.0], 40000)
+DAY_AND_NIGHT = StepFunction([0, 3000, 6000], [28.0, 12.0, 26.0], 40000)
 BACKENDS = [("cpsat", {}), ("cpo", {}), ("highs", {"lowering": "pairwise"})]
 LIMITS = Limits(10, 2)
 
@@ -40,7 +40,7 @@ def dispatch(seed, aim="waiting", count=8):
 
 
 def profit(seed, count=8):
-    return Profit(dispatch(seed, count=count), DAY_AND_NIGHT, HOT, 0.01, 0.13, until=5000, watts_per_core=10.0)
+    return Profit(dispatch(seed, count=count), DAY_AND_NIGHT, HOT, 0.01, 0.13, horizon_end=5000, watts_per_core=10.0)
 
 
 def better(problem, value, than):
@@ -59,7 +59,7 @@ def test_it_keeps_the_nodes_of_wide_jobs_and_is_never_worse(make, backend, optio
     assert found.trace[0][1] == pytest.approx(first.trace[0].objective)
     values = [v for _, v in found.trace]
     assert values == sorted(values, reverse=problem.sense == "minimize")
-    counts = getattr(problem, "until", float("inf"))
+    counts = getattr(problem, "horizon_end", float("inf"))
     for job in problem.jobs:
         if job.units > 1 and first.start[job.id] < counts and found.schedule.start[job.id] < counts:
             assert found.schedule.nodes[job.id] == first.nodes[job.id]

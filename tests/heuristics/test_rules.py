@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from schedlab.heuristics import UnknownOrder
 from schedlab.heuristics.rules import RULES, LeftWaiting, most_profit_first, schedule_by_rule
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running
-from schedlab.models.step_function import Series
+from schedlab.models.step_function import StepFunction
 from schedlab.simulation.engine.simulator import simulate
 
 QUEUE = Queue("q", 100)
@@ -305,7 +305,9 @@ def test_of_a_profit_problem_the_jobs_without_power_take_what_it_says():
     jobs = Dispatch(cluster(), [job("hot", 3600, cores=4, power=80.0), job("usual", 3600, cores=4)], [QUEUE])
     flat = Cooling("flat", (0, 40), (0, 1000), ((0, 500), (0, 500)))
     for watts, first in ((10.0, "usual"), (30.0, "hot")):
-        problem = Profit(jobs, Series.constant(20, 0, 7200), flat, 0.1, 0.5, until=7200, watts_per_core=watts)
+        problem = Profit(
+            jobs, StepFunction.constant(20, 0, 7200), flat, 0.1, 0.5, horizon_end=7200, watts_per_core=watts
+        )
         found = schedule_by_rule(problem, "profit")
         assert found.start[first] == 0
         assert sorted(found.start.values()) == [0, 3600]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from schedlab import load, solve
 from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, lns, move_jobs, multi_search, warm_up
-from schedlab.heuristics.clock import Clock, OutOfTime
+from schedlab.heuristics.clock import Clock, KernelStopped
 from schedlab.heuristics.delay_search import warm_up as warm_up_delays
 from schedlab.heuristics.lns.search import warm_up as warm_up_lns
 
@@ -39,20 +39,20 @@ def test_the_clock_stops_where_its_time_is_over():
 
 def test_an_interrupted_order_gives_no_schedule(problem):
     scheduler = ListScheduler(problem)
-    with Clock(0.0) as clock, pytest.raises(OutOfTime):
+    with Clock(0.0) as clock, pytest.raises(KernelStopped):
         scheduler.place(scheduler.order("est"), stop=clock.stop)
 
 
 def test_a_kernel_at_work_is_stopped(problem):
     """A single call for a million moves, and one for a million steps of ruin and recreate: minutes without the clock."""
     from schedlab.heuristics.kernels.ruin_and_recreate import DRAWS, MOST, ruin_and_recreate
-    from schedlab.heuristics.list_scheduling.moves import Answer, improve
+    from schedlab.heuristics.list_scheduling.moves import OrderResult, improve
     from schedlab.heuristics.lns.operators import Ruin
-    from schedlab.heuristics.lns.search import Search
+    from schedlab.heuristics.lns.search import LnsSearch
 
     scheduler = ListScheduler(problem)
     a, order = scheduler.arrays, scheduler.order("est")
-    answer = Answer(order, *scheduler.place(order))
+    answer = OrderResult(order, *scheduler.place(order))
     value = scheduler.objective(answer.starts)
     moves = np.random.default_rng(1).integers(0, order.size, (10**6, 2))
     began = time.perf_counter()
@@ -62,7 +62,7 @@ def test_a_kernel_at_work_is_stopped(problem):
     assert found <= value and scheduler.objective(answer.starts) == pytest.approx(found)
     assert not problem.verify(a.schedule(answer.starts, answer.nodes))
 
-    search = Search(problem, None, 1, None)
+    search = LnsSearch(problem, None, 1, None)
     search._look_around()
     way = Ruin(search)
     way._begin()

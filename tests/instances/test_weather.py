@@ -10,7 +10,7 @@ import pytest
 from schedlab.instances import InstanceError, WorkloadError
 from schedlab.instances.generators.climate import SEASONS, synthetic
 from schedlab.instances.weather import Weather, read_weather, weather_csv
-from schedlab.models.step_function import DAY, HOUR, Series
+from schedlab.models.step_function import DAY, HOUR, StepFunction
 from shared_data import DATA as SHARED
 
 Writer = Callable[[str, str], Path]
@@ -36,7 +36,7 @@ def test_the_same_year_in_three_formats(name: str) -> None:
     with (DATA / "hourly.csv").open() as file:
         rows = list(csv.DictReader(file))
     year = read_weather(DATA / name)
-    assert year.series == Series.hourly([float(r["drybulb_c"]) for r in rows])
+    assert year.series == StepFunction.hourly([float(r["drybulb_c"]) for r in rows])
     assert year.series.end == 365 * DAY
     assert year.dates == tuple((int(r["month"]), int(r["day"])) for r in rows)
     assert year.mean == pytest.approx(fmean(year.series.values))
@@ -80,7 +80,7 @@ def test_the_table_of_pvgis_ends_at_an_empty_line(file: Writer) -> None:
     text = (
         "Latitude: 45\nmonth,year\n1,2018\ntime(UTC),T2m,RH\n20180101:0000,2.04,94\n20180101:0100,1.98,95\n\nT2m: air\n"
     )
-    assert read_weather(file("w.csv", text)).series == Series.hourly([2.04, 1.98])
+    assert read_weather(file("w.csv", text)).series == StepFunction.hourly([2.04, 1.98])
 
 
 @pytest.mark.parametrize(
@@ -98,21 +98,21 @@ def test_the_table_of_pvgis_ends_at_an_empty_line(file: Writer) -> None:
 )
 def test_plain_files(file: Writer, text: str, first: tuple[int, int] | None, begin: int) -> None:
     weather = read_weather(file("w.csv", text))
-    assert weather.series == Series.hourly([20.5, 21.0], begin)
+    assert weather.series == StepFunction.hourly([20.5, 21.0], begin)
     assert weather.first_day == first
 
 
 def test_other_steps_than_hours(file: Writer) -> None:
     by_stamp = read_weather(file("a.csv", "time,temp\n2012-07-15 00:00,20\n2012-07-15 00:15,21\n2012-07-15 00:30,22\n"))
-    assert by_stamp.series == Series([0, 900, 1800], [20, 21, 22], 2700)
+    assert by_stamp.series == StepFunction([0, 900, 1800], [20, 21, 22], 2700)
     by_seconds = read_weather(file("b.csv", "time_s,temp\n0,20\n60,21\n7260,22\n"))
-    assert by_seconds.series == Series([0, 60, 7260], [20, 21, 22], 14460)
+    assert by_seconds.series == StepFunction([0, 60, 7260], [20, 21, 22], 14460)
 
 
 def test_packed_files_are_read_too(tmp_path: Path) -> None:
     path = tmp_path / "w.csv.gz"
     path.write_bytes(gzip.compress(b"temp\n20\n"))
-    assert read_weather(path).series == Series.hourly([20.0])
+    assert read_weather(path).series == StepFunction.hourly([20.0])
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_window_needs_dates_and_a_midnight(file: Writer) -> None:
 
 def test_some_hours_of_a_day(file: Writer) -> None:
     path = file("w.epw", epw(*day(7, 15), *day(7, 16)))
-    assert read_weather(path, "07-16:6h").series == Series.hourly([20.1, 20.2, 20.3, 20.4, 20.5, 20.6])
+    assert read_weather(path, "07-16:6h").series == StepFunction.hourly([20.1, 20.2, 20.3, 20.4, 20.5, 20.6])
 
 
 def test_the_plain_form_is_read_as_it_was_written(file: Writer) -> None:

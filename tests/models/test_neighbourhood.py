@@ -12,13 +12,13 @@ from schedlab.models.dispatch.problem import OBJECTIVES
 from schedlab.models.neighbourhood import Neighbourhoods, neighbourhood
 from schedlab.models.platform import ProblemError
 from schedlab.models.profit.cooling import Cooling
-from schedlab.models.schedule_arrays import PARKED, Flat
-from schedlab.models.step_function import Series
+from schedlab.models.schedule_arrays import POSTPONED, Flat
+from schedlab.models.step_function import StepFunction
 
 PLATFORM = Platform([NodeGroup("big", 2, {"cores": 16, "mem": 64}), NodeGroup("small", 1, {"cores": 8, "mem": 64})])
 QUEUES = [Queue("fast", 600), Queue("slow", 7200)]
 HOT = Cooling("hot noon", (10, 30), (0, 200, 600), ((0, 0, 60), (0, 60, 500)))
-DAY_AND_NIGHT = Series([0, 3000, 6000], [28.0, 12.0, 26.0], 40000)
+DAY_AND_NIGHT = StepFunction([0, 3000, 6000], [28.0, 12.0, 26.0], 40000)
 
 
 def dispatch(seed, aim="waiting", count=7, running=True):
@@ -43,7 +43,13 @@ def dispatch(seed, aim="waiting", count=7, running=True):
 
 def profit(seed, count=7):
     return Profit(
-        dispatch(seed, count=count, running=False), DAY_AND_NIGHT, HOT, 0.01, 0.13, until=5000, watts_per_core=10.0
+        dispatch(seed, count=count, running=False),
+        DAY_AND_NIGHT,
+        HOT,
+        0.01,
+        0.13,
+        horizon_end=5000,
+        watts_per_core=10.0,
     )
 
 
@@ -135,7 +141,7 @@ def test_what_does_not_move_stays(make, backend, options):
     assert problem.verify(read) == []
     sign = 1 if problem.sense == "minimize" else -1
     assert sign * problem.objective(read) <= sign * problem.objective(schedule) + 1e-9
-    late = getattr(problem, "until", np.inf)
+    late = getattr(problem, "horizon_end", np.inf)
     for i in ids[4:]:
         if schedule.start[i] < late:
             assert (read.start[i], read.nodes[i]) == (schedule.start[i], schedule.nodes[i])
@@ -171,10 +177,10 @@ def test_a_parked_job_takes_part_only_where_it_earns():
     schedule = first_solution(problem, "-area")
     around = Neighbourhoods(problem)
     placed = around.flat.placed(schedule)
-    late = [k for k, j in enumerate(problem.jobs) if schedule.start[j.id] >= problem.until]
-    assert late and (placed.starts[late] == PARKED).all()
+    late = [k for k, j in enumerate(problem.jobs) if schedule.start[j.id] >= problem.horizon_end]
+    assert late and (placed.starts[late] == POSTPONED).all()
     found = around.model(placed, range(len(problem.jobs)))
-    assert all(v.windows[-1][1] < problem.until and v.optional for v in found.intervals)
+    assert all(v.windows[-1][1] < problem.horizon_end and v.optional for v in found.intervals)
     read = found.read(found.write(placed), placed)
     assert (read.starts == placed.starts).all()
     whole = around.flat.schedule(placed)

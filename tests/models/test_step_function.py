@@ -2,22 +2,22 @@
 
 import pytest
 from schedlab.models import ProblemError
-from schedlab.models.step_function import DAY, HOUR, Series
+from schedlab.models.step_function import DAY, HOUR, StepFunction
 
 
 def test_a_value_holds_until_the_next_time() -> None:
-    s = Series([0, 100, 250], [5.0, 7.0, 6.0], 300)
+    s = StepFunction([0, 100, 250], [5.0, 7.0, 6.0], 300)
     assert [s.at(t) for t in (0, 99, 100, 249, 250, 299)] == [5, 5, 7, 7, 6, 6]
     assert (s.begin, s.end) == (0, 300)
 
 
 def test_hourly_and_constant_series() -> None:
-    assert Series.hourly([1, 2], begin=HOUR) == Series([HOUR, 2 * HOUR], [1, 2], 3 * HOUR)
-    assert Series.constant(4, 10, 20).at(19) == 4
+    assert StepFunction.hourly([1, 2], begin=HOUR) == StepFunction([HOUR, 2 * HOUR], [1, 2], 3 * HOUR)
+    assert StepFunction.constant(4, 10, 20).at(19) == 4
 
 
 def test_the_pieces_of_a_span_cover_it() -> None:
-    s = Series([0, 100, 250], [5, 7, 6], 300)
+    s = StepFunction([0, 100, 250], [5, 7, 6], 300)
     assert list(s.pieces(50, 260)) == [(50, 100, 5), (100, 250, 7), (250, 260, 6)]
     assert list(s.pieces(120, 130)) == [(120, 130, 7)]
     assert list(s.pieces(0, 300)) == [(0, 100, 5), (100, 250, 7), (250, 300, 6)]
@@ -27,17 +27,17 @@ def test_the_pieces_of_a_span_cover_it() -> None:
 @pytest.mark.parametrize(("begin", "end"), [(-1, 10), (10, 301), (400, 500)])
 def test_pieces_outside_of_a_series(begin: int, end: int) -> None:
     with pytest.raises(ProblemError, match="it goes from 0 s to 300 s"):
-        list(Series([0], [5], 300).pieces(begin, end))
+        list(StepFunction([0], [5], 300).pieces(begin, end))
 
 
 @pytest.mark.parametrize("t", [-1, 300])
 def test_a_moment_outside_of_a_series(t: int) -> None:
     with pytest.raises(ProblemError, match=f"{t} s is outside of it"):
-        Series([0], [5], 300).at(t)
+        StepFunction([0], [5], 300).at(t)
 
 
 def test_a_series_lasts_longer_by_repeating_its_last_day() -> None:
-    two_days = Series.hourly([*[1.0] * 24, *range(24)])
+    two_days = StepFunction.hourly([*[1.0] * 24, *range(24)])
     longer = two_days.lasting(4 * DAY - 30)
     assert [longer.at(t) for t in (2 * DAY, 2 * DAY + 5 * HOUR, 3 * DAY + 23 * HOUR)] == [0, 5, 23]
     assert longer.end == 4 * DAY - 30
@@ -45,14 +45,14 @@ def test_a_series_lasts_longer_by_repeating_its_last_day() -> None:
 
 
 def test_a_series_of_less_than_a_day_is_repeated_whole() -> None:
-    longer = Series([7, 10], [1, 2], 20).lasting(60)
+    longer = StepFunction([7, 10], [1, 2], 20).lasting(60)
     assert list(longer.pieces(7, 60)) == [
         (7, 10, 1), (10, 20, 2), (20, 23, 1), (23, 33, 2), (33, 36, 1), (36, 46, 2), (46, 49, 1), (49, 59, 2), (59, 60, 1),
     ]  # fmt: skip
 
 
 def test_the_last_day_may_begin_within_a_value() -> None:
-    s = Series([0, 2 * DAY], [3, 4], 2 * DAY + HOUR).lasting(3 * DAY + 2 * HOUR)
+    s = StepFunction([0, 2 * DAY], [3, 4], 2 * DAY + HOUR).lasting(3 * DAY + 2 * HOUR)
     assert [s.at(t) for t in (2 * DAY, 2 * DAY + HOUR, 3 * DAY, 3 * DAY + HOUR)] == [4, 3, 4, 3]
 
 
@@ -69,4 +69,4 @@ def test_the_last_day_may_begin_within_a_value() -> None:
 )
 def test_what_is_no_series(times: list[int], values: list[float], end: int, told: str) -> None:
     with pytest.raises(ProblemError, match=told):
-        Series(times, values, end)
+        StepFunction(times, values, end)

@@ -10,9 +10,9 @@ import schedlab as sl
 from schedlab.instances.workload import Workload, WorkloadError
 from schedlab.models import (
     BatchJob,
-    Candidate,
     Dispatch,
     Eviction,
+    EvictionCandidate,
     EvictionPlan,
     Job,
     Mode,
@@ -25,7 +25,7 @@ from schedlab.models import (
     Resource,
     Running,
     Schedule,
-    Series,
+    StepFunction,
     Task,
 )
 from schedlab.models.dispatch.whole_jobs import whole_jobs
@@ -44,8 +44,8 @@ def dispatch(*jobs, **more):
 
 def profit(**more):
     job = replace(JOB, power=100.0)
-    values = {"price": 0.1, "energy_price": 0.5, "until": 7200, **more}
-    return Profit(dispatch(job), Series.constant(20, 0, 7200), FLAT, **values)
+    values = {"price": 0.1, "energy_price": 0.5, "horizon_end": 7200, **more}
+    return Profit(dispatch(job), StepFunction.constant(20, 0, 7200), FLAT, **values)
 
 
 def workload(**columns):
@@ -79,16 +79,16 @@ MADE = {
     "precedence 'x' -> 'y': the delay": lambda v: Project(
         [Task.single("x", 3), Task.single("y", 3)], [], [("x", "y", v)]
     ),
-    "nodes_needed": lambda v: Eviction([Candidate("a", 9, 1, 1, 1)], v, 900),
-    "deadline_s": lambda v: Eviction([Candidate("a", 9, 1, 1, 1)], 1, v),
-    "step_s": lambda v: Eviction([Candidate("a", 9, 1, 1, 1)], 1, 900, step_s=v),
-    "job 'a': nodes": lambda v: Eviction([Candidate("a", v, 1, 1, 1)], 0, 900),
-    "job 'a': loss": lambda v: Eviction([Candidate("a", 9, v, 1, 1)], 1, 900),
+    "nodes_needed": lambda v: Eviction([EvictionCandidate("a", 9, 1, 1, 1)], v, 900),
+    "deadline_s": lambda v: Eviction([EvictionCandidate("a", 9, 1, 1, 1)], 1, v),
+    "step_s": lambda v: Eviction([EvictionCandidate("a", 9, 1, 1, 1)], 1, 900, step_s=v),
+    "job 'a': nodes": lambda v: Eviction([EvictionCandidate("a", v, 1, 1, 1)], 0, 900),
+    "job 'a': loss": lambda v: Eviction([EvictionCandidate("a", 9, v, 1, 1)], 1, 900),
     "job 'a': start": lambda v: Eviction(
         [BatchJob("a", 1, v, None, None, 5, 0.5)], 0, 900, file_system_mb_s=1, node_mb_s=1
     ),
-    "until": lambda v: profit(until=v),
-    "a time of a series": lambda v: Series([0, 1], [5, 5], v),
+    "horizon_end": lambda v: profit(horizon_end=v),
+    "a time of a series": lambda v: StepFunction([0, 1], [5, 5], v),
     "job 'a': its start": lambda v: Schedule({"a": v}),
     "job 'a': its number of units on 'n-1'": lambda v: Schedule({"a": 0}, {"a": {"n-1": v}}),
     "job 'b': its start": lambda v: EvictionPlan({"b": "app"}, {"b": v}),
@@ -105,15 +105,15 @@ NUMBERS = {
     "the price": lambda v: profit(price=v),
     "the energy price": lambda v: profit(energy_price=v),
     "job 'a': its power": lambda v: Profit(
-        dispatch(replace(JOB, power=v)), Series.constant(20, 0, 7200), FLAT, 0.1, 0.5, 7200
+        dispatch(replace(JOB, power=v)), StepFunction.constant(20, 0, 7200), FLAT, 0.1, 0.5, 7200
     ),
     "cooling 'x'": lambda v: Cooling("x", (0,), (0, 1), ((0, v),)),
-    "a series has": lambda v: Series([0], [v], 5),
+    "a series has": lambda v: StepFunction([0], [v], 5),
     "job 'a': application_share": lambda v: Eviction(
         [BatchJob("a", 1, 0, None, None, 5, v)], 0, 900, file_system_mb_s=1, node_mb_s=1
     ),
-    "file_system_mb_s": lambda v: Eviction([Candidate("a", 9, 1, 1, 1)], 1, 900, file_system_mb_s=v),
-    "job 'a': system_s": lambda v: Eviction([Candidate("a", 9, 1, v, 1)], 1, 900),
+    "file_system_mb_s": lambda v: Eviction([EvictionCandidate("a", 9, 1, 1, 1)], 1, 900, file_system_mb_s=v),
+    "job 'a': system_s": lambda v: Eviction([EvictionCandidate("a", 9, 1, v, 1)], 1, 900),
 }
 
 
@@ -153,7 +153,7 @@ def test_numpys_integers_become_pythons():
     schedule = Schedule({"a": k(3)}, {"a": {"n-1": k(1)}})
     project = Project([Task.single("t", k(3), {"r": k(1)})], [Resource("r", k(1))])
     numbers += [*schedule.start.values(), schedule.nodes["a"]["n-1"], project.tasks[0].longest, project.capacity["r"]]
-    eviction = Eviction([Candidate("a", k(9), k(1), 1, 1)], k(1), k(900))
+    eviction = Eviction([EvictionCandidate("a", k(9), k(1), 1, 1)], k(1), k(900))
     numbers += [eviction.candidates[0].nodes, eviction.candidates[0].loss, eviction.deadline_s]
     assert {type(n) for n in numbers} == {int}
     assert type(job.submit) is k  # what was given stays as it is
@@ -175,7 +175,9 @@ def test_all_jobs_are_told_up_to_ten():
 @pytest.mark.parametrize("value", [v for v in WRONG if v is not None])
 def test_a_schedule_changed_later_is_not_valid(value):
     jobs, project = dispatch(), Project([Task.single("a", 3)], [])
-    eviction = Eviction([Candidate("a", 9, 1, 60, 60, mb_s=1)], 1, 900, file_system_mb_s=1, shared_bandwidth=True)
+    eviction = Eviction(
+        [EvictionCandidate("a", 9, 1, 60, 60, mb_s=1)], 1, 900, file_system_mb_s=1, shared_bandwidth=True
+    )
     for problem, schedule in (
         (jobs, Schedule({"a": 0}, {"a": {"n-1": 1}})),
         (profit(), Schedule({"a": 0}, {"a": {"n-1": 1}})),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schedlab.backends import UnknownName
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.engine.simulation import Decisions, Placement, Simulation
+from schedlab.simulation.engine.simulation import Decisions, NodeRanges, Simulation
 from schedlab.simulation.metrics import metrics, queue_length, recorded, utilisation
 
 PLATFORM = Platform([NodeGroup("n", 2, {"cores": 8, "gpus": 1}), NodeGroup("m", 1, {"cores": 4})])  # 20 cores, 2 GPUs
@@ -45,7 +45,7 @@ def replayed(jobs, starts, ends=None, decisions=NONE, expected=None, killed=None
         killed=np.zeros(n, np.bool_) if killed is None else np.array(killed),
         expected=work.walltime if expected is None else np.array(expected, np.int64),
         first_reserved=np.full(n, -1, np.int64),
-        placement=Placement(np.zeros(n + 1, np.int64), *(np.zeros(0, np.int64),) * 3),
+        placement=NodeRanges(np.zeros(n + 1, np.int64), *(np.zeros(0, np.int64),) * 3),
         decisions=decisions,
         seconds=0.0,
     )

@@ -15,7 +15,7 @@ from ....models.language import Alternative, Assignment, Bounds, Cumulative, Int
 from ....models.language.expressions import Atom, Overlap
 from ...base import Exactness, LoweringTooLarge
 from .. import constraints
-from ..expressions import GE, Expressions
+from ..expressions import GE, LinearExpressions
 from ..form import INF, Affine, Floats, FormBuilder, Ints, Point, column, ranges
 from .activity import Activity
 from .grid import Grid, GridOption, Side
@@ -39,7 +39,7 @@ class TimeIndexed:
         self.side: Side = side
         self.slots = Slots.of(model, self.grid, side)
         self.intervals: SlotStarts = SlotStarts(model, form, self.slots)
-        self.expressions = Expressions(form, self.intervals.integers, self.intervals.view, self._tabulated)
+        self.expressions = LinearExpressions(form, self.intervals.integers, self.intervals.view, self._tabulated)
         self.activity = Activity(self.intervals, self.grid, side)
         self._portions: dict[tuple[int, Atom | Linear], int] = {}
         if self.grid.exact:

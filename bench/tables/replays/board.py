@@ -11,9 +11,9 @@ from typing import Any
 from rich.text import Text
 
 from ...records.store import Record
-from ...runs.replay_settings import Replay
+from ...runs.replay_settings import ReplaySettings
 from ...runs.view import View, replay_label
-from ..methods import Board
+from ..methods import ViewResults
 
 RECORDED = "as recorded"
 VERDICTS = {
@@ -25,7 +25,7 @@ VERDICTS = {
 
 
 @dataclass(frozen=True)
-class Line:
+class DispatcherRow:
     """The replays of one dispatcher, one per seed; figures are means over the seeds, None unless every seed has them."""
 
     name: str
@@ -60,31 +60,34 @@ class Line:
 
 
 @dataclass(frozen=True)
-class DispatchBoard:
+class ReplayResults:
     """The replays of one workload, and the offline runs on the same jobs with their true durations."""
 
     records: Sequence[Record]
     offline: Sequence[Record] = ()
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[DispatcherRow]:
         """A line per dispatcher, in their order, then what the real machine did if the trace knows it."""
         found: dict[str, list[Record]] = {}
         for r in self.records:
             found.setdefault(r["method"], []).append(r)
         real = next((r["simulation"]["recorded"] for r in self.records if "simulation" in r), None)
-        return [*(Line(n, rs) for n, rs in found.items()), *([Line(RECORDED, real=real)] if real else [])]
+        return [
+            *(DispatcherRow(n, rs) for n, rs in found.items()),
+            *([DispatcherRow(RECORDED, real=real)] if real else []),
+        ]
 
     @cached_property
-    def clairvoyant(self) -> Board:
+    def clairvoyant(self) -> ViewResults:
         """The offline runs as a board: best schedule, best bound."""
-        return Board(self.offline)
+        return ViewResults(self.offline)
 
     @property
     def contradiction(self) -> str | None:
         """A bound that a verified schedule refutes."""
         same = [r for r in self.records if (r.get("simulation") or {}).get("offline")]
-        return Board([*self.offline, *same]).contradiction
+        return ViewResults([*self.offline, *same]).contradiction
 
     @property
     def best(self) -> float | None:
@@ -110,7 +113,7 @@ class DispatchBoard:
         return str(next(known, "objective"))
 
 
-def sorted_out(records: Iterable[Record]) -> tuple[list[tuple[str, DispatchBoard]], list[Record]]:
+def sorted_out(records: Iterable[Record]) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
     """The boards of the replays among some records, each with its title, and the records that belong to none.
 
     Offline runs on the same jobs, every job taking what it took, belong to the board of their day.
@@ -121,13 +124,13 @@ def sorted_out(records: Iterable[Record]) -> tuple[list[tuple[str, DispatchBoard
         if r.get("replay") is None:
             left.append(r)
             continue
-        groups.setdefault((r["content"], View(**r["view"]), Replay(**r["replay"]).for_policies), []).append(r)
+        groups.setdefault((r["content"], View(**r["view"]), ReplaySettings(**r["replay"]).for_policies), []).append(r)
     boards = []
     for (content, view, _), members in groups.items():
         offline: list[Record] = []
         if any((r.get("simulation") or {}).get("offline") for r in members):
             offline = [r for r in left if r["content"] == content and View(**r["view"]) == view]
             left = [r for r in left if not any(r is o for o in offline)]
-        label = max((replay_label(view, Replay(**r["replay"])) for r in members), key=len)
-        boards.append((f"{members[0]['instance']}, {label}", DispatchBoard(members, offline)))
+        label = max((replay_label(view, ReplaySettings(**r["replay"])) for r in members), key=len)
+        boards.append((f"{members[0]['instance']}, {label}", ReplayResults(members, offline)))
     return boards, left

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ....backends.gaps import relative_gap
 from ..numbers import number, percent
-from .board import RECORDED, DispatchBoard, Line
+from .board import RECORDED, DispatcherRow, ReplayResults
 
 BOUNDED = "bounded slowdown: at least 1, with durations of at least 10 s"
 WQT = "WQT: sum over the jobs of wait / expected waiting time (ewt) of the queue"
@@ -25,9 +25,9 @@ class Column(NamedTuple):
     """
 
     head: str
-    cell: Callable[[Line], str]
+    cell: Callable[[DispatcherRow], str]
     meaning: str
-    figure: Callable[[Line], float | None] | None = None
+    figure: Callable[[DispatcherRow], float | None] | None = None
     greatest: bool = False
     spare: int = 0
 
@@ -41,7 +41,7 @@ class Column(NamedTuple):
         return self.head.replace("slow-\n", "slow").replace("-\n", "-").replace("/\n", "/").replace("\n", " ")
 
 
-def best_of(column: Column, lines: Sequence[Line]) -> float | None:
+def best_of(column: Column, lines: Sequence[DispatcherRow]) -> float | None:
     """The best figure of a column among the dispatchers, if there are several and they differ."""
     if column.figure is None:
         return None
@@ -51,7 +51,7 @@ def best_of(column: Column, lines: Sequence[Line]) -> float | None:
     return max(known) if column.greatest else min(known)
 
 
-def columns_of(board: DispatchBoard) -> list[Column]:
+def columns_of(board: ReplayResults) -> list[Column]:
     """The columns of a board; regret and gap where there is an offline schedule, or a bound."""
     weighted = board.aim == "weighted-wait"
     aim = "WQT" if weighted else board.aim.replace("-", "-\n")
@@ -83,7 +83,7 @@ def key_of(columns: Iterable[Column]) -> str:
     return "; ".join(dict.fromkeys(c.meaning for c in columns if c.meaning)) + "."
 
 
-def _objective(line: Line, board: DispatchBoard) -> float | None:
+def _objective(line: DispatcherRow, board: ReplayResults) -> float | None:
     """The objective; of what the real machine did, where a metric says it."""
     return line.objective if line.records or board.aim != "weighted-wait" else line.metric("WQT")
 
@@ -98,7 +98,7 @@ def figure(
 ) -> Column:
     """The column of a figure of ``Metrics.as_dict``; "-" where it is not known."""
 
-    def cell(line: Line) -> str:
+    def cell(line: DispatcherRow) -> str:
         value = line.metric(name)
         return "-" if value is None else written(value)
 
@@ -116,7 +116,7 @@ def regret(value: float | None, best: float | None) -> float | None:
     return (value - best) / best if best else 0.0
 
 
-def decisions(line: Line) -> str:
+def decisions(line: DispatcherRow) -> str:
     """Decisions made / that reached the solver / of these proven optimal / cut by the limit."""
     names = ("decisions_made", "decisions_solver", "decisions_ended_optimal", "decisions_ended_limit")
     values = [line.metric(n) for n in names]
@@ -125,7 +125,7 @@ def decisions(line: Line) -> str:
     return "/".join("-" if v is None else compact(v) for v in values)
 
 
-def milliseconds(line: Line) -> str:
+def milliseconds(line: DispatcherRow) -> str:
     """Milliseconds of a decision: mean / 99th percentile / greatest; a compiled policy knows the mean alone."""
     values = [line.metric(f"decisions_seconds_{n}") for n in ("mean", "p99", "max")]
     if values[1] is None:

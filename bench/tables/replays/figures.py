@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .board import DispatchBoard, Line
+from .board import DispatcherRow, ReplayResults
 from .columns import compact, count, share, short
 
 Writer = Callable[[float], str]
@@ -15,7 +15,7 @@ ENDS = ("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing")
 RATIOS = ("p5", "p25", "p50", "p75", "p95")
 
 
-class Grid(NamedTuple):
+class TextGrid(NamedTuple):
     """A table of text: its title, the heads of its columns, its rows, and what the columns mean."""
 
     title: str
@@ -24,7 +24,7 @@ class Grid(NamedTuple):
     meaning: str
 
 
-def predictions(board: DispatchBoard) -> Grid:
+def predictions(board: ReplayResults) -> TextGrid:
     """How well the durations were foretold, one row per predictor; per dispatcher where they differ.
 
     What a predictor that learns says of a job depends on what has ended by then, and so on the dispatcher.
@@ -38,7 +38,7 @@ def predictions(board: DispatchBoard) -> Grid:
         figures.append("/".join(_cell(line, f"accuracy_ratio_{n}", _ratio) for n in RATIOS))
         name = str(line.records[0]["simulation"]["predictor"])
         rows.setdefault((name, *figures), []).append(line.name)
-    return Grid(
+    return TextGrid(
         "durations as predicted when the jobs started, and as they took",
         ["predictor", "mean\nerror s", "too\nshort", "too\nlong", "within\na quarter", "took / predicted:\np5/p25/p50/p75/p95", "of"],
         [[*figures, ", ".join(names)] for figures, names in rows.items()],
@@ -47,7 +47,7 @@ def predictions(board: DispatchBoard) -> Grid:
     )  # fmt: skip
 
 
-def all_figures(board: DispatchBoard) -> list[Grid]:
+def all_figures(board: ReplayResults) -> list[TextGrid]:
     """Waits and slowdowns, by class of durations too; lateness and the machine; the decisions."""
     return [
         _spread(board, "wait, in seconds", "wait", count, "From submission to start."),
@@ -66,7 +66,7 @@ def all_figures(board: DispatchBoard) -> list[Grid]:
     ]
 
 
-def _spread(board: DispatchBoard, title: str, name: str, written: Writer, meaning: str) -> Grid:
+def _spread(board: ReplayResults, title: str, name: str, written: Writer, meaning: str) -> TextGrid:
     keys = [f"{name}_{part}" for part in SPREAD]
     heads = ["dispatcher", *SPREAD]
     for kind in CLASSES:
@@ -78,7 +78,7 @@ def _spread(board: DispatchBoard, title: str, name: str, written: Writer, meanin
     )
 
 
-def _thesis(board: DispatchBoard) -> Grid:
+def _thesis(board: ReplayResults) -> TextGrid:
     heads = ["dispatcher", "AQ s", "WQT", "NL jobs", "TR s", "WT", "AO ms", "MO ms", "%O"]
     asked: list[tuple[str, Writer]] = [
         ("AQ", count), ("WQT", short), ("NL", count), ("TR", count), ("WT", short),
@@ -92,7 +92,7 @@ def _thesis(board: DispatchBoard) -> Grid:
     return _grid(board, "lateness and overhead", heads, asked, meaning)
 
 
-def _machine(board: DispatchBoard) -> Grid:
+def _machine(board: ReplayResults) -> TextGrid:
     used = [k for k in board.metrics if k.startswith("utilisation_") and "submitting" not in k]
     heads = ["dispatcher", "jobs", "killed", "makespan h", "waiting: mean", "waiting: max"]
     asked: list[tuple[str, Writer]] = [
@@ -109,7 +109,7 @@ def _machine(board: DispatchBoard) -> Grid:
     return _grid(board, "machine and queue", heads, asked, meaning)
 
 
-def _calls(board: DispatchBoard) -> Grid:
+def _calls(board: ReplayResults) -> TextGrid:
     heads = ["dispatcher", "made", "skipped", "solver", *ENDS, "gain, mean", "without gain", "urgent"]
     asked: list[tuple[str, Writer]] = [(f"decisions_{n}", compact) for n in ("made", "skipped", "solver")]
     asked += [(f"decisions_ended_{n}", compact) for n in ENDS]
@@ -122,7 +122,7 @@ def _calls(board: DispatchBoard) -> Grid:
     return _grid(board, "decisions", heads, asked, calls)
 
 
-def _times(board: DispatchBoard) -> Grid:
+def _times(board: ReplayResults) -> TextGrid:
     parts = {
         "all": "",
         "of the solver's calls": "solver_",
@@ -141,17 +141,17 @@ def _times(board: DispatchBoard) -> Grid:
             rows.append([line.name, *known, _cell(line, "decisions_seconds_total", short)])
     heads = ["dispatcher", *(f"{n}: mean/p99/max" for n in parts), "all together, s"]
     meaning = "The calls that reached the solver stand apart; model, solve and allocation: what the calls went into."
-    return Grid("time of a decision, in milliseconds", heads, rows, meaning)
+    return TextGrid("time of a decision, in milliseconds", heads, rows, meaning)
 
 
 def _grid(
-    board: DispatchBoard, title: str, heads: Sequence[str], asked: Sequence[tuple[str, Writer]], meaning: str
-) -> Grid:
+    board: ReplayResults, title: str, heads: Sequence[str], asked: Sequence[tuple[str, Writer]], meaning: str
+) -> TextGrid:
     rows = [[line.name, *(_cell(line, key, written) for key, written in asked)] for line in board.lines]
-    return Grid(title, heads, [row for row in rows if any(cell != "-" for cell in row[1:])], meaning)
+    return TextGrid(title, heads, [row for row in rows if any(cell != "-" for cell in row[1:])], meaning)
 
 
-def _cell(line: Line, name: str, written: Writer) -> str:
+def _cell(line: DispatcherRow, name: str, written: Writer) -> str:
     value = line.metric(name)
     return "-" if value is None else written(value)
 

@@ -11,14 +11,14 @@ from rich.text import Text
 
 from ..methods import trouble
 from ..numbers import number, seconds
-from .board import RECORDED, DispatchBoard, Line, sorted_out
+from .board import RECORDED, DispatcherRow, ReplayResults, sorted_out
 from .columns import Column, best_of, columns_of, compact, key_of
-from .figures import Grid, predictions
+from .figures import TextGrid, predictions
 
 MARK = "*"  # behind the best of a column
 
 
-def show_dispatch(console: Console, title: str, board: DispatchBoard) -> list[str]:
+def show_dispatch(console: Console, title: str, board: ReplayResults) -> list[str]:
     """Print a board's tables, what the columns mean, and the notes; returns the contradictions found."""
     columns, left_out = fitting(board, console.width)
     console.print(table(title, board, columns))
@@ -37,7 +37,7 @@ def show_dispatch(console: Console, title: str, board: DispatchBoard) -> list[st
     return [board.contradiction] if board.contradiction else []
 
 
-def fitting(board: DispatchBoard, width: int) -> tuple[list[Column], list[Column]]:
+def fitting(board: ReplayResults, width: int) -> tuple[list[Column], list[Column]]:
     """The columns for which there is room within ``width``, and those that are left out."""
     shown, left_out = columns_of(board), []
     names = max([len("dispatcher"), *(len(line.name) for line in board.lines)])
@@ -50,12 +50,12 @@ def fitting(board: DispatchBoard, width: int) -> tuple[list[Column], list[Column
     return shown, left_out
 
 
-def _width(column: Column, board: DispatchBoard) -> int:
+def _width(column: Column, board: ReplayResults) -> int:
     mark = len(MARK) if column.figure is not None else 0
     return max([*map(len, column.head.split("\n")), *(len(column.cell(line)) + mark for line in board.lines)])
 
 
-def table(title: str, board: DispatchBoard, columns: Sequence[Column]) -> Table:
+def table(title: str, board: ReplayResults, columns: Sequence[Column]) -> Table:
     """The table of the dispatchers. The best of each column are marked."""
     made = _empty(title)
     made.add_column("dispatcher", overflow="fold", min_width=10)
@@ -74,7 +74,7 @@ def table(title: str, board: DispatchBoard, columns: Sequence[Column]) -> Table:
     return made
 
 
-def drawn(grid: Grid) -> Table:
+def drawn(grid: TextGrid) -> Table:
     """A grid as a table of the terminal."""
     made = _empty(grid.title)
     for k, head in enumerate(grid.heads):
@@ -89,7 +89,7 @@ def _empty(title: str) -> Table:
     return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
 
 
-def summary(board: DispatchBoard) -> list[Text]:
+def summary(board: ReplayResults) -> list[Text]:
     """What stands below: the clairvoyant's best schedule and bound, what the solver added, what needs a word."""
     lines = []
     offline = board.clairvoyant
@@ -111,7 +111,7 @@ def summary(board: DispatchBoard) -> list[Text]:
     return lines + [Text(f"{method}: {reason}", style="dim") for method, reason in reasons.items()]
 
 
-def solver_calls(line: Line) -> str:
+def solver_calls(line: DispatcherRow) -> str:
     """How the calls that reached a solver ended, what it added to its warm start, and what max_stretch did."""
     asked = line.metric("decisions_solver") if line.records else None
     if asked is None:

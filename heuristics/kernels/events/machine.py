@@ -10,10 +10,10 @@ import numpy as np
 from ....models import Platform, Queue
 from ....models.dispatch.jobs import DAY, Window
 from ..profile import Ints
-from .state import Trace
+from .state import TraceArrays
 
 
-class Rows(Protocol):
+class JobTable(Protocol):
     """Jobs, one row each, as a ``Workload`` has them; ``request`` is jobs x resources of the platform, per unit.
 
     ``request_kind``: which of the distinct requests a job has. Times in seconds: ``release`` is the first moment at which a job may start; ``queue`` indexes ``queues``; ``windows``:
@@ -37,7 +37,7 @@ class Rows(Protocol):
     def windows(self) -> Mapping[int, tuple[Window, ...]]: ...
 
 
-def counted(jobs: Rows, platform: Platform) -> bool:
+def counted(jobs: JobTable, platform: Platform) -> bool:
     """Whether nodes are interchangeable: all equal, and no node ever holds two units, as all ask for most of one resource.
 
     Then how many are free says all, and which ones a job had is found out afterwards (the first free ones).
@@ -48,7 +48,7 @@ def counted(jobs: Rows, platform: Platform) -> bool:
     return bool((2 * jobs.request > np.array(vector)).all(axis=0).any())
 
 
-def trace_of(jobs: Rows, platform: Platform, runtime: Ints, by_count: bool) -> Trace:
+def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) -> TraceArrays:
     """The arrays of a replay in which jobs take ``runtime``; ``by_count``: all nodes are one place."""
     capacity = np.array(list(platform.capacity.values()), np.int64).reshape(len(platform.nodes), -1)
     request, kind = jobs.request, jobs.request_kind
@@ -58,7 +58,7 @@ def trace_of(jobs: Rows, platform: Platform, runtime: Ints, by_count: bool) -> T
     slots = np.minimum(jobs.units, capacity.shape[0])
     own, daily, windows = _calendars(jobs)
     flat = np.array([(lo, hi) for listed, _ in windows for lo, hi in listed], np.int64).reshape(-1, 2)
-    return Trace(
+    return TraceArrays(
         order=np.argsort(jobs.release, kind="stable"),
         release=jobs.release,
         runtime=runtime,
@@ -76,7 +76,7 @@ def trace_of(jobs: Rows, platform: Platform, runtime: Ints, by_count: bool) -> T
     )
 
 
-def _calendars(jobs: Rows) -> tuple[Ints, Ints, list[tuple[tuple[tuple[int, int], ...], int]]]:
+def _calendars(jobs: JobTable) -> tuple[Ints, Ints, list[tuple[tuple[tuple[int, int], ...], int]]]:
     """Each job's calendar of its own and its queue's (-1: none), and the calendars: windows and period."""
     calendars = [(q.daily, DAY) for q in jobs.queues if q.daily]
     with_hours = [k for k, q in enumerate(jobs.queues) if q.daily]

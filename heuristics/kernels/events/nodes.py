@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ....models.compiled import compiled
 from ..profile import Ints
-from .state import State, Trace
+from .state import State, TraceArrays
 
 Ranges = tuple[Ints, Ints, Ints, Ints]
 """first, low, high, units: job k has the ranges ``first[k] .. first[k + 1] - 1``, each of the nodes ``low .. high`` (both
@@ -34,7 +34,7 @@ def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
     return found
 
 
-def ranges_of(trace: Trace, state: State, by_count: bool) -> Ranges:
+def ranges_of(trace: TraceArrays, state: State, by_count: bool) -> Ranges:
     """The ranges of nodes of every started job; ``by_count``: nodes were only counted, see ``event_machine.counted``."""
     started = state.start >= 0
     if by_count:
@@ -52,7 +52,7 @@ def ranges_of(trace: Trace, state: State, by_count: bool) -> Ranges:
     return _ranges(trace, state, started)
 
 
-def _ranges(trace: Trace, state: State, started: NDArray[np.bool_]) -> Ranges:
+def _ranges(trace: TraceArrays, state: State, started: NDArray[np.bool_]) -> Ranges:
     """Neighbouring nodes with the same number of units become one range."""
     count = np.where(started, state.pieces, 0)
     job = np.repeat(np.arange(count.size), count)

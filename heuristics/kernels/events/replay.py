@@ -5,11 +5,11 @@ from __future__ import annotations
 from ....models.compiled import borrowing, compiled
 from ..profile import NEVER
 from .rules import Rules, by_rule
-from .state import DECISIONS, NOW, WAITING, State, Trace, advance, next_event
+from .state import DECISIONS, NOW, WAITING, State, TraceArrays, advance, next_event
 
 
 @borrowing
-def step(trace: Trace, state: State, period: int) -> bool:
+def step(trace: TraceArrays, state: State, period: int) -> bool:
     """Go to the next event, or to the next multiple of ``period`` (0: none); False if nothing happens any more."""
     t = next_event(trace, state)
     if t >= NEVER:
@@ -21,7 +21,7 @@ def step(trace: Trace, state: State, period: int) -> bool:
 
 
 @compiled
-def replay_by_rule(trace: Trace, state: State, rules: Rules, period: int, events: int) -> bool:
+def replay_by_rule(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
     """Replay up to so many events; False if nothing happens any more."""
     for _ in range(events):
         if not step(trace, state, period):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ....models.compiled import borrowing, compiled
 from ..profile import Floats, Ints
 from .fit import count_fits, spread
-from .state import NOW, STARTED, WAITING, State, Trace, begin, compact, keep_places, may_start, rank
+from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, keep_places, may_start, rank
 
 ALL = 2**31
 
@@ -25,7 +25,7 @@ class Rules(NamedTuple):
 
 
 @borrowing
-def _start(trace: Trace, state: State, j: int, best: bool) -> None:
+def _start(trace: TraceArrays, state: State, j: int, best: bool) -> None:
     """Start job j now, for which ``state.fit`` has been counted."""
     entries = spread(state.free, trace.capacity, state.fit, trace.units[j], best, state.chosen, state.put)
     keep_places(trace, state, j, entries)
@@ -33,7 +33,7 @@ def _start(trace: Trace, state: State, j: int, best: bool) -> None:
 
 
 @borrowing
-def try_start(trace: Trace, state: State, free: Ints, j: int, best: bool) -> bool:
+def try_start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) -> bool:
     """Start job j now if ``free`` has room for it; True if it has started."""
     if count_fits(free, trace.request[j], trace.units[j], state.fit) < trace.units[j]:
         return False
@@ -50,7 +50,7 @@ def _sum_up(free: Ints, spare: Ints) -> None:
             spare[r] += free[p, r]
 
 
-# The loops over a whole queue call functions of a few arrays: a call with a whole Trace costs as much as fifty of them.
+# The loops over a whole queue call functions of a few arrays: a call with all of them costs as much as fifty of them.
 @borrowing
 def lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
     """Whether job j needs more than all places together have; asked first, as most of a long queue does."""
@@ -68,7 +68,7 @@ def spend(units: Ints, request: Ints, spare: Ints, j: int) -> None:
 
 
 @borrowing
-def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool, closed: bool, first: int) -> int:
+def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: bool, closed: bool, first: int) -> int:
     """Start waiting jobs in their order; if ``blocking``, up to the first that does not fit: its place in ``waiting``.
 
     ``closed``: a job that its calendar keeps out blocks, too; else it is passed over. ``first``: the place to begin at. The
@@ -98,7 +98,7 @@ def start_in_order(trace: Trace, state: State, rules: Rules, blocking: bool, clo
 
 
 @compiled
-def by_rule(trace: Trace, state: State, rules: Rules) -> None:
+def by_rule(trace: TraceArrays, state: State, rules: Rules) -> None:
     """A rule without reservations, strict or not."""
     rank(state, rules.base, rules.slope, rules.dynamic)
     before = state.clock[STARTED]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .state import NEXT, NOW, RUNNING, STARTED, State, Trace
+from .state import NEXT, NOW, RUNNING, STARTED, State, TraceArrays
 
 
 class Standstill:
@@ -14,7 +14,7 @@ class Standstill:
     day after the last of these, everything that may ever start could have been started on the empty machine.
     """
 
-    def __init__(self, trace: Trace, state: State) -> None:
+    def __init__(self, trace: TraceArrays, state: State) -> None:
         self._trace, self._state = trace, state
         self._started = -1
         self._until: int | None = None

@@ -20,7 +20,7 @@ NOW, NEXT, WAITING, SORTED, RUNNING, ENDED, BLOCKED_SINCE, EARLY, WAKE, DECISION
 SCALARS = 11
 
 
-class Trace(NamedTuple):
+class TraceArrays(NamedTuple):
     """What is replayed: arrays over jobs, then over calendars. Times in seconds.
 
     Job ``order[i]`` arrives at ``release``, in this order. It may start when the calendars ``own`` and ``daily`` (-1:
@@ -77,7 +77,7 @@ class State(NamedTuple):
     both: Ints  # scratch, places x resources: what is free now and left by a reservation
 
 
-def new_state(trace: Trace, expected: Ints) -> State:
+def new_state(trace: TraceArrays, expected: Ints) -> State:
     """Nothing has happened yet."""
     jobs, places = trace.order.size, trace.capacity.shape[0]
     slots = int(trace.first[-1])
@@ -111,7 +111,7 @@ def new_state(trace: Trace, expected: Ints) -> State:
 
 
 @borrowing
-def is_open(trace: Trace, c: int, t: int) -> bool:
+def is_open(trace: TraceArrays, c: int, t: int) -> bool:
     """Whether calendar c lets jobs start at t; -1 is no calendar."""
     if c < 0:
         return True
@@ -124,7 +124,7 @@ def is_open(trace: Trace, c: int, t: int) -> bool:
 
 
 @borrowing
-def next_opening(trace: Trace, c: int, t: int) -> int:
+def next_opening(trace: TraceArrays, c: int, t: int) -> int:
     """The first moment after t at which a window of calendar c begins."""
     found, period = NEVER, trace.period[c]
     for w in range(trace.first_window[c], trace.first_window[c + 1]):
@@ -137,7 +137,7 @@ def next_opening(trace: Trace, c: int, t: int) -> int:
 
 
 @borrowing
-def may_start(trace: Trace, j: int, t: int) -> bool:
+def may_start(trace: TraceArrays, j: int, t: int) -> bool:
     """Whether the calendars let job j start at t."""
     if trace.own[j] < 0 and trace.daily[j] < 0:
         return True
@@ -145,7 +145,7 @@ def may_start(trace: Trace, j: int, t: int) -> bool:
 
 
 @borrowing
-def allowed_from(trace: Trace, j: int, t: int) -> int:
+def allowed_from(trace: TraceArrays, j: int, t: int) -> int:
     """The first moment from t on at which the calendars let job j start; NEVER if there is none."""
     own, daily = trace.own[j], trace.daily[j]
     if own < 0 and daily < 0:
@@ -161,7 +161,7 @@ def allowed_from(trace: Trace, j: int, t: int) -> int:
 
 
 @borrowing
-def next_event(trace: Trace, state: State) -> int:
+def next_event(trace: TraceArrays, state: State) -> int:
     """When something happens next: a completion, an arrival, the opening of a calendar, a reservation; NEVER: nothing."""
     clock = state.clock
     t = min(NEVER, clock[WAKE])
@@ -176,7 +176,7 @@ def next_event(trace: Trace, state: State) -> int:
 
 
 @borrowing
-def advance(trace: Trace, state: State, t: int) -> None:
+def advance(trace: TraceArrays, state: State, t: int) -> None:
     """Go to time t, at or before the next event: completions, then arrivals. ``ended[:clock[ENDED]]`` have just ended."""
     clock = state.clock
     clock[NOW], clock[ENDED], clock[EARLY] = t, 0, 0
@@ -238,7 +238,7 @@ def _rank_of(state: State, end: int) -> int:
 
 
 @borrowing
-def _finish(trace: Trace, state: State, j: int) -> None:
+def _finish(trace: TraceArrays, state: State, j: int) -> None:
     """Job j gives back what it had."""
     take(trace, state.free, state, j, -1)
     state.room[:] = NEVER
@@ -255,7 +255,7 @@ def _finish(trace: Trace, state: State, j: int) -> None:
 
 
 @borrowing
-def take(trace: Trace, free: Ints, state: State, j: int, sign: int) -> None:
+def take(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> None:
     """Take (sign 1) the units of job j from the amounts of its places, or give them back (-1)."""
     first = trace.first[j]
     for k in range(first, first + state.pieces[j]):
@@ -264,7 +264,7 @@ def take(trace: Trace, free: Ints, state: State, j: int, sign: int) -> None:
 
 
 @borrowing
-def keep_places(trace: Trace, state: State, j: int, entries: int) -> None:
+def keep_places(trace: TraceArrays, state: State, j: int, entries: int) -> None:
     """Note that the units of job j are on the first ``entries`` chosen places."""
     first = trace.first[j]
     for k in range(entries):
@@ -273,7 +273,7 @@ def keep_places(trace: Trace, state: State, j: int, entries: int) -> None:
 
 
 @borrowing
-def begin(trace: Trace, state: State, j: int) -> None:
+def begin(trace: TraceArrays, state: State, j: int) -> None:
     """Job j, whose places are noted, starts now. It leaves ``waiting`` only by ``compact``."""
     clock = state.clock
     now, n = clock[NOW], clock[RUNNING]

@@ -17,7 +17,7 @@ LAST = NEVER - 1  # as late as a start can be
 ROOM = 32  # breakpoints per node, at first
 
 
-class Asked(NamedTuple):
+class Requests(NamedTuple):
     """Jobs to place, arrays over them. Job j may start in ``[lo[w], hi[w]]`` for w in ``first[j] .. first[j + 1] - 1``."""
 
     units: Ints
@@ -29,7 +29,7 @@ class Asked(NamedTuple):
     slot: Ints  # where a job's nodes are noted: slot[j] .. slot[j + 1] - 1
 
 
-class Placed(NamedTuple):
+class Allocation(NamedTuple):
     """Starts (-1: found no place) and, on the slots of each job, its nodes and how many units each has; ``pieces`` of them."""
 
     start: Ints
@@ -37,17 +37,17 @@ class Placed(NamedTuple):
     node: Ints
     put: Ints
 
-    def nodes(self, asked: Asked, j: int, names: Sequence[str]) -> Mapping[str, int]:
+    def nodes(self, asked: Requests, j: int, names: Sequence[str]) -> Mapping[str, int]:
         """{node name: units} of job j."""
         at = int(asked.slot[j])
         until = at + int(self.pieces[j])
         return {names[n]: u for n, u in zip(self.node[at:until].tolist(), self.put[at:until].tolist(), strict=True)}
 
 
-def asked_for(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nodes: int) -> Asked:
+def asked_for(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nodes: int) -> Requests:
     """The arrays of jobs, each with its start windows."""
     flat = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
-    return Asked(
+    return Requests(
         units=jobs.units,
         duration=jobs.duration,
         request=jobs.request,
@@ -62,7 +62,7 @@ def _ends(sizes: Ints | list[int]) -> Ints:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-class Board:
+class NodeTimeline:
     """The nodes over time, as far as they are taken: by what runs, by reservations, by what was placed.
 
     ``taken``: (node, until when, amounts) of what runs now; node and amounts as ``platform`` counts them.
@@ -83,33 +83,35 @@ class Board:
         """The last moment at which something is taken, ``now`` on an idle machine."""
         return int(max([self.now, *(self._profile.time[n, k - 1] for n, k in enumerate(self._profile.length))]))
 
-    def copy(self) -> Board:
+    def copy(self) -> NodeTimeline:
         """The same nodes, to try something on."""
-        made = object.__new__(Board)
+        made = object.__new__(NodeTimeline)
         made.now, made.machine, made._scratch = self.now, self.machine, self._scratch
         made._profile = Profile(*(a.copy() for a in self._profile))
         return made
 
-    def place(self, asked: Asked, order: Ints) -> Placed:
+    def place(self, asked: Requests, order: Ints) -> Allocation:
         """Place the jobs in this order, each at the earliest start in its windows; who finds none takes nothing."""
         n, slots = asked.units.size, int(asked.slot[-1])
-        placed = Placed(
+        placed = Allocation(
             np.full(n, -1, np.int64), np.zeros(n, np.int64), np.empty(slots, np.int64), np.empty(slots, np.int64)
         )
         self._profile = _place_all(self._profile, self.machine, self._scratch, asked, order, placed)
         return placed
 
-    def hold(self, asked: Asked, placed: Placed) -> None:
+    def hold(self, asked: Requests, placed: Allocation) -> None:
         """Take the nodes of jobs that were placed on another board, at the same starts."""
         self._profile = _hold_all(self._profile, asked, placed)
 
-    def fits_now(self, asked: Asked) -> Ints:
+    def fits_now(self, asked: Requests) -> Ints:
         """1 for each job that could start now and run for its duration, were it alone; else 0."""
         return _fit_now(self._profile, self.machine, self._scratch, asked, self.now)
 
 
 @compiled
-def _place_all(profile: Profile, machine: Machine, s: Scratch, asked: Asked, order: Ints, placed: Placed) -> Profile:
+def _place_all(
+    profile: Profile, machine: Machine, s: Scratch, asked: Requests, order: Ints, placed: Allocation
+) -> Profile:
     nodes, resources = machine.capacity.shape
     free = np.empty((nodes, resources), np.int64)
     chosen, put = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
@@ -134,7 +136,7 @@ def _place_all(profile: Profile, machine: Machine, s: Scratch, asked: Asked, ord
 
 
 @compiled
-def _hold_all(profile: Profile, asked: Asked, placed: Placed) -> Profile:
+def _hold_all(profile: Profile, asked: Requests, placed: Allocation) -> Profile:
     for j in range(asked.units.size):
         if placed.start[j] < 0:
             continue
@@ -147,7 +149,7 @@ def _hold_all(profile: Profile, asked: Asked, placed: Placed) -> Profile:
 
 
 @compiled
-def _earliest(profile: Profile, machine: Machine, s: Scratch, asked: Asked, j: int) -> int:
+def _earliest(profile: Profile, machine: Machine, s: Scratch, asked: Requests, j: int) -> int:
     """The earliest start of job j in its windows, or -1."""
     fill_most(machine, s, asked.request[j], asked.units[j])
     for w in range(asked.first[j], asked.first[j + 1]):
@@ -161,7 +163,7 @@ def _earliest(profile: Profile, machine: Machine, s: Scratch, asked: Asked, j: i
 
 
 @compiled
-def _fit_now(profile: Profile, machine: Machine, s: Scratch, asked: Asked, now: int) -> Ints:
+def _fit_now(profile: Profile, machine: Machine, s: Scratch, asked: Requests, now: int) -> Ints:
     found = np.zeros(asked.units.size, np.int64)
     for j in range(asked.units.size):
         fill_most(machine, s, asked.request[j], asked.units[j])

@@ -29,7 +29,7 @@ from ....models.dispatch.jobs import Window
 from ....models.language import Assignment
 from ....models.problem import Encoding
 from ...engine.moment import Decision, Moment, Start
-from .allocation import Asked, Board, Placed, asked_for
+from .allocation import Allocation, NodeTimeline, Requests, asked_for
 from .model import Machinery, end_of_horizon, latest_start, problem_of, uncollected, what_runs, windows_of
 from .priority import by_queue, by_slowdown, ordered
 from .search_control import Control, search
@@ -117,15 +117,15 @@ class CPDispatcher:
         chosen = self._chosen(moment.now, everyone, able, held.rest)
         return self._decided(moment, chosen, runs, board, held, began)
 
-    def _board(self, moment: Moment, everyone: Waiting, runs: Machinery) -> tuple[Board, Held]:
+    def _board(self, moment: Moment, everyone: Waiting, runs: Machinery) -> tuple[NodeTimeline, Held]:
         """The nodes, and what goes first on them; if anything does, all that runs ends by its walltime."""
         if self._guard is not None:
-            board = Board(self._capacity, moment.now, runs.bound)
+            board = NodeTimeline(self._capacity, moment.now, runs.bound)
             held = self._guard.hold(moment, everyone, board)
             if held.placed:
                 return board, held
         nobody = everyone.some(np.array([], np.int64))
-        return Board(self._capacity, moment.now, runs.real), Held(
+        return NodeTimeline(self._capacity, moment.now, runs.real), Held(
             nobody, [], np.ones(len(everyone.jobs), np.bool_), moment.now
         )
 
@@ -138,11 +138,13 @@ class CPDispatcher:
         order = ordered(self._priority(now, jobs), jobs)
         return jobs.some(order if self.version == 0 else order[: self.m])
 
-    def _now(self, jobs: Waiting, now: int, held: bool) -> Asked:
+    def _now(self, jobs: Waiting, now: int, held: bool) -> Requests:
         """The jobs as they would start now; beside reservations each for its walltime."""
         return asked_for(by_walltime(jobs) if held else jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
 
-    def _still_able(self, now: int, everyone: Waiting, able: NDArray[np.bool_], board: Board) -> NDArray[np.bool_]:
+    def _still_able(
+        self, now: int, everyone: Waiting, able: NDArray[np.bool_], board: NodeTimeline
+    ) -> NDArray[np.bool_]:
         """Who can start now beside the reservations."""
         index = np.flatnonzero(able)
         found = np.zeros_like(able)
@@ -150,7 +152,7 @@ class CPDispatcher:
         return found
 
     def _decided(
-        self, moment: Moment, chosen: Waiting, runs: Machinery, board: Board, held: Held, began: float
+        self, moment: Moment, chosen: Waiting, runs: Machinery, board: NodeTimeline, held: Held, began: float
     ) -> Decision:
         """The decision about the chosen jobs; without the solver if all of them can start now."""
         first, urgent = held.starts(self._nodes), len(held.placed)
@@ -181,7 +183,7 @@ class CPDispatcher:
     ) -> Modelled:
         """The model of the chosen jobs beside those held, and the first solution in the order of priority."""
         wanted = asked_for(chosen, windows, len(self._nodes))
-        seen = held.on(Board(self._capacity, moment.now, runs.seen))
+        seen = held.on(NodeTimeline(self._capacity, moment.now, runs.seen))
         placed = seen.place(wanted, np.arange(len(chosen.jobs)))
         jobs = chosen + held.jobs
         problem = problem_of(moment, jobs, [*windows, *held.windows], runs.seen, self.aim, self.formulation == "pool")
@@ -194,7 +196,9 @@ class CPDispatcher:
         start = Schedule(dict(zip([j.id for j in jobs.jobs], begins, strict=True)), nodes | held.nodes(self._nodes))
         return Modelled(encoding, compiled, encoding.write(start))
 
-    def _read(self, schedule: Schedule, chosen: Waiting, asked: Asked, board: Board, held: Held) -> list[Start]:
+    def _read(
+        self, schedule: Schedule, chosen: Waiting, asked: Requests, board: NodeTimeline, held: Held
+    ) -> list[Start]:
         """What starts now: of a model of nodes where it says; of a pool, or beside reservations, placed by priority."""
         here = np.array([i for i, j in enumerate(chosen.jobs) if schedule.start[j.id] == board.now], np.int64)
         if self.formulation != "pool" and not self.naive and not held.placed:
@@ -217,7 +221,7 @@ class CPDispatcher:
             found[self.m :] = [((max(moment.now, last - d), max(moment.now, last - d)),) for d in late]
         return found
 
-    def _starts(self, jobs: Waiting, asked: Asked, placed: Placed) -> list[Start]:
+    def _starts(self, jobs: Waiting, asked: Requests, placed: Allocation) -> list[Start]:
         found = np.flatnonzero(placed.start >= 0).tolist()
         return [Start(jobs.jobs[i].id, placed.nodes(asked, i, self._nodes)) for i in found]
 

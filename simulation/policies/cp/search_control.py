@@ -36,7 +36,7 @@ class Control:
         return Limits(length, self.threads, seed)
 
 
-class Answer(NamedTuple):
+class SearchResult(NamedTuple):
     """What came of a search: the best assignment (None: none), how it ended, the relative gain over the start (if any)."""
 
     best: Assignment | None
@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 
 def search(
     compiled: Compiled, model: Model, warm: Assignment | None, control: Control, seed: int, deadline: float
-) -> Answer:
+) -> SearchResult:
     """Solve in steps. ``deadline``: of the clock ``time.perf_counter``, before which the last step ends (not if deterministic).
 
     Raises RuntimeError if the solver cannot take the model.
@@ -78,8 +78,8 @@ def search(
     else:
         ended = "no-gain"
     if watch.best is None:
-        return Answer(None, "infeasible" if ended == "infeasible" else "nothing", None)
-    return Answer(watch.best, ended, _gain(start, watch.objective))  # type: ignore[arg-type]
+        return SearchResult(None, "infeasible" if ended == "infeasible" else "nothing", None)
+    return SearchResult(watch.best, ended, _gain(start, watch.objective))  # type: ignore[arg-type]
 
 
 def _gain(start: float | None, end: float | None) -> float | None:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ....heuristics.kernels.profile import Floats, Ints
 from ....models.dispatch.jobs import DAY, Window
 from ...engine.moment import Moment, Start
-from .allocation import Asked, Board, Placed, asked_for
+from .allocation import Allocation, NodeTimeline, Requests, asked_for
 from .model import FOLLOWED, windows_of
 from .priority import by_slowdown
 from .waiting import Waiting
@@ -36,7 +36,7 @@ class Held(NamedTuple):
     """The jobs that go first: ``rest`` (a mask over the waiting jobs) are not among them. ``placed`` has nodes and starts."""
 
     jobs: Waiting
-    placed: list[Placed]
+    placed: list[Allocation]
     rest: NDArray[np.bool_]
     now: int
 
@@ -63,12 +63,12 @@ class Held(NamedTuple):
             Start(j.id, nodes[j.id]) for j, p in zip(self.jobs.jobs, self.placed, strict=True) if p.start[0] == self.now
         ]
 
-    def asked(self, k: int) -> Asked:
+    def asked(self, k: int) -> Requests:
         """Job k as it was placed, with its expected duration."""
         one = self.jobs.some(np.array([k]))
         return asked_for(one, [self.windows[k]], self.placed[k].node.size)
 
-    def on(self, board: Board) -> Board:
+    def on(self, board: NodeTimeline) -> NodeTimeline:
         """The board, with the jobs on their nodes."""
         for k, placed in enumerate(self.placed):
             board.hold(self.asked(k), placed)
@@ -107,11 +107,11 @@ class Guard:
         late = np.flatnonzero(stretch > self.max_stretch)
         return late[np.argsort(-stretch[late], kind="stable")]
 
-    def hold(self, moment: Moment, jobs: Waiting, board: Board) -> Held:
+    def hold(self, moment: Moment, jobs: Waiting, board: NodeTimeline) -> Held:
         """Place them on the board, where everything ends by its walltime: they start now, or hold a reservation."""
         now, rest = moment.now, np.ones(len(jobs.jobs), np.bool_)
         kept: list[int] = []
-        found: list[Placed] = []
+        found: list[Allocation] = []
         for reason, most in zip((self.overdue(now, jobs), self.stretched(now, jobs)), SLOTS, strict=True):
             slots = most
             for j in reason[rest[reason]].tolist():
@@ -126,7 +126,7 @@ class Guard:
                     break
         return Held(jobs.some(np.array(kept, np.int64)), found, rest, now)
 
-    def _place(self, moment: Moment, one: Waiting, board: Board) -> Placed:
+    def _place(self, moment: Moment, one: Waiting, board: NodeTimeline) -> Allocation:
         # calendars are followed to the end: a reservation for a time at which they are closed would idle its nodes
         last = max(moment.now, board.end()) + FOLLOWED + int(one.duration[0])
         asked = asked_for(by_walltime(one), windows_of(moment, one, last, followed=last - moment.now + 1), board.nodes)

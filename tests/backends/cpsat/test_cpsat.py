@@ -12,7 +12,7 @@ import schedlab as sl
 from notebook import Notebook
 from ortools.sat.python import cp_model
 from schedlab.backends import Limits
-from schedlab.backends.cpsat.search import Search
+from schedlab.backends.cpsat.search import CpSatRun
 
 THREADS = 1
 
@@ -115,9 +115,9 @@ def test_a_gap_limit_ends_the_search_early() -> None:
 
 def test_a_short_limit_is_not_spent_in_presolve() -> None:
     for limits in (Limits(0.2), Limits(None, deterministic=0.2)):
-        light = Search(limits).solver().parameters
+        light = CpSatRun(limits).solver().parameters
         assert (light.cp_model_probing_level, light.symmetry_level, light.max_presolve_iterations) == (0, 0, 1)
-    full = Search(Limits(10.0)).solver().parameters
+    full = CpSatRun(Limits(10.0)).solver().parameters
     assert full.cp_model_probing_level > 0
     assert full.max_presolve_iterations > 1
 

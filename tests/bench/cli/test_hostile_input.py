@@ -128,10 +128,10 @@ class TestNames:
         """The table of ``bench run`` with a record that is kept."""
         results = tmp_path / "results"
         monkeypatch.setattr("schedlab.bench.runs.runner.Child", None)  # no run is started
-        from schedlab.bench.runs.selection import Asked
+        from schedlab.bench.runs.selection import RunRequest
         from schedlab.instances import load
 
-        [run] = plan(load(day), str(day), Asked(methods=["multi-search"], first=2))
+        [run] = plan(load(day), str(day), RunRequest(methods=["multi-search"], first=2))
         found = {"status": "error", "message": NASTY, "cause": "crash", "sense": "minimize"}
         with Store(results) as store:
             store.write(record(run, found, "2026"))

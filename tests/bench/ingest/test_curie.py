@@ -37,7 +37,7 @@ def test_a_log_becomes_the_scenarios_of_the_thesis(bench, folder):
     problem = instance.profit
     assert len(instance.jobs) == 4 and len(instance.scenarios) == 8
     assert (problem.price, problem.energy_price, problem.cooling.name) == (0.10, 0.13, "hybrid")
-    assert problem.cooling == cooling("hybrid") and problem.until == 170000
+    assert problem.cooling == cooling("hybrid") and problem.horizon_end == 170000
     assert [(j.units, j.request["cores"]) for j in instance.jobs] == [(1, 32), (1, 5), (2, 32), (128, 32)]
     assert problem.durations.tolist() == [d for _, d, _ in JOBS]
     assert all(7.79 < p < 11.12 for p in problem.watts / problem.cores)

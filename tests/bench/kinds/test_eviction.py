@@ -10,7 +10,7 @@ from schedlab.bench.records.store import files, read
 from schedlab.bench.runs.defaults import defaults
 from schedlab.bench.runs.selection import key_of
 from schedlab.bench.runs.view import View
-from schedlab.bench.tables.eviction import EvictionBoard, Line
+from schedlab.bench.tables.eviction import EvictionBoard, EvictionRow
 from schedlab.instances import InstanceError, generators, load, write
 
 SETTINGS = 'kind = "eviction"\nnodes_needed = 100\ndeadline_s = 200\nstep_s = 60\n'
@@ -229,7 +229,7 @@ class TestBoards:
 
     def test_seeds_share_a_line(self, records: dict[str, dict]) -> None:
         worse = records["dp"] | {"objective": [7200, 0], "deadlines": [[180, 7200, 0]]}
-        line = Line("dp", [worse, records["dp"]])
+        line = EvictionRow("dp", [worse, records["dp"]])
         assert line.answer == (3600, 120) and line.deadlines[180] == (3600, 120)
 
 

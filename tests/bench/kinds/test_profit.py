@@ -14,7 +14,7 @@ from schedlab.bench.records.record import times
 from schedlab.bench.records.store import files, read
 from schedlab.bench.runs import defaults as usual
 from schedlab.bench.runs.how_long import worst_case
-from schedlab.bench.runs.selection import Asked, Run, key_of, plan
+from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
 from schedlab.bench.runs.view import View, one_scenario, scenarios_of
 from schedlab.bench.tables.profit import ProfitBoard, sorted_out
 from schedlab.bench.tables.report import show
@@ -60,7 +60,7 @@ class TestScenarios:
         instance = load(centre)
         few = View(first=7, scenario=OWN).of(instance)
         assert [j.id for j in few.jobs] == [f"j{k}" for k in range(7)]
-        assert few.until == instance.profit.until == 172800
+        assert few.horizon_end == instance.profit.horizon_end == 172800
         assert View(first=7, scenario=OWN).label == "air,summer,cheap, first 7"
 
     def test_words_choose_scenarios(self, centre):
@@ -107,20 +107,20 @@ class TestScenarios:
 
 class TestPlans:
     def test_by_default_the_scenario_of_the_instance_is_run(self, centre):
-        asked = Asked(methods=["cpsat:counts"], time_limit=3)
+        asked = RunRequest(methods=["cpsat:counts"], time_limit=3)
         (run,) = plan(load(centre), str(centre), asked)
         assert run.view == View(scenario=OWN)
         (same,) = plan(load(centre), str(centre), replace(asked, scenarios=[OWN]))
         assert same.key == run.key
 
     def test_each_scenario_that_is_asked_for(self, centre):
-        asked = Asked(methods=["cpsat:counts"], scenarios=["all"], first=9)
+        asked = RunRequest(methods=["cpsat:counts"], scenarios=["all"], first=9)
         runs = plan(load(centre), str(centre), asked)
         assert [r.view for r in runs] == [View(first=9, scenario=name) for name in load(centre).scenarios]
         assert len({r.key for r in runs}) == 8
 
     def test_seeds_are_for_what_goes_by_chance(self, centre):
-        asked = Asked(methods=["cpsat:counts", "rule:est"], seeds=(1, 2, 3))
+        asked = RunRequest(methods=["cpsat:counts", "rule:est"], seeds=(1, 2, 3))
         runs = plan(load(centre), str(centre), asked)
         assert [(r.method, r.seed) for r in runs] == [
             ("cpsat:counts", 1),
@@ -130,20 +130,20 @@ class TestPlans:
         ]
 
     def test_rules_on_profit_problems_are_no_replays(self, centre):
-        (run,) = plan(load(centre), str(centre), Asked(methods=["rule:profit-strict"]))
+        (run,) = plan(load(centre), str(centre), RunRequest(methods=["rule:profit-strict"]))
         assert run.replay is None and run.view == View(scenario=OWN)
 
     def test_defaults_by_size(self, centre):
         small, medium = load("profit_small"), load("profit_medium")
         assert list(usual.defaults(medium)) == [View(scenario=medium.centre.default)]
-        assert {r.method for r in plan(small, "profit_small", Asked())} > {
-            r.method for r in plan(medium, "profit_medium", Asked())
+        assert {r.method for r in plan(small, "profit_small", RunRequest())} > {
+            r.method for r in plan(medium, "profit_medium", RunRequest())
         }
-        assert worst_case(plan(medium, "profit_medium", Asked()), 1) <= 300
+        assert worst_case(plan(medium, "profit_medium", RunRequest()), 1) <= 300
 
     def test_only_what_is_quick_is_run_on_many_jobs(self, centre, monkeypatch):
         monkeypatch.setattr(usual, "LARGE", 29)
-        methods = {r.method for r in plan(load(centre), str(centre), Asked())}
+        methods = {r.method for r in plan(load(centre), str(centre), RunRequest())}
         assert "lns" in methods and "rule:est" in methods
         assert not any(m.startswith(("cpsat", "cpo", "relaxation")) for m in methods)
 
@@ -154,7 +154,7 @@ class TestRecords:
         for method in ("rule:est", "lns"):
             r = of_summer[method]
             at, end = r["account"]["horizon"], r["account"]["end"]
-            assert r["objective"] == pytest.approx(at["profit"]) and at["end"] == problem.until
+            assert r["objective"] == pytest.approx(at["profit"]) and at["end"] == problem.horizon_end
             assert at["profit"] == pytest.approx(at["gain"] - at["work_cost"] - at["cooling_cost"])
             assert end["core_hours"] == pytest.approx(problem.cores @ problem.durations / 3600)
             assert end["end"] - problem.begin == r["makespan"]
@@ -168,7 +168,7 @@ class TestRecords:
     def test_the_curves_hold_all_the_work(self, centre, of_summer):
         problem, r = load(centre).profit, of_summer["lns"]
         curves, end = r["operation"], r["account"]["end"]
-        assert curves["end"] == r["makespan"] and curves["until"] == problem.until
+        assert curves["end"] == r["makespan"] and curves["until"] == problem.horizon_end
         edges = [curves["begin"], *curves["segments"]["end"]]
         lengths = [b - a for a, b in itertools.pairwise(edges)]
         work, cooling = (
@@ -186,7 +186,7 @@ class TestRecords:
     def test_a_machine_that_stands_still_has_no_pue(self, centre):
         problem = load(centre).profit
         late = first_solution(problem)
-        late.start = {job: problem.until + start for job, start in late.start.items()}
+        late.start = {job: problem.horizon_end + start for job, start in late.start.items()}
         found = fields(problem, late)
         assert found["account"]["horizon"]["pue"] is None
         assert [d["pue"] for d in found["daily"]] == [None, None]

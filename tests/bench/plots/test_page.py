@@ -18,14 +18,14 @@ from schedlab.bench.plots.gantt import rectangles, shares
 from schedlab.bench.plots.page import OTHERS, legend_of, plot
 from schedlab.bench.records.record import plain, record
 from schedlab.bench.records.store import Store, stem_of
-from schedlab.bench.runs.replay_settings import Replay
+from schedlab.bench.runs.replay_settings import ReplaySettings
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.instances import load
 from schedlab.instances.files.own_files import content_of
 from schedlab.models import NodeGroup, Platform
-from schedlab.simulation.engine.simulation import Placement
-from schedlab.simulation.outputs.reading import Jobs, Kind, read_jobs
+from schedlab.simulation.engine.simulation import NodeRanges
+from schedlab.simulation.outputs.reading import JobsTable, Kind, read_jobs
 
 VOID = {"meta", "br", "img", "link", "input"}
 ONE_CORE = (Kind(request={"cores": 1}),)
@@ -40,7 +40,7 @@ def results(tmp_path_factory):
     with Store(out) as store:
         for method in ("fcfs", "easy-r"):
             view = View(first=40, durations="runtime")
-            run = Run(day.name, day.name, content_of(day.path), method, view=view, replay=Replay().for_policies)
+            run = Run(day.name, day.name, content_of(day.path), method, view=view, replay=ReplaySettings().for_policies)
             spec = {**run.head, "out": str(out), "stem": stem_of({**run.head, "key": run.key})}
             store.write(record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00"))
     return out
@@ -162,9 +162,9 @@ def jobs_of(rows, kinds=ONE_CORE, kind=None):
     submit, start, end, asked = columns
     first = np.cumsum([0, *(len(row[4]) for row in rows)])
     none = np.zeros(len(rows), np.int64)
-    return Jobs(
+    return JobsTable(
         [f"j{k}" for k in range(len(rows))], submit, start, end, none - 1, asked, none > 0,
-        Placement(first, low, high, units), none if kind is None else np.array(kind), kinds,
+        NodeRanges(first, low, high, units), none if kind is None else np.array(kind), kinds,
     )  # fmt: skip
 
 

@@ -6,9 +6,9 @@ import pytest
 from schedlab.bench.records.record import answered, failed
 from schedlab.bench.records.store import Store
 from schedlab.bench.runs import process
-from schedlab.bench.runs.run import Task
+from schedlab.bench.runs.run import RunTask
 from schedlab.bench.runs.runner import supervise
-from schedlab.bench.runs.selection import Asked, Run
+from schedlab.bench.runs.selection import Run, RunRequest
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables.methods import boards, status
 from schedlab.heuristics import multi_search
@@ -117,5 +117,5 @@ def test_what_ended_by_itself_has_answered_and_what_was_broken_off_with_nothing_
 def test_retry_covers_what_was_broken_off():
     for cause, again in (("timeout", True), ("crash", True), ("out of memory", True), ("unavailable", False)):
         record = {"status": "feasible", "cause": cause, "objective": 7.0, "bound": None, "verified": True}
-        assert Task((), Asked(), retry=True).keep(record) is not again
-        assert Task((), Asked()).keep(record)
+        assert RunTask((), RunRequest(), retry=True).keep(record) is not again
+        assert RunTask((), RunRequest()).keep(record)

@@ -8,12 +8,12 @@ from schedlab.bench.records.answer import answer
 from schedlab.bench.records.record import plain, record
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.records.verify import Checker
-from schedlab.bench.runs.selection import Asked, plan
+from schedlab.bench.runs.selection import RunRequest, plan
 from schedlab.instances import load
 
 SNAPSHOT = ["eurora_99", "--at", "12:00", "--first", "12"]
 QUICK = ["--methods", "multi-search,first-solution:est", "--time-limit", "3", "--threads", "1"]
-ASKED = Asked(["multi-search", "first-solution:est"], time_limit=3.0, threads=1, at=43200, first=12)
+ASKED = RunRequest(["multi-search", "first-solution:est"], time_limit=3.0, threads=1, at=43200, first=12)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import schedlab as sl
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.runs.defaults import DAY_REPLAYED, LARGE_DISPATCH, NOON, SMALL_DISPATCH, WHOLE, defaults
 from schedlab.bench.runs.how_long import how_long, worst_case
-from schedlab.bench.runs.selection import Asked, Run, key_of, parse_methods, parse_seeds, plan
+from schedlab.bench.runs.selection import Run, RunRequest, key_of, parse_methods, parse_seeds, plan
 from schedlab.bench.runs.view import View, parse_clock
 from schedlab.instances import load
 from schedlab.instances.files.own_files import content_of
@@ -53,7 +53,7 @@ def test_the_content_of_an_instance_is_its_bytes(tmp_path):
 
 
 def test_by_default_a_large_day_shows_noon_the_whole_day_and_the_replayed_day():
-    runs = plan(load("eurora_700"), "eurora_700", Asked())
+    runs = plan(load("eurora_700"), "eurora_700", RunRequest())
     assert [r.view for r in runs if r.method == "multi-search"] == [NOON, WHOLE, DAY_REPLAYED]
     assert len(runs) == sum(map(len, LARGE_DISPATCH.values()))
     assert {r.view for r in runs if r.replay is not None} == {DAY_REPLAYED}
@@ -62,23 +62,23 @@ def test_by_default_a_large_day_shows_noon_the_whole_day_and_the_replayed_day():
 
 
 def test_a_small_machine_has_defaults_that_every_edition_takes():
-    runs = plan(load("eurora_99"), "eurora_99", Asked())
+    runs = plan(load("eurora_99"), "eurora_99", RunRequest())
     assert [r.method for r in runs if r.view == WHOLE] == [m for m, _ in SMALL_DISPATCH[WHOLE]]
     assert "cpo:pool" in {r.method for r in runs}
 
 
 def test_what_is_asked_for_alone_is_run():
     day = load("eurora_330")
-    (run,) = plan(day, "eurora_330", Asked(methods=["cpsat:pool"], time_limit=3, threads=1))
+    (run,) = plan(day, "eurora_330", RunRequest(methods=["cpsat:pool"], time_limit=3, threads=1))
     assert (run.view, run.method, run.time_limit, run.threads) == (WHOLE, "cpsat:pool", 3, 1)
-    noon = plan(day, "eurora_330", Asked(at=43200, first=50))
+    noon = plan(day, "eurora_330", RunRequest(at=43200, first=50))
     assert {r.view for r in noon} == {View(43200, 50)}
     assert [r.method for r in noon] == [m for m, _ in LARGE_DISPATCH[NOON]]
-    assert {r.time_limit for r in plan(day, "eurora_330", Asked(time_limit=2))} == {2}
+    assert {r.time_limit for r in plan(day, "eurora_330", RunRequest(time_limit=2))} == {2}
 
 
 def test_seeds_are_for_solvers_and_heuristics_run_once():
-    runs = plan(load("eurora_99"), "eurora_99", Asked(methods=["multi-search", "cpsat:pool"], seeds=(1, 2, 3)))
+    runs = plan(load("eurora_99"), "eurora_99", RunRequest(methods=["multi-search", "cpsat:pool"], seeds=(1, 2, 3)))
     assert [(r.method, r.seed) for r in runs] == [("multi-search", 1)] + [("cpsat:pool", s) for s in (1, 2, 3)]
 
 
@@ -136,15 +136,17 @@ def test_a_view_without_jobs_is_no_default_but_refused_if_it_is_asked_for():
     at_noon, after_noon = late(day, 43200 - begin), late(day, 43201 - begin)
     assert NOON in defaults(at_noon)
     assert list(defaults(after_noon)) == [WHOLE, DAY_REPLAYED]
-    assert {r.view for r in plan(after_noon, "eurora_330", Asked())} == {WHOLE, DAY_REPLAYED}
+    assert {r.view for r in plan(after_noon, "eurora_330", RunRequest())} == {WHOLE, DAY_REPLAYED}
     with pytest.raises(WrongUse, match="at 12:00, first 100' has no jobs"):
-        plan(after_noon, "eurora_330", Asked(at=43200, first=100))
-    later = plan(after_noon, "eurora_330", Asked(at=86400, first=50))
+        plan(after_noon, "eurora_330", RunRequest(at=43200, first=100))
+    later = plan(after_noon, "eurora_330", RunRequest(at=86400, first=50))
     assert [r.method for r in later] == [m for m, _ in LARGE_DISPATCH[NOON]]
 
 
 def policies(n, limit):
-    return [replace(run, time_limit=limit) for run in plan(load("eurora_99"), "eurora_99", Asked(methods=["easy"]))] * n
+    return [
+        replace(run, time_limit=limit) for run in plan(load("eurora_99"), "eurora_99", RunRequest(methods=["easy"]))
+    ] * n
 
 
 def test_how_long_runs_take_counts_the_limits_of_solvers_and_says_that_policies_are_quick():
@@ -161,5 +163,5 @@ def test_how_long_runs_take_counts_the_limits_of_solvers_and_says_that_policies_
 
 
 def test_a_dispatcher_that_asks_a_solver_is_no_quick_policy():
-    runs = plan(load("eurora_99"), "eurora_99", Asked(methods=["hcp3@cpsat"], time_limit=52))
+    runs = plan(load("eurora_99"), "eurora_99", RunRequest(methods=["hcp3@cpsat"], time_limit=52))
     assert how_long(runs, 1) == "1 run, at most 1.0 minutes"

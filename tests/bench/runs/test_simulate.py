@@ -14,8 +14,8 @@ from schedlab.bench.errors import WrongUse
 from schedlab.bench.kinds.replays import replay_in_worker
 from schedlab.bench.records.record import failed, plain, record
 from schedlab.bench.records.store import Store, read, read_results
-from schedlab.bench.runs.replay_settings import Replay, parse_stretch
-from schedlab.bench.runs.selection import Asked, Run, is_dispatcher, key_of, plan
+from schedlab.bench.runs.replay_settings import ReplaySettings, parse_stretch
+from schedlab.bench.runs.selection import Run, RunRequest, is_dispatcher, key_of, plan
 from schedlab.bench.runs.simulate import trace_name
 from schedlab.bench.runs.view import View
 from schedlab.instances import load
@@ -221,14 +221,14 @@ def test_an_instance_is_replayed_beside_the_offline_methods_that_it_is_measured_
 
 def test_the_default_day_shows_the_dispatchers_where_runtimes_are_known():
     day = load("eurora_99")
-    methods = [r.method for r in plan(day, "eurora_99", Asked()) if r.replay is not None]
+    methods = [r.method for r in plan(day, "eurora_99", RunRequest()) if r.replay is not None]
     assert {"fcfs", "easy-r", "conservative", "pbs-fifo", "hcp3-d@cpsat", "pcp3@cpsat"} <= set(methods)
     jobs = [replace(day.jobs[0], runtime=None), *day.jobs[1:]]
     unknown = replace(day, problem=day.dispatch.replace(jobs=jobs))
-    assert not any(r.replay for r in plan(unknown, "eurora_99", Asked()))
+    assert not any(r.replay for r in plan(unknown, "eurora_99", RunRequest()))
 
 
-RUN = Run("log", "log.swf", "c0ffee", "hcp3-d@cpsat", replay=Replay(trace=True))
+RUN = Run("log", "log.swf", "c0ffee", "hcp3-d@cpsat", replay=ReplaySettings(trace=True))
 
 
 @pytest.mark.parametrize(
@@ -280,9 +280,9 @@ def test_wrong_use_is_a_sentence_and_exit_code_2(bench, log, here, arguments, wo
 
 def test_a_dispatcher_replays_a_whole_day_only():
     with pytest.raises(WrongUse, match="leave --at out"):
-        plan(load("eurora_99"), "eurora_99", Asked(methods=["easy"], at=43200))
+        plan(load("eurora_99"), "eurora_99", RunRequest(methods=["easy"], at=43200))
     with pytest.raises(sl.UnknownName, match="easy"):
-        plan(load("eurora_99"), "eurora_99", Asked(methods=["eazy"]))
+        plan(load("eurora_99"), "eurora_99", RunRequest(methods=["eazy"]))
     assert is_dispatcher("rule:wt-strict-d") and is_dispatcher("hcp3@nothing") and not is_dispatcher("cpsat:pool")
 
 
@@ -309,7 +309,7 @@ class Planted:
 
 def spec_of(log, out, **fields):
     run = Run("log", str(log), "c0ffee", "hcp3@cpsat", view=View(durations="runtime"), time_limit=60.0,
-              replay=Replay(trace=True, nodes=8, cores=1))  # fmt: skip
+              replay=ReplaySettings(trace=True, nodes=8, cores=1))  # fmt: skip
     return replace(run, **fields), {**replace(run, **fields).head, "out": str(out), "stem": "planted"}
 
 

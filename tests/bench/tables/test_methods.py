@@ -7,7 +7,7 @@ from rich.console import Console
 from schedlab.bench.records.record import failed, plain, record, times
 from schedlab.bench.runs.defaults import NOON
 from schedlab.bench.runs.selection import Run
-from schedlab.bench.tables.methods import Board, boards
+from schedlab.bench.tables.methods import ViewResults, boards
 from schedlab.bench.tables.report import show
 
 
@@ -92,7 +92,7 @@ def test_several_seeds_are_one_row_with_mean_least_and_greatest():
 
 
 def test_where_more_is_better_the_greatest_objective_is_the_best():
-    board = Board([made("a:x", 5.0, 9.0, sense="maximize"), made("b:x", 7.0, 8.0, sense="maximize")])
+    board = ViewResults([made("a:x", 5.0, 9.0, sense="maximize"), made("b:x", 7.0, 8.0, sense="maximize")])
     assert (board.best.method, board.bound["bound"], board.schedule["objective"]) == ("b:x", 8.0, 7.0)
 
 
@@ -104,7 +104,7 @@ def test_a_bound_that_a_verified_schedule_refutes_is_told():
 def test_a_schedule_that_does_not_hold_never_wins():
     bad = made("cpsat:pool", 1.0, status="error", verified=False)
     assert failed(bad)
-    board = Board([bad, made("multi-search", 21.0)])
+    board = ViewResults([bad, made("multi-search", 21.0)])
     assert board.best.method == "multi-search"
     assert "NO" in row(printed([bad])[0], "cpsat:pool")
 

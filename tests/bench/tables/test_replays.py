@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 from schedlab.bench.records.record import record
-from schedlab.bench.runs.progress import Lines, Live
-from schedlab.bench.runs.replay_settings import Replay
+from schedlab.bench.runs.progress import Lines, LiveDisplay
+from schedlab.bench.runs.replay_settings import ReplaySettings
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables.replays.columns import columns_of
@@ -17,7 +17,7 @@ from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.registry import PREDICTED_BY
 
 DAY = View(durations="runtime")
-USUAL = Replay()
+USUAL = ReplaySettings()
 ENDED = dict.fromkeys(("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing"), 0)
 
 
@@ -201,7 +201,7 @@ def test_a_bound_that_a_verified_replay_refutes_is_told():
 
 
 def test_other_machines_loads_and_contents_are_other_tables():
-    loaded = made("fcfs", 50.0, 1.0, 1.0, replay=Replay(load=1.2), offline=False)
+    loaded = made("fcfs", 50.0, 1.0, 1.0, replay=ReplaySettings(load=1.2), offline=False)
     boards, left = sorted_out([*RECORDS, loaded, offline("multi-search", 1.0, None, content="other")])
     assert [title for title, _ in boards] == [
         "eurora_700, replay of the day, 0.2 s a decision",
@@ -210,7 +210,7 @@ def test_other_machines_loads_and_contents_are_other_tables():
     assert [len(b.offline) for _, b in boards] == [2, 0] and [r["content"] for r in left] == ["other"]
 
 
-RUN = Run("log", "log.swf", "c", "easy", view=DAY, replay=Replay(trace=True).for_policies)
+RUN = Run("log", "log.swf", "c", "easy", view=DAY, replay=ReplaySettings(trace=True).for_policies)
 
 
 def told(done, seconds):
@@ -231,7 +231,7 @@ def test_plain_lines_tell_rate_and_time_left_every_ten_seconds():
 
 
 def test_the_bar_of_a_replay_is_that_of_its_jobs():
-    live = Live([RUN], Console(file=io.StringIO(), width=120, force_terminal=True))
+    live = LiveDisplay([RUN], Console(file=io.StringIO(), width=120, force_terminal=True))
     with live:
         live.begun(RUN)
         live.progress(RUN, told(2500, 5.0))

@@ -10,7 +10,7 @@ from schedlab.heuristics.clock import running
 from schedlab.heuristics.delay_search import _fill
 from schedlab.heuristics.kernels.aggregate import BLOCK, new_aggregate, possible
 from schedlab.heuristics.kernels.earliest import new_scratch
-from schedlab.heuristics.kernels.placement import KINDS, PARKED, new_hopeless, place
+from schedlab.heuristics.kernels.placement import KINDS, POSTPONED, new_hopeless, place
 from schedlab.heuristics.kernels.profile import NEVER, new_profile
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 
@@ -40,7 +40,7 @@ def assert_same(problem, names):
             continue
         (starts, nodes), (expected, on) = scheduler.place(order), without_the_bound(scheduler, order)
         assert starts.tolist() == expected.tolist(), name
-        placed = np.repeat(starts != PARKED, np.diff(first))
+        placed = np.repeat(starts != POSTPONED, np.diff(first))
         assert nodes[placed].tolist() == on[placed].tolist(), name
 
 

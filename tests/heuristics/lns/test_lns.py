@@ -14,7 +14,7 @@ from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels.earnings import profit
 from schedlab.heuristics.list_scheduling.first_solution import ListScheduler
 from schedlab.heuristics.lns.random_keys import bulk_of, drawn, features, keys_of
-from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, Series
+from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, StepFunction
 
 QUEUES = [Queue("day", 600), Queue("night", 7200, ((64800, 72000),))]
 AIMS = ("waiting", "weighted-wait", "makespan", "late-jobs", "slowdown", "weighted-tardiness")
@@ -44,9 +44,9 @@ def plant() -> Cooling:
     return Cooling("plant", (0, 20, 40), (0, 150, 400), ((0, 10, 60), (0, 40, 200), (0, 80, 400)))
 
 
-def earning(jobs: list[Job], price: float = 0.5, until: int = 400, energy: Series | float = 3.0) -> Profit:
-    temperatures = Series([0, 100, 200, 300], [5.0, 15.0, 28.0, 12.0], 5000)
-    return Profit(Dispatch(machine(), jobs, QUEUES), temperatures, plant(), price, energy, until=until)
+def earning(jobs: list[Job], price: float = 0.5, until: int = 400, energy: StepFunction | float = 3.0) -> Profit:
+    temperatures = StepFunction([0, 100, 200, 300], [5.0, 15.0, 28.0, 12.0], 5000)
+    return Profit(Dispatch(machine(), jobs, QUEUES), temperatures, plant(), price, energy, horizon_end=until)
 
 
 @settings(max_examples=25, deadline=None)
@@ -193,7 +193,7 @@ def test_the_ledger_is_the_account() -> None:
         Job(f"j{k}", 0, int(rng.integers(1, 300)), 1, {"cores": 2}, "day", power=float(rng.integers(90)))
         for k in range(9)
     ]
-    prices = Series([0, 150], [2.0, -1.0], 5000)
+    prices = StepFunction([0, 150], [2.0, -1.0], 5000)
     p = earning(jobs, energy=prices)
     a = arrays(p)
     for _ in range(20):

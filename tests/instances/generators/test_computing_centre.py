@@ -48,7 +48,7 @@ class TestShipped:
         assert len(instance.jobs) == sizes["jobs"] and len(instance.platform.nodes) == sizes["nodes"]
         assert abs(offered_load(instance.profit.dispatch) - 1.5) <= 0.1
         assert instance.jobs[0].submit == 0
-        assert sizes["days"] - 0.1 < instance.profit.until / DAY <= sizes["days"]
+        assert sizes["days"] - 0.1 < instance.profit.horizon_end / DAY <= sizes["days"]
         for job in instance.jobs:
             assert job.runtime is not None and sizes.get("shortest", 1) <= job.runtime <= job.walltime <= DAY
             assert 0 < job.units <= sizes["nodes"] // 2 and job.request["cores"] <= 32

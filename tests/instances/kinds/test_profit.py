@@ -124,11 +124,11 @@ class TestReading:
             _ = instance.dispatch
 
     def test_profit_counts_up_to_the_last_submission_or_the_moment_given(self, centre: Centre, tmp_path: Path) -> None:
-        assert load(centre()).profit.until == 7200
+        assert load(centre()).profit.horizon_end == 7200
         (tmp_path / "centre/summer.csv").write_text("time_s,temperature_c\n0,20\n5000,22\n")
         text = SETTINGS.replace("[profit]", "[profit]\nuntil_s = 9000")
         (tmp_path / "centre/instance.toml").write_text(text)
-        assert load(tmp_path / "centre").profit.until == 9000
+        assert load(tmp_path / "centre").profit.horizon_end == 9000
 
     def test_watts_per_core_stand_in_for_a_power_that_is_not_known(self, centre: Centre) -> None:
         folder = centre(("[profit]", "[profit]\nwatts_per_core = 9.0"), jobs_csv=JOBS.replace(",280.5", ","))
@@ -145,7 +145,7 @@ class TestReading:
         with pytest.raises(InstanceError, match="line 5, units"):
             load(folder)
         instance = load(folder, drop_impossible=True)
-        assert [j.id for j, _ in instance.dropped] == ["d"] and instance.profit.until == 7200
+        assert [j.id for j, _ in instance.dropped] == ["d"] and instance.profit.horizon_end == 7200
 
 
 class TestWriting:
@@ -169,7 +169,7 @@ class TestWriting:
         write(load(folder), tmp_path / "copy")
         problem = load(tmp_path / "copy").profit
         assert problem.energy_price == load(folder).profit.energy_price
-        assert (problem.until, problem.watts_per_core) == (7000, 8.5)
+        assert (problem.horizon_end, problem.watts_per_core) == (7000, 8.5)
 
     def test_a_problem_without_scenarios_cannot_be_written(self, centre: Centre, tmp_path: Path) -> None:
         instance = replace(load(centre()), centre=None)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from random_evictions import applications, best_by_enumeration, random_eviction, random_shared
-from schedlab import BatchJob, Candidate, Eviction, EvictionPlan, ProblemError
+from schedlab import BatchJob, Eviction, EvictionCandidate, EvictionPlan, ProblemError
 from schedlab.models import Checkpointing, Schedule
 from schedlab.models.eviction.jobs import checkpoint_seconds
 from shared_data import DATA
@@ -24,7 +24,7 @@ def needs(backend: str) -> None:
 
 
 def two_jobs(**changes: object) -> Eviction:
-    jobs = [Candidate("a", 64, 7200, 90, None), Candidate("b", 64, 3600, 300, 200)]
+    jobs = [EvictionCandidate("a", 64, 7200, 90, None), EvictionCandidate("b", 64, 3600, 300, 200)]
     return Eviction(jobs, nodes_needed=100, deadline_s=180).replace(**changes)
 
 
@@ -46,13 +46,13 @@ class TestLossAndCheckpoints:
         assert a.mb_s == 7000
 
     def test_times_are_rounded_up_to_whole_steps_and_the_deadline_down(self) -> None:
-        jobs = [Candidate("a", 1, 0, 60, 60.001), Candidate("b", 1, 0, 0, Fraction(1, 3))]
+        jobs = [EvictionCandidate("a", 1, 0, 60, 60.001), EvictionCandidate("b", 1, 0, 0, Fraction(1, 3))]
         p = Eviction(jobs, 0, deadline_s=179, step_s=60)
         assert p.checkpoint_steps == {"a": {"app": 2, "sys": 1}, "b": {"app": 1, "sys": 0}}
         assert p.steps == 2
 
     def test_a_tenth_is_a_tenth(self) -> None:
-        p = Eviction([Candidate("a", 1, 0, 0.1 * 3, 0.3)], 0, deadline_s=9, step_s=1)
+        p = Eviction([EvictionCandidate("a", 1, 0, 0.1 * 3, 0.3)], 0, deadline_s=9, step_s=1)
         job = BatchJob("b", 1, 0, None, 10, memory=1000, application_share=0.3)
         assert p.checkpoint_steps["a"] == {"app": 1, "sys": 1}
         assert job.candidate(10, 100, 100).application_s == 3
@@ -106,12 +106,12 @@ class TestBadData:
     @pytest.mark.parametrize(
         ("job", "said"),
         [
-            (Candidate("a", 0, 1, 1, 1), "job 'a': nodes is 0"),
-            (Candidate("a", -3, 1, 1, 1), "job 'a': nodes is -3"),
-            (Candidate("a", 1, -1, 1, 1), "job 'a': loss is -1"),
-            (Candidate("a", 1, 1, -1, 1), "job 'a': system_s is -1"),
-            (Candidate("a", 1, 1, float("nan"), 1), "job 'a': system_s is nan"),
-            (Candidate("a", 1, 1, 1, 1, wait_s=2), "job 'a': wait_s is 2"),
+            (EvictionCandidate("a", 0, 1, 1, 1), "job 'a': nodes is 0"),
+            (EvictionCandidate("a", -3, 1, 1, 1), "job 'a': nodes is -3"),
+            (EvictionCandidate("a", 1, -1, 1, 1), "job 'a': loss is -1"),
+            (EvictionCandidate("a", 1, 1, -1, 1), "job 'a': system_s is -1"),
+            (EvictionCandidate("a", 1, 1, float("nan"), 1), "job 'a': system_s is nan"),
+            (EvictionCandidate("a", 1, 1, 1, 1, wait_s=2), "job 'a': wait_s is 2"),
             (
                 BatchJob("a", 1, 0, 200, 300, 1, 0.5),
                 "last_checkpoint is 200; expected is a moment from its start, 0, to now",
@@ -123,7 +123,9 @@ class TestBadData:
             (BatchJob("a", 1, 0, None, 300, 1, 1.5), "application_share is 1.5"),
         ],
     )
-    def test_a_job_that_contradicts_itself_is_named_with_the_field(self, job: BatchJob | Candidate, said: str) -> None:
+    def test_a_job_that_contradicts_itself_is_named_with_the_field(
+        self, job: BatchJob | EvictionCandidate, said: str
+    ) -> None:
         with pytest.raises(ProblemError) as caught:
             Eviction([job], 0, 900, now=100, file_system_mb_s=1, node_mb_s=1)
         assert said in str(caught.value)
@@ -134,7 +136,7 @@ class TestBadData:
 
     def test_a_job_listed_twice(self) -> None:
         with pytest.raises(ProblemError, match="job 'a' is listed 2 times"):
-            two_jobs(jobs=[Candidate("a", 1, 1, 1, 1)] * 2, nodes_needed=1)
+            two_jobs(jobs=[EvictionCandidate("a", 1, 1, 1, 1)] * 2, nodes_needed=1)
 
     @pytest.mark.parametrize("changes", [{"nodes_needed": -1}, {"deadline_s": -1}, {"step_s": 0}, {"step_s": 1.5}])
     def test_settings_that_make_no_sense(self, changes: dict[str, object]) -> None:
@@ -230,7 +232,7 @@ class TestFormulations:
 
 class TestSharedBandwidth:
     def side_by_side(self, bandwidth: int = 200) -> Eviction:
-        jobs = [Candidate(x, 2, 100, 60, 120, wait_s=90, mb_s=100) for x in "abc"]
+        jobs = [EvictionCandidate(x, 2, 100, 60, 120, wait_s=90, mb_s=100) for x in "abc"]
         return Eviction(jobs, 4, 60, 60, file_system_mb_s=bandwidth, shared_bandwidth=True)
 
     @pytest.mark.parametrize("backend", ["cpsat", "cpo", "highs"])

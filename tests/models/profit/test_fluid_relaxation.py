@@ -65,5 +65,5 @@ def test_the_linear_relaxation_bounds_and_orders() -> None:
 
 def test_a_problem_in_which_nothing_can_earn_is_worth_nothing() -> None:
     p = cut(12)
-    late = p.replace(dispatch=p.dispatch.replace(jobs=[j for j in p.jobs if j.submit > 3600]), until=3600)
+    late = p.replace(dispatch=p.dispatch.replace(jobs=[j for j in p.jobs if j.submit > 3600]), horizon_end=3600)
     assert bound(late) == pytest.approx(0, abs=1e-9)

@@ -3,7 +3,7 @@
 import pytest
 import schedlab as sl
 from schedlab.heuristics import RULES
-from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule, Series
+from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule, StepFunction
 from schedlab.models.profit.segments import points_to
 from small_profits import best_by_enumeration, cut, half_a_day, stand_in, tiny
 
@@ -79,7 +79,7 @@ def test_a_schedule_is_a_solution_of_every_formulation_and_is_read_back(formulat
     (objective,) = encoding.model.objectives
     assert encoding.model.value(objective, assignment) == pytest.approx(p.objective(schedule), rel=1e-9)
     again = encoding.read(assignment)
-    early = [i for i, s in schedule.start.items() if s < p.until]
+    early = [i for i, s in schedule.start.items() if s < p.horizon_end]
     assert {i: again.start[i] for i in early} == {i: schedule.start[i] for i in early}
     assert set(again.start) == set(schedule.start)
     if not encoding.relaxation:
@@ -95,7 +95,9 @@ def one_job(submit: int, walltime: int, until: int, deadline: int | None = None,
     flat = Cooling("half", (0, 40), (0, 1000), ((0, 500), (0, 500)))
     machine = Platform([NodeGroup("n", 1, {"cores": 10})])
     given = {"price": 0.1, "energy_price": 0.5, **more}
-    return Profit(Dispatch(machine, jobs, [Queue("q", 60)]), Series.constant(20, 0, 10**6), flat, until=until, **given)  # type: ignore[arg-type]
+    return Profit(
+        Dispatch(machine, jobs, [Queue("q", 60)]), StepFunction.constant(20, 0, 10**6), flat, horizon_end=until, **given
+    )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", PROVERS)
@@ -117,7 +119,7 @@ def test_work_with_a_deadline_cannot_wait(method: str) -> None:
 
 @pytest.mark.parametrize("method", PROVERS)
 def test_energy_with_a_negative_price_is_earned_with_its_cooling(method: str) -> None:
-    p = one_job(0, 3600, 7200, price=0.0, energy_price=Series([0, 5000], [0.5, -0.5], 10**6))
+    p = one_job(0, 3600, 7200, price=0.0, energy_price=StepFunction([0, 5000], [0.5, -0.5], 10**6))
     r = solved(p, method)
     assert r.status == "optimal"
     assert r.schedule.start["only"] == 5000
@@ -131,7 +133,7 @@ def test_jobs_that_are_left_out_follow_where_they_fit() -> None:
     schedule = encoding.read(nothing)
     assert p.verify(schedule) == []
     assert p.objective(schedule) == 0
-    assert min(schedule.start.values()) == p.until
+    assert min(schedule.start.values()) == p.horizon_end
 
 
 def test_points_on_a_line_are_no_bends() -> None:

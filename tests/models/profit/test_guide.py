@@ -9,7 +9,7 @@ import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.instances.formats.cooling_tables import cooling
-from schedlab.models import Cooling, Profit, Series
+from schedlab.models import Cooling, Profit, StepFunction
 from schedlab.models.profit.efficiency import days
 from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split
 
@@ -67,8 +67,8 @@ def centre(busy, temperature=None, table=WET, until=None):
     ]
     machine = sl.Platform([sl.NodeGroup("n", 10, {"cores": 10})])
     until = len(busy) * DAY if until is None else until
-    temperature = temperature or Series.constant(20, 0, (len(busy) + 1) * DAY)
-    problem = Profit(sl.Dispatch(machine, jobs, [sl.Queue("q", 60)]), temperature, table, 0.1, 0.13, until=until)
+    temperature = temperature or StepFunction.constant(20, 0, (len(busy) + 1) * DAY)
+    problem = Profit(sl.Dispatch(machine, jobs, [sl.Queue("q", 60)]), temperature, table, 0.1, 0.13, horizon_end=until)
     names = machine.groups[0].nodes
     starts = {j.id: j.submit for j in jobs}
     return problem, sl.Schedule(starts, {j.id: {names[int(j.id.split(".")[1])]: 1} for j in jobs})
@@ -89,13 +89,13 @@ class TestDays:
 
     def test_the_point_of_a_day_is_the_mean_over_its_hours(self):
         warm = Cooling("c", (0, 40), (0, 500, 1000), ((0, 50, 200), (0, 150, 400)))  # 1.1 and 1.3 at 500 W
-        half = Series([0, DAY, DAY + 6 * 3600], [0, 0, 40], 3 * DAY)  # 6 hours cold, 18 warm
+        half = StepFunction([0, DAY, DAY + 6 * 3600], [0, 0, 40], 3 * DAY)  # 6 hours cold, 18 warm
         (day,) = days(*centre([5, 5], half, warm)).days
         assert day.slope_change == pytest.approx(0.25 * 1.1 + 0.75 * 1.3)
 
     def test_hours_without_a_slope_change_do_not_count_for_the_point(self):
         partly = Cooling("c", (0, 40), (0, 500, 1000), ((0, 50, 100), (0, 150, 400)))
-        half = Series([0, DAY, DAY + 6 * 3600], [0, 0, 40], 3 * DAY)
+        half = StepFunction([0, DAY, DAY + 6 * 3600], [0, 0, 40], 3 * DAY)
         (day,) = days(*centre([5, 5], half, partly)).days
         assert day.slope_change == pytest.approx(1.3)
 

@@ -8,7 +8,7 @@ from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.engine.moment import Moment
 from schedlab.simulation.engine.simulator import simulate
-from schedlab.simulation.policies.cp.allocation import Board
+from schedlab.simulation.policies.cp.allocation import NodeTimeline
 from schedlab.simulation.policies.cp.dispatcher import make
 from schedlab.simulation.policies.cp.model import what_runs
 from schedlab.simulation.policies.cp.urgency import Guard
@@ -35,7 +35,7 @@ def moment(now, waiting, running=(), expected=None):
 def held(guard, m):
     jobs = Register(PLATFORM, QUEUES).look(m)
     guard.look(m, jobs)
-    board = Board(np.array(list(PLATFORM.capacity.values()), np.int64), m.now, what_runs(m, False).bound)
+    board = NodeTimeline(np.array(list(PLATFORM.capacity.values()), np.int64), m.now, what_runs(m, False).bound)
     return guard.hold(m, jobs, board)
 
 
