@@ -13,7 +13,7 @@ of a ``cumulative`` far more than several of which each may be absent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...models.language import Alternative, Interval, Linear, Model
@@ -67,29 +67,33 @@ class Choices:
         self._any: dict[tuple[int, ...], int] = {}
         self._sized: set[int] = set()
 
-    def groups(self, rows: Iterable[Row]) -> list[list[Row]]:
-        """The rows, those together that at most one can take part of: options of one alternative with constant demands."""
-        if not self.of_option:
-            return [[row] for row in rows]
-        found: list[list[Row]] = []
+    def shared(self, intervals: Sequence[Interval]) -> bool:
+        """Whether two of the intervals are options of one alternative."""
+        known = [c for c in map(self.of_option.get, [v.index for v in intervals]) if c is not None]
+        return len(set(map(id, known))) < len(known)
+
+    def groups(self, rows: Iterable[Row]) -> tuple[list[list[Row]], list[Row]]:
+        """Split the rows: groups of options of one alternative with constant demands, and all other rows.
+
+        At most one option of a group takes part.
+        """
         of: dict[int, list[Row]] = {}
+        single = []
         for v, demand in rows:
             c = self.of_option.get(v.index)
-            if c is None or type(demand) is not int or not demand or not v.size_lo:
-                found.append([(v, demand)])
-                continue
-            group = of.get(id(c))
-            if group is None:
-                group = of[id(c)] = []
-                found.append(group)
-            group.append((v, demand))
-        return found
+            if c is not None and type(demand) is int and demand and v.size_lo:
+                of.setdefault(id(c), []).append((v, demand))
+            else:
+                single.append((v, demand))
+        several = [group for group in of.values() if len(group) > 1]
+        single += [group[0] for group in of.values() if len(group) == 1]
+        return several, single
 
-    def alternative(self, group: list[Row]) -> Alternative:
+    def alternative(self, group: Sequence[Row]) -> Alternative:
         """The alternative that the options of a group belong to."""
         return self.of_option[group[0][0].index]
 
-    def any_of(self, group: list[Row]) -> int:
+    def any_of(self, group: Sequence[Row]) -> int:
         """A literal: one of these options of one alternative is present; -1 if one always is."""
         c = self.alternative(group)
         own = self.presence[c.interval.index]
@@ -103,7 +107,7 @@ class Choices:
             self._any[inside] = one
         return self._any[inside]
 
-    def demand(self, group: list[Row], present: int) -> Any:
+    def demand(self, group: Sequence[Row], present: int) -> Any:
         """The demand of these options of one alternative: a number, or a native variable."""
         amounts = {self.presence[v.index]: demand for v, demand in group if type(demand) is int}
         values = sorted(set(amounts.values()))

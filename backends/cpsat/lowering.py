@@ -8,7 +8,7 @@ on one resource are their master's interval there, with the demand of the chosen
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -178,8 +178,8 @@ class CpSatLowering:
             case Cumulative():
                 self._cumulative(constraint)
             case NoOverlap(intervals):
-                rows = self._rows((v, 1) for v in intervals)
-                self.native.model.add_no_overlap([interval for interval, _ in rows])
+                occupying, _ = self._rows(intervals, [1] * len(intervals))
+                self.native.model.add_no_overlap(occupying)
             case Synchronize(v, others):
                 for other in others:
                     self._together(other, v, (*self.present(other), *self.present(v)))
@@ -225,8 +225,7 @@ class CpSatLowering:
         self.native.require(Form(dict(terms), right.constant - left.constant), c.delay, float("inf"), when)
 
     def _cumulative(self, c: Cumulative) -> None:
-        rows = list(self._rows(zip(c.intervals, c.demands, strict=True)))
-        intervals, demands = [interval for interval, _ in rows], [height for _, height in rows]
+        intervals, demands = self._rows(c.intervals, c.demands)
         self.native.nonzeros += len(intervals)
         most = max(capacity for _, capacity in c.steps)
         if len(c.steps) > 1:
@@ -236,21 +235,27 @@ class CpSatLowering:
                     demands.append(most - capacity)
         self.native.model.add_cumulative(intervals, demands, most)
 
-    def _rows(self, rows: Iterable[Row]) -> Iterable[tuple[Any, Any]]:
-        """The native intervals that take something of a resource, with their demands."""
-        for group in self.choices.groups(rows):
-            if len(group) > 1:
-                yield self._chosen(group)
-                continue
-            v, demand = group[0]
+    def _rows(self, members: Sequence[Interval], amounts: Sequence[int | Linear]) -> tuple[list[Any], list[Any]]:
+        """The native intervals that take something of a resource, and their demands."""
+        intervals, demands = [], []
+        rows: Iterable[Row] = zip(members, amounts, strict=True)
+        if self.choices.shared(members):
+            several, rows = self.choices.groups(rows)
+            for group in several:
+                interval, demand = self._chosen(group)
+                intervals.append(interval)
+                demands.append(demand)
+        for v, demand in rows:
             also, height = self._demands.lower(demand) if isinstance(demand, Linear) else ((), demand)
             if type(height) is int and not height:
                 continue
             found = self._occupying_interval(v, also)
             if found is not None:
-                yield found, height
+                intervals.append(found)
+                demands.append(height)
+        return intervals, demands
 
-    def _chosen(self, group: list[Row]) -> tuple[Any, Any]:
+    def _chosen(self, group: Sequence[Row]) -> tuple[Any, Any]:
         """(interval, demand) of several options of one alternative: their master, where one of them is chosen."""
         choices = self.choices
         c, present = choices.alternative(group), choices.any_of(group)

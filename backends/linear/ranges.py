@@ -16,7 +16,7 @@ import numpy as np
 from ...models.language import Model
 from ..base import SolverUnavailable
 from ..exact_range import variable_sizes
-from .form import LinearForm
+from .form import Floats, Ints, LinearForm
 
 LARGEST_COLUMN = 2.0**31
 LARGEST_RATIO = 1e7  # of the coefficient of an integral column to the least coefficient of its row
@@ -34,23 +34,34 @@ def require_range(model: Model, form: LinearForm, solver: str) -> None:
     for name, greatest in variable_sizes(model):
         if greatest > LARGEST_COLUMN:
             raise _refusal(solver, name, f"values up to {float(greatest):.3g}", LARGEST_COLUMN)
-    reach = np.maximum(np.abs(form.column_lo), np.abs(form.column_hi))
     size = np.abs(form.value)
-    row = np.repeat(np.arange(len(form.row_lo)), np.diff(form.start))
+    if not len(size):
+        return
+    length = np.diff(form.start)
+    largest, least = float(size.max()), float(size.min(initial=np.inf, where=size > 0))
+    if largest > LARGEST_RATIO * least:
+        _require_ratios(form, size, np.repeat(np.arange(len(length)), length), solver)
+    reach = np.maximum(np.abs(form.column_lo), np.abs(form.column_hi))
+    reach[~np.isfinite(reach)] = 0.0
+    if largest * float(reach.max()) * int(length.max()) > LARGEST_SUM:
+        total = np.bincount(np.repeat(np.arange(len(length)), length), size * reach[form.index], minlength=len(length))
+        k = int(total.argmax())
+        if total[k] > LARGEST_SUM:
+            raise _refusal(solver, form.row_blocks.name(k), f"sums up to {total[k]:.3g}", LARGEST_SUM)
+
+
+def _require_ratios(form: LinearForm, size: Floats, row: Ints, solver: str) -> None:
+    """Check the ratio of coefficients in each row; ``size``: their absolute values, ``row``: the row of each."""
     least = np.full(len(form.row_lo), np.inf)
     np.minimum.at(least, row, np.where(size > 0, size, np.inf))
     whole = np.ones(len(form.row_lo), dtype=bool)
     np.logical_and.at(whole, row, form.value == np.rint(form.value))
     ratio = np.where((form.integral[form.index] > 0) & whole[row], size / least[row], 0.0)
-    if len(ratio) and ratio.max() > LARGEST_RATIO:
-        k = int(ratio.argmax())
+    k = int(ratio.argmax())
+    if ratio[k] > LARGEST_RATIO:
         raise _refusal(
             solver, form.row_blocks.name(int(row[k])), f"a ratio of coefficients of {ratio[k]:.3g}", LARGEST_RATIO
         )
-    total = np.bincount(row, size * np.where(np.isfinite(reach), reach, 0.0)[form.index], minlength=len(form.row_lo))
-    if len(total) and total.max() > LARGEST_SUM:
-        k = int(total.argmax())
-        raise _refusal(solver, form.row_blocks.name(k), f"sums up to {total[k]:.3g}", LARGEST_SUM)
 
 
 def _refusal(solver: str, name: str, what: str, limit: float) -> SolverUnavailable:

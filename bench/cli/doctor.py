@@ -99,7 +99,7 @@ def traps() -> Iterator[str]:
         yield "one core: CP-SAT searches without its portfolio; results are not comparable with those of more cores"
     if (quota := _quota()) is not None and quota < cores() - 0.01:
         yield f"the container may use {quota:g} cores, but {cores()} are seen: give --threads {max(1, int(quota))}"
-    if os.environ.get("NUMBA_CACHE_DIR") is None and not _writable(Path(__file__).parent.parent / "heuristics"):
+    if os.environ.get("NUMBA_CACHE_DIR") is None and not _writable(Path(__file__).parents[2] / "heuristics"):
         yield "the heuristics' folder is not writable: set NUMBA_CACHE_DIR, or the kernels are compiled in every run"
     if not Path("/proc/self/stat").exists():
         yield "there is no /proc here: --memory cannot be enforced"

@@ -123,7 +123,7 @@ def accasim(
     python: Path, log: Path, nodes: int, cores: int, dispatcher: str, told: Callable[[int], object] = lambda done: None
 ) -> ReplayTime:
     """One replay by AccaSim; ``told``: how many jobs have ended, now and then. Raises Unavailable."""
-    script = Path(__file__).with_name("speed_accasim.py")
+    script = Path(__file__).with_name("accasim.py")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
         asked = {"log": str(log), "nodes": nodes, "cores": cores, "dispatcher": dispatcher, "folder": folder}
         command, began = [str(python), "-I", str(script), json.dumps(asked)], time.monotonic()

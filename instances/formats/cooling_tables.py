@@ -14,7 +14,7 @@ from ...models.profit.cooling import Cooling
 from ..files.sheet import COMMENT, SHOWN, Sheet, SheetRow, one_of
 from ..files.writing import to_csv
 
-SHIPPED = Path(__file__).parent / "cooling"
+SHIPPED = Path(__file__).parents[1] / "cooling"
 TEMPERATURE = ("temperature_c", "ambient_c")
 POWER, COOLING, PUE = "it_power_w", "cooling_power_w", "pue"
 COLUMNS = ("temperature_c", POWER, COOLING, PUE)

@@ -174,7 +174,7 @@ class CPDispatcher:
         seconds = {"model": solving - modelling, "solve": allocating - solving}
         if answer.best is None:
             return Decision(first, answer.ended, None, seconds, len(chosen.jobs), urgent)
-        starts = self._read(made.encoding.read(answer.best), chosen, asked, board, held)
+        starts = self._read(made.encoding, answer.best, chosen, asked, board, held)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, len(chosen.jobs), urgent)
 
@@ -186,7 +186,7 @@ class CPDispatcher:
         seen = held.on(NodeTimeline(self._capacity, moment.now, runs.seen))
         placed = seen.place(wanted, np.arange(len(chosen.jobs)))
         jobs = chosen + held.jobs
-        problem = problem_of(moment, jobs, [*windows, *held.windows], runs.seen, self.aim, self.formulation == "pool")
+        problem = problem_of(moment, jobs, [*windows, *held.windows], runs.seen, self.aim)
         encoding = problem.formulations[self.formulation]()
         compiled = find_backend(self.backend).compile(encoding.model)
         if (placed.start < 0).any():
@@ -197,11 +197,18 @@ class CPDispatcher:
         return Modelled(encoding, compiled, encoding.write(start))
 
     def _read(
-        self, schedule: Schedule, chosen: Waiting, asked: Requests, board: NodeTimeline, held: Held
+        self,
+        encoding: Encoding,
+        answer: Assignment,
+        chosen: Waiting,
+        asked: Requests,
+        board: NodeTimeline,
+        held: Held,
     ) -> list[Start]:
-        """What starts now: of a model of nodes where it says; of a pool, or beside reservations, placed by priority."""
+        """Return what starts now: on the nodes of an exact model; of a relaxation, or beside reservations, by priority."""
+        schedule = encoding.read(answer)
         here = np.array([i for i, j in enumerate(chosen.jobs) if schedule.start[j.id] == board.now], np.int64)
-        if self.formulation != "pool" and not self.naive and not held.placed:
+        if not encoding.relaxation and not self.naive and not held.placed:
             ids = [chosen.jobs[i].id for i in here.tolist()]
             return [Start(i, schedule.nodes[i]) for i in ids]
         return self._starts(chosen, asked, board.copy().place(asked, here))

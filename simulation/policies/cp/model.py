@@ -119,27 +119,24 @@ def _clipped(windows: Iterable[Window], now: int, last: int, far: int) -> tuple[
 
 
 def problem_of(
-    moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]], seen: Taken, aim: str, pooled: bool
+    moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]], seen: Taken, aim: str
 ) -> Dispatch:
-    """The dispatch problem of these jobs beside what runs, each taking what is expected of it.
-
-    ``pooled``: what runs is merged by its end; else by its node and end.
-    """
+    """Return the dispatch problem of these jobs beside the running ones, with expected durations."""
     listed = [
         replace(j, walltime=d, earliest_start=None, deadline=None, windows=tuple(w), runtime=None)
         for j, d, w in zip(jobs.jobs, jobs.duration.tolist(), windows, strict=True)
     ]
     queues = [Queue(q.name, q.ewt) for q in moment.queues]
-    running = _merged(moment.platform, moment.now, seen, pooled)
+    running = _merged(moment.platform, moment.now, seen)
     return Dispatch(moment.platform, listed, queues, aim, moment.now, running)
 
 
-def _merged(platform: Platform, now: int, taken: Taken, pooled: bool) -> list[Running]:
-    """What is taken until the same moment (on the same node) as one running job."""
+def _merged(platform: Platform, now: int, taken: Taken) -> list[Running]:
+    """Return one running job per node and expected end."""
     node, until, amounts = taken
     if not node.size:
         return []
-    keys, which = np.unique(np.column_stack([until, 0 * node if pooled else node]), axis=0, return_inverse=True)
+    keys, which = np.unique(np.column_stack([until, node]), axis=0, return_inverse=True)
     total = np.zeros((len(keys), amounts.shape[1]), np.int64)
     np.add.at(total, which.reshape(-1), amounts)
     names, resources, found = platform.nodes, platform.resources, []

@@ -361,4 +361,4 @@ def test_what_cannot_be_used_is_named(bench, copied):
 def test_the_template_is_part_of_the_package():
     import schedlab.bench
 
-    assert (Path(schedlab.bench.__file__).parent / "plot.html").is_file()
+    assert (Path(schedlab.bench.plots.__file__).parent / "plot.html").is_file()

@@ -97,6 +97,15 @@ def test_every_version_replays_a_morning(name):
     assert (found.start >= found.workload.submit).all()
 
 
+@pytest.mark.parametrize(("family", "formulation"), [("hcp", "classes"), ("hcp", "counts"), ("pcp", "pool")])
+def test_any_formulation_may_be_chosen(family, formulation):
+    """Of a relaxation the starts are read, and the nodes are found by priority."""
+    day = sl.load("eurora_99")
+    morning = sl.Workload.of(day.dispatch).first(25)
+    found = simulate(morning, day.platform, CPDispatcher(family, 3, formulation=formulation, limit=0.02))
+    assert found.violations == [] and (found.start >= 0).all()
+
+
 def test_deterministic_replays_are_the_same():
     day = sl.load("eurora_99")
     w = sl.Workload.of(day.dispatch).first(40)

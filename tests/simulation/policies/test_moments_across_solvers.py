@@ -84,7 +84,7 @@ def problem_at(case: Case) -> Dispatch:
     last = max([NOW, *seen[1].tolist()]) + int(jobs.duration.sum())
     always, pause = ((NOW, last),), ((NOW, NOW + 2), (NOW + 7, last))
     windows = [pause if case.calendar and k % 2 else always for k in range(case.jobs)]
-    return problem_of(moment, jobs, windows, seen, case.aim, case.formulation == "pool")
+    return problem_of(moment, jobs, windows, seen, case.aim)
 
 
 @cache
