@@ -118,9 +118,7 @@ def _clipped(windows: Iterable[Window], now: int, last: int, far: int) -> tuple[
     return (*((lo, hi) for lo, hi in kept if lo <= hi), *(((far, last),) if far <= last else ()))
 
 
-def problem_of(
-    moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]], seen: Taken, aim: str
-) -> Dispatch:
+def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]], seen: Taken, aim: str) -> Dispatch:
     """Return the dispatch problem of these jobs beside the running ones, with expected durations."""
     listed = [
         replace(j, walltime=d, earliest_start=None, deadline=None, windows=tuple(w), runtime=None)
