@@ -1,15 +1,23 @@
-# make bench: a first benchmark; make test: the test suite; make known: the literature; make speed: the ratios,
-# and replays beside AccaSim, which is installed once into .cache (without a network the rest still prints).
+# make bench: a first benchmark, about three minutes; make tour: the default benchmarks of all problem kinds, half an hour;
+# make test: the test suite; make known: known optima of the literature; make conformance: random models on all backends;
+# make speed: ratios and times, with replays beside AccaSim, which is installed once into .cache (without a network the rest prints)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NOON := --at 12:00 --first 100
 
-.PHONY: bench test known speed conformance clean
+.PHONY: bench tour test known speed conformance clean
 
 bench: $(READY)
-	$(BIN)/bench run instances/eurora_700
-	$(BIN)/bench run instances/eurora_99
+	$(BIN)/bench run instances/eurora_700 $(NOON) --time-limit 5 --methods first-solution:est,multi-search,cpsat:counts+warm
+	$(BIN)/bench run instances/eurora_700 $(NOON) --time-limit 8 --methods cpsat:pool+warm,cpo:pool+warm,lns,highs:pool@600s..36000s-energy
+	$(BIN)/bench simulate instances/eurora_700 --dispatchers fcfs,easy,conservative,hcp3@cpsat
+
+tour: $(READY)
+	$(BIN)/bench run instances/eurora_99 instances/eurora_700
+	$(BIN)/bench run instances/theta_24
+	$(BIN)/bench run instances/profit_medium
 
 test: $(READY)
 	$(BIN)/pytest tests -q -n 2
