@@ -1,0 +1,71 @@
+"""The documentation: its code runs, its commands exist, its links and references lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schedlab
+import typer
+from schedlab.bench.cli.app import app
+
+ROOT = Path(schedlab.__file__).parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MOST_LINES = 170  # of the README
+KEY = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d|AccaSim)[\],]")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced code blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def commands() -> list[str]:
+    """The lines of all pages that call ``bench``."""
+    lines = [line.split("#")[0] for p in PAGES for block in blocks(p, "sh") for line in block.splitlines()]
+    return sorted({line.strip() for line in lines if line.startswith("bench ")})
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.stem)
+def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, object] = {"__name__": "page"}
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), space)
+
+
+@pytest.mark.parametrize("line", commands())
+def test_the_options_of_a_command_exist(line: str) -> None:
+    command: Any = typer.main.get_command(app)
+    _, *words = shlex.split(line)
+    while hasattr(command, "commands"):  # a group of commands
+        command = command.commands[words.pop(0)]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_links_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_sources_that_are_cited_are_listed() -> None:
+    listed = set(KEY.findall((ROOT / "docs" / "references.md").read_text(encoding="utf-8")))
+    files = [
+        *PAGES,
+        *(
+            p
+            for top in ("models", "instances", "heuristics", "backends", "simulation", "bench")
+            for p in (ROOT / top).rglob("*.py")
+        ),
+    ]
+    cited = {key for p in files for key in KEY.findall(p.read_text(encoding="utf-8"))}
+    assert cited - listed == set()
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= MOST_LINES
