@@ -123,16 +123,16 @@ class Energy:
         Each cell that an interval can reach has two columns with up to six entries, and two more entries per resource.
         """
         columns = nonzeros = rows = 0
-        reach: dict[int, int] = {}
+        cells: dict[int, int] = {}
         for _, c in model.constraints:
             if isinstance(c, (NoOverlap, Cumulative)):
                 rows += 2 * grid.cells
                 for v in c.intervals:
-                    if v.index not in reach:
+                    if v.index not in cells:
                         ends = np.searchsorted(grid.points, [v.start_lo, v.start_hi + v.size_hi])
-                        reach[v.index] = int(ends[1] - ends[0]) + 1
-                    nonzeros += 2 * reach[v.index]
-        columns = 2 * sum(reach.values())
+                        cells[v.index] = int(ends[1] - ends[0]) + 1
+                    nonzeros += 2 * cells[v.index]
+        columns = 2 * sum(cells.values())
         return rows + columns // 2, columns, nonzeros + 3 * columns
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
