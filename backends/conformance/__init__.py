@@ -1,1 +1,1 @@
-"""Conformance of backends: random small models, solved by enumeration and by every backend."""
+"""Conformance test of backends: compare their answers on small random models with complete enumeration."""

@@ -1,6 +1,15 @@
-"""Whether a backend agrees with enumeration on one model: its answer, its hints, and what must not change its answer.
+"""Checks of a backend on one model, against the result of complete enumeration (``brute_force``).
 
-Every function returns what is wrong, in words; nothing wrong is an empty list.
+The checks are:
+
+- ``solve``: solve the model; compare status, solution, objective and bound with enumeration.
+- ``fixed``: fix all native variables to the hint of a known solution; the native model must have that solution.
+- ``warm``: as ``solve``, with a known solution as warm start.
+- ``shifted``: as ``solve``, for a copy of the model with all times 7 s earlier.
+- ``permuted``: as ``solve``, for a copy with variables and constraints in another order.
+- ``roomier``: solve a copy with each capacity greater by 1; its optimum must not be worse.
+
+Each check returns a list of error messages; it is empty if nothing is wrong.
 """
 
 from __future__ import annotations
@@ -24,25 +33,42 @@ OPEN = ("feasible", "unknown", "unavailable")  # statuses of a solve that ended 
 
 
 class Contender(NamedTuple):
-    """A backend and, for HiGHS, which of its lowerings: ``cpsat``, ``highs:pairwise``, ``highs:time-indexed``."""
+    """A backend and optionally its lowering; labels are ``cpsat``, ``highs:pairwise``, ``highs:time-indexed``."""
 
     label: str
 
     @property
     def backend(self) -> str:
+        """The name of the backend."""
         return self.label.partition(":")[0]
 
     @property
     def options(self) -> dict[str, Any]:
+        """The options of the backend: its lowering, if the label names one."""
         lowering = self.label.partition(":")[2]
         return {"lowering": lowering} if lowering else {}
 
     def solve(self, model: Model, limits: Limits, start: Assignment | None = None) -> Result:
+        """Solve a model, optionally from a warm start."""
         return run(model, self.backend, limits, warm_start=start, **self.options)
 
 
 class Verdict(NamedTuple):
-    """One check of one backend: which, whether it came to a proven answer, how long it took, and what is wrong."""
+    """The outcome of one check of one backend.
+
+    Attributes
+    ----------
+    contender : str
+        Label of the backend.
+    check : str
+        Name of the check.
+    decided : bool
+        False if the solve ended without a proof or the backend cannot solve the model.
+    seconds : float
+        Duration of the check.
+    wrong : tuple of str
+        Error messages; empty if nothing is wrong.
+    """
 
     contender: str
     check: str
@@ -52,7 +78,19 @@ class Verdict(NamedTuple):
 
 
 class Case(NamedTuple):
-    """All verdicts on one random model; ``feasible`` is None if the model could not be enumerated."""
+    """All verdicts on one random model.
+
+    Attributes
+    ----------
+    seed : int
+        Seed of the model.
+    constructs : frozenset of str
+        The constructs of the language that occur in it.
+    feasible : bool or None
+        Whether the model has a solution; None if it was too large to enumerate.
+    verdicts : tuple of Verdict
+        The outcome of each check.
+    """
 
     seed: int
     constructs: frozenset[str]
@@ -61,7 +99,24 @@ class Case(NamedTuple):
 
 
 def examine(seed: int, labels: Sequence[str], limits: Limits, metamorphic: bool) -> Case:
-    """The random model of a seed, solved by enumeration and by every backend named."""
+    """Solve the random model of a seed by enumeration and check the backends on it.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random model.
+    labels : sequence of str
+        Labels of the backends.
+    limits : Limits
+        Limits of each solve.
+    metamorphic : bool
+        If False, only the checks ``solve`` and ``fixed`` are made, else all.
+
+    Returns
+    -------
+    Case
+        The verdicts; none if the model was too large to enumerate.
+    """
     model, constructs = random_model(seed)
     try:
         truth = brute_force(model)
@@ -73,13 +128,32 @@ def examine(seed: int, labels: Sequence[str], limits: Limits, metamorphic: bool)
 
 
 def examine_one(model: Model, truth: Truth, contender: Contender, check: str, limits: Limits) -> Verdict:
-    """One check of one backend: ``solve``, ``fixed``, ``warm``, ``shifted``, ``permuted`` or ``roomier``."""
+    """Make one check of one backend.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    truth : Truth
+        Its result by enumeration.
+    contender : Contender
+        The backend.
+    check : {"solve", "fixed", "warm", "shifted", "permuted", "roomier"}
+        The check (see the module).
+    limits : Limits
+        Limits of each solve.
+
+    Returns
+    -------
+    Verdict
+        An exception raised by the backend is an error message in it, except SolverUnavailable (undecided).
+    """
     began = time.perf_counter()
     try:
         decided, wrong = _check(model, truth, contender, check, limits)
     except SolverUnavailable:
         decided, wrong = False, []
-    except Exception as e:  # whatever a backend raises is a finding about it, not the end of the run
+    except Exception as e:  # any exception of a backend is an error to report, the run continues
         decided, wrong = True, [f"raised {type(e).__name__}: {e}"]
     return Verdict(contender.label, check, decided, time.perf_counter() - began, tuple(wrong))
 
@@ -98,18 +172,20 @@ def _check(model: Model, truth: Truth, contender: Contender, check: str, limits:
 
 
 def judge(model: Model, truth: Truth, result: Result) -> list[str]:
-    """What is wrong with the result of a solve.
+    """Return error messages on the result of a solve.
 
+    Examples
+    --------
     >>> import schedlab as sl
     >>> m = sl.Model("one", horizon=4); a = m.interval("a", size=3); m.minimize(a.end)
     >>> judge(m, brute_force(m), Result("optimal", "mine", None, 4, 4, assignment=sl.Assignment(m, {a: 1})))
-    ['the objective is (4,), the optimum (3,)', 'the bound 4 is not true: the optimum is 3']
+    ['the answer has objective (4,), but the optimum is (3,)', 'the bound 4 is false: the optimum is 3']
     """
     if result.status in ("unknown", "unavailable"):
         return _false_bound(model, truth, result)
     if result.status == "infeasible":
         if truth.best:
-            return [f"says infeasible, but {truth.best} is a solution with objective {truth.objectives}"]
+            return [f"reports infeasible, but {truth.best} is a solution with objective {truth.objectives}"]
         return _false_conflict(model, result)
     if result.assignment is None:
         return [f"status {result.status!r} without a solution: {result.message}"]
@@ -117,21 +193,22 @@ def judge(model: Model, truth: Truth, result: Result) -> list[str]:
     if wrong:
         return [f"{result.assignment} violates {'; '.join(wrong)}"]
     if truth.best is None:
-        return [f"{result.assignment} passes the check, but enumeration found nothing"]
+        return [f"{result.assignment} satisfies all constraints, but enumeration found no solution"]
     if result.status not in ("optimal", "feasible"):
         return [f"status {result.status!r}: {result.message}"]
     return _false_objective(model, truth, result) + _false_bound(model, truth, result)
 
 
 def close(a: Number, b: Number) -> bool:
-    """Equal as objective values are: within 1e-6 relative."""
+    """Return whether two objective values are equal: within 1e-6 relative, or 1e-9 absolute."""
     return abs(a - b) <= max(RELATIVE * max(abs(a), abs(b)), NEARLY_ZERO)
 
 
 def compare(model: Model, left: Sequence[Number], right: Sequence[Number]) -> int:
-    """-1 if the objectives ``left`` are better than ``right``, 1 if worse, 0 if equal.
+    """Return -1 if the objective values ``left`` are better than ``right``, 1 if worse, 0 if equal.
 
-    Values that are equal by the tolerance alone (not to the last digits) end the comparison: what follows may differ.
+    The comparison is lexicographic. If two values differ by more than 1e-9 but are equal within the tolerance of 1e-6,
+    the comparison ends with 0, because such a difference allows any difference in the later objectives.
     """
     for a, b in zip(left, right, strict=True):
         if not close(a, b):
@@ -144,12 +221,12 @@ def compare(model: Model, left: Sequence[Number], right: Sequence[Number]) -> in
 def _false_objective(model: Model, truth: Truth, result: Result) -> list[str]:
     assert result.assignment is not None
     values = tuple(model.value(e, result.assignment) for e in model.objectives)
-    told = result.objective if len(values) > 1 else (result.objective,)
-    if values and not all(close(a, b) for a, b in zip(values, told, strict=True)):
-        return [f"says objective {told}, its answer has {values}"]
+    reported = result.objective if len(values) > 1 else (result.objective,)
+    if values and not all(close(a, b) for a, b in zip(values, reported, strict=True)):
+        return [f"reports objective {reported}, but its answer has {values}"]
     order = compare(model, values, truth.objectives)
     if order < 0 or (order > 0 and result.status == "optimal"):
-        return [f"the objective is {values}, the optimum {truth.objectives}"]
+        return [f"the answer has objective {values}, but the optimum is {truth.objectives}"]
     return []
 
 
@@ -158,53 +235,74 @@ def _false_bound(model: Model, truth: Truth, result: Result) -> list[str]:
     if bound is None or not truth.objectives:
         return []
     if compare(model, (truth.objectives[0],), (bound,)) < 0:
-        return [f"the bound {bound} is not true: the optimum is {truth.objectives[0]}"]
+        return [f"the bound {bound} is false: the optimum is {truth.objectives[0]}"]
     return []
 
 
 def _false_conflict(model: Model, result: Result) -> list[str]:
-    """Constraints named as contradictory must be so, without the others."""
+    """Check that the constraints of a conflict alone have no solution."""
     if result.conflict is None or result.conflict.names is None:
         return []
     named = set(result.conflict.names)
     domains = {v.name for v in model.intervals} | {x.name for x in model.integers}
     known = domains | {c.name for c in model.constraints}
-    strange = {n for n in named - known if "objective" not in n}
-    if strange:
-        return [f"the conflict names {sorted(strange)}, which are no constraints"]
+    unknown = {n for n in named - known if "objective" not in n}
+    if unknown:
+        return [f"the conflict names {sorted(unknown)}, but the model has no such constraints or variables"]
     try:
         found = brute_force(Reduced(model, named).model).best
     except EnumerationError:
         return []
-    return [f"the conflict {sorted(named)} has the solution {found}"] if found else []
+    return [f"the constraints of the conflict {sorted(named)} have the solution {found}"] if found else []
 
 
 class Keeper:
-    """A Watch that keeps the last solution it was told."""
+    """A Watch (callback object of a solve) that keeps the last solution."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.last: Assignment | None = None
 
     def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
+        """Keep a solution; continue the solve."""
         assignment.model = self.model
         self.last = assignment
         return True
 
     def bound(self, value: float) -> bool:
+        """Ignore a bound; continue the solve."""
         return True
 
 
 def fixed(model: Model, start: Assignment, contender: Contender, limits: Limits) -> list[str]:
-    """A hint must be complete: with all native variables fixed to it, the model has the start as its solution."""
+    """Check that a hint is complete: with all native variables fixed to it, the native model has the start as solution.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    start : Assignment
+        A solution of the model.
+    contender : Contender
+        The backend.
+    limits : Limits
+        Limits of the solve.
+
+    Returns
+    -------
+    list of str
+        Error messages; empty if nothing is wrong.
+    """
     compiled = compile(model, contender.backend, **contender.options)
     compiled.fix(start)
     keeper = Keeper(model)
     outcome = compiled.run(keeper, limits)
     if keeper.last is None:
-        return [f"fixed to the hint of {start}: {outcome.status} {outcome.message}".rstrip()]
+        return [
+            f"no solution with all variables fixed to the hint of {start}: {outcome.status} {outcome.message}".rstrip()
+        ]
     if _numbers(keeper.last) != _numbers(start):
-        return [f"fixed to the hint of {start} it answers {keeper.last}"]
+        return [f"with all variables fixed to the hint of {start} the solution is {keeper.last}"]
     return []
 
 
@@ -213,26 +311,26 @@ def _numbers(a: Assignment) -> tuple[list[bool], list[int], list[int], list[int]
 
 
 def brought_back(copied: Copy, result: Result) -> Result:
-    """The result of a copy as one of the original; a conflict keeps its names."""
-    home = copy.copy(result)
-    home.assignment = None if result.assignment is None else copied.back(result.assignment)
-    return home
+    """Convert the result on a copy to a result on the original model. The names in a conflict stay."""
+    converted = copy.copy(result)
+    converted.assignment = None if result.assignment is None else copied.back(result.assignment)
+    return converted
 
 
 def not_worse(model: Model, truth: Truth, result: Result) -> list[str]:
-    """With more capacity, what was feasible stays feasible, and the optimum gets no worse."""
+    """Return error messages on a result for more capacity: it must be feasible and its optimum not worse."""
     if truth.best is None or result.status in ("unknown", "unavailable"):
         return []
     if result.assignment is None:
-        return [f"with more capacity {result.status}, although {truth.best} is a solution with less"]
+        return [f"{result.status} with more capacity, but {truth.best} is a solution with less"]
     values = result.objective if isinstance(result.objective, tuple) else (result.objective,)
     if model.objectives and result.status == "optimal" and compare(model, values, truth.objectives) > 0:
-        return [f"with more capacity the optimum is {values}, with less {truth.objectives}"]
+        return [f"the optimum is {values} with more capacity, but {truth.objectives} with less"]
     return []
 
 
 def shrink(model: Model, wrong: Callable[[Model], bool]) -> Model:
-    """A smaller model that is still wrong: constraints and objectives are left out one by one."""
+    """Return a smaller model for which ``wrong`` is still true, by leaving out objectives and constraints."""
     names = [c.name for c in model.constraints]
     bare = Reduced(model, names, objectives=False).model
     if model.objectives and wrong(bare):

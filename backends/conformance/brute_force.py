@@ -1,7 +1,8 @@
-"""Every assignment of a small model, one after another: the truth that the backends are held against.
+"""Complete enumeration of the assignments of a small model: the reference for the answers of the backends.
 
-No solver and no lowering takes part: domains are enumerated, and a branch is cut only by ``semantics.violation``, of a
-constraint or of a part of it that it implies (a cumulative of fewer intervals), as soon as all its variables are fixed.
+It uses no solver and no lowering. The domains are enumerated by depth-first search. A branch is cut off only if
+``semantics.violation`` finds that a constraint is violated, as soon as all variables of the constraint are fixed. The
+same is done for weaker constraints that it implies, such as a cumulative of fewer intervals.
 """
 
 from __future__ import annotations
@@ -31,11 +32,21 @@ from ...models.language.semantics import violation
 T = TypeVar("T")
 Variable = Interval | Integer
 Value = tuple[int, int] | int | None
-DIGITS = 9  # objective values that differ beyond these decimals differ by rounding alone
+DIGITS = 9  # objective values are rounded to these decimals: smaller differences are rounding errors
 
 
 class Truth(NamedTuple):
-    """What enumeration found: the best assignment and its objectives, and the first solution that was met."""
+    """The result of enumeration.
+
+    Attributes
+    ----------
+    best : Assignment or None
+        An optimal solution; None if there is no solution.
+    objectives : tuple of numbers
+        Its objective values; empty without a solution.
+    first : Assignment or None
+        The first solution that was found.
+    """
 
     best: Assignment | None
     objectives: tuple[Number, ...]
@@ -43,16 +54,24 @@ class Truth(NamedTuple):
 
     @property
     def feasible(self) -> bool:
+        """Whether the model has a solution."""
         return self.best is not None
 
 
 class EnumerationError(RuntimeError):
-    """The model is too large to be enumerated."""
+    """Error for a model that is too large to enumerate."""
 
 
 def brute_force(model: Model, node_limit: int = 3_000_000) -> Truth:
-    """The optimum of a model with small domains, lexicographic for several objectives. Raises EnumerationError.
+    """Return the optimum of a model with small domains; several objectives are lexicographic.
 
+    Raises
+    ------
+    EnumerationError
+        If the search needs more than ``node_limit`` nodes.
+
+    Examples
+    --------
     >>> import schedlab as sl
     >>> m = sl.Model("two jobs", horizon=8); a, b = m.interval("a", size=3), m.interval("b", size=4)
     >>> m.add(sl.no_overlap([a, b])); m.minimize(sl.max([a.end, b.end]))
@@ -63,8 +82,10 @@ def brute_force(model: Model, node_limit: int = 3_000_000) -> Truth:
 
 
 def domain(variable: Variable) -> list[Value]:
-    """All values of a variable: of an interval pairs (start, end) and, if it is optional, None.
+    """Return all values of a variable; for an interval the pairs (start, end) and, if it is optional, None.
 
+    Examples
+    --------
     >>> domain(Model("m").interval("a", size=(1, 2), start=[(0, 0), (5, 5)], optional=True))
     [None, (0, 1), (0, 2), (5, 6), (5, 7)]
     """
@@ -77,7 +98,7 @@ def domain(variable: Variable) -> list[Value]:
 
 
 def variables_of(constraint: Constraint | Linear) -> set[Variable]:
-    """The variables whose values decide a constraint or an expression."""
+    """Return the variables on which a constraint or an expression depends."""
     if isinstance(constraint, Linear):
         return _below([constraint])
     return _below(expressions_of(constraint)) | set(intervals_of(constraint))
@@ -94,7 +115,11 @@ def _below(expressions: Iterable[Linear]) -> set[Variable]:
 
 
 def _order(model: Model) -> list[Variable]:
-    """Greedy: next is the variable that completes most constraints, then the one that touches most, then the smallest."""
+    """Return the variables in the order in which they are enumerated.
+
+    Greedy: the next variable completes most constraints; ties are broken by the number of its constraints that already
+    have a fixed variable, then by the smallest domain.
+    """
     groups = [variables_of(c.constraint) for c in model.constraints]
     left: list[Variable] = [*model.intervals, *model.integers]
     sizes = {v: len(domain(v)) for v in left}
@@ -114,7 +139,7 @@ def _order(model: Model) -> list[Variable]:
 
 
 def _parts(constraint: Constraint, depth: dict[Variable, int]) -> Iterator[Constraint]:
-    """The constraint, and what it implies for those of its intervals that are fixed first."""
+    """Yield the constraint, and weaker ones that it implies for those of its intervals that are fixed first."""
     match constraint:
         case NoOverlap(intervals):
             for some in _prefixes(sorted(intervals, key=depth.__getitem__)):
@@ -164,7 +189,7 @@ class _Enumeration:
         self.values: tuple[Number, ...] = ()
 
     def _known_objectives(self, depth: dict[Variable, int]) -> list[int]:
-        """How many of the first objectives are decided at each depth."""
+        """Return how many of the first objectives have a fixed value at each depth."""
         known = [0] * len(self.order)
         deepest = 0
         for k, e in enumerate(self.model.objectives, start=1):
@@ -173,20 +198,21 @@ class _Enumeration:
         return known
 
     def run(self) -> Truth:
+        """Search the whole tree."""
         if self._allowed(self.at_once):
             self._descend(0)
         objectives = tuple(self.model.value(e, self.best) for e in self.model.objectives) if self.best else ()
         return Truth(self.best, objectives, self.first)
 
     def _descend(self, depth: int) -> bool:
-        """Tries all values from this depth on; True ends the search."""
+        """Try all values of the variables from this depth on; return True to end the search."""
         if depth == len(self.order):
             return self._found()
         known = self.known[depth] if depth == 0 or self.known[depth] > self.known[depth - 1] else 0
         for value in self.domains[depth]:
             self.nodes_left -= 1
             if self.nodes_left < 0:
-                raise EnumerationError(f"{self.model.name}: too many assignments to enumerate")
+                raise EnumerationError(f"{self.model.name}: enumeration reached its node limit; the model is too large")
             _set(self.now, self.order[depth], value)
             if self._allowed(self.due[depth]) and self._promising(known) and self._descend(depth + 1):
                 return True

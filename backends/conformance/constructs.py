@@ -1,4 +1,4 @@
-"""The constructs of the language that random models must contain."""
+"""The constructs of the modelling language that must occur in the random models; ``run`` counts them."""
 
 from __future__ import annotations
 

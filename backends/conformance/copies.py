@@ -1,7 +1,8 @@
-"""Copies of a model: faithful ones, shifted in time, permuted, with more capacity, or with constraints left out.
+"""Copies of a model: equal, shifted in time, permuted, with more capacity, or with constraints left out.
 
-A copy is a model with variables of its own; ``Copy.back`` brings an assignment of the copy home. The metamorphic checks
-of the conformance run and the faults planted for it are subclasses that override one rule each.
+A copy is a model with its own variables; ``Copy.back`` converts an assignment of the copy to one of the original. The
+metamorphic checks (``agreement``) and the planted faults (``planted_faults``) are subclasses that override one method
+each.
 """
 
 from __future__ import annotations
@@ -49,8 +50,10 @@ Steps = tuple[tuple[int, int], ...]
 
 
 class Copy:
-    """A copy of a model, ``model``; subclasses change what they override.
+    """A copy of a model, in the attribute ``model``. Subclasses override methods to change parts of it.
 
+    Examples
+    --------
     >>> import schedlab as sl
     >>> m = sl.Model("one"); a = m.interval("a", size=3); m.add(a.start >= 2); m.minimize(a.end)
     >>> Copy(m).model.constraints
@@ -74,7 +77,7 @@ class Copy:
         self.objective()
 
     def back(self, assignment: Assignment) -> Assignment:
-        """An assignment of the copy as one of the original."""
+        """Convert an assignment of the copy to one of the original."""
         made = Assignment(self.origin)
         for v, copied in self.intervals.items():
             value = assignment[copied]
@@ -84,27 +87,32 @@ class Copy:
             made.integer[x.index] = assignment[integer]
         return made
 
-    shift = 0
+    shift = 0  # seconds by which the times of the copy are earlier
 
     def interval_order(self) -> list[Interval]:
+        """Return the intervals of the original in the order in which they are declared in the copy."""
         return self.origin.intervals
 
     def integer_order(self) -> list[Integer]:
+        """Return the integers of the original in the order in which they are declared in the copy."""
         return self.origin.integers
 
     def constraint_order(self) -> list[tuple[str, Constraint]]:
+        """Return (name, constraint) of the original's constraints in the order in which they are added."""
         return [(c.name, c.constraint) for c in self.origin.constraints]
 
     def interval(self, v: Interval) -> Interval:
+        """Declare the copy of an interval."""
         return self.model.interval(v.name, (v.size_lo, v.size_hi), list(v.windows), v.optional)
 
     def objective(self) -> None:
-        aims = [self.linear(e) for e in self.origin.objectives]
-        if aims:
-            (self.model.minimize if self.origin.sense == "minimize" else self.model.maximize)(aims)
+        """Add the copies of the objectives."""
+        objectives = [self.linear(e) for e in self.origin.objectives]
+        if objectives:
+            (self.model.minimize if self.origin.sense == "minimize" else self.model.maximize)(objectives)
 
     def constraint(self, c: Constraint) -> Constraint | None:
-        """The copy of a constraint, or None to leave it out."""
+        """Return the copy of a constraint, or None to leave it out."""
         match c:
             case Comparison():
                 return self.comparison(c)
@@ -121,20 +129,25 @@ class Copy:
                 return Precedence(self.intervals[before], self.intervals[after], delay, kind)
 
     def several(self, intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
+        """Return the copies of several intervals."""
         return tuple(self.intervals[v] for v in intervals)
 
     def steps(self, steps: Steps) -> Steps:
+        """Return the copy of a stepwise capacity, as pairs (time, capacity)."""
         return steps
 
     def comparison(self, c: Comparison) -> Comparison:
+        """Return the copy of a comparison."""
         e = self.linear(c.expr)
         return Comparison(Linear(e.terms), _tidy(c.lo - e.constant), _tidy(c.hi - e.constant))
 
     def linear(self, e: Linear) -> Linear:
+        """Return the copy of an expression."""
         copied = total(map(self.atom, e.terms), list(e.terms.values())) + e.constant
         return Linear(copied.terms, _tidy(copied.constant))
 
     def atom(self, atom: Atom) -> Linear:
+        """Return the copy of an atom (a variable's attribute or a function); equal atoms have one copy."""
         if atom not in self._atoms:
             self._atoms[atom] = self._atom(atom)
         return self._atoms[atom]
@@ -148,13 +161,15 @@ class Copy:
             case Function():
                 return self.function(atom)
             case _:
-                raise TypeError(f"no copy is known for {type(atom).__name__}")
+                raise TypeError(f"{type(atom).__name__} cannot be copied: Copy does not know this expression")
 
     def attribute(self, atom: Attribute) -> Linear:
+        """Return the copy of an interval's start, end, size or presence."""
         v = self.intervals[atom.interval]
         return {"start": v.start, "end": v.end, "size": v.size, "presence": v.presence}[atom.field].linear()
 
     def function(self, atom: Function) -> Linear:
+        """Return the copy of a function."""
         match atom:
             case Max():
                 return max([self.linear(e) for e in atom.operands])
@@ -169,27 +184,33 @@ class Copy:
             case Piecewise():
                 return piecewise(self.linear(atom.operands[0]), atom.points)
             case _:
-                raise TypeError(f"no copy is known for {type(atom).__name__}")
+                raise TypeError(f"{type(atom).__name__} cannot be copied: Copy does not know this expression")
 
 
 def _tidy(x: Number) -> Number:
-    """Without the last digits of a float, so that a short decimal stays one."""
+    """Return a float rounded to 12 decimals, so that a short decimal stays short."""
     return round(x, 12) if isinstance(x, float) else x
 
 
 class Shifted(Copy):
-    """All times earlier by ``shift`` seconds; expressions add it again, so that every optimum stays as it is."""
+    """A copy with all times earlier by ``shift`` seconds.
+
+    Expressions add the shift to each start and end, so the optimum is the same.
+    """
 
     shift = 7
 
     def interval(self, v: Interval) -> Interval:
+        """Declare the copy of an interval with earlier windows."""
         windows = [(lo - self.shift, hi - self.shift) for lo, hi in v.windows]
         return self.model.interval(v.name, (v.size_lo, v.size_hi), windows, v.optional)
 
     def steps(self, steps: Steps) -> Steps:
+        """Return the capacity with earlier times."""
         return tuple((t - self.shift, c) for t, c in steps)
 
     def attribute(self, atom: Attribute) -> Linear:
+        """Return the attribute in the times of the original."""
         v, e = self.intervals[atom.interval], super().attribute(atom)
         if atom.field not in ("start", "end"):
             return e
@@ -197,15 +218,18 @@ class Shifted(Copy):
 
 
 class Permuted(Copy):
-    """Variables and constraints declared in another order; every optimum stays as it is."""
+    """A copy with variables and constraints in another order. The optimum is the same."""
 
     def interval_order(self) -> list[Interval]:
+        """Return the intervals in random order."""
         return self._shuffled(self.origin.intervals)
 
     def integer_order(self) -> list[Integer]:
+        """Return the integers in random order."""
         return self._shuffled(self.origin.integers)
 
     def constraint_order(self) -> list[tuple[str, Constraint]]:
+        """Return the constraints in random order."""
         return self._shuffled(super().constraint_order())
 
     @staticmethod
@@ -214,22 +238,25 @@ class Permuted(Copy):
 
 
 class Roomier(Copy):
-    """Every capacity greater by one; no optimum gets worse, and what was feasible stays so."""
+    """A copy with each capacity greater by 1. A feasible model stays feasible and its optimum does not get worse."""
 
     def steps(self, steps: Steps) -> Steps:
+        """Return the capacity plus 1."""
         return tuple((t, c + 1) for t, c in steps)
 
 
 class Reduced(Copy):
-    """Only the constraints of these names, and the objectives or none."""
+    """A copy with only the constraints of the given names, with or without the objectives."""
 
     def __init__(self, origin: Model, names: Collection[str], objectives: bool = True) -> None:
         self.names, self.objectives = frozenset(names), objectives
         super().__init__(origin)
 
     def constraint_order(self) -> list[tuple[str, Constraint]]:
+        """Return the constraints to keep."""
         return [(name, c) for name, c in super().constraint_order() if name in self.names]
 
     def objective(self) -> None:
+        """Add the objectives if they are kept."""
         if self.objectives:
             super().objective()

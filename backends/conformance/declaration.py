@@ -1,4 +1,4 @@
-"""A model written out as the Python that declares it, for a report that can be pasted and run."""
+"""Python code that declares a given model, for error reports that can be copied and run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ from .brute_force import variables_of
 
 
 def declaration(model: Model) -> str:
-    """Python that declares the model; variables that no constraint and no objective uses are left out.
+    """Return Python code that declares the model. Variables that no constraint and no objective uses are left out.
 
+    Examples
+    --------
     >>> import schedlab as sl
     >>> m = sl.Model("one"); a = m.interval("a", size=3); m.add(a.start >= 2, "late"); m.minimize(a.end)
     >>> print(declaration(m))
@@ -38,9 +40,9 @@ def declaration(model: Model) -> str:
     lines += [f"{_name(v)} = {_interval(v)}" for v in model.intervals if v in used]
     lines += [f"{_name(x)} = m.integer({x.name!r}, {x.lo}, {x.hi})" for x in model.integers if x in used]
     lines += [f"m.add({_constraint(c.constraint)}, {c.name!r})" for c in model.constraints]
-    aims = [_linear(e) for e in model.objectives]
-    if aims:
-        lines.append(f"m.{model.sense}({aims[0] if len(aims) == 1 else '[' + ', '.join(aims) + ']'})")
+    objectives = [_linear(e) for e in model.objectives]
+    if objectives:
+        lines.append(f"m.{model.sense}({objectives[0] if len(objectives) == 1 else '[' + ', '.join(objectives) + ']'})")
     return "\n".join(lines)
 
 
@@ -108,4 +110,4 @@ def _atom(a: Atom) -> str:
         case Piecewise():
             return f"sl.piecewise({_linear(a.operands[0])}, {list(a.points)})"
         case Function() | _:
-            raise TypeError(f"no Python is known for {type(a).__name__}")
+            raise TypeError(f"{type(a).__name__} cannot be written as Python code")

@@ -1,6 +1,7 @@
-"""Faults planted on purpose: what a wrong lowering would make of a model, to see that the conformance run notices.
+"""Planted faults: copies of a model with one error each, such as a wrong lowering would make; a test of the test.
 
-Each fault is a copy of the model with one rule broken, solved by enumeration, so that no solver is needed.
+The conformance run must catch each fault within some random models. The copies are solved by enumeration, so no solver
+is needed. The first line of each class is printed in a table of the run.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from .copies import Copy, Steps
 
 
 def faulty(fault: type[Copy], model: Model) -> Result:
-    """What a backend with this fault would answer, as the driver reports it: objectives recomputed, nothing checked."""
+    """Return the result of a backend with this fault, as the driver reports it (objectives recomputed)."""
     copied = fault(model)
     truth = brute_force(copied.model)
     if truth.best is None:
@@ -53,40 +54,44 @@ def faulty(fault: type[Copy], model: Model) -> Result:
 
 
 class FalseBound(Copy):
-    """The answer is right, the bound is not; ``sign`` is 1 where less is better, else -1."""
+    """A correct answer is reported with a false bound."""
 
     @staticmethod
     def bound(value: Number, sign: int) -> Number:
-        """The bound that is reported with the optimum ``value``."""
+        """Return the bound to report for the optimum ``value``; ``sign``: 1 for a minimization, else -1."""
         return value
 
 
 class DroppedConstraint(Copy):
-    """The last constraint is forgotten."""
+    """The last constraint is missing."""
 
     def constraint_order(self) -> list[tuple[str, Constraint]]:
+        """Return the constraints without the last."""
         return super().constraint_order()[:-1]
 
 
 class WindowOffByOne(Copy):
-    """The last start window ends one second late."""
+    """The last start window ends 1 s too late."""
 
     def interval(self, v: Interval) -> Interval:
+        """Declare the interval with the longer window."""
         *others, (lo, hi) = v.windows
         return self.model.interval(v.name, (v.size_lo, v.size_hi), [*others, (lo, hi + 1)], v.optional)
 
 
 class WindowsMerged(Copy):
-    """The gaps between the start windows are forgotten."""
+    """Starts between the start windows are allowed."""
 
     def interval(self, v: Interval) -> Interval:
+        """Declare the interval with one window."""
         return self.model.interval(v.name, (v.size_lo, v.size_hi), (v.start_lo, v.start_hi), v.optional)
 
 
 class AbsentAtLowerBound(Copy):
-    """The start of an absent interval counts as its earliest start instead of 0."""
+    """The start of an absent interval is its earliest start instead of 0."""
 
     def attribute(self, atom: Attribute) -> Linear:
+        """Return the attribute with the wrong value for an absent interval."""
         v, e = self.intervals[atom.interval], super().attribute(atom)
         if not v.optional or atom.field not in ("start", "end"):
             return e
@@ -94,9 +99,10 @@ class AbsentAtLowerBound(Copy):
 
 
 class ZeroSizeOccupies(Copy):
-    """An interval of size zero may not lie inside another one of a no_overlap or of a full cumulative."""
+    """An interval of size 0 must not lie inside another interval of a no_overlap or of a full cumulative."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
         if isinstance(c, NoOverlap):
             self._keep_apart([(v, 1) for v in c.intervals], 1)
         if isinstance(c, Cumulative):
@@ -105,6 +111,7 @@ class ZeroSizeOccupies(Copy):
         return super().constraint(c)
 
     def _keep_apart(self, among: list[tuple[Interval, int]], capacity: int) -> None:
+        """Add the false constraints for pairs whose demands together exceed the capacity."""
         for v, height in among:
             for w, other in among:
                 if v is not w and v.size_lo == 0 < height and height + other > capacity:
@@ -114,16 +121,18 @@ class ZeroSizeOccupies(Copy):
 
 
 class StepShifted(Copy):
-    """The steps of a capacity come one second late."""
+    """A stepwise capacity changes 1 s too late."""
 
     def steps(self, steps: Steps) -> Steps:
+        """Return the capacity with later times."""
         return tuple((t + 1, c) for t, c in steps)
 
 
 class AbsentDemandConstrained(Copy):
-    """The variable demand of an interval that takes no part still has to fit the capacity."""
+    """The variable demand of an absent or zero-size interval must not exceed the capacity."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
         if isinstance(c, Cumulative):
             top = sorted(capacity for _, capacity in c.steps)[-1]
             for demand in c.demands:
@@ -133,9 +142,10 @@ class AbsentDemandConstrained(Copy):
 
 
 class HoldsOneWay(Copy):
-    """A comparison held against 0/1 must hold if it is 1, but may hold if it is 0."""
+    """holds(c) may be 0 although the comparison c holds."""
 
     def function(self, atom: Function) -> Linear:
+        """Return the copy of a function, with the fault."""
         if not isinstance(atom, Holds):
             return super().function(atom)
         known = super().function(atom)
@@ -145,9 +155,10 @@ class HoldsOneWay(Copy):
 
 
 class PrecedenceOfAbsent(Copy):
-    """A precedence binds although a side is absent, whose times count as 0."""
+    """A precedence with an absent interval must hold, with the times of that interval equal to 0."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
         if not isinstance(c, Precedence):
             return super().constraint(c)
         left, right = (
@@ -158,9 +169,10 @@ class PrecedenceOfAbsent(Copy):
 
 
 class NegativeDelayDropped(Copy):
-    """A negative delay counts as 0."""
+    """A negative delay of a precedence is replaced by 0."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
         copied = super().constraint(c)
         if isinstance(copied, Precedence) and copied.delay < 0:
             return Precedence(copied.before, copied.after, 0, copied.kind)
@@ -168,9 +180,10 @@ class NegativeDelayDropped(Copy):
 
 
 class ElementClamped(Copy):
-    """An index outside of the array counts as the nearest one inside instead of being infeasible."""
+    """An index outside the array is replaced by the nearest one inside instead of being infeasible."""
 
     def function(self, atom: Function) -> Linear:
+        """Return the copy of a function, with the fault."""
         if not isinstance(atom, Element):
             return super().function(atom)
         last = len(atom.array) - 1
@@ -178,36 +191,40 @@ class ElementClamped(Copy):
 
 
 class PiecewiseConvex(Copy):
-    """Only the first and the last point of a piecewise function count."""
+    """A piecewise function uses only its first and its last point."""
 
     def function(self, atom: Function) -> Linear:
+        """Return the copy of a function, with the fault."""
         if not isinstance(atom, Piecewise):
             return super().function(atom)
         return super().function(Piecewise(atom.operands[0], (atom.points[0], atom.points[-1])))
 
 
 class OverlapClosed(Copy):
-    """The window of an overlap is one second longer."""
+    """The window of an overlap ends 1 s too late."""
 
     def function(self, atom: Function) -> Linear:
+        """Return the copy of a function, with the fault."""
         if not isinstance(atom, Overlap):
             return super().function(atom)
         return overlap(self.intervals[atom.interval], atom.lo, atom.hi + 1)
 
 
 class CountIgnored(Copy):
-    """An alternative chooses one option, whatever its count."""
+    """An alternative chooses one option also if its count is greater."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
         if isinstance(c, Alternative):
             return Alternative(self.intervals[c.interval], self.several(c.options), 1)
         return super().constraint(c)
 
 
 class OptionsOfAbsent(Copy):
-    """The options of an absent interval are free."""
+    """The options of an absent interval may be present."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
         if not isinstance(c, Alternative):
             return super().constraint(c)
         a, options = self.intervals[c.interval], self.several(c.options)
@@ -217,9 +234,10 @@ class OptionsOfAbsent(Copy):
 
 
 class SynchronizedStarts(Copy):
-    """Synchronized intervals start together, but may end apart."""
+    """Synchronized intervals start at the same time, but may end at different times."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
         if not isinstance(c, Synchronize):
             return super().constraint(c)
         a, others = self.intervals[c.interval], self.several(c.others)
@@ -230,9 +248,10 @@ class SynchronizedStarts(Copy):
 
 
 class OverlapAllowedAtEnd(Copy):
-    """Each interval of a no_overlap is one second shorter for those declared after it."""
+    """In a no_overlap of two intervals the second may start 1 s before the first ends."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
         if not isinstance(c, NoOverlap) or len(c.intervals) != 2:
             return super().constraint(c)
         a, b = self.several(c.intervals)
@@ -242,43 +261,48 @@ class OverlapAllowedAtEnd(Copy):
 
 
 class FirstObjectiveOnly(Copy):
-    """Of several objectives only the first one counts."""
+    """Of several objectives only the first is optimized."""
 
     def objective(self) -> None:
+        """Add the first objective."""
         aims = [self.linear(e) for e in self.origin.objectives[:1]]
         if aims:
             (self.model.minimize if self.origin.sense == "minimize" else self.model.maximize)(aims)
 
 
 class SenseForgotten(Copy):
-    """A maximum is sought as a minimum."""
+    """A model to be maximized is minimized."""
 
     def objective(self) -> None:
+        """Add the objectives, minimized."""
         if self.origin.objectives:
             self.model.minimize([self.linear(e) for e in self.origin.objectives])
 
 
 class BoundBeyondOptimum(FalseBound):
-    """The bound is better than the optimum by one unit."""
+    """The bound is better than the optimum by 1."""
 
     @staticmethod
     def bound(value: Number, sign: int) -> Number:
+        """Return the false bound."""
         return value + sign
 
 
 class BoundRoundedAway(FalseBound):
-    """The bound of a real objective is rounded as if it were whole."""
+    """The bound of a real-valued objective is rounded to a whole number."""
 
     @staticmethod
     def bound(value: Number, sign: int) -> Number:
+        """Return the false bound."""
         return sign * math.ceil(sign * value - 1e-9)
 
 
 class BoundOfInfinity(FalseBound):
-    """The solver's largest number stands for the bound."""
+    """The bound is the largest number of the solver, 2^53."""
 
     @staticmethod
     def bound(value: Number, sign: int) -> Number:
+        """Return the false bound."""
         return sign * 2**53
 
 

@@ -1,4 +1,4 @@
-"""Random expressions over the variables of a model: sums and functions, nested within each other."""
+"""Random expressions over the variables of a model: sums and nested functions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ...models.language import sum as total
 from ...models.language.expressions import Atom, Function, linear
 
 REALS = (0.5, 0.25, 0.1, 1.5, -0.5, -0.2, 2.0)
-GAPS = (1, 2, 2, 4, 5)  # between the points of a piecewise function: its slopes are short decimals
+GAPS = (1, 2, 2, 4, 5)  # distances between the points of a piecewise function: its slopes are short decimals
 
 
 class RandomExpressions:
-    """A source of random expressions; what it uses is noted in ``used``."""
+    """A generator of random expressions; it adds the constructs that it uses to the set ``used``."""
 
     def __init__(self, rng: random.Random, model: Model, used: set[str]) -> None:
         self.rng = rng
@@ -22,7 +22,7 @@ class RandomExpressions:
         self.used = used
 
     def linear(self, depth: int, real: bool = False) -> Linear:
-        """A sum of some leaves and, for depth > 0, functions whose operands have less depth."""
+        """Return a sum of variables and, for depth > 0, of functions whose operands have less depth."""
         rng = self.rng
         parts: list[Atom | Linear] = [self._leaf() for _ in range(rng.randint(0 if depth else 1, 2))]
         if depth:
@@ -35,19 +35,19 @@ class RandomExpressions:
         return total(parts, factors) + (rng.randint(-3, 3) if rng.random() < 0.3 else 0)
 
     def integral(self, depth: int) -> Linear:
-        """A sum whose value is a whole number."""
+        """Return a sum whose value is a whole number."""
         found = (self.linear(depth) for _ in range(4))
         return next((e for e in found if e.integral), linear(self._leaf()))
 
     def truth(self) -> Linear:
-        """A 0/1 expression: a presence, a Boolean variable, or a comparison held against 0 or 1."""
+        """Return a 0/1 expression: a presence, a Boolean variable, or ``holds`` of a comparison."""
         rng = self.rng
         known = [linear(v.presence) for v in self.model.intervals if v.optional]
         known += [linear(x) for x in self.model.integers if (x.lo, x.hi) == (0, 1)]
         return rng.choice(known) if known and rng.random() < 0.8 else self._holds(0)
 
     def function(self, depth: int) -> Linear:
-        """A function of expressions of that depth."""
+        """Return a function whose operands have the given depth."""
         makers: dict[str, Callable[[int], Linear]] = {
             "max": lambda d: max(self._operands(d)),
             "min": lambda d: min(self._operands(d)),
@@ -88,7 +88,7 @@ class RandomExpressions:
         return overlap(interval, lo, lo + self.rng.randint(1, 5))
 
     def _element(self, depth: int) -> Linear:
-        """An array over the values of an expression, at times too short or shifted."""
+        """Return an element of an array at an expression; some arrays are too short or shifted for its values."""
         rng = self.rng
         e = self.integral(depth) if rng.random() < 0.4 else linear(self._leaf())
         lo, hi = (int(b) for b in Bounds().of(e))
@@ -101,7 +101,7 @@ class RandomExpressions:
         return element(values, e - lo)
 
     def _piecewise(self, depth: int) -> Linear:
-        """Points over the values of an expression, at times not over all of them."""
+        """Return a piecewise function of an expression; some do not cover all of its values."""
         rng = self.rng
         e = self.linear(depth, rng.random() < 0.2)
         lo, hi = Bounds().of(e)

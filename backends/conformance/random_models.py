@@ -1,7 +1,7 @@
-"""Small random models in which every construct of the language turns up, for the conformance of backends.
+"""Small random models for the conformance test; together they contain all constructs of the language.
 
-Numbers are chosen so that no answer hangs on a tolerance: coefficients and piecewise slopes are short decimals, hence a
-comparison with real numbers either holds exactly or fails by far more than 1e-6.
+The numbers are chosen so that no answer depends on a tolerance. Coefficients and slopes of piecewise functions are
+short decimals, so a comparison of real numbers either holds exactly or is violated by much more than 1e-6.
 """
 
 from __future__ import annotations
@@ -38,19 +38,21 @@ from .random_expressions import RandomExpressions
 
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
 LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
-ROOM = 30_000  # assignments, before any is excluded, that a model may have
+ROOM = 30_000  # most assignments of a model: the product of the sizes of its domains
 
 
 class RandomModel(NamedTuple):
-    """A model and the constructs that stand in it."""
+    """A random model and the constructs of the language that it contains."""
 
     model: Model
     constructs: frozenset[str]
 
 
 def random_model(seed: int) -> RandomModel:
-    """The model of a seed; the same seed gives the same model.
+    """Return the random model of a seed; the same seed gives the same model.
 
+    Examples
+    --------
     >>> random_model(7).model.name
     'random 7'
     """
@@ -60,9 +62,11 @@ def random_model(seed: int) -> RandomModel:
 class _Maker:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
-        self.scaling = random.Random(f"{seed} scaling")  # apart: which numbers are made large changes nothing else
+        self.scaling = random.Random(
+            f"{seed} scaling"
+        )  # separate, so that the choice of large numbers changes nothing else
         self.used: set[str] = set()
-        self.spread = self.rng.random() < 0.2  # intervals without windows, within the default or a stated horizon
+        self.spread = self.rng.random() < 0.2  # most intervals have no windows, with the default or a given horizon
         horizon = self.rng.randint(3, 7) if self.spread and self.rng.random() < 0.5 else None
         self.open = horizon is None
         self.model = Model(f"random {seed}", horizon)
@@ -72,6 +76,7 @@ class _Maker:
         self.expressions = RandomExpressions(self.rng, self.model, self.used)
 
     def make(self) -> RandomModel:
+        """Add variables, constraints and objectives."""
         rng = self.rng
         for _ in range(rng.randint(2, 4)):
             self._interval()
@@ -82,12 +87,12 @@ class _Maker:
             kind = rng.choices(list(kinds), [w for w, _ in kinds.values()])[0]
             for constraint in kinds[kind][1]():
                 self.model.add(constraint, f"{kind} {k + 1}.{len(self.model.constraints) + 1}")
-        self._aim()
+        self._add_objectives()
         self._move_to_zero()
         return RandomModel(self.model, frozenset(self.used))
 
     def _kinds(self) -> dict[str, tuple[float, Callable[[], list[Constraint]]]]:
-        """Constraints by weight and maker."""
+        """Return for each kind of constraint its weight and the method that makes it."""
         return {
             "alternative": (1.7, self._alternative),
             "cumulative": (3.2, self._cumulative),
@@ -98,10 +103,10 @@ class _Maker:
             "comparison": (4.5, self._comparison),
         }
 
-    # -- variables
+    # Variables
 
     def _interval(self, optional: bool | None = None, like: Interval | None = None) -> Interval | None:
-        """A new interval, or None if there is no room; ``like``: one that can coincide with it."""
+        """Add an interval (often like ``like``); return None if the model would have too many assignments."""
         rng = self.rng
         optional = rng.random() < 0.4 if optional is None else optional
         size = self._size()
@@ -168,7 +173,7 @@ class _Maker:
         intervals = self.model.intervals
         return self.rng.sample(intervals, min(len(intervals), self.rng.randint(least, most)))
 
-    # -- constraints
+    # Constraints
 
     def _alternative(self) -> list[Constraint]:
         rng = self.rng
@@ -219,7 +224,7 @@ class _Maker:
         return [no_overlap(chosen + self._instant(chosen[0]))]
 
     def _instant(self, host: Interval) -> list[Interval]:
-        """At times an interval that may have size 0, at an instant at which another one can be running."""
+        """Return an interval that can have size 0 at a time at which ``host`` can be running, or nothing."""
         if self.rng.random() < 0.5 or host.size_hi < 2:
             return []
         at = host.start_lo + self.rng.randint(1, host.size_hi)
@@ -263,7 +268,7 @@ class _Maker:
         return [self._enlarged(compared) if compared.integral and self.scaling.random() < 0.25 else compared]
 
     def _enlarged(self, c: Comparison) -> Comparison:
-        """The same comparison of whole numbers, multiplied; with a remainder on its sides where it is no equation."""
+        """Return an equivalent comparison: multiplied by a factor, bounds of an inequality loosened by less than it."""
         factor = self.scaling.choice(LARGE)
         rest = 0 if c.lo == c.hi else self.scaling.randrange(factor)
         lo, hi = (side if math.isinf(side) else factor * int(side) for side in (c.lo, c.hi))
@@ -271,7 +276,7 @@ class _Maker:
         return Comparison(factor * c.expr, lo - rest, hi + rest)
 
     def _compared(self, e: Linear, real: bool) -> Comparison:
-        """The expression against a value near the one it has at the reference."""
+        """Return a comparison of the expression with a value near its value at the reference assignment."""
         rng = self.rng
         value = round(self._at_reference(e), 6)
         slack = rng.choice([0, 0, 0, 1, 1, 2, 3, -1])
@@ -280,7 +285,7 @@ class _Maker:
         if not integral and (not real or sign == "<"):
             sign = "<="
         if real and rng.random() < 0.08:
-            value += 0.5  # a fractional bound of a whole number
+            value += 0.5  # a fractional bound of an expression that is a whole number
         if not integral or not isinstance(value, int):
             self.used.add("real comparison")
             sign = "<=" if sign == "<" else sign
@@ -292,7 +297,7 @@ class _Maker:
         return e < value + slack + 1 if sign == "<" else e <= value + slack
 
     def _at_reference(self, e: Linear) -> int | float:
-        """A value the expression can have: at the reference, or at another random assignment."""
+        """Return a value of the expression: at the reference assignment or, if undefined there, at a random one."""
         for _ in range(4):
             variables: list[Variable] = [*self.model.intervals, *self.model.integers]
             values = {v: self.reference[v] for v in variables}
@@ -302,32 +307,32 @@ class _Maker:
                 self.reference.update({v: self.rng.choice(domain(v)) for v in self.model.intervals})
         return 0
 
-    # -- objectives
+    # Objectives
 
-    def _aim(self) -> None:
+    def _add_objectives(self) -> None:
         rng, draw = self.rng, self.rng.random()
         if draw < 0.12:
             self.used.add("no objective")
             return
         count = rng.randint(2, 3) if draw < 0.3 else 1
-        aims = [self._objective() for _ in range(count)]
+        objectives = [self._objective() for _ in range(count)]
         if count > 1:
             self.used.add("lexicographic")
-        if any(not e.integral for e in aims):
+        if any(not e.integral for e in objectives):
             self.used.add("real objective")
         sense = "minimize" if rng.random() < 0.65 else "maximize"
         self.used.add(sense)
-        getattr(self.model, sense)(aims if count > 1 else aims[0])
+        getattr(self.model, sense)(objectives if count > 1 else objectives[0])
 
     def _move_to_zero(self) -> None:
-        """Move the first of ordered objectives, so that its optimum is 0 and bounds on it may have either sign."""
-        aims = self.model.objectives
-        if len(aims) < 2:
+        """Shift the first of several objectives so that its optimum is 0 and bounds on it can have both signs."""
+        objectives = self.model.objectives
+        if len(objectives) < 2:
             return
         with contextlib.suppress(EnumerationError):
             truth = brute_force(self.model)
             if truth.best is not None:
-                self.model.objectives[0] = aims[0] - truth.objectives[0]
+                self.model.objectives[0] = objectives[0] - truth.objectives[0]
                 self.used.add("first optimum 0")
 
     def _objective(self) -> Linear:

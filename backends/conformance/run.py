@@ -1,9 +1,15 @@
-"""Conformance of the backends: random small models, solved by enumeration and by every backend, must come out alike.
+"""The conformance command: solve random small models with each backend and compare the answers with enumeration.
 
     python -m schedlab.backends.conformance --count 500 --seed 1
 
-prints how often each construct of the language was met, what each backend answered and where it was wrong (with the
-smallest model found that shows it), and after how many models each of the faults planted on purpose was caught.
+It prints
+
+- how many models contain each construct of the language,
+- for each backend and check how many answers agree, are not proven, or are wrong,
+- for the first wrong answers the smallest model found that shows the error, as Python code,
+- after how many models each planted fault was caught (``planted_faults``): a test of the test.
+
+The exit code is 0 if all backends conform, 1 if not, 2 for an unknown backend.
 """
 
 from __future__ import annotations
@@ -32,16 +38,45 @@ from .planted_faults import FAULTS, faulty
 from .random_models import random_model
 
 STANDARD = "cpsat,highs:pairwise,highs:time-indexed,cpo"
-FAULT_MODELS = 400  # a planted fault has to be caught within so many models
-METAMORPHIC_SHARE = 5  # every fifth model is also shifted, permuted and given more capacity
-LEAST_SHARE = 0.08  # of the models have each construct: 40 of 500
-LEAST_INFEASIBLE = 0.2
-MOST_UNDECIDED = 0.02
-SHOWN = 5  # disagreements that are made small and printed
+FAULT_MODELS = 400  # each planted fault must be caught within this number of models
+METAMORPHIC_SHARE = 5  # all checks are made on each fifth model, only "solve" and "fixed" on the others
+LEAST_SHARE = 0.08  # each construct must occur in this share of the models: 40 of 500
+LEAST_INFEASIBLE = 0.2  # least share of infeasible models
+MOST_UNDECIDED = 0.02  # largest share of models that a backend may leave without a proof
+SHOWN = 5  # number of wrong answers that are printed with a small model
+HELP = """Test backends: solve small random models and compare each answer with complete enumeration.
+
+Backends that are not installed are left out. Wrong answers are printed with a small model as Python code.
+
+The exit code is 0 if all backends conform, 1 if not, 2 for an unknown backend.
+
+Example with 100 models:
+
+python -m schedlab.backends.conformance --count 100 --backends cpsat
+"""
 
 
 def cases(count: int, seed: int, labels: Sequence[str], limits: Limits, jobs: int = 1) -> Iterator[Case]:
-    """The models of the seeds ``seed`` to ``seed + count - 1``, each examined with the backends named."""
+    """Check backends on random models.
+
+    Parameters
+    ----------
+    count : int
+        Number of models.
+    seed : int
+        Seed of the first model; the seed of each next model is greater by 1.
+    labels : sequence of str
+        Labels of the backends.
+    limits : Limits
+        Limits of each solve.
+    jobs : int
+        Number of processes.
+
+    Yields
+    ------
+    Case
+        The verdicts on each model, in the order of the seeds.
+    """
     seeds = range(seed, seed + count)
     metamorphic = [k % METAMORPHIC_SHARE == 0 for k in range(count)]
     work = partial(_examine, labels=tuple(labels), limits=limits)
@@ -57,7 +92,7 @@ def _examine(seed: int, metamorphic: bool, labels: tuple[str, ...], limits: Limi
 
 
 def catch_faults(faults: Sequence[type[Copy]], seed: int, most: int = FAULT_MODELS) -> dict[str, int | None]:
-    """After how many random models each fault was caught; None if it was not."""
+    """Return after how many random models each fault was caught; None if it was not."""
     caught: dict[str, int | None] = {f.__name__: None for f in faults}
     for k in range(most):
         missing = [f for f in faults if caught[f.__name__] is None]
@@ -75,9 +110,14 @@ def catch_faults(faults: Sequence[type[Copy]], seed: int, most: int = FAULT_MODE
 
 
 def usable(labels: Sequence[str], console: Console) -> list[str]:
-    """The backends that are installed, Pyomo before CP Optimizer (it cannot be imported after docplex).
+    """Return the labels whose backends are installed; print a note on the others.
 
-    Raises UnknownName, with the near names.
+    CP Optimizer comes last, because Pyomo cannot be imported after docplex.
+
+    Raises
+    ------
+    UnknownName
+        For an unknown backend; the message lists similar names.
     """
     found = []
     for label in sorted(labels, key=lambda name: name.startswith("cpo")):
@@ -86,7 +126,7 @@ def usable(labels: Sequence[str], console: Console) -> list[str]:
             raise UnknownName("backend", name, names())
         try:
             reason = backend(name).availability().reason
-        except Exception as e:  # a broken backend is left out with its reason, as the registry does
+        except Exception as e:  # a backend that raises is left out with its error, as in the registry
             reason = f"{type(e).__name__}: {e}"
         if reason:
             console.print(f"{label} is left out: {reason}", style="yellow")
@@ -96,15 +136,28 @@ def usable(labels: Sequence[str], console: Console) -> list[str]:
 
 
 def main(
-    count: Annotated[int, typer.Option(min=1, help="How many random models.")] = 500,
-    seed: Annotated[int, typer.Option(help="Seed of the first model; the next ones count up.")] = 1,
-    backends: Annotated[str, typer.Option(help="Backends, by commas; a lowering of HiGHS after a colon.")] = STANDARD,
-    jobs: Annotated[int, typer.Option(min=1, help="Models examined side by side, each in a process.")] = 1,
-    time_limit: Annotated[float, typer.Option(min=0.1, help="Seconds for each solve.")] = 20.0,
+    count: Annotated[int, typer.Option(min=1, help="Number of random models.")] = 500,
+    seed: Annotated[int, typer.Option(help="Seed of the first model; the others have seed + 1, seed + 2, ...")] = 1,
+    backends: Annotated[
+        str, typer.Option(help="Backends, separated by commas; backend:lowering for one lowering of HiGHS.")
+    ] = STANDARD,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes that check models in parallel.")] = 1,
+    time_limit: Annotated[float, typer.Option(min=0.1, help="Time limit of each solve, in seconds.")] = 20.0,
 ) -> None:
-    """Solve random small models with every backend and hold the answers against enumeration.
+    """Run the conformance command (its help text is ``HELP``); leave with ``typer.Exit``.
 
-    Example: python -m schedlab.backends.conformance --count 100 --seed 7 --backends cpsat,highs:pairwise --jobs 2
+    Parameters
+    ----------
+    count : int
+        Number of random models.
+    seed : int
+        Seed of the first model.
+    backends : str
+        Labels of the backends, separated by commas.
+    jobs : int
+        Number of processes.
+    time_limit : float
+        Time limit of each solve in seconds.
     """
     console = Console()
     limits = Limits(time=time_limit, threads=1)
@@ -128,34 +181,34 @@ def main(
 
 
 def disagreements(found: Sequence[Case]) -> list[tuple[Case, Verdict]]:
-    """What is wrong, solves before the checks that follow from them."""
+    """Return the wrong verdicts with their cases, those of the check ``solve`` first: others often follow from them."""
     wrong = [(c, v) for c in found for v in c.verdicts if v.wrong]
     return sorted(wrong, key=lambda p: p[1].check != "solve")
 
 
 def complaints(found: Sequence[Case], labels: Sequence[str], caught: dict[str, int | None]) -> list[str]:
-    """Why the run as a whole does not pass; shares of constructs are judged from 200 models on."""
+    """Return the reasons why the run fails; shares of constructs are checked for 200 models and more."""
     wrong = disagreements(found)
-    said = [f"{len(wrong)} disagreements"] if wrong else []
-    said += [f"the planted fault {name} was not caught" for name, k in caught.items() if k is None]
+    reasons = [f"{len(wrong)} wrong answers"] if wrong else []
+    reasons += [f"the planted fault {name} was not caught" for name, k in caught.items() if k is None]
     known = [c for c in found if c.feasible is not None]
     if len(known) < 0.98 * len(found):
-        said.append(f"{len(found) - len(known)} models were too large to enumerate")
+        reasons.append(f"{len(found) - len(known)} models were too large to enumerate")
     for label in labels:
         open_ = sum(not v.decided for c in found for v in c.verdicts if v.contender == label and v.check == "solve")
         if open_ > MOST_UNDECIDED * len(found):
-            said.append(f"{label} proved nothing on {open_} of {len(found)} models")
+            reasons.append(f"{label} ended without a proof on {open_} of {len(found)} models")
     if len(found) >= 200:
         counts = _construct_counts(found)
         rare = [c for c in CONSTRUCTS if counts[c] < LEAST_SHARE * len(found)]
-        said += [f"too few models have: {', '.join(rare)}"] if rare else []
+        reasons += [f"too few models contain: {', '.join(rare)}"] if rare else []
         infeasible = sum(not c.feasible for c in known)
-        said += [f"only {infeasible} models are infeasible"] if infeasible < LEAST_INFEASIBLE * len(found) else []
-    return said
+        reasons += [f"only {infeasible} models are infeasible"] if infeasible < LEAST_INFEASIBLE * len(found) else []
+    return reasons
 
 
 def explained(seed: int, verdict: Verdict, limits: Limits) -> str:
-    """A disagreement with the smallest model found that shows it, as Python."""
+    """Return the text on a wrong answer: its error and the smallest model found that shows it, as Python code."""
     contender = Contender(verdict.contender)
     model = random_model(seed).model
     last = [verdict.wrong]
@@ -165,9 +218,9 @@ def explained(seed: int, verdict: Verdict, limits: Limits) -> str:
             truth: Truth = brute_force(smaller)
         except EnumerationError:
             return False
-        told = examine_one(smaller, truth, contender, verdict.check, limits).wrong
-        last[0] = told or last[0]
-        return bool(told)
+        messages = examine_one(smaller, truth, contender, verdict.check, limits).wrong
+        last[0] = messages or last[0]
+        return bool(messages)
 
     small = shrink(model, wrong)
     return f"\nseed {seed}, {verdict.contender}, {verdict.check}: {'; '.join(last[0])}\n{declaration(small)}"
@@ -178,7 +231,7 @@ def _construct_counts(found: Sequence[Case]) -> Counter[str]:
 
 
 def construct_table(found: Sequence[Case]) -> Table:
-    """How many models have each construct, and how many are infeasible."""
+    """Return a table of the number of models with each construct; its title has the number of infeasible models."""
     counts = _construct_counts(found)
     infeasible = sum(c.feasible is False for c in found)
     table = Table(title=f"{len(found)} models, {infeasible} infeasible ({infeasible / len(found):.0%})")
@@ -193,7 +246,7 @@ def construct_table(found: Sequence[Case]) -> Table:
 
 
 def backend_table(found: Sequence[Case], labels: Sequence[str]) -> Table:
-    """Per backend and check: how many agreed, ended without a proof, were wrong, and the seconds they took."""
+    """Return a table by backend and check: answers that agree, are not proven or are wrong, and the time in seconds."""
     table = Table(title="agreement with enumeration")
     for head in ("backend", "check", "agreed", "not proven", "wrong", "seconds", "ms each"):
         table.add_column(head, justify="left" if head in ("backend", "check") else "right")
@@ -209,10 +262,10 @@ def backend_table(found: Sequence[Case], labels: Sequence[str]) -> Table:
 
 
 def fault_table(caught: dict[str, int | None]) -> Table:
-    """The planted faults and the number of models until each was caught."""
-    table = Table(title="faults planted on purpose")
+    """Return a table of the planted faults and after how many models each was caught."""
+    table = Table(title="planted faults (a test of this test)")
     table.add_column("fault")
-    table.add_column("what is wrong with it")
+    table.add_column("description")
     table.add_column("caught after", justify="right")
     for fault in FAULTS:
         k = caught[fault.__name__]

@@ -1,4 +1,22 @@
-"""The shared lowering of models to mixed-integer linear form, in two ways: pairwise, and time-indexed on a grid."""
+"""Lowerings of a model to a mixed-integer linear program: pairwise, time-indexed on a grid, and energy (a relaxation).
+
+``lower`` chooses a lowering and returns the linear program as sparse arrays. The formulas of each part stand in the
+docstring of its module:
+
+- ``intervals``, ``column_starts``: presence, size, end and start of an interval
+- ``constraints``: alternative, synchronize, precedence
+- ``expressions``, ``overlaps``: max, min, holds, overlap, element, piecewise
+- ``pairwise``, ``time_indexed``, ``energy``: no_overlap and cumulative
+- ``ranges``, ``dual``: numerical limits, and a valid bound from inexact duals
+
+Symbols used in all of them, for an interval i (times and sizes in seconds)::
+
+    p[i]  presence, 0 or 1 (the constant 1 if the interval is not optional)
+    s[i]  start, 0 if absent
+    z[i]  size, 0 if absent
+    e[i]  end, e[i] = s[i] + z[i], 0 if absent
+    lo(x), hi(x)  a lower and an upper bound of the column or expression x
+"""
 
 from .form import Blocks, LinearForm
 from .intervals import IntervalColumns

@@ -1,17 +1,50 @@
-"""The energy lowering: a linear relaxation of resources by the work done in each cell of a grid, and when in the cell.
+"""The energy lowering: a linear relaxation of no_overlap and cumulative by the work in the cells of a grid.
 
-Of an interval, ``y[t]`` is the share of cell t in which it runs, and ``h[t]`` the integral over that of the time left
-until the cell's end (in cells). Both are bounded by the resource: with a capacity C, ``sum(demand * y) <= C`` and
-``sum(demand * h) <= C / 2``, for the work of one cell cannot all lie at its beginning. An interval of size d that starts
-at s has the moment ``d s + d^2 / 2``, which is ``sum(end of cell * work - left over)``: so starts are late enough on
-average, whatever the step. That intervals run without a break is given up; all else (windows, precedences, objectives)
-stays as it is. Valid on every grid; a grid finer than the intervals changes little (mean busy times: Goemans 1997, "Improved
-approximation algorithms for scheduling with release dates").
+Symbols s, z, e, p as in ``schedlab.backends.linear``; ``y[i,t]`` (share of cell t in which i runs), ``h[i,t]`` (moment
+of the time left in cell t), ``most`` and ``room`` as in ``work``. Starts are integer columns (``column_starts``) or
+given by the start equation below.
+
+Sets and data: grid points ``P[0] < ... < P[m]`` in seconds, cells ``t = [P[t], P[t+1])`` of length ``l[t]``, and for
+each resource its intervals I with demands ``d[i] >= 0`` and its capacity ``c(tau)`` at time tau. no_overlap is a
+resource with demands and capacity 1. Continuous columns y and h for each interval i and each cell that it can reach;
+rows::
+
+    0 <= y[i,t] <= most[i,t],  0 <= h[i,t] <= most[i,t] (room[i,t] - most[i,t] / 2)
+    h[i,t] <= room[i,t] y[i,t]                                for each i, t
+    sum_t l[t] y[i,t] = z[i]                                  for each i
+    sum_{i in I} d[i] y[i,t] <= (1 / l[t]) * (integral of c(tau) over cell t)                    for each resource, t
+    sum_{i in I} d[i] h[i,t] <= (1 / l[t]^2) * (integral of c(tau) (P[t+1] - tau) over cell t)   for each resource, t
+    D s[i] + (D^2 / 2) p[i] = sum_t (P[t+1] l[t] y[i,t] - l[t]^2 h[i,t])    for each i of fixed size D
+
+For a constant capacity C the right sides of the two resource rows are C and C / 2.
+
+This is a relaxation: each solution of the model satisfies all rows, so the optimum is a valid bound on any grid. The
+resource rows are the capacity constraint ``sum_i d[i] <= c(tau)``, multiplied by ``1 / l[t]`` or
+``(P[t+1] - tau) / l[t]^2`` and integrated over the cell. Both sides of the start equation are the integral of tau over
+``[s[i], s[i] + D)``. Because of it, many intervals cannot all start early, whatever the step of the grid. The
+relaxation does not require that an interval runs without a break. Windows, precedences and objectives stay exact. A
+grid finer than the intervals changes the bound little.
+
+Variable demands. For an integer variable n in ``[0, N]`` that is a demand of one interval of fixed size D, the products
+``Y[t] = n y[t]`` and ``H[t] = n h[t]`` are columns; a demand ``a n + b`` counts as ``a Y[t] + b y[t]``::
+
+    0 <= Y[t] <= N most[t],  H[t] <= room[t] Y[t],  Y[t] <= N y[t],  H[t] <= N h[t]    for each t
+    n - N (1 - p) <= (1 / D) sum_t l[t] Y[t] <= n
+    sum_k a[k] Y[k,t] = b y[t],  sum_k a[k] H[k,t] = b h[t]    for each t and each equation sum_k a[k] n[k] = b
+                                                               of the model over demand variables of one interval
+
+Any other variable demand is replaced by its lower bound. The columns Y and H belong to the first interval that has n
+as a demand: these rows are valid only for models in which no other interval has n as a demand.
+
+Overlap of an interval with the window ``[lo, hi)``, where ``part[t]`` is the length of the window in cell t::
+
+    sum_{t: part[t] = l[t]} l[t] y[t]  +  sum_{t: 0 < part[t] < l[t]} u[t]
+    0 <= u[t] <= part[t],  l[t] y[t] - (l[t] - part[t]) <= u[t] <= l[t] y[t]
+
+Source: mean busy times [Goemans1997] ("Improved approximation algorithms for scheduling with release dates").
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,38 +62,28 @@ from ...models.language import (
 from ...models.language.expressions import Atom, Overlap
 from ..base import Exactness, LoweringTooLarge
 from . import constraints
+from .column_starts import ColumnStarts
 from .expressions import LinearExpressions
 from .form import INF, Affine, Floats, FormBuilder, Ints, Point
-from .pairwise import ColumnStarts
 from .time_indexed.grid import Grid, GridOption
+from .work import Work, cell_integrals, reach
 
-ADVICE = "take a coarser grid (grid=seconds or grid=(fine, coarse)), or raise max_nonzeros"
-
-
-@dataclass(frozen=True)
-class Work:
-    """Columns ``y + k`` and ``h + k`` of an interval in ``cells[k]``; ``most``: the greatest y, ``room``: the greatest
-    time left per y, ``moment``: the greatest h, in cells."""
-
-    cells: Ints
-    y: int
-    h: int
-    most: Floats
-    room: Floats
-    moment: Floats
+ADVICE = "use a coarser grid (grid=seconds or grid=(fine, coarse)), or raise max_nonzeros"
 
 
 class Moments(ColumnStarts):
-    """Starts as columns, except where the moment of an interval's work gives its start (``given``)."""
+    """The start columns; ``given`` maps the index of an interval to its start expression from the start equation."""
 
     def __init__(self, model: Model, form: FormBuilder) -> None:
         self.given: dict[int, Affine] = {}
         super().__init__(model, form)
 
     def start(self, v: Interval) -> Affine:
+        """Return the start as an expression over columns."""
         return self.given.get(v.index) or super().start(v)
 
     def starts(self, x: Floats) -> Ints:
+        """Return the start of each interval, in seconds, for column values ``x``."""
         found = super().starts(x)
         for i, e in self.given.items():
             found[i] = round(e.value(x))
@@ -68,7 +91,7 @@ class Moments(ColumnStarts):
 
 
 class Energy:
-    """The lowering: starts as moments or columns, resources by energy and moment."""
+    """The energy lowering of one model (formulas: see the module)."""
 
     def __init__(self, model: Model, form: FormBuilder, option: GridOption, max_nonzeros: int) -> None:
         self.grid = Grid.cover(model, option, max_nonzeros)
@@ -83,7 +106,7 @@ class Energy:
         self._works: dict[int, Work] = {}
         self._loads: dict[int, Work] = {}
         self._owner = _sole_owners(model)
-        for name, c in model.constraints:  # before any expression asks for a start
+        for name, c in model.constraints:  # first, as it decides which starts are columns
             form.name_rows(name)
             for v in c.intervals if isinstance(c, (NoOverlap, Cumulative)) else ():
                 if v.size_hi > 0:
@@ -95,39 +118,42 @@ class Energy:
 
     @staticmethod
     def predict(model: Model, grid: Grid) -> tuple[int, int, int]:
-        """(rows, columns, non-zeros): two columns and up to six entries per cell that an interval can reach, two per resource."""
+        """Return about how many (rows, columns, non-zeros) the resources need.
+
+        Each cell that an interval can reach has two columns with up to six entries, and two more entries per resource.
+        """
         columns = nonzeros = rows = 0
-        reach: dict[int, int] = {}
+        cells: dict[int, int] = {}
         for _, c in model.constraints:
             if isinstance(c, (NoOverlap, Cumulative)):
                 rows += 2 * grid.cells
                 for v in c.intervals:
-                    if v.index not in reach:
+                    if v.index not in cells:
                         ends = np.searchsorted(grid.points, [v.start_lo, v.start_hi + v.size_hi])
-                        reach[v.index] = int(ends[1] - ends[0]) + 1
-                    nonzeros += 2 * reach[v.index]
-        columns = 2 * sum(reach.values())
+                        cells[v.index] = int(ends[1] - ends[0]) + 1
+                    nonzeros += 2 * cells[v.index]
+        columns = 2 * sum(cells.values())
         return rows + columns // 2, columns, nonzeros + 3 * columns
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
-        """The assignment itself: every one has its columns."""
+        """Return the assignment itself: the form can represent every assignment."""
         return assignment
 
     def alternative(self, c: Alternative) -> None:
-        """Starts and presences linked (see ``constraints``)."""
+        """Add the rows of an alternative (see ``constraints``)."""
         constraints.alternative(self.form, self.intervals, c)
 
     def no_overlap(self, c: NoOverlap) -> None:
-        """A resource of capacity 1."""
+        """Add the rows of a no_overlap: a resource with demands and capacity 1."""
         self.cumulative(Cumulative(c.intervals, (1,) * len(c.intervals), ((0, 1),)))
 
     def cumulative(self, c: Cumulative) -> None:
-        """Two rows per cell: energy and moment within what the capacity gives."""
+        """Add the rows of a cumulative: for each cell one row for the work and one for its moment."""
         energy, moment = self._supply(c)
         first = self.form.rows(-INF, np.concatenate([energy, moment]), 2 * self.grid.cells)
         for v, demand in zip(c.intervals, c.demands, strict=True):
             if isinstance(demand, Linear):
-                self.expressions.affine(demand, 0)  # for its range, where the interval is absent
+                self.expressions.affine(demand, 0)  # its functions must be defined also where the interval is absent
             if v.size_hi == 0:
                 continue
             for work, amount in self._parts(v, demand):
@@ -137,7 +163,7 @@ class Energy:
                     self.form.entries(first + self.grid.cells + work.cells, np.arange(work.h, work.h + n), amount)
 
     def _parts(self, v: Interval, demand: int | Linear) -> list[tuple[Work, int]]:
-        """A demand as multiples of works: a constant of the interval's own, an integer variable of its load."""
+        """Return a demand as a sum of multiples: factors of y and h, or of Y and H for a demand variable."""
         if isinstance(demand, int):
             return [(self._work(v), demand)]
         atom = next(iter(demand.terms))
@@ -146,32 +172,33 @@ class Energy:
         return [(self._work(v), int(self.expressions.bounds.of(demand)[0]))]
 
     def _supply(self, c: Cumulative) -> tuple[Floats, Floats]:
-        """The capacity's energy and moment in each cell, in cells."""
+        """Return the right sides of the work rows and of the moment rows, each of shape (cells,)."""
         points = self.grid.points.astype(np.float64)
         begin, end = points[:-1], points[1:]
         energy, moment = np.zeros(self.grid.cells), np.zeros(self.grid.cells)
         times = [-INF, *(float(t) for t, _ in c.steps[1:]), INF]
         for lo, hi, (_, capacity) in zip(times[:-1], times[1:], c.steps, strict=True):
-            y, h = _overlap(begin, end, lo, hi)
+            y, h = cell_integrals(begin, end, lo, hi)
             energy += capacity * y
             moment += capacity * h
         return energy, moment
 
     def _work(self, v: Interval) -> Work:
-        """The columns of an interval, made when first asked for."""
+        """Return the columns y and h of an interval; add them at the first call."""
         found = self._works.get(v.index)
         if found is None:
             found = self._works[v.index] = self._new_work(v)
         return found
 
     def _new_work(self, v: Interval) -> Work:
+        """Add the columns y and h of an interval, their rows and its start equation."""
         points, i = self.grid.points.astype(np.float64), v.index
-        cells, most, room = self._reach(v)
+        cells, most, room = reach(v, points)
         n, begin, end = len(cells), points[cells], points[cells + 1]
         moment = most * (room - most / 2)
 
         def share(p: Point, which: int) -> Floats:
-            return _overlap(begin, end, p.start[i], p.end[i] if p.present[i] else p.start[i])[which]
+            return cell_integrals(begin, end, p.start[i], p.end[i] if p.present[i] else p.start[i])[which]
 
         y = self.form.columns(n, 0, most, integral=False, name="work", recipe=lambda p: share(p, 0))
         h = self.form.columns(n, 0, moment, integral=False, name="time left", recipe=lambda p: share(p, 1))
@@ -180,7 +207,7 @@ class Energy:
         length = self.length[cells]
         self.form.row(_sum(y, length).plus(self.intervals.view(v, "size"), -1), 0, 0)
         if v.size_lo == v.size_hi:
-            d, origin = v.size_lo, float(v.start_lo)  # times from the earliest start on, for smaller numbers
+            d, origin = v.size_lo, float(v.start_lo)  # count time from the earliest start: smaller coefficients
             present = self.intervals.present(v)
             moments = _sum(y, (end - origin) * length / d).plus(_sum(h, length**2 / d), -1)
             start = moments.plus(present, origin - d / 2)
@@ -190,30 +217,15 @@ class Energy:
                 self.intervals.given[i] = start
         return work
 
-    def _reach(self, v: Interval) -> tuple[Ints, Floats, Floats]:
-        """The cells where an interval can run, the greatest share of each, and the longest time left in each."""
-        points = self.grid.points.astype(np.float64)
-        begin, end = points[:-1], points[1:]
-        share, earliest = np.zeros(self.grid.cells), end.copy()
-        until = -INF
-        for lo, hi in v.windows:
-            a, until = max(float(lo), until), max(until, float(hi + v.size_hi))
-            share += _overlap(begin, end, a, until)[0]
-            touched = (end > a) & (begin < until)
-            earliest[touched] = np.minimum(earliest[touched], np.maximum(begin[touched], a))
-        cells = np.flatnonzero(share > 0)
-        length = self.length[cells]
-        return cells, np.minimum(share[cells], v.size_hi / length), (end - earliest)[cells] / length
-
     def _below(self, h: int, y: int, room: Floats) -> None:
-        """``h <= room * y``, cell by cell."""
+        """Add the row ``h <= room * y`` for each cell."""
         n = len(room)
         rows = np.arange(n) + self.form.rows(-INF, 0, n)
         self.form.entries(rows, np.arange(h, h + n), 1)
         self.form.entries(rows, np.arange(y, y + n), -room)
 
     def _overlap_by_work(self, atom: Atom, sides: int) -> Affine | None:
-        """An overlap as the work in the cells of the window; of a cell that lies partly in it, as much as the rest leaves."""
+        """Return the overlap of an interval that has columns y; None for any other atom."""
         if not isinstance(atom, Overlap) or atom.interval.index not in self._works:
             return None
         work, i = self._works[atom.interval.index], atom.interval.index
@@ -227,8 +239,8 @@ class Energy:
             return inside
 
         def seconds(p: Point) -> Floats:
-            until = p.end[i] if p.present[i] else p.start[i]
-            found: Floats = np.clip(np.minimum(until, hi[cut]) - np.maximum(p.start[i], lo[cut]), 0.0, None)
+            end_time = p.end[i] if p.present[i] else p.start[i]
+            found: Floats = np.clip(np.minimum(end_time, hi[cut]) - np.maximum(p.start[i], lo[cut]), 0.0, None)
             return found
 
         u = self.form.columns(len(cut), 0, part[cut], integral=False, name="overlap", recipe=seconds)
@@ -240,7 +252,7 @@ class Energy:
         return inside.plus(Affine(dict.fromkeys(columns.tolist(), 1.0)))
 
     def _load(self, v: Interval, n: Integer) -> Work:
-        """``n`` times the work of v, for a demand variable n of a fixed-size interval."""
+        """Return the columns Y and H of a demand variable n of an interval of fixed size; the first call adds them."""
         found = self._loads.get(n.index)
         if found is not None:
             return found
@@ -268,7 +280,7 @@ class Energy:
         return found
 
     def _spread(self, c: Comparison) -> None:
-        """An equation of demand variables of one interval holds for their loads in every cell, times the interval's work."""
+        """Add the rows of an equation over demand variables of one interval, for each cell; else do nothing."""
         atoms = list(c.expr.terms)
         owners = {self._owner.get(a.index) for a in atoms if isinstance(a, Integer)}
         if c.lo != c.hi or not atoms or len(owners) != 1 or not all(isinstance(a, Integer) for a in atoms):
@@ -287,7 +299,7 @@ class Energy:
 
 
 def _sole_owners(model: Model) -> dict[int, Interval | None]:
-    """Index of an integer variable -> the one fixed-size interval whose demand it is; None if there are more."""
+    """Map the index of each demand variable to its only interval if that has a fixed size, else to None."""
     found: dict[int, Interval | None] = {}
     for _, c in model.constraints:
         if not isinstance(c, Cumulative):
@@ -301,11 +313,5 @@ def _sole_owners(model: Model) -> dict[int, Interval | None]:
 
 
 def _sum(first: int, weights: Floats) -> Affine:
+    """Return ``sum_k weights[k] * (column first + k)``."""
     return Affine({first + k: float(w) for k, w in enumerate(weights)})
-
-
-def _overlap(begin: Floats, end: Floats, lo: float, hi: float) -> tuple[Floats, Floats]:
-    """Of [lo, hi) in each cell [begin, end): its share of the cell, and the integral of the time left, both in cells."""
-    length = end - begin
-    a, b = np.clip(lo, begin, end), np.clip(hi, begin, end)
-    return (b - a) / length, ((end - a) ** 2 - (end - b) ** 2) / (2 * length**2)

@@ -1,8 +1,41 @@
-"""LinearExpressions to columns and rows: functions (max, holds, overlap, ...) become columns tied to their meaning.
+"""Expressions as columns and rows: a column v replaces each function (max, min, holds, overlap, element, piecewise).
 
-A column for a function need not always equal its value: where an expression is only limited from above, it is enough
-that the column does not lie below the value. ``GE`` asks for column >= value, ``LE`` for column <= value; what is asked
-later is added then. Big-M constants come from ``Bounds``.
+Let f be the function's value, ``e[k]`` its operands, and ``lo, hi`` the bounds of an expression or column from
+``Bounds`` (interval arithmetic); all big-M constants are computed from them. Rows are added only for the *sides* that
+are needed: ``GE`` gives ``v >= f``, ``LE`` gives ``v <= f``. In a row ``a v + ... <= b`` with ``a > 0`` the side GE is
+enough: ``v = f`` is always allowed, and ``v >= f`` keeps the row true for f. So each function is exact. A negative
+factor swaps the sides. A side that a later row needs is added then. Rows, where all new columns c are binary:
+
+Max (min: reversed inequalities, GE and LE swapped); ``M[k] = max(0, hi(v) - lo(e[k]))``, for min
+``max(0, hi(e[k]) - lo(v))``::
+
+    GE: v >= e[k]                         for each operand k
+    LE: sum_k c[k] = 1,  v <= e[k] + M[k] (1 - c[k])    for each operand k
+
+Holds: v binary, 1 if and only if ``A <= e <= B`` for an integer expression e. A or B may be absent, and with it its
+rows; then v takes the place of the other c. If both are absent, v = 1::
+
+    LE: e >= lo(e) + (A - lo(e)) v,  e <= hi(e) - (hi(e) - B) v
+    GE: e <= A - 1 + max(0, hi(e) - A + 1) c[1],  e >= B + 1 - max(0, B + 1 - lo(e)) c[2],  v >= c[1] + c[2] - 1
+
+Overlap of an interval (start s, end e, size z) with the window ``[A, B)``: ``f = max(0, g)``, where g is the least of
+the parts ``g[1..4] = e - A, B - s, z, B - A``; v >= 0::
+
+    GE: sum_q c[q] = 1,  v >= g[q] - max(0, hi(g[q])) (1 - c[q])    for q = 1..4
+    LE: v <= hi(v) c,  v <= g[q] + max(0, -lo(g[q])) (1 - c)        for q = 1..4, one c
+
+Element of an array A at index e (infeasible outside the array), with J the indices within both A and the bounds of e::
+
+    sum_{j in J} c[j] = 1,  sum_{j in J} j c[j] = e,  v = sum_{j in J} A[j] c[j]
+
+Piecewise with points ``(x[k], y[k])``, k = 0..n, at e (infeasible outside ``[x[0], x[n]]``), with weights w >= 0::
+
+    sum_{k<n} c[k] = 1,  sum_k w[k] = 1,  sum_k x[k] w[k] = e,  v = sum_k y[k] w[k]
+    w[k] <= c[k-1] + c[k]    for each point k, where c[-1] = c[n] = 0
+
+If it is convex, the side GE needs no binaries: ``x[0] <= e <= x[n]`` and ``v >= y[k] + slope[k] (e - x[k])`` for each
+segment k; if it is concave, the same holds for LE with ``<=``. The other side then is v <= (or >=) the sum of
+``y[k] w[k]``.
 """
 
 from __future__ import annotations
@@ -23,13 +56,16 @@ Special = Callable[[Atom, int], Affine | None]
 
 
 def flipped(sides: int) -> int:
-    """The sides asked of an operand that counts negatively."""
+    """Return the sides needed of an operand that has a negative factor."""
     return (sides & GE) << 1 | (sides & LE) >> 1
 
 
 class LinearExpressions:
-    """Lowers expressions over one form. ``view`` gives the attributes of intervals as columns; ``special`` may lower
-    a function of its own accord (as tabulated costs of a start), None if it does not."""
+    """The expressions of one model over one form.
+
+    ``integers``: column of the first integer variable; ``view``: gives the attributes of intervals as columns;
+    ``special``: a lowering's own form of a function (as a table of costs by start), or None for the general one.
+    """
 
     def __init__(self, form: FormBuilder, integers: int, view: View, special: Special | None = None) -> None:
         self.form = form
@@ -40,7 +76,7 @@ class LinearExpressions:
         self._made: dict[Atom, tuple[Affine, int]] = {}
 
     def affine(self, e: Linear, sides: int = BOTH) -> Affine:
-        """``e`` as columns. Sums over many atoms in one pass."""
+        """Return ``e`` as an expression over columns, whose functions have the rows of the given sides."""
         terms: dict[int, float] = {}
         constant = float(e.constant)
         for atom, c in e.terms.items():
@@ -55,13 +91,14 @@ class LinearExpressions:
         return Affine(terms, constant)
 
     def compare(self, c: Comparison) -> None:
-        """The rows of ``lo <= expr <= hi``."""
+        """Add the row ``lo <= expr <= hi`` of a comparison."""
         sides = (GE if c.hi < INF else 0) | (LE if c.lo > -INF else 0)
         e = self.affine(c.expr, sides)
         if sides:
             self.form.row(e, c.lo, c.hi)
 
     def _atom(self, atom: Atom, sides: int) -> Affine:
+        """Return an atom as columns; add the rows of those sides that it does not have yet."""
         if isinstance(atom, Attribute):
             return self.view(atom.interval, atom.field)
         made, done = self._made.get(atom, (None, 0))
@@ -75,7 +112,7 @@ class LinearExpressions:
         return made
 
     def _begin(self, atom: Atom) -> tuple[Affine, int]:
-        """A first expression for the atom, and the sides that already hold."""
+        """Return a new expression for a function, and the sides whose rows it already has."""
         special = self.special(atom, BOTH) if self.special else None
         if special is not None:
             return special, BOTH
@@ -107,7 +144,7 @@ class LinearExpressions:
                     recipe=lambda p: max(0.0, min(e.value(p.x), atom.hi) - max(s.value(p.x), atom.lo)),
                 )
             case _:
-                raise TypeError(f"no lowering is known for {type(atom).__name__}")
+                raise TypeError(f"the function {type(atom).__name__} has no linear form")
         return column(k), 0
 
     def _side(self, atom: Atom, made: Affine, side: int) -> None:
@@ -122,7 +159,7 @@ class LinearExpressions:
                 self._piecewise_side(atom, made, side)
 
     def _extreme(self, atom: Max | Min, made: Affine, side: int) -> None:
-        """Max: column >= every operand (GE); column <= one operand, chosen by a binary (LE). Min: mirrored."""
+        """Add the rows of one side of a max or min."""
         greatest = isinstance(atom, Max)
         sign = 1 if greatest else -1
         parts = [self.affine(e, side) for e in atom.operands]
@@ -140,19 +177,19 @@ class LinearExpressions:
             self.form.row(made.plus(part, -1).times(sign).plus(column(chosen + k), slack), -INF, slack)
 
     def _choice(self, count: int, name: str, recipe: Callable[..., object]) -> int:
-        """Binary columns of which exactly one is 1."""
+        """Add ``count`` binary columns of which exactly one is 1; return the first."""
         first = self.form.columns(count, 0, 1, integral=True, name=name, recipe=recipe)
         self.form.row(Affine({first + k: 1.0 for k in range(count)}), 1, 1)
         return first
 
     def _limits(self, atom: Holds) -> tuple[float, float, float, float]:
-        """(lo, hi) of the comparison, infinite where they do not bind, and the bounds of its expression."""
+        """Return the comparison's (lo, hi), infinite if they do not bind, and the bounds of its expression."""
         c = atom.comparison
         low, high = self.bounds.of(c.expr)
         return (c.lo if c.lo > low else -INF), (c.hi if c.hi < high else INF), low, high
 
     def _holds_implies(self, atom: Holds, made: Affine) -> None:
-        """Column 1: the comparison holds."""
+        """Add the rows for: if the column is 1, the comparison holds."""
         lo, hi, low, high = self._limits(atom)
         if lo > -INF:
             e = self.affine(atom.comparison.expr, LE)
@@ -162,7 +199,7 @@ class LinearExpressions:
             self.form.row(e.plus(made, high - hi), -INF, high)
 
     def _implies_holds(self, atom: Holds, made: Affine) -> None:
-        """The comparison holds: column 1. (Column 0: the expression lies below or above.)"""
+        """Add the rows for: if the comparison holds, the column is 1."""
         lo, hi, low, high = self._limits(atom)
         expr = atom.comparison.expr
         not_below = not_above = made
@@ -186,7 +223,7 @@ class LinearExpressions:
             self.form.row(self.affine(expr, LE).plus(not_above, max(0.0, hi + 1 - low)), hi + 1, INF)
 
     def _overlap(self, atom: Overlap, made: Affine, side: int) -> None:
-        """``max(0, min(e - lo, hi - s, e - s, hi - lo))``."""
+        """Add the rows of one side of an overlap."""
         v = atom.interval
         s, e = self.view(v, "start"), self.view(v, "end")
         window = Affine({}, float(atom.hi - atom.lo))
@@ -215,7 +252,7 @@ class LinearExpressions:
             self.form.row(made.plus(part, -1).plus(column(some), slack), -INF, slack)
 
     def _element(self, atom: Element) -> Affine:
-        """One binary per reachable entry; their sum is 1 and their weighted sum the index."""
+        """Add the rows of an element; return its value as an expression over columns."""
         index = self.affine(atom.operands[0])
         low, high = self.bounds.of(atom.operands[0])
         first, last = max(0, math.ceil(low)), min(len(atom.array) - 1, math.floor(high))
@@ -227,7 +264,7 @@ class LinearExpressions:
         return Affine({at + k: float(atom.array[j]) for k, j in enumerate(reach)})
 
     def _begin_piecewise(self, atom: Piecewise) -> tuple[Affine, int]:
-        """A convex (or concave) function of what stays within its points: a column whose sides follow, one without binaries."""
+        """Return a piecewise function: a column without sides if it is convex or concave, else in full (BOTH)."""
         if not bending(atom):
             return self._piecewise(atom), BOTH
         e, first, last = atom.operands[0], atom.points[0][0], atom.points[-1][0]
@@ -244,18 +281,18 @@ class LinearExpressions:
         return column(k), 0
 
     def _piecewise_side(self, atom: Piecewise, made: Affine, side: int) -> None:
-        """A convex function is at least every one of its lines (GE); for the other side it takes the binaries."""
+        """Add the rows of one side of a convex or concave piecewise function."""
         if side not in bending(atom):
             self.form.row(made.plus(self._piecewise(atom), -1), *((0, INF) if side == GE else (-INF, 0)))
             return
         lo, hi = (0.0, INF) if side == GE else (-INF, 0.0)
         for (x0, y0), (x1, y1) in pairwise(atom.points):
             slope = (y1 - y0) / (x1 - x0)
-            line = self.affine(atom.operands[0] * slope + (y0 - slope * x0), side)
-            self.form.row(made.plus(line, -1), lo, hi)
+            segment = self.affine(atom.operands[0] * slope + (y0 - slope * x0), side)
+            self.form.row(made.plus(segment, -1), lo, hi)
 
     def _piecewise(self, atom: Piecewise) -> Affine:
-        """Convex weights on the points, positive only at the two ends of the chosen segment."""
+        """Add the binaries and weights of a piecewise function; return its value as an expression over columns."""
         x = self.affine(atom.operands[0])
         points = np.array([p[0] for p in atom.points], dtype=np.float64)
         n = len(points)
@@ -272,8 +309,10 @@ class LinearExpressions:
 
 
 def bending(atom: Piecewise) -> tuple[int, ...]:
-    """The sides on which the function is the extreme of its lines: GE if it is convex, LE if concave, both for one line.
+    """Return the sides that need no binaries: GE if the function is convex, LE if it is concave.
 
+    Examples
+    --------
     >>> from schedlab import Model, piecewise
     >>> (atom,) = piecewise(Model("m").integer("x", 0, 9), [(0, 0), (4, 1), (9, 8)]).terms
     >>> bending(atom) == (GE,)
@@ -286,12 +325,14 @@ def bending(atom: Piecewise) -> tuple[int, ...]:
 
 
 def _segment(points: np.ndarray, x: float) -> np.ndarray:
+    """Return an array with 1 at the segment that contains x, else 0."""
     hot = np.zeros(len(points) - 1)
     hot[min(max(int(np.searchsorted(points, x, side="right")) - 1, 0), len(points) - 2)] = 1.0
     return hot
 
 
 def _weights(points: np.ndarray, x: float) -> np.ndarray:
+    """Return the weight of each point, so that the weighted sum of the points is x."""
     k = int(np.argmax(_segment(points, x)))
     share = (x - points[k]) / (points[k + 1] - points[k])
     weights = np.zeros(len(points))

@@ -1,7 +1,7 @@
-"""A mixed-integer linear programme as sparse arrays, and the builder that fills them block by block.
+"""A mixed-integer linear program as sparse arrays, and the builder that fills the arrays block by block.
 
-Every column is added with a *recipe* that computes its value from a given assignment and from the columns before it,
-so that a warm start has a value for every column, auxiliary ones too.
+Each column is added together with a *recipe*: a function that computes the column's value from an assignment and from
+the columns added before it. So a warm start gives a value to every column, auxiliary columns included.
 """
 
 from __future__ import annotations
@@ -26,31 +26,34 @@ INF = math.inf
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """``sum(coefficient * column) + constant``."""
+    """A linear expression ``sum(coefficient * column) + constant``; ``terms`` maps column index to coefficient."""
 
     terms: dict[int, float]
     constant: float = 0.0
 
     def plus(self, other: Affine, factor: float = 1.0) -> Affine:
+        """Return ``self + factor * other``."""
         terms = dict(self.terms)
         for column, c in other.terms.items():
             terms[column] = terms.get(column, 0.0) + factor * c
         return Affine(terms, self.constant + factor * other.constant)
 
     def times(self, factor: float) -> Affine:
+        """Return ``factor * self``."""
         return Affine({column: factor * c for column, c in self.terms.items()}, factor * self.constant)
 
     def value(self, x: Floats) -> float:
+        """Return the value for the column values ``x``."""
         return self.constant + math.fsum(c * x[column] for column, c in self.terms.items())
 
 
 def column(index: int) -> Affine:
-    """The expression that is one column."""
+    """Return the expression that consists of one column with coefficient 1."""
     return Affine({index: 1.0})
 
 
 class Point:
-    """An assignment as arrays over the model's intervals and integers, and the columns ``x`` computed so far."""
+    """An assignment as arrays over the model's intervals and integers, and the column values ``x`` computed so far."""
 
     def __init__(self, assignment: Assignment, columns: int) -> None:
         self.start = np.array(assignment.start, dtype=np.int64)
@@ -65,22 +68,57 @@ Recipe = Callable[[Point], Any]
 
 @dataclass(frozen=True)
 class Blocks:
-    """Names of consecutive ranges of rows or columns."""
+    """Names of consecutive blocks of rows or columns.
+
+    Attributes
+    ----------
+    first : list of int
+        Index of the first row (column) of each block, in increasing order.
+    names : list of str
+        Name of each block.
+    """
 
     first: list[int]
     names: list[str]
 
     def name(self, index: int) -> str:
-        """The name of the block that holds an index."""
+        """Return the name of the block that contains an index."""
         return self.names[bisect_right(self.first, index) - 1]
 
 
 @dataclass
 class LinearForm:
-    """``minimize (or maximize) cost @ x + offset`` with ``row_lo <= A x <= row_hi`` and ``column_lo <= x <= column_hi``.
+    """A mixed-integer linear program with m rows, n columns and k non-zeros.
 
-    A is stored by rows: row i has the entries ``start[i]:start[i + 1]`` of ``index`` (columns) and ``value``.
-    ``row_blocks`` name each row after the constraint of the model it comes from.
+    It stands for::
+
+        minimize (or maximize)  cost @ x + offset
+        subject to              row_lo <= A x <= row_hi,  column_lo <= x <= column_hi
+
+    Attributes
+    ----------
+    cost : array of shape (n,)
+        Objective coefficient of each column.
+    offset : float
+        Constant of the objective.
+    maximize : bool
+        True if the objective is maximized.
+    column_lo, column_hi : arrays of shape (n,)
+        Bounds of the columns; -inf or inf for none.
+    integral : array of shape (n,)
+        1 for a column that must be a whole number, else 0.
+    row_lo, row_hi : arrays of shape (m,)
+        Bounds of the rows; -inf or inf for none.
+    start : array of shape (m + 1,)
+        The entries of row i of A are ``index[start[i]:start[i + 1]]`` and ``value[start[i]:start[i + 1]]``.
+    index : array of shape (k,)
+        Column of each entry.
+    value : array of shape (k,)
+        Coefficient of each entry.
+    column_blocks : Blocks
+        Names of the columns.
+    row_blocks : Blocks
+        For each row the name of the model's constraint that it comes from.
     """
 
     cost: Floats
@@ -99,11 +137,11 @@ class LinearForm:
 
     @property
     def size(self) -> dict[str, int]:
-        """Variables, constraints and non-zeros."""
+        """The numbers of variables (columns), constraints (rows) and non-zeros."""
         return {"variables": len(self.cost), "constraints": len(self.row_lo), "nonzeros": len(self.value)}
 
     def violation(self, x: Floats) -> tuple[float, str]:
-        """The greatest violation of a row or column bound at ``x``, and where; (0, "") if there is none."""
+        """Return the greatest violation of a row or column bound at ``x`` and the name of its block, or (0, "")."""
         rows = np.repeat(np.arange(len(self.row_lo)), np.diff(self.start))
         level = np.bincount(rows, weights=self.value * x[self.index], minlength=len(self.row_lo))
         worst = (0.0, "")
@@ -120,8 +158,10 @@ class LinearForm:
 
 
 class FormBuilder:
-    """Collects columns and rows; ``build`` assembles them once.
+    """A collector of columns and rows; ``build`` assembles them into a ``LinearForm``.
 
+    Examples
+    --------
     >>> b = FormBuilder()
     >>> x = b.columns(2, 0, 1, integral=True, name="x", recipe=lambda p: [1, 0])
     >>> b.row(Affine({x: 1, x + 1: 1}, 3), 4, 4)
@@ -141,12 +181,31 @@ class FormBuilder:
         self._row_blocks = Blocks([], [])
 
     def name_rows(self, name: str) -> None:
-        """Rows added from here on belong to the constraint of that name."""
+        """Set the name of the constraint to which the rows added from now on belong."""
         self._row_blocks.first.append(self.n_rows)
         self._row_blocks.names.append(name)
 
     def columns(self, count: int, lo: ArrayLike, hi: ArrayLike, *, integral: bool, name: str, recipe: Recipe) -> int:
-        """Add columns; the recipe gives their values. Returns the first one's index."""
+        """Add ``count`` columns and return the index of the first.
+
+        Parameters
+        ----------
+        count : int
+            Number of columns.
+        lo, hi : array-like, scalar or shape (count,)
+            Bounds of the columns.
+        integral : bool
+            Whether the columns must be whole numbers.
+        name : str
+            Name of this block of columns.
+        recipe : callable
+            Takes a ``Point`` and returns the values of the columns, shape (count,) or a scalar.
+
+        Returns
+        -------
+        int
+            Index of the first new column; the others follow it.
+        """
         first = self.n_columns
         for store, bound in ((self._lo, lo), (self._hi, hi)):
             _extend(store, np.broadcast_to(np.asarray(bound, dtype=np.float64), count))
@@ -158,7 +217,7 @@ class FormBuilder:
         return first
 
     def column(self, lo: float, hi: float, *, integral: bool, name: str, recipe: Recipe) -> int:
-        """Add one column; the recipe gives its value. Returns its index."""
+        """Add one column and return its index. Parameters as in ``columns``."""
         self._lo.append(lo)
         self._hi.append(hi)
         self._integral.append(int(integral))
@@ -169,7 +228,7 @@ class FormBuilder:
         return self.n_columns - 1
 
     def row(self, e: Affine, lo: float, hi: float) -> None:
-        """Add the row ``lo <= e <= hi``; the constant of ``e`` moves to the sides."""
+        """Add the row ``lo <= e <= hi``; the constant of ``e`` is subtracted from both bounds."""
         self._row_lo.append(lo - e.constant)
         self._row_hi.append(hi - e.constant)
         for c, v in e.terms.items():
@@ -180,14 +239,14 @@ class FormBuilder:
         self.n_rows += 1
 
     def rows(self, lo: ArrayLike, hi: ArrayLike, count: int) -> int:
-        """Add rows whose entries follow by ``entries``. Returns the first one's index."""
+        """Add ``count`` rows without entries and return the index of the first; ``entries`` adds the entries."""
         for store, bound in ((self._row_lo, lo), (self._row_hi, hi)):
             _extend(store, np.broadcast_to(np.asarray(bound, dtype=np.float64), count))
         self.n_rows += count
         return self.n_rows - count
 
     def entries(self, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> None:
-        """Add entries of the matrix; each (row, column) at most once. ``values`` may be one number for all."""
+        """Add entries of the matrix, each (row, column) at most once. ``values`` may be one number for all entries."""
         look()
         r = np.asarray(rows, dtype=np.int32)
         _extend(self._row, r)
@@ -195,14 +254,14 @@ class FormBuilder:
         _extend(self._value, np.broadcast_to(np.asarray(values, dtype=np.float64), r.shape))
 
     def values(self, assignment: Assignment) -> Floats:
-        """The value of every column under an assignment."""
+        """Return the value of every column for an assignment."""
         point = Point(assignment, self.n_columns)
         for first, last, recipe in self._recipes:
             point.x[first:last] = recipe(point)
         return point.x
 
     def build(self, objective: Affine, *, maximize: bool) -> LinearForm:
-        """Assemble the arrays."""
+        """Return the linear program with all rows and columns added so far."""
         cost = np.zeros(self.n_columns)
         for c, v in objective.terms.items():
             cost[c] = v
@@ -232,7 +291,11 @@ def _extend(store: array[Any], values: NDArray[Any]) -> None:
 
 
 def _stable_order(keys: NDArray[np.int32]) -> Any:
-    """A stable sorting order; by halves of 16 bits, for which NumPy has a radix sort."""
+    """Return a stable sorting order of the keys.
+
+    The keys are sorted by their low and then by their high 16 bits, because NumPy's stable sort of 16-bit integers is
+    a radix sort.
+    """
     if not len(keys) or np.all(keys[1:] >= keys[:-1]):
         return slice(None)
     low = np.argsort((keys & 0xFFFF).astype(np.uint16), kind="stable")
@@ -242,8 +305,10 @@ def _stable_order(keys: NDArray[np.int32]) -> Any:
 
 
 def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """The ranges ``first[i]:last[i]`` one after another: (i of each element, the element).
+    """Return the ranges ``first[i]:last[i]`` one after another, as (i of each element, the element).
 
+    Examples
+    --------
     >>> ranges(np.array([3, 7]), np.array([5, 8]))
     (array([0, 0, 1]), array([3, 4, 7]))
     """
@@ -254,7 +319,7 @@ def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
 
 
 def one_hot(values: Iterable[float], *, greatest: bool) -> Floats:
-    """1 at the greatest (or least) of the values, 0 elsewhere."""
+    """Return an array with 1 at the greatest (or least) of the values and 0 elsewhere."""
     given = np.fromiter(values, dtype=np.float64)
     hot = np.zeros(len(given))
     if len(given):

@@ -1,6 +1,20 @@
-"""Intervals as columns: presence, size, and a start that each lowering makes in its own way.
+"""Columns and rows for integer variables and for the presence, size and end of intervals, used by all lowerings.
 
-An absent interval has start = end = size = 0. ``view`` gives any attribute as an expression over columns.
+Data of interval i: least and greatest size ``z_lo, z_hi`` in seconds, and whether it is optional. Each lowering adds
+the starts ``s[i]`` in its own form (``column_starts``, ``time_indexed.slots``). Columns and rows::
+
+    x in {lo(x), ..., hi(x)}               for each integer variable x
+    p[i] in {0, 1}                         for each optional interval; p[i] = 1 for the others, without a column
+    z[i] = z_lo p[i]                       if z_lo = z_hi, without a column
+    z[i] integer, z_lo p[i] <= z[i] <= z_hi p[i]   otherwise
+    e[i] = s[i] + z[i]                     without a column
+    r[i] = p[i]                            if z_lo > 0
+    r[i] = 0                               if z_hi = 0
+    r[i] in {0, 1}, z[i] <= z_hi r[i]      otherwise
+
+The flag ``r[i]`` ("runs") must be 1 if the interval is present with a positive size; intervals of size 0 occupy
+nothing. It may also be 1 for size 0: it only adds requirements, so a solver can always set it to 0 there. All this is
+exact. An absent interval has ``s[i] = z[i] = e[i] = 0``.
 """
 
 from __future__ import annotations
@@ -17,8 +31,22 @@ from .form import INF, Affine, Floats, FormBuilder, Ints, Point, column
 
 
 class IntervalColumns(NamedTuple):
-    """The columns of an interval: None where it has none (a presence that is certain, a fixed size, a start that is
-    only given by ``cells``: binary columns, 1 where it starts at the time of ``times``, or in the cell that begins then)."""
+    """The columns of one interval in the linear form.
+
+    Attributes
+    ----------
+    presence : int or None
+        Column of the presence; None if the interval is not optional.
+    start : int or None
+        Column of the start in seconds; None if only ``cells`` gives the start.
+    size : int or None
+        Column of the size in seconds; None if the size is fixed.
+    cells : range
+        Binary columns of the time-indexed lowering, one per possible start; empty in the other lowerings. The one for
+        the interval's start is 1.
+    times : array of shape (len(cells),)
+        Start time in seconds of each column of ``cells``; on a relaxed grid the least start that the column stands for.
+    """
 
     presence: int | None
     start: int | None
@@ -28,12 +56,12 @@ class IntervalColumns(NamedTuple):
 
 
 def _length(p: Point, i: int) -> int:
-    """The size of interval i at a point, 0 if it is absent."""
+    """Return the size of interval i at a point, 0 if it is absent."""
     return int(p.end[i] - p.start[i]) if p.present[i] else 0
 
 
 class Intervals:
-    """Columns of the integers and intervals of a model; subclasses add the starts."""
+    """The columns of the integer variables and intervals of a model; subclasses add the starts."""
 
     def __init__(self, model: Model, form: FormBuilder) -> None:
         self.model = model
@@ -47,7 +75,7 @@ class Intervals:
         self._runs: dict[int, Affine] = {}
 
     def _presences(self) -> list[int]:
-        """Column of each interval's presence, -1 where it is certain."""
+        """Add the presence columns; return the column of each interval, -1 if it is not optional."""
         optional = [v.index for v in self.model.intervals if v.optional]
         first = self.form.columns(
             len(optional), 0, 1, integral=True, name="presence", recipe=lambda p: p.present[optional]
@@ -58,7 +86,7 @@ class Intervals:
         return found
 
     def _sizes(self) -> list[int]:
-        """Column of each interval's size, -1 where it is fixed."""
+        """Add the size columns; return the column of each interval, -1 if its size is fixed."""
         found = [-1] * len(self.model.intervals)
         for v in self.model.intervals:
             if v.size_lo == v.size_hi:
@@ -77,18 +105,18 @@ class Intervals:
         return found
 
     def tie(self, e: Affine, v: Interval, lo: float, hi: float) -> None:
-        """``lo * p <= e <= hi * p`` with the presence p of v."""
+        """Add the rows ``lo * p <= e <= hi * p`` for the presence p of v."""
         p = self.present(v)
         self.form.row(e.plus(p, -hi), -INF, 0)
         self.form.row(e.plus(p, -lo), 0, INF)
 
     def present(self, v: Interval) -> Affine:
-        """The presence: a column, or the constant 1."""
+        """Return the presence: a column, or the constant 1."""
         k = self.presence[v.index]
         return column(k) if k >= 0 else Affine({}, 1.0)
 
     def view(self, v: Interval, field: AttributeName) -> Affine:
-        """An attribute of an interval as an expression over columns."""
+        """Return the start, end, size or presence of an interval as an expression over columns."""
         if field == "presence":
             return self.present(v)
         if field == "start":
@@ -98,11 +126,11 @@ class Intervals:
         return size if field == "size" else self.start(v).plus(size)
 
     def start(self, v: Interval) -> Affine:
-        """The start, 0 for an absent interval."""
+        """Return the start as an expression over columns; its value is 0 for an absent interval."""
         raise TypeError(f"{type(self).__name__} has no starts")
 
     def runs(self, v: Interval) -> Affine:
-        """At least 1 where the interval is present with a positive size (0 allowed elsewhere)."""
+        """Return the flag r of an interval: 1 if it is present with a positive size (see the module)."""
         if v.size_lo > 0:
             return self.present(v)
         i = v.index
@@ -118,18 +146,18 @@ class Intervals:
         return self._runs[i]
 
     def starts(self, x: Floats) -> Ints:
-        """The start of each interval under column values."""
+        """Return the start of each interval, in seconds, for column values ``x``; shape (number of intervals,)."""
         raise TypeError(f"{type(self).__name__} has no starts")
 
     def read(self, x: Floats) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """Start, size and presence of each interval under column values."""
+        """Return start, size and presence of each interval for column values ``x``."""
         p, z = np.array(self.presence, dtype=np.int64), np.array(self.size, dtype=np.int64)
         fixed = np.array([v.size_lo for v in self.model.intervals], dtype=np.int64)
-        x = np.append(x, 1.0)  # where the index -1 points to
+        x = np.append(x, 1.0)  # the index -1 (no column) reads this 1
         return self.starts(x[:-1]), np.where(z < 0, fixed, np.rint(x[z]).astype(np.int64)), x[p] > 0.5
 
     def columns(self, v: Interval) -> IntervalColumns:
-        """The columns of one interval, for those who add constraints of their own."""
+        """Return the columns of one interval, for users who add their own rows to the native model."""
         p, z = self.presence[v.index], self.size[v.index]
         return IntervalColumns(
             p if p >= 0 else None, None, z if z >= 0 else None, range(0), np.zeros(0, dtype=np.int64)

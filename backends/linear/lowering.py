@@ -1,4 +1,4 @@
-"""From a model to its linear form, by one of the two lowerings, and back."""
+"""The choice of a lowering, the linear form that it gives, and the conversion of solutions in both directions."""
 
 from __future__ import annotations
 
@@ -31,21 +31,30 @@ from .time_indexed.lowering import TimeIndexed
 
 LoweringName = Literal["time-indexed", "pairwise", "energy"]
 LOWERINGS = get_args(LoweringName)
-MODERATE = 100_000  # non-zeros of a time-indexed form at step 1 that is taken without being asked for
+MODERATE = 100_000  # most non-zeros of a time-indexed form of step 1 that is chosen by default
 
 
 class Scheme(Protocol):
-    """What the two lowerings differ in: starts, resources, and how exact they are."""
+    """The part that differs between the lowerings: starts, resources and exactness."""
 
     expressions: LinearExpressions
     exactness: Exactness
 
     @property
-    def intervals(self) -> Intervals: ...
-    def alternative(self, c: Alternative) -> None: ...
-    def no_overlap(self, c: NoOverlap) -> None: ...
-    def cumulative(self, c: Cumulative) -> None: ...
-    def rebuilt(self, assignment: Assignment) -> Assignment: ...
+    def intervals(self) -> Intervals:
+        """The columns of integers and intervals."""
+
+    def alternative(self, c: Alternative) -> None:
+        """Add the rows of an alternative."""
+
+    def no_overlap(self, c: NoOverlap) -> None:
+        """Add the rows of a no_overlap."""
+
+    def cumulative(self, c: Cumulative) -> None:
+        """Add the rows of a cumulative."""
+
+    def rebuilt(self, assignment: Assignment) -> Assignment:
+        """Return the assignment with starts that the form can represent."""
 
 
 def lower(
@@ -57,20 +66,52 @@ def lower(
     integral: bool = True,
     max_nonzeros: int = 20_000_000,
 ) -> Lowered:
-    """The linear form of a model with at most one objective.
+    """Lower a model to linear form. Of several objectives only the first is used.
 
-    ``lowering``: "pairwise", "time-indexed", or "energy" (a relaxation of the resources alone, with strong bounds and
-    few columns); None takes time-indexed if a ``grid`` is given, or on a grid of step 1 if that is small, else pairwise.
-    ``grid``: a step in seconds, or (fine, coarse): steps that grow from fine at the earliest start to coarse at the
-    horizon. ``side``: "restrict" rounds durations up (what is feasible on the grid is
-    feasible), "relax" counts only what is occupied for every start within a cell (the optimum is a true bound).
-    ``integral=False``: the linear relaxation, for a fast bound. Raises LoweringTooLarge before building what is
-    predicted to have more than ``max_nonzeros``; ValueError for options that contradict each other.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    lowering : {"pairwise", "time-indexed", "energy"}, optional
+        "pairwise" is exact. "time-indexed" is exact with ``grid=1``, otherwise see ``side``. "energy" relaxes
+        no_overlap and cumulative; it has few columns and a strong bound, and needs a ``grid``. By default
+        "time-indexed" if a ``grid`` is given or if its form with a step of 1 s is small, else "pairwise".
+    grid : int or tuple of two ints, optional
+        Step of the grid in seconds; or (fine, coarse): the step grows from ``fine`` at the earliest start to ``coarse``
+        at the horizon.
+    side : {"restrict", "relax"}
+        For "time-indexed" on a grid coarser than 1 s. "restrict": starts lie on grid points and an interval occupies
+        each cell that it touches, so each solution is feasible for the model. "relax": an interval occupies only the
+        cells that it occupies for each start in its start cell, so the optimum is a valid bound.
+    integral : bool
+        False for the linear relaxation: columns need not be whole numbers. It gives a fast bound.
+    max_nonzeros : int
+        Largest number of non-zeros that may be predicted for the form.
+
+    Returns
+    -------
+    Lowered
+        The arrays, and methods that convert solutions in both directions.
+
+    Raises
+    ------
+    LoweringTooLarge
+        Before anything is built, if more than ``max_nonzeros`` non-zeros are predicted.
+    ValueError
+        If options contradict each other.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> m = sl.Model("two jobs", horizon=8); a, b = m.interval("a", size=3), m.interval("b", size=4)
+    >>> m.add(sl.no_overlap([a, b])); m.minimize(sl.max([a.end, b.end]))
+    >>> lower(m, lowering="pairwise").form.size
+    {'variables': 5, 'constraints': 5, 'nonzeros': 12}
     """
     if lowering is not None and lowering not in LOWERINGS:
-        raise ValueError(f"lowering={lowering!r}: there are {', '.join(map(repr, LOWERINGS))}")
+        raise ValueError(f"lowering={lowering!r} is unknown; use one of {', '.join(map(repr, LOWERINGS))}")
     if side not in ("restrict", "relax"):
-        raise ValueError(f"side={side!r}: a grid has the sides 'restrict' and 'relax'")
+        raise ValueError(f"side={side!r} is unknown; a grid has the sides 'restrict' and 'relax'")
     if lowering == "pairwise" and grid is not None:
         raise ValueError("a grid belongs to lowering='time-indexed' or 'energy', not to 'pairwise'")
     if lowering == "energy" and grid is None:
@@ -86,12 +127,12 @@ def lower(
     else:
         scheme = TimeIndexed(model, form, 1 if grid is None else grid, side, max_nonzeros)
     if not integral and scheme.exactness.kind == "restriction":
-        raise ValueError("integral=False gives a bound, but a restriction has none; take side='relax'")
+        raise ValueError("integral=False is for bounds, but a restriction has none; use side='relax'")
     return Lowered(model, form, scheme, integral)
 
 
 def _small_on_step_1(model: Model) -> bool:
-    """Whether a grid of step 1 is affordable, and not out of proportion to the pairs it replaces."""
+    """Return whether a time-indexed form with a step of 1 s is small, also compared to the pairwise form."""
     try:
         nonzeros = TimeIndexed.predict(model, Grid.cover(model, 1, MODERATE), "restrict")[2]
     except LoweringTooLarge:
@@ -100,10 +141,20 @@ def _small_on_step_1(model: Model) -> bool:
 
 
 class Lowered:
-    """A model in linear form, with the way from assignments to column values and back.
+    """A model in linear form, and the conversion between assignments and column values.
 
-    ``form``: the arrays; ``scheme``: the lowering; ``exactness``: how its solutions relate to the model's;
-    ``integral``: whether columns have to be whole (else its linear relaxation is meant).
+    Attributes
+    ----------
+    model : Model
+        The model.
+    form : LinearForm
+        The linear program as sparse arrays.
+    scheme : Scheme
+        The lowering that made it.
+    exactness : Exactness
+        Whether the form is exact, a restriction or a relaxation of the model.
+    integral : bool
+        False if only the linear relaxation is to be solved.
     """
 
     def __init__(self, model: Model, form: FormBuilder, scheme: Scheme, integral: bool) -> None:
@@ -124,6 +175,7 @@ class Lowered:
         self.form: LinearForm = form.build(cost, maximize=maximize)
 
     def _lower(self, c: Any) -> None:
+        """Add the rows of one constraint."""
         s = self.scheme
         match c:
             case Comparison():
@@ -140,13 +192,13 @@ class Lowered:
                 s.cumulative(c)
 
     def columns(self, x: Interval | Integer) -> IntervalColumns | int:
-        """The column(s) of a variable."""
+        """Return the column of an integer variable or the columns of an interval."""
         if isinstance(x, Integer):
             return self.scheme.intervals.integers + x.index
         return self.scheme.intervals.columns(x)
 
     def read(self, x: Floats) -> Assignment:
-        """The assignment that column values stand for, rounded to whole numbers."""
+        """Return the assignment for column values ``x``, rounded to whole numbers."""
         of = self.scheme.intervals
         found = Assignment(self.model)
         starts, lengths, present = of.read(x)
@@ -158,9 +210,9 @@ class Lowered:
         return found
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
-        """The assignment as the lowering can hold it: on a grid that restricts, with starts moved onto the grid."""
+        """Return the assignment with starts that the form can represent: moved to grid points if the grid restricts."""
         return self.scheme.rebuilt(assignment)
 
     def hint(self, assignment: Assignment) -> Floats:
-        """The value of every column under the rebuilt assignment."""
+        """Return the value of each column for the rebuilt assignment: a warm start for a solver."""
         return self._builder.values(self.rebuilt(assignment))

@@ -1,9 +1,22 @@
-"""Overlaps of one interval of fixed size with any number of windows, all of them on the same pieces of its start.
+"""Overlaps of one interval of fixed size with several time windows, as piecewise linear functions of its start.
 
-Between two neighbouring times at which it begins or ends at the edge of a window, each overlap is linear in the start.
-With a binary z and a share s of the start for each piece, ``sum(z)`` the presence, ``sum(s)`` the start and
-``lo z <= s <= hi z``, each overlap is ``sum(slope s + intercept z)``: no big-M, and the convex hull of the start with all
-of its overlaps together (multiple choice: Croxton, Gendron and Magnanti 2003).
+Data: an interval of size d that starts at s in ``[a, b]``, and windows ``[lo[w], hi[w])`` (all in seconds). The
+overlap with window w is ``f[w](s) = max(0, min(s + d, hi[w]) - max(s, lo[w]))`` if the interval is present, else 0.
+
+Let ``T[0] = a < T[1] < ... < T[n] = b`` be a, b and all times in between at which the interval starts or ends at an
+edge of a window (``s`` or ``s + d`` equals ``lo[w]`` or ``hi[w]``). On each piece ``[T[k], T[k+1]]`` each overlap is
+linear: ``f[w](s) = slope[w,k] s + const[w,k]``. Columns and rows, shared by all windows (multiple choice model
+[Croxton2003])::
+
+    y[k] in {0, 1}                            1 if the start lies in piece k, k = 0, ..., n-1
+    u[k]                                      the start if it lies in piece k, else 0
+    sum_k y[k] = p,  sum_k u[k] = s           p: the presence
+    T[k] y[k] <= u[k] <= T[k+1] y[k]          for each piece k
+    f[w] = sum_k (slope[w,k] u[k] + const[w,k] y[k])   for each window w
+
+With one piece (n = 1) ``f[w] = slope s + const p``; with one start (a = b) ``f[w] = f[w](a) p``; no columns are needed
+then. This is exact and has no big-M; its linear relaxation is the convex hull of the start together with all its
+overlaps.
 """
 
 from __future__ import annotations
@@ -20,7 +33,7 @@ from .intervals import Intervals
 
 
 class Overlaps:
-    """Makes the pieces of an interval when one of its overlaps is first asked for; the model says which there are."""
+    """The overlaps of a model; the columns of an interval are added when its first overlap is lowered."""
 
     def __init__(self, model: Model, form: FormBuilder, intervals: Intervals) -> None:
         self.model = model
@@ -30,7 +43,7 @@ class Overlaps:
         self._pieces: dict[int, tuple[int, Floats]] = {}
 
     def lowered(self, atom: Atom, sides: int) -> Affine | None:
-        """The overlap of an interval of fixed size, exactly; None for any other atom."""
+        """Return the overlap of an interval of fixed size as an expression over columns; None for any other atom."""
         if not isinstance(atom, Overlap) or atom.interval.size_lo != atom.interval.size_hi:
             return None
         v = atom.interval
@@ -48,13 +61,14 @@ class Overlaps:
         return Affine({k: c for k, c in terms.items() if c})
 
     def _of(self, v: Interval) -> tuple[int, Floats]:
-        """(first column, points): of n pieces n binaries, then n shares of the start; none for a single piece."""
+        """Return (column of y[0], T) of an interval; the columns u follow y. The column is -1 for n <= 1."""
         found = self._pieces.get(v.index)
         if found is None:
             found = self._pieces[v.index] = self._make(v)
         return found
 
     def _make(self, v: Interval) -> tuple[int, Floats]:
+        """Add the columns y and u of an interval and their rows."""
         lo, hi = v.start_lo, v.start_hi
         turns = {t for edge in self._times(v) for t in (edge, edge - v.size_lo) if lo < t < hi}
         points = np.array(sorted({lo, hi, *turns}), dtype=np.float64)
@@ -69,19 +83,19 @@ class Overlaps:
                 hot[min(max(int(np.searchsorted(points, p.start[i], side="right")) - 1, 0), n - 1)] = 1.0
             return hot
 
-        z = form.columns(n, 0, 1, integral=True, name="piece of a start", recipe=chosen)
-        share = partial(_share, z=z, n=n, i=i)
-        s = form.columns(n, np.minimum(begin, 0), np.maximum(end, 0), integral=False, name="start", recipe=share)
-        form.row(Affine({z + k: 1.0 for k in range(n)}).plus(self.intervals.present(v), -1), 0, 0)
-        form.row(Affine({s + k: 1.0 for k in range(n)}).plus(self.intervals.view(v, "start"), -1), 0, 0)
+        y = form.columns(n, 0, 1, integral=True, name="piece of a start", recipe=chosen)
+        share = partial(_share, y=y, n=n, i=i)
+        u = form.columns(n, np.minimum(begin, 0), np.maximum(end, 0), integral=False, name="start", recipe=share)
+        form.row(Affine({y + k: 1.0 for k in range(n)}).plus(self.intervals.present(v), -1), 0, 0)
+        form.row(Affine({u + k: 1.0 for k in range(n)}).plus(self.intervals.view(v, "start"), -1), 0, 0)
         for side, low, high in ((begin, 0.0, INF), (end, -INF, 0.0)):
             rows = np.arange(n) + form.rows(low, high, n)
-            form.entries(rows, np.arange(s, s + n), 1)
-            form.entries(rows, np.arange(z, z + n), -side)
-        return z, points
+            form.entries(rows, np.arange(u, u + n), 1)
+            form.entries(rows, np.arange(y, y + n), -side)
+        return y, points
 
     def _times(self, v: Interval) -> set[int]:
-        """The edges of all windows that the model asks the interval's overlap with."""
+        """Return the edges of all windows whose overlap with the interval occurs in the model, in seconds."""
         if self._edges is None:
             self._edges = {}
             expressions = [e for _, c in self.model.constraints for e in expressions_of(c)]
@@ -91,6 +105,7 @@ class Overlaps:
         return self._edges[v.index]
 
 
-def _share(p: Point, z: int, n: int, i: int) -> Floats:
-    found: Floats = p.x[z : z + n] * p.start[i]
+def _share(p: Point, y: int, n: int, i: int) -> Floats:
+    """Return the values of the n columns u of interval i; ``y``: the column of y[0]."""
+    found: Floats = p.x[y : y + n] * p.start[i]
     return found

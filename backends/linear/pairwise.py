@@ -1,9 +1,38 @@
-"""The pairwise lowering: a start column per interval, order binaries per pair, exact at any time scale.
+"""The pairwise lowering of no_overlap and cumulative: binary columns for the order of each pair of intervals.
 
-For two intervals i, j that both run, one of four states holds: i before j (``end_i <= start_j``), j before i, i runs at
-the start of j (``start_i <= start_j``), or j runs at the start of i (``start_j < start_i``, so that of equal starts the
-last one sees all the others). A level only rises at starts, so a cumulative is one row per start: the demands of those
-that run then. (Order variables: Manne 1960; overlapping at starts: Artigues et al. 2013, "start/start" models.)
+It is exact at any time scale.
+
+Symbols s, z, e, p as in ``schedlab.backends.linear``; ``r[i]`` is 1 if i is present with a positive size
+(``intervals``); starts are integer columns (``column_starts``). A resource has the set I of intervals, demands
+``d[i] >= 0`` and a capacity of ``c[k]`` in ``[t[k], t[k+1])``. Its peak is ``C = max_k c[k]``. For each k with
+``c[k] < C``, I also has a *filler*: a present interval from ``t[k]`` to ``t[k+1]`` with demand ``C - c[k]``. So the
+capacity is the constant C.
+
+Binary columns for each pair i < j of I that can run at the same time (i < j: the start column of i comes first)::
+
+    B[i,j] = 1 implies e[i] <= s[j]       i ends before j starts
+    B[j,i] = 1 implies e[j] <= s[i]       j ends before i starts
+    A[i,j] = 1 implies s[i] <= s[j]       i may run at the start of j
+    A[j,i] = 1 implies s[j] + 1 <= s[i]   j may run at the start of i
+
+B exists only if the windows allow this order, A only if the least demands of i and j together are at most C. Rows::
+
+    B[i,j] + B[j,i] + A[i,j] + A[j,i] >= r[i] + r[j] - 1              for each such pair
+    s[i] + z[i] <= s[j] + M (1 - B[i,j])                              for each B; the same for B[j,i]
+    s[i] + g <= s[j] + M (1 - A[i,j])                                 for each A; g = 0 for i < j, else 1
+    d[j] r[j] + sum_{i != j} d[i] A[i,j] <= C                         for each j in I
+
+with ``M = max(0, hi(s[i]) + hi(z[i]) - lo(s[j]))`` for B and ``M = max(0, hi(s[i]) + g - lo(s[j]))`` for A. hi and lo
+are the bounds of the columns, with the 0 of an absent interval included, so the rows hold always if the binary is 0.
+
+For a variable demand ``d[i] <= U`` the product ``d[i] A[i,j]`` is a column ``w >= d[i] - U (1 - A[i,j])``,
+``0 <= w <= U`` (the same for ``d[j] r[j]``). For no_overlap there are no A and no fillers, and the last row is not
+needed.
+
+The lowering is exact: the load of a resource rises only at starts, so the capacity must be checked only there, and the
+interval j that starts at a time has ``A[i,j] = 1`` for each i that runs then. Of equal starts, the last interval in the
+column order has the demands of all others in its row. Order variables: [Manne1960]; overlap at starts: the start/start
+event models of [Artigues2013].
 """
 
 from __future__ import annotations
@@ -17,63 +46,37 @@ from numpy.typing import NDArray
 from ...models.language import Alternative, Assignment, Bounds, Cumulative, Interval, Linear, Model, NoOverlap
 from ...models.language.bounds import attribute_bounds
 from ..base import Exactness, LoweringTooLarge
+from .column_starts import ColumnStarts
 from .constraints import alternative
 from .expressions import GE, LinearExpressions
-from .form import INF, Affine, Floats, FormBuilder, Ints, Point, column
-from .intervals import IntervalColumns, Intervals
+from .form import INF, Affine, FormBuilder, Ints, Point, column
 from .overlaps import Overlaps
 
-ADVICE = "take lowering='time-indexed' with a coarser grid (grid=seconds), or raise max_nonzeros"
-
-
-class ColumnStarts(Intervals):
-    """One integer column per start; several start windows have a binary each."""
-
-    def __init__(self, model: Model, form: FormBuilder) -> None:
-        super().__init__(model, form)
-        spans = [(v.start_lo, v.start_hi, v.optional) for v in model.intervals]
-        lows = np.array([min(lo, 0) if optional else lo for lo, _, optional in spans], dtype=np.float64)
-        highs = np.array([max(hi, 0) if optional else hi for _, hi, optional in spans], dtype=np.float64)
-        self.first = form.columns(
-            len(spans), lows, highs, integral=True, name="start", recipe=lambda p: np.where(p.present, p.start, 0)
-        )
-        for v in model.intervals:
-            if len(v.windows) > 1:
-                self._windows(v)
-            elif v.optional:
-                self.tie(self.start(v), v, v.start_lo, v.start_hi)
-
-    def _windows(self, v: Interval) -> None:
-        lows, highs = (np.array(side) for side in zip(*v.windows, strict=True))
-        i, form = v.index, self.form
-        w = form.columns(
-            len(lows),
-            0,
-            1,
-            integral=True,
-            name="window",
-            recipe=lambda p: p.present[i] & (lows <= p.start[i]) & (p.start[i] <= highs),
-        )
-        form.row(Affine({w + k: 1.0 for k in range(len(lows))}).plus(self.present(v), -1), 0, 0)
-        for sides, lo, hi in ((highs, -INF, 0.0), (lows, 0.0, INF)):
-            form.row(self.start(v).plus(Affine({w + k: float(t) for k, t in enumerate(sides)}), -1), lo, hi)
-
-    def start(self, v: Interval) -> Affine:
-        return column(self.first + v.index)
-
-    def starts(self, x: Floats) -> Ints:
-        return np.rint(x[self.first : self.first + len(self.model.intervals)]).astype(np.int64)
-
-    def columns(self, v: Interval) -> IntervalColumns:
-        return super().columns(v)._replace(start=self.first + v.index)
+ADVICE = "use lowering='time-indexed' with a coarse grid (grid=seconds), or raise max_nonzeros"
 
 
 @dataclass(frozen=True)
 class Members:
-    """The intervals of one resource as arrays, with the fillers of a stepwise capacity behind them.
+    """The n intervals of one resource followed by its m fillers, as arrays of length n + m unless noted.
 
-    Columns of start and size (-1: fixed), the fixed part of the size, bounds of the start (``floor``, ``ceiling``: with
-    the 0 of absence), and whether each runs.
+    Attributes
+    ----------
+    index : array of shape (n,)
+        Index of each interval in the model.
+    filler : array of shape (m, 2)
+        Start and end of each filler in seconds.
+    start, size : arrays
+        Columns of the start and of the size; size -1 if it is fixed.
+    fixed : array
+        The size in seconds if it is fixed, else 0.
+    low, high : arrays
+        Earliest and latest start in seconds if present.
+    floor, ceiling : arrays
+        Bounds of the start column in seconds, with the 0 of an absent interval included.
+    size_lo, size_hi : arrays
+        Least and greatest size in seconds.
+    runs : list of Affine
+        The flag r of each member.
     """
 
     index: Ints
@@ -90,7 +93,7 @@ class Members:
     runs: list[Affine]
 
     def times(self, p: Point) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """Start, end and running of each member at a point."""
+        """Return start, end and whether it runs (present, positive size) of each member at a point."""
         s = np.concatenate([p.start[self.index], self.filler[:, 0]])
         e = np.concatenate([p.end[self.index], self.filler[:, 1]])
         present = np.concatenate([p.present[self.index], np.ones(len(self.filler), dtype=bool)])
@@ -98,7 +101,7 @@ class Members:
 
 
 class Pairwise:
-    """The lowering: starts as columns, ``no_overlap`` and ``cumulative`` by pairs."""
+    """The pairwise lowering of one model (formulas: see the module)."""
 
     exactness = Exactness("exact", ("lowering pairwise",))
 
@@ -110,13 +113,13 @@ class Pairwise:
         self.intervals: ColumnStarts = ColumnStarts(model, form)
         overlaps = Overlaps(model, form, self.intervals)
         self.expressions = LinearExpressions(form, self.intervals.integers, self.intervals.view, overlaps.lowered)
-        self._whole: dict[tuple[int, int], tuple[int, int]] = {}  # by the columns of two starts: one before the other
-        self._at: dict[tuple[int, int], tuple[int, int]] = {}  # one runs at the start of the other
-        self._apart: set[tuple[int, int]] = set()
+        self._whole: dict[tuple[int, int], tuple[int, int]] = {}  # (B[i,j], B[j,i]) by the start columns of i and j
+        self._at: dict[tuple[int, int], tuple[int, int]] = {}  # (A[i,j], A[j,i]), -1 for none
+        self._apart: set[tuple[int, int]] = set()  # pairs that some resource does not let run at the same time
 
     @staticmethod
     def predict(model: Model) -> tuple[int, int, int]:
-        """(rows, columns, non-zeros) of the pairs, which outgrow all else."""
+        """Return about how many (rows, columns, non-zeros) the pairs need; the other rows are few in comparison."""
         rows = columns = nonzeros = 0
         for _, c in model.constraints:
             if isinstance(c, (NoOverlap, Cumulative)):
@@ -128,26 +131,26 @@ class Pairwise:
         return rows, columns, nonzeros
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
-        """The assignment itself: every one has its columns."""
+        """Return the assignment itself: the form can represent every assignment."""
         return assignment
 
     def alternative(self, c: Alternative) -> None:
-        """Starts and presences linked (see ``constraints``)."""
+        """Add the rows of an alternative (see ``constraints``)."""
         alternative(self.form, self.intervals, c)
 
     def no_overlap(self, c: NoOverlap) -> None:
-        """For each pair that can meet: one before the other."""
+        """Add the rows of a no_overlap: for each pair, one interval ends before the other starts."""
         m = self._members([v for v in c.intervals if v.size_hi > 0], [])
         i, j = self._pairs(m)
         self._states(m, i, j, np.zeros(len(i), dtype=bool))
 
     def cumulative(self, c: Cumulative) -> None:
-        """Per start: the demands of all that run then, its own included, stay within the greatest capacity."""
+        """Add the rows of a cumulative: at each start the demands of the running intervals are at most the capacity."""
         tasks: list[Interval] = []
         demands: list[int | Linear] = []
         for v, d in zip(c.intervals, c.demands, strict=True):
             if isinstance(d, Linear):
-                self.expressions.affine(d, 0)  # for its range, where the interval is absent
+                self.expressions.affine(d, 0)  # its functions must be defined also where the interval is absent
             if v.size_hi > 0 and not (isinstance(d, int) and d == 0):
                 tasks.append(v)
                 demands.append(d)
@@ -164,7 +167,7 @@ class Pairwise:
         self._levels(m, demands, peak, (runner, at, np.concatenate([at_j, at_i])))
 
     def _levels(self, m: Members, demands: list[int | Linear], peak: int, states: tuple[Ints, Ints, Ints]) -> None:
-        """The rows: for each member its demand and those of the runners at its start."""
+        """Add the capacity row of each member j; ``states``: arrays of i, j and the column of A[i,j]."""
         runner, at, state = states
         known = np.array([isinstance(d, int) for d in demands])
         loads = [self._load(d, r) for d, r in zip(demands, m.runs, strict=True)]
@@ -178,7 +181,7 @@ class Pairwise:
         self.form.entries(first + at[plain], state[plain], amounts[runner[plain]])
 
     def _load(self, demand: int | Linear, on: Affine) -> Affine:
-        """The demand where ``on`` is 1 (constant or column), at least 0 elsewhere."""
+        """Return an expression that is at least ``demand`` if ``on`` (a constant or a binary) is 1, else at least 0."""
         if isinstance(demand, int):
             return on.times(demand)
         e = self.expressions.affine(demand, GE)
@@ -192,7 +195,7 @@ class Pairwise:
         return column(w)
 
     def _fillers(self, c: Cumulative, tasks: list[Interval], peak: int) -> list[tuple[int, int, int]]:
-        """(start, end, demand) of what keeps the capacity below its peak."""
+        """Return (start, end, demand) of each filler of a stepwise capacity."""
         if not tasks:
             return []
         begin = min(v.start_lo for v in tasks)
@@ -202,6 +205,7 @@ class Pairwise:
         return [f for f in found if f[1] > f[0] and f[2] > 0]
 
     def _members(self, tasks: list[Interval], fillers: list[tuple[int, int]]) -> Members:
+        """Return the intervals and fillers of a resource as arrays; add the start columns of the fillers."""
         filler = np.array(fillers, dtype=np.int64).reshape(-1, 2)
         begin = filler[:, 0]
         at = self.form.columns(len(filler), begin, begin, integral=True, name="filler", recipe=lambda p: begin)
@@ -227,7 +231,7 @@ class Pairwise:
         )
 
     def _pairs(self, m: Members) -> tuple[Ints, Ints]:
-        """Pairs whose windows allow them to meet (two fillers never do), the one with the first column first."""
+        """Return the pairs (i, j) that can run at the same time, start column of i < that of j; no pair of fillers."""
         i, j = np.triu_indices(len(m.start), 1)
         apart = (m.high + m.size_hi)[i] <= m.low[j]
         apart |= (m.high + m.size_hi)[j] <= m.low[i]
@@ -237,10 +241,18 @@ class Pairwise:
         return np.where(forth, i, j), np.where(forth, j, i)
 
     def _states(self, m: Members, i: Ints, j: Ints, overlap: NDArray[np.bool_]) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """Columns and rows of the states of each pair; those where ``overlap`` may run at the same time.
+        """Add the binaries of pairs that have none yet, and return those of all pairs.
 
-        Returns the columns "i runs at j's start" and "j runs at i's start", and the pairs that have them. A pair has its
-        states once, whatever the number of resources that it shares.
+        Resources that share a pair share its binaries. ``overlap`` says of each pair whether this resource lets it run
+        at the same time. If it does not, but an earlier resource did, the row ``B[i,j] + B[j,i] >= r[i] + r[j] - 1``
+        is added.
+
+        Returns
+        -------
+        at_j, at_i : arrays
+            Columns of A[i,j] and A[j,i] of the pairs selected by ``who``.
+        who : array of bool
+            The pairs that may run at the same time on all resources seen so far.
         """
         keys = list(zip(m.start[i].tolist(), m.start[j].tolist(), strict=True))
         settled = np.array([k in self._apart for k in keys], dtype=bool)
@@ -255,7 +267,7 @@ class Pairwise:
         return at_j, at_i, who
 
     def _new_states(self, m: Members, i: Ints, j: Ints, new: NDArray[np.bool_], overlap: NDArray[np.bool_]) -> None:
-        """The states of pairs that have none yet: at least one of them holds where both run."""
+        """Add the binaries B and A of the pairs ``new`` and their rows."""
         i, j, overlap = i[new], j[new], overlap[new]
         forth, back = ((m.low + m.size_lo)[a] <= m.high[b] for a, b in ((i, j), (j, i)))
         number = self._both_run(m, i, j)
@@ -288,7 +300,7 @@ class Pairwise:
             self._at[key] = at_j, at_i
 
     def _separate(self, m: Members, i: Ints, j: Ints) -> None:
-        """Of pairs that could run together so far, one comes before the other."""
+        """Add the rows ``B[i,j] + B[j,i] >= r[i] + r[j] - 1``."""
         number = self._both_run(m, i, j)
         keys = zip(m.start[i].tolist(), m.start[j].tolist(), strict=True)
         columns = np.array([self._whole[k] for k in keys], dtype=np.int64).reshape(-1, 2)
@@ -296,7 +308,7 @@ class Pairwise:
         self.form.entries(number[rows], columns[rows, sides], 1)
 
     def _order(self, m: Members, a: Ints, b: Ints, states: Ints, whole: bool, gap: int) -> None:
-        """State 1: ``start_a (+ size_a) + gap <= start_b``."""
+        """Add the rows of B (``whole``): s[a] + z[a] + gap <= s[b], or of A: s[a] + gap <= s[b], if the state is 1."""
         fixed = (m.fixed[a] if whole else 0) + gap
         reach = m.size_hi[a] + gap if whole else gap
         slack = np.maximum(m.ceiling[a] + reach - m.floor[b], 0)
@@ -310,7 +322,7 @@ class Pairwise:
             self.form.entries(rows[some], m.size[a][some], 1)
 
     def _both_run(self, m: Members, i: Ints, j: Ints) -> Ints:
-        """Rows whose states (entries still to come) sum to at least 1 where both run: ``sum - r_i - r_j >= -1``."""
+        """Add the rows ``(binaries) - r[i] - r[j] >= -1``; the caller adds the entries of the binaries."""
         certain = np.array([r.constant for r in m.runs])
         flags = np.array([next(iter(r.terms), -1) for r in m.runs], dtype=np.int64)
         first = self.form.rows(certain[i] + certain[j] - 1, INF, len(i))
@@ -322,12 +334,12 @@ class Pairwise:
 
 
 def _span(v: Interval) -> tuple[int, int, int, int]:
-    """Bounds of the start where v is present, and of the start column."""
+    """Return the bounds of the start of v if it is present, then the bounds of its start column."""
     return v.start_lo, v.start_hi, *attribute_bounds(v, "start")
 
 
 def _state(p: Point, m: Members, a: Ints, b: Ints, whole: bool, gap: int) -> NDArray[np.bool_]:
-    """Which pairs are in the state at a point (see ``Pairwise._states``)."""
+    """Return the values of the binaries B (``whole``) or A of the pairs (a, b) at a point."""
     s, e, runs = m.times(p)
     both = runs[a] & runs[b]
     if whole:

@@ -1,12 +1,14 @@
-"""The range of numbers in which a solver of linear forms computes exactly; a form beyond it is refused.
+"""Limits on the numbers of a linear form within which a floating-point solver is accurate; larger forms are refused.
 
-Such solvers work in floating point with absolute tolerances. Measured with HiGHS 1.12 on models with 3 and 4 intervals:
+Such solvers compute in double precision with absolute tolerances. Measured with HiGHS 1.12 on models with 3 and 4
+intervals:
 
-- Columns beyond 2^31 make it run without end.
-- A binary with tolerance 1e-6 and coefficient M leaves the row a slack of 1e-6 M. With M = 1e8 beside coefficients of 1 most
-  answers violate a row, with 1e9 optima are lost, too. Only rows of whole numbers are judged: the least coefficient of
-  others does not tell which accuracy they need.
-- Sums beyond 2^53 are not exact in double precision.
+- Column values above 2^31: the solver does not terminate.
+- Coefficient ratios: a binary column with integrality tolerance 1e-6 and coefficient M gives its row a slack of 1e-6 M.
+  With M = 1e8 and other coefficients of 1, most answers violate a row; with M = 1e9 optima are lost, too. Only rows
+  whose coefficients are all whole numbers are checked: in other rows the least coefficient does not show which accuracy
+  the row needs.
+- Row sums above 2^53 are not exact in double precision.
 """
 
 from __future__ import annotations
@@ -19,17 +21,26 @@ from ..exact_range import variable_sizes
 from .form import Floats, Ints, LinearForm
 
 LARGEST_COLUMN = 2.0**31
-LARGEST_RATIO = 1e7  # of the coefficient of an integral column to the least coefficient of its row
+LARGEST_RATIO = 1e7  # coefficient of an integral column / least coefficient of its row
 LARGEST_SUM = 2.0**53
 
 
 def require_range(model: Model, form: LinearForm, solver: str) -> None:
-    """Check that a model, and its form with integral columns, are within the range.
+    """Check that the numbers of a model and of its linear form are within the limits.
+
+    Parameters
+    ----------
+    model : Model
+        The model; its variables are checked.
+    form : LinearForm
+        The linear form of the model, with integral columns; its rows are checked.
+    solver : str
+        Name of the solver for the error message.
 
     Raises
     ------
     SolverUnavailable
-        Names the first variable or constraint beyond it.
+        If a limit is exceeded; the message names the first such variable or constraint.
     """
     for name, greatest in variable_sizes(model):
         if greatest > LARGEST_COLUMN:
@@ -51,7 +62,7 @@ def require_range(model: Model, form: LinearForm, solver: str) -> None:
 
 
 def _require_ratios(form: LinearForm, size: Floats, row: Ints, solver: str) -> None:
-    """Check the ratio of coefficients in each row; ``size``: their absolute values, ``row``: the row of each."""
+    """Check the ratio of coefficients in each row; ``size`` and ``row``: absolute value and row of each entry."""
     least = np.full(len(form.row_lo), np.inf)
     np.minimum.at(least, row, np.where(size > 0, size, np.inf))
     whole = np.ones(len(form.row_lo), dtype=bool)
@@ -60,12 +71,12 @@ def _require_ratios(form: LinearForm, size: Floats, row: Ints, solver: str) -> N
     k = int(ratio.argmax())
     if ratio[k] > LARGEST_RATIO:
         raise _refusal(
-            solver, form.row_blocks.name(int(row[k])), f"a ratio of coefficients of {ratio[k]:.3g}", LARGEST_RATIO
+            solver, form.row_blocks.name(int(row[k])), f"ratios of coefficients up to {ratio[k]:.3g}", LARGEST_RATIO
         )
 
 
 def _refusal(solver: str, name: str, what: str, limit: float) -> SolverUnavailable:
     return SolverUnavailable(
-        f"{name}: {what}, beyond what {solver} computes exactly ({limit:.3g}); use coarser units, a nearer horizon or "
-        "smaller coefficients"
+        f"{name}: {what} are beyond the limit of {limit:.3g} up to which {solver} is accurate; "
+        "use coarser units, a shorter horizon or smaller coefficients"
     )

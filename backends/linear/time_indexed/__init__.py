@@ -1,1 +1,1 @@
-"""The time-indexed lowering: one binary column per interval and slot of a grid."""
+"""The time-indexed lowering: one binary column for each interval and each start slot on a time grid."""

@@ -1,7 +1,18 @@
-"""Activity of intervals of variable size on a grid: 1 in the cells from the start to the end.
+"""Activity of an interval of variable size: a column for each cell that is 1 in the cells that the interval occupies.
 
-The end has binary columns of its own, y: on the side "restrict" it is rounded up to the next point, on "relax" down to
-the cell that holds it. Then ``active[c] = active[c - 1] + sum(x in cell c) - y[c]``.
+Grid points ``P[0] < P[1] < ...`` in seconds, cells ``c = [P[c], P[c+1])``; ``x[k]`` is 1 if the interval starts in its
+slot k, which lies in cell ``cell[k]`` (``slots``); p, s, z, e as in ``schedlab.backends.linear``. Columns and rows::
+
+    y[c] in {0, 1}                            1 if c is the first cell from the start on that is not occupied
+    sum_c y[c] = p
+    sum_c A[c] y[c] <= e <= sum_c B[c] y[c]   A[c], B[c]: least and greatest end for y[c] = 1
+    0 <= a[c] <= 1                            1 if the interval occupies cell c
+    a[c] = a[c-1] + sum_{k: cell[k] = c} x[k] - y[c]   for each cell c that the interval can reach
+
+Side "restrict": the end is rounded up, ``A[c] = P[c-1] + 1`` and ``B[c] = P[c]``, so each touched cell is occupied.
+Side "relax": the end is rounded down, ``A[c] = P[c]`` and ``B[c] = P[c+1] - 1``, so a cell is occupied only if the
+interval runs at its last instant. A and B are cut to the earliest and latest end. On a grid of step 1 s both are
+exact.
 """
 
 from __future__ import annotations
@@ -15,7 +26,7 @@ from .slots import SlotStarts
 
 
 class Activity:
-    """Makes the activity columns of an interval once, for all its resources."""
+    """The activity columns of the intervals of a model, added once for all resources of an interval."""
 
     def __init__(self, intervals: SlotStarts, grid: Grid, side: Side) -> None:
         self.intervals = intervals
@@ -24,12 +35,13 @@ class Activity:
         self._made: dict[int, tuple[Ints, Ints]] = {}
 
     def of(self, v: Interval) -> tuple[Ints, Ints]:
-        """(cells, columns) of the activity of v."""
+        """Return the cells that v can occupy and the activity column of each."""
         if v.index not in self._made:
             self._made[v.index] = self._make(v)
         return self._made[v.index]
 
     def _make(self, v: Interval) -> tuple[Ints, Ints]:
+        """Add the columns y and a of an interval and their rows."""
         form, slots = self.intervals.form, self.intervals.slots
         a, b = self.intervals.range(v)
         if a == b:
@@ -52,10 +64,10 @@ class Activity:
         form.entries(numbers[1:], act + np.arange(n - 1), -1)
         form.entries(row + slots.cell[a:b] - begin, np.arange(x0, x0 + b - a), -1)
         form.entries(row + np.arange(first_end - begin, n), np.arange(y, y + ends), 1)
-        return cells[:-1], act + np.arange(n - 1)  # in the last cell it has ended in any case
+        return cells[:-1], act + np.arange(n - 1)  # in the last cell the activity is always 0
 
     def _ends(self, v: Interval) -> tuple[int, int, int]:
-        """(first cell without the interval, column of it, number): ``sum(lo * y) <= end <= sum(hi * y)``."""
+        """Add the columns y and their rows; return (first cell c, column of its y, number of columns)."""
         form, p = self.intervals.form, self.grid.points
         low, high = v.start_lo + v.size_lo, v.start_hi + v.size_hi
         if self.side == "restrict":

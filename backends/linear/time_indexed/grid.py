@@ -1,4 +1,4 @@
-"""Grids of time points for the time-indexed lowering."""
+"""Time grids for the time-indexed and the energy lowering."""
 
 from __future__ import annotations
 
@@ -19,8 +19,17 @@ Side = Literal["restrict", "relax"]
 
 @dataclass(frozen=True)
 class Grid:
-    """Increasing time points P; cell k is [P[k], P[k + 1]). ``exact``: every start of the model is a point of its own
-    and every cell in which something can start or end is one second long."""
+    """A grid of m + 1 time points P; cell k is [P[k], P[k + 1]) for k = 0, ..., m - 1.
+
+    Attributes
+    ----------
+    points : array of shape (m + 1,)
+        The points in seconds, increasing.
+    exact : bool
+        True if each possible start is a point and each cell in which an interval can start or end is 1 s long.
+    name : str
+        Description for reports.
+    """
 
     points: Ints
     exact: bool
@@ -28,10 +37,11 @@ class Grid:
 
     @property
     def cells(self) -> int:
+        """The number of cells."""
         return len(self.points) - 1
 
     def capacity(self, steps: Sequence[tuple[int, int]], side: Side) -> Floats:
-        """The capacity of each cell: the least within it (restrict), or that of its last instant (relax)."""
+        """Return the capacity of each cell: the least within it (restrict), or that at its last second (relax)."""
         times, capacities = np.array(steps, dtype=np.int64).T
         instants = self.points[:-1] if side == "restrict" else self.points[1:] - 1
         limit: Floats = capacities[np.maximum(np.searchsorted(times, instants, side="right") - 1, 0)].astype(np.float64)
@@ -43,11 +53,26 @@ class Grid:
 
     @staticmethod
     def cover(model: Model, option: GridOption, limit: int) -> Grid:
-        """The grid of a model from its earliest start to its latest end.
+        """Return the grid of a model, from its earliest start to its latest end.
 
-        ``option``: a step in seconds, or (fine, coarse): the step grows linearly from fine to coarse. Before the
-        earliest start that is not fixed, the points are the starts and ends of fixed intervals, and the steps of capacities.
-        Raises LoweringTooLarge for more than ``limit`` points, ModelError for steps below 1.
+        Before the earliest start that is not fixed, the points are the starts and ends of the fixed intervals and the
+        times at which a capacity changes. So intervals that already run keep their exact times.
+
+        Parameters
+        ----------
+        model : Model
+            The model.
+        option : int or tuple of two ints
+            Step in seconds; or (fine, coarse): the step grows linearly from fine to coarse.
+        limit : int
+            Largest number of points.
+
+        Raises
+        ------
+        LoweringTooLarge
+            If the grid would have more than ``limit`` points.
+        ModelError
+            If a step is less than 1 s or fine > coarse.
         """
         fine, coarse = (option, option) if isinstance(option, int) else option
         if not 1 <= fine <= coarse:
@@ -58,7 +83,7 @@ class Grid:
         begin = min((v.start_lo for v in free or fixed), default=0)
         count = _count(end - begin, fine, coarse)
         if count > limit:
-            raise LoweringTooLarge(count, count, count, limit, f"take a coarser grid than {option!r}")
+            raise LoweringTooLarge(count, count, count, limit, f"use a coarser grid than {option!r}")
         edges = {t for v in fixed for t in (v.start_lo, v.start_lo + v.size_lo)}
         edges |= {t for _, c in model.constraints if isinstance(c, Cumulative) for t, _ in c.steps if fixed}
         past = {t for t in edges if min(v.start_lo for v in fixed) <= t < begin}
@@ -68,14 +93,14 @@ class Grid:
 
 
 def _count(span: int, fine: int, coarse: int) -> int:
-    """About how many points: the integral of 1 / step."""
+    """Return about how many points a grid over ``span`` seconds has: the integral of 1 / step."""
     if fine == coarse:
         return span // fine + 2
     return int(span * math.log(coarse / fine) / (coarse - fine)) + 2
 
 
 def _points(begin: int, end: int, fine: int, coarse: int) -> Ints:
-    """From ``begin`` to the first point at or after ``end``."""
+    """Return the points from ``begin`` to the first point at or after ``end``."""
     if fine == coarse:
         return begin + fine * np.arange(-(-(end - begin) // fine) + 1, dtype=np.int64)
     found, growth = [begin], (coarse - fine) / max(1, end - begin)

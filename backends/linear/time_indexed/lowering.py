@@ -1,7 +1,38 @@
-"""The time-indexed lowering: a binary per interval and slot of a grid, a row per resource and cell.
+"""The time-indexed lowering: a binary column for each interval and start slot, a row for each resource and grid cell.
 
-Pritsker, Watters and Wolfe (1969) on a grid that may be coarse: see ``slots`` for what a start occupies. The relaxation
-of the linear form is much tighter than that of pairs, at the price of a size that grows with the number of cells.
+Sets and data: cells c of a grid; slots k of interval i with binaries ``x[i,k]`` and occupied cells ``O[i,k]``
+(``slots``); activity ``a[i,c]`` of an interval of variable size (``activity``); presences p. A resource has the
+intervals I, demands ``d[i] >= 0``, and in cell c the capacity ``C[c]``: the least within the cell (side "restrict"),
+or that at its last second (side "relax"). no_overlap is a resource with demands and capacity 1. Rows::
+
+    sum_{i in I} load[i,c] <= C[c]                      for each resource and each cell c
+    load[i,c] = d[i] * sum_{k: c in O[i,k]} x[i,k]      fixed size, constant demand
+    load[i,c] = d[i] a[i,c]                             variable size, constant demand
+    load[i,c] >= d[i] - U (1 - a[i,c]), 0 <= load <= U  variable size, variable demand of at most U
+
+Rows that the greatest loads cannot exceed are left out. For a fixed size and a variable demand ``d[i] = f n + g``, where
+n is an integer variable or function with ``0 <= n <= U`` and ``f > 0, g >= 0`` (or n is the demand itself, f = 1 and
+g = 0), the products ``w[k] = n x[i,k]`` are columns::
+
+    0 <= w[k] <= U x[i,k],  sum_k w[k] = n              if i is optional: sum_k w[k] >= n - U (1 - p[i])
+    load[i,c] = sum_{k: c in O[i,k]} (f w[k] + g x[i,k])
+
+Alternative of interval a with options o and count m, if all sizes are equal and fixed (others: ``constraints``)::
+
+    sum_o x[o,t] = m x[a,t]                             for each start time t of a slot; x = 0 for no such slot
+
+Overlap of an interval of fixed size with a window, on a relaxed grid with coarse cells (otherwise ``tabulate``), where
+least and most are the extremes of the overlap over the starts in a slot: a column v::
+
+    sum_k least[k] x[i,k] <= v <= sum_k most[k] x[i,k]
+
+With cells of 1 s the lowering is exact. On a coarser grid, side "restrict" is a restriction: starts are grid points,
+durations are rounded up to cells, so each solution is feasible for the model. Side "relax" is a relaxation: the rows
+are the capacity constraints at the last second of each cell, with intervals counted that run then for each start in
+their slot.
+
+The formulation is that of [Pritsker1969], here on a grid that may be coarse. Its linear relaxation is much tighter than
+that of the pairwise lowering, but its size grows with the number of cells.
 """
 
 from __future__ import annotations
@@ -23,11 +54,11 @@ from .rebuild import rebuild
 from .slots import Slots, SlotStarts
 from .tabulate import fields, sole_interval, table
 
-ADVICE = "take a coarser grid (grid=seconds or grid=(fine, coarse)), or raise max_nonzeros"
+ADVICE = "use a coarser grid (grid=seconds or grid=(fine, coarse)), or raise max_nonzeros"
 
 
 class TimeIndexed:
-    """The lowering: starts over slots, resources by cells."""
+    """The time-indexed lowering of one model (formulas: see the module)."""
 
     def __init__(self, model: Model, form: FormBuilder, option: GridOption, side: Side, max_nonzeros: int) -> None:
         self.grid = Grid.cover(model, option, max_nonzeros)
@@ -50,7 +81,7 @@ class TimeIndexed:
 
     @staticmethod
     def predict(model: Model, grid: Grid, side: Side) -> tuple[int, int, int]:
-        """(rows, columns, non-zeros) of slots and resources, which outgrow all else."""
+        """Return about how many (rows, columns, non-zeros) slots and resources need; the other rows are few."""
         slots, cells = Slots.predict(model, grid, side)
         rows, columns, nonzeros = len(slots), int(slots.sum()), 3 * int(slots.sum())
         shared: set[tuple[int, Atom | Linear]] = set()
@@ -65,13 +96,13 @@ class TimeIndexed:
         return rows + more, columns + more, nonzeros + 3 * more
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
-        """Starts moved onto the grid where it restricts; elsewhere every assignment has its columns."""
+        """Return the assignment with starts moved to slots if the grid restricts, else the assignment itself."""
         if self.exactness.kind != "restriction":
             return assignment
         return rebuild(self.model, assignment, self.slots, self.grid)
 
     def alternative(self, c: Alternative) -> None:
-        """Linked slot by slot where sizes are the same and fixed: ``sum(x[option]) = count * x[interval]``."""
+        """Add the rows of an alternative: slot by slot if sizes are equal and fixed, else those of ``constraints``."""
         same_size = all((v.size_lo, v.size_hi) == (c.interval.size_lo,) * 2 for v in (c.interval, *c.options))
         if not same_size or not (self.intervals.single or all(o.windows == c.interval.windows for o in c.options)):
             constraints.alternative(self.form, self.intervals, c)
@@ -86,19 +117,19 @@ class TimeIndexed:
             constraints.alternative(self.form, self.intervals, c)
 
     def no_overlap(self, c: NoOverlap) -> None:
-        """At most one runs in each cell."""
+        """Add the rows of a no_overlap: at most one interval occupies each cell."""
         self._resource(c.intervals, [1] * len(c.intervals), np.ones(self.grid.cells))
 
     def cumulative(self, c: Cumulative) -> None:
-        """In each cell the demands stay within its least capacity (relax: at its last instant, within that of then)."""
+        """Add the rows of a cumulative: in each cell the loads are at most the capacity."""
         for d in c.demands:
             if isinstance(d, Linear):
-                self.expressions.affine(d, 0)  # for its range, where the interval is absent
+                self.expressions.affine(d, 0)  # its functions must be defined also where the interval is absent
         limit = self.grid.capacity(c.steps, self.side)
         self._resource(c.intervals, c.demands, limit)
 
     def _resource(self, members: Sequence[Interval], demands: Sequence[int | Linear], limit: Floats) -> None:
-        """A row per cell that the demands could fill beyond its limit."""
+        """Add a row for each cell in which the greatest loads together exceed the limit."""
         potential = np.zeros(len(limit) + 1)
         parts: list[tuple[Ints, Ints, Floats]] = []
         plain = [k for k, v in enumerate(members) if v.size_lo == v.size_hi > 0 and isinstance(demands[k], int)]
@@ -114,7 +145,10 @@ class TimeIndexed:
         self.form.entries(number[cells[kept]], columns[kept], values[kept])
 
     def _occupancy(self, members: list[Interval], demands: list[int], potential: Floats) -> tuple[Ints, Ints, Floats]:
-        """(cell, column, demand) of intervals with fixed sizes and demands."""
+        """Return the (cell, column, demand) entries of intervals with fixed sizes and constant demands.
+
+        ``potential``: differences of the greatest total load between neighbouring cells; the demands are added to it.
+        """
         s = self.slots
         index = np.array([v.index for v in members], dtype=np.int64)
         who, slot = ranges(s.bounds[index], s.bounds[index + 1])
@@ -128,7 +162,7 @@ class TimeIndexed:
         return cell, self.intervals.x + slot[which], amount[who[which]]
 
     def _varying(self, v: Interval, demand: int | Linear, potential: Floats) -> list[tuple[Ints, Ints, Floats]]:
-        """The same of one interval whose size or demand is variable."""
+        """Return the entries of an interval whose size or demand is variable, in the same form as ``_occupancy``."""
         a, b = self.intervals.range(v)
         most = self.expressions.bounds.of(demand)[1]
         if v.size_lo < v.size_hi:
@@ -154,10 +188,7 @@ class TimeIndexed:
         return found
 
     def _portion(self, v: Interval, base: Atom | Linear) -> int:
-        """Columns w over the slots of v, ``sum(w) = n`` and ``0 <= w <= U * x``: the product of n and the slot taken.
-
-        One set per interval and demand, whatever the number of resources. Returns the first column.
-        """
+        """Return the first of the columns ``w[k] = n x[k]`` over the slots of v; resources share them."""
         key = v.index, base
         if key not in self._portions:
             a, b = self.intervals.range(v)
@@ -179,7 +210,7 @@ class TimeIndexed:
         return self._portions[key]
 
     def _loads(self, v: Interval, demand: Linear, active: Ints) -> Ints:
-        """Columns ``load >= n - U * (1 - active)``, one per cell."""
+        """Add columns ``load >= demand - U (1 - active)``, one for each activity column; return them."""
         n = self.expressions.affine(demand, GE)
         most = float(self.expressions.bounds.of(demand)[1])
         w = self.form.columns(
@@ -190,7 +221,7 @@ class TimeIndexed:
         return np.arange(w, w + len(active))
 
     def _tabulated(self, atom: Atom, sides: int) -> Affine | None:
-        """A function of one start alone, as a column equal to its tabulated values; None for any other."""
+        """Return a function of one start alone as a column (see ``tabulate``); None for any other atom."""
         v = sole_interval(atom)
         if v is None or v.size_lo != v.size_hi:
             return None
@@ -216,7 +247,7 @@ class TimeIndexed:
         return column(f)
 
     def _overlap_by_slots(self, atom: Overlap) -> Affine:
-        """A column between the least and the greatest overlap that a start in the slot taken can have."""
+        """Return a column between the least and the greatest overlap over the starts in the chosen slot."""
         v, i = atom.interval, atom.interval.index
         a, b = self.intervals.range(v)
         first, last = self.slots.first[a:b], self.slots.last[a:b]
@@ -236,11 +267,12 @@ class TimeIndexed:
 
 
 def _varies(demand: int | Linear) -> bool:
+    """Return whether a demand is variable."""
     return isinstance(demand, Linear)
 
 
 def _base(demand: int | Linear) -> Atom | Linear:
-    """What a demand is a positive multiple of, up to a constant: its only atom if that is >= 0, else itself."""
+    """Return the n of a demand ``f n + g`` (f > 0, g >= 0): its only atom if that is >= 0, else the demand itself."""
     assert isinstance(demand, Linear)
     if len(demand.terms) == 1 and demand.constant >= 0:
         ((atom, c),) = demand.terms.items()

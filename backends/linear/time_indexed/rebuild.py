@@ -1,4 +1,10 @@
-"""A warm start on a grid that restricts: every start moved to the first slot that fits, in the order of starts."""
+"""A warm start for a grid that restricts: each start is moved to a later slot at which the interval still fits.
+
+This is a greedy heuristic. Groups of intervals that must start together (alternative, synchronize) are placed in the
+order of their starts. A group goes to the first time that is a slot of all its intervals, not before its start, not
+before the precedences from intervals placed earlier allow, and at which all its resources have room in each touched
+cell.
+"""
 
 from __future__ import annotations
 
@@ -27,23 +33,36 @@ from .slots import Slots
 
 @dataclass
 class Load:
-    """A resource by cells: what is left of it."""
+    """The capacity of a resource that is left in each cell, an array of shape (cells,)."""
 
     left: Floats
 
     def fits(self, begin: Ints, end: Ints, demand: float) -> NDArray[np.bool_]:
-        """Whether the demand fits in all cells ``begin[k] <= c < end[k]``, for each k."""
+        """Return for each k whether the demand fits in all cells ``begin[k] <= c < end[k]``."""
         short = np.concatenate([[0], np.cumsum(self.left < demand)])
         fine: NDArray[np.bool_] = short[end] == short[begin]
         return fine
 
 
 def rebuild(model: Model, assignment: Assignment, slots: Slots, grid: Grid) -> Assignment:
-    """The assignment with its starts on the grid; presences, sizes and integers stay.
+    """Return an assignment with its starts moved to slots of a grid; presences, sizes and integers stay.
 
-    Intervals that must start together move together. Each goes to its first slot that is not before its start nor
-    before what precedes it, and where the resources have room for the cells it touches; if there is none, it stays
-    (and the result violates the grid). Other constraints are not looked at: check the result.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    assignment : Assignment
+        A solution of the model.
+    slots : Slots
+        The slots of the model on the grid, side "restrict".
+    grid : Grid
+        The grid.
+
+    Returns
+    -------
+    Assignment
+        A group for which no slot fits keeps its starts, which the linear form then does not accept. Constraints other
+        than resources, precedences, alternatives and synchronizes are ignored, so the result must be checked.
     """
     return _Rebuild(model, assignment, slots, grid).run()
 
@@ -75,6 +94,7 @@ class _Rebuild:
                     pass
 
     def _cumulative(self, c: Cumulative) -> None:
+        """Add a cumulative to the resources, with the demands that the assignment gives."""
         load, evaluator = Load(self.grid.capacity(c.steps, "restrict")), Evaluator(self.given)
         for v, d in zip(c.intervals, c.demands, strict=True):
             if self.given.present[v.index]:
@@ -84,17 +104,20 @@ class _Rebuild:
                     continue
 
     def _together(self, a: Interval, others: tuple[Interval, ...]) -> None:
+        """Put an interval and those of the others that are present into one group."""
         present = self.given.present
         for o in others:
             if present[a.index] and present[o.index]:
                 self.leader[self._lead(o.index)] = self._lead(a.index)
 
     def _lead(self, i: int) -> int:
+        """Return the index of the interval that represents the group of interval i."""
         while self.leader[i] != i:
             i = self.leader[i]
         return i
 
     def run(self) -> Assignment:
+        """Place all groups in the order of their starts."""
         groups: dict[int, list[Interval]] = defaultdict(list)
         for v in self.model.intervals:
             if self.given.present[v.index]:
@@ -104,6 +127,7 @@ class _Rebuild:
         return self.made
 
     def _place(self, group: list[Interval]) -> None:
+        """Set the start of a group and subtract its demands from its resources."""
         earliest = max(max(self.given.start[v.index], self._after(v)) for v in group)
         times: Ints | None = None
         for v in group:
@@ -131,12 +155,12 @@ class _Rebuild:
         return self.slots.first[a:b]
 
     def _cells(self, v: Interval, times: Ints) -> tuple[Ints, Ints]:
-        """Cells touched from each start: from, to."""
+        """Return (from, to) of the cells that v touches for each start time."""
         p = self.grid.points
         return np.searchsorted(p, times, side="right") - 1, np.searchsorted(p, times + self._size(v))
 
     def _after(self, v: Interval) -> int:
-        """The earliest start that the precedences from intervals placed before allow."""
+        """Return the earliest start that the precedences from intervals placed earlier allow."""
         lower = self.given.start[v.index]
         for c in self.before[v.index]:
             i = c.before.index

@@ -1,8 +1,24 @@
-"""Starts on a grid: for each interval the slots in which it may start, one binary column each.
+"""Start slots of intervals on a grid, one binary column for each, and the cells that a start in a slot occupies.
 
-A slot is a cell of the grid cut to a start window: the starts from ``first`` to ``last``. On the side "restrict", and
-wherever cells are one second long, a slot is a single time. With x = 1 for the slot that is taken, ``sum(x)`` is the
-presence and ``sum(first * x) <= start <= sum(last * x)``.
+Data: grid points ``P[0] < P[1] < ...`` in seconds, cells ``c = [P[c], P[c+1])``, start windows of interval i. Slot k
+of i stands for the starts from ``first[i,k]`` to ``last[i,k]``. Side "restrict": a slot is a single time (``first`` and
+``last`` are equal), the beginning of a window or a grid point within a window. Side "relax": a slot is the part of a
+cell that lies within a window. Columns and rows, with the presence p::
+
+    x[i,k] in {0, 1}                 1 if i starts in its slot k
+    sum_k x[i,k] = p[i]
+    s[i] = sum_k first[i,k] x[i,k]                                  if all slots of i are single times
+    sum_k first[i,k] x[i,k] <= s[i] <= sum_k last[i,k] x[i,k]       otherwise
+
+If all slots of the model are single times, a column ``s[i]`` is added only if an expression or constraint uses it.
+
+A start in slot k occupies these cells, for a fixed size D (variable sizes: ``activity``)::
+
+    O[i,k] = {c: [P[c], P[c+1]) meets [first, first + D)}                        restrict: each cell that is touched
+    O[i,k] = {c: first[i,k]'s cell <= c and P[c+1] <= first[i,k] + D}            relax
+
+On the side "relax" an interval runs at the last second of each cell of O for each start in the slot. On a grid with
+cells of 1 s both sides are the same.
 """
 
 from __future__ import annotations
@@ -20,10 +36,20 @@ from .grid import Grid, Side
 
 @dataclass(frozen=True)
 class Slots:
-    """All slots, by interval: ``bounds[i]:bounds[i + 1]`` are those of interval i, in increasing time.
+    """The n slots of all intervals of a model, sorted by interval and time; arrays of shape (n,) unless noted.
 
-    ``occupied_from``, ``occupied_to``: the cells ``from <= c < to`` that a start in the slot occupies, for intervals of
-    fixed size: those it touches (restrict), or those at whose last instant it runs from every start of the slot (relax).
+    Attributes
+    ----------
+    owner : array
+        Index of the interval of each slot.
+    first, last : array
+        Least and greatest start of each slot in seconds.
+    cell : array
+        Grid cell of each slot.
+    bounds : array of shape (number of intervals + 1,)
+        The slots of interval i are ``bounds[i]:bounds[i + 1]``.
+    occupied_from, occupied_to : array
+        A start in the slot occupies the cells ``occupied_from <= c < occupied_to`` (least size; see the module).
     """
 
     owner: Ints
@@ -36,6 +62,7 @@ class Slots:
 
     @staticmethod
     def of(model: Model, grid: Grid, side: Side) -> Slots:
+        """Return the slots of a model."""
         owner, lo, hi = _windows(model)
         p = grid.points
         counts = _counts(grid, side, lo, hi)
@@ -49,14 +76,14 @@ class Slots:
             first, last = np.maximum(p[cell], lo[window]), np.minimum(p[cell + 1] - 1, hi[window])
         owner = owner[window]
         end = first + np.array([v.size_lo for v in model.intervals], dtype=np.int64)[owner]
-        until = np.searchsorted(p, end) if side == "restrict" else np.searchsorted(p, end, side="right") - 1
-        until = np.where(end > first, np.maximum(until, cell), cell)
+        end_cell = np.searchsorted(p, end) if side == "restrict" else np.searchsorted(p, end, side="right") - 1
+        end_cell = np.where(end > first, np.maximum(end_cell, cell), cell)
         bounds = np.searchsorted(owner, np.arange(len(model.intervals) + 1))
-        return Slots(owner, first, last, cell, bounds, cell, until)
+        return Slots(owner, first, last, cell, bounds, cell, end_cell)
 
     @staticmethod
     def predict(model: Model, grid: Grid, side: Side) -> tuple[Ints, Ints]:
-        """(slots, cells occupied from a start) of each interval, about, without making them."""
+        """Return the number of slots of each interval and about how many cells each occupies; arrays by interval."""
         owner, lo, hi = _windows(model)
         n = len(model.intervals)
         slots = np.bincount(owner, weights=_counts(grid, side, lo, hi), minlength=n).astype(np.int64)
@@ -66,27 +93,28 @@ class Slots:
         return slots, (cells[0] + cells[1]) // 2
 
     def at(self, point: Point) -> NDArray[np.bool_]:
-        """Which slots are taken."""
+        """Return for each slot whether its interval starts in it at a point."""
         start = point.start[self.owner]
         taken: NDArray[np.bool_] = point.present[self.owner] & (self.first <= start) & (start <= self.last)
         return taken
 
 
 def _windows(model: Model) -> tuple[Ints, Ints, Ints]:
-    """(interval, lo, hi) of all start windows."""
+    """Return interval, first and last time of all start windows."""
     table = [(v.index, lo, hi) for v in model.intervals for lo, hi in v.windows]
     owner, lo, hi = np.array(table, dtype=np.int64).reshape(-1, 3).T
     return owner, lo, hi
 
 
 def _off_grid(points: Ints, lo: Ints) -> Ints:
-    """1 where a window begins between points: its beginning becomes a slot of its own."""
+    """Return 1 for a window that begins between two points (its beginning is an additional slot), else 0."""
     after = np.minimum(np.searchsorted(points, lo), len(points) - 1)
     off: Ints = (points[after] != lo).astype(np.int64)
     return off
 
 
 def _counts(grid: Grid, side: Side, lo: Ints, hi: Ints) -> Ints:
+    """Return the number of slots of each start window."""
     p = grid.points
     if side == "restrict":
         found: Ints = np.searchsorted(p, hi, side="right") - np.searchsorted(p, lo) + _off_grid(p, lo)
@@ -96,7 +124,7 @@ def _counts(grid: Grid, side: Side, lo: Ints, hi: Ints) -> Ints:
 
 
 class SlotStarts(Intervals):
-    """Starts as binary columns over slots; a start column only where somebody asks for it, or cells are coarse."""
+    """The columns of all intervals, with binary columns over slots for the starts."""
 
     def __init__(self, model: Model, form: FormBuilder, slots: Slots) -> None:
         super().__init__(model, form)
@@ -114,16 +142,18 @@ class SlotStarts(Intervals):
                 self.start(v)
 
     def range(self, v: Interval) -> tuple[int, int]:
-        """First and last + 1 of the slots of an interval."""
+        """Return (first, last + 1) of the slots of an interval."""
         return int(self.slots.bounds[v.index]), int(self.slots.bounds[v.index + 1])
 
     def start(self, v: Interval) -> Affine:
+        """Return the start as an expression over columns; add its column at the first call."""
         found = self._starts.get(v.index)
         if found is None:
             found = self._starts[v.index] = self._make_start(v)
         return found
 
     def _make_start(self, v: Interval) -> Affine:
+        """Add the start column of an interval and its rows; a single slot needs no column."""
         a, b = self.range(v)
         first, last = self.slots.first[a:b], self.slots.last[a:b]
         same = bool(np.all(first == last))
@@ -142,13 +172,14 @@ class SlotStarts(Intervals):
         return column(s)
 
     def _tie(self, s: int, a: int, times: Ints, lo: float, hi: float) -> None:
-        """``lo <= s - sum(time * x) <= hi``."""
+        """Add the row ``lo <= s - sum_k times[k] x[k] <= hi``; ``a``: the first slot of the interval."""
         row = self.form.rows(lo, hi, 1)
         some = np.flatnonzero(times)
         self.form.entries([row], [s], 1)
         self.form.entries(np.full(len(some), row), self.x + a + some, -times[some])
 
     def starts(self, x: Floats) -> Ints:
+        """Return the start of each interval, in seconds, for column values ``x``."""
         s = self.slots
         taken = np.rint(x[self.x : self.x + len(s.owner)])
         found = np.rint(np.bincount(s.owner, weights=s.first * taken, minlength=len(self.presence))).astype(np.int64)
@@ -158,6 +189,7 @@ class SlotStarts(Intervals):
         return found
 
     def columns(self, v: Interval) -> IntervalColumns:
+        """Return the columns of one interval."""
         a, b = self.range(v)
         s = self._starts.get(v.index)
         made = next(iter(s.terms), None) if s is not None and len(s.terms) == 1 else None

@@ -1,7 +1,15 @@
-"""Functions of the start of one interval of fixed size, tabulated over its slots.
+"""Functions of the start of one interval of fixed size, as a table of values over its start slots.
 
-Where a slot is a single time, ``f(start)`` is ``sum(f(first) * x)``: exact, without big-M, and far tighter than rows for
-the parts of f (Dyer and Wolsey 1990, on time-indexed formulations).
+Data: an expression f that depends on one interval of fixed size only; its slots k with single start times ``t[k]``
+(``slots``). With the binaries ``x[k]`` and the presence p::
+
+    f = f_absent + sum_k (f(t[k]) - f_absent) x[k]    f_absent: the value for start = end = size = presence = 0
+    x[k] = 0                                          for each k for which f(t[k]) is undefined
+    p = 1                                             if f_absent is undefined
+
+If the interval is not optional, ``f_absent`` counts as 0. This is exact, because exactly one ``x[k]`` is 1 if the
+interval is present. It needs no big-M, and its linear relaxation is much tighter than rows for the functions inside f
+(time-indexed formulations: [DyerWolsey1990]).
 """
 
 from __future__ import annotations
@@ -16,7 +24,7 @@ Fields = dict[str, Floats]
 
 
 def sole_interval(atom: Atom) -> Interval | None:
-    """The interval that is all a function depends on, None if there is more (or another variable) in it."""
+    """Return the only interval that a function depends on; None if it depends on several or on another variable."""
     found: Interval | None = None
     for a in atoms_below([Linear({atom: 1})]):
         if isinstance(a, Attribute):
@@ -29,7 +37,7 @@ def sole_interval(atom: Atom) -> Interval | None:
 
 
 def fields(v: Interval, starts: Floats, *, present: bool = True) -> Fields:
-    """Start, end, size and presence of an interval of fixed size for each of its starts."""
+    """Return arrays of start, end, size and presence of an interval of fixed size, one value per start."""
     if not present:
         return dict.fromkeys(("start", "end", "size", "presence"), np.zeros(1))
     one = np.ones(len(starts))
@@ -37,7 +45,7 @@ def fields(v: Interval, starts: Floats, *, present: bool = True) -> Fields:
 
 
 def table(e: Linear, of: Fields) -> Floats:
-    """The values of an expression for each start; nan where it is undefined."""
+    """Return the value of an expression for each start; nan if it is undefined."""
     total = np.full(len(of["start"]), float(e.constant))
     for atom, c in e.terms.items():
         total = total + c * _atom(atom, of)
@@ -45,6 +53,7 @@ def table(e: Linear, of: Fields) -> Floats:
 
 
 def _atom(atom: Atom, of: Fields) -> Floats:
+    """Return the value of an atom for each start."""
     match atom:
         case Attribute():
             return of[atom.field]
@@ -66,4 +75,4 @@ def _atom(atom: Atom, of: Fields) -> Floats:
             x, y = np.array(atom.points, dtype=np.float64).T
             return np.asarray(np.interp(table(atom.operands[0], of), x, y, left=np.nan, right=np.nan))
         case _:
-            raise TypeError(f"no table is known for {type(atom).__name__}")
+            raise TypeError(f"the function {type(atom).__name__} cannot be tabulated over starts")

@@ -1,4 +1,4 @@
-"""The conformance run, small: enumeration against the definition, every backend against enumeration, planted faults."""
+"""A small conformance run: enumeration against the definition, backends against enumeration, planted faults."""
 
 import doctest
 import itertools
@@ -39,7 +39,7 @@ def test_examples_in_docstrings(module):
 
 class TestEnumeration:
     def test_is_the_definition_where_everything_can_be_tried(self):
-        """Without any pruning: all assignments, ``Model.check`` of each, the best by ``Model.value``."""
+        """Compare with an enumeration without pruning, which uses only ``Model.check`` and ``Model.value``."""
         tried = [m for m in models(80) if small_enough(m)]
         assert len(tried) >= 10
         for m in tried:
@@ -121,7 +121,7 @@ class TestPlantedFaults:
 
     def test_a_faithful_copy_is_not(self):
         class Faithful(copies.Copy):
-            """Nothing is wrong with it."""
+            """The copy has no fault."""
 
         assert conformance.catch_faults([Faithful], seed=1, most=40) == {"Faithful": None}
 
@@ -151,8 +151,8 @@ class TestJudgement:
         [
             ({"start": 1}, "the optimum"),
             ({"start": 9}, "violates"),
-            ({"start": 0, "objective": 2}, "says objective"),
-            ({"start": 0, "bound": 3.1}, "bound 3.1 is not true"),
+            ({"start": 0, "objective": 2}, "reports objective"),
+            ({"start": 0, "bound": 3.1}, "bound 3.1 is false"),
             ({"start": 0, "status": "unbounded"}, "unbounded"),
         ],
     )
@@ -160,7 +160,7 @@ class TestJudgement:
         assert word in self.verdict(m, self.answer(m, **given))[0]
 
     def test_infeasible_where_there_is_a_solution(self, m):
-        assert "says infeasible" in self.verdict(m, Result("infeasible", "mine", None))[0]
+        assert "reports infeasible" in self.verdict(m, Result("infeasible", "mine", None))[0]
 
     def test_later_objectives_count_only_where_earlier_ones_are_equal(self, m):
         assert agreement.compare(m, (1, 5), (1, 4)) == 1
@@ -189,7 +189,7 @@ def test_backend_agrees_with_enumeration(label):
 
 @pytest.mark.parametrize("label", LABELS)
 def test_a_later_objective_has_to_have_a_value(label):
-    """The first objective alone would choose x = 3, where the second one is undefined."""
+    """The first objective alone has its optimum at x = 3, at which the second is undefined."""
     m = sl.Model("staged")
     x = m.integer("x", 0, 3)
     m.maximize([x, sl.element([5, 4], x)])
@@ -199,7 +199,7 @@ def test_a_later_objective_has_to_have_a_value(label):
 
 @pytest.mark.parametrize("label", LABELS)
 def test_a_start_does_not_hide_an_answer_that_is_a_little_better(label):
-    """HiGHS, given the start before its presolve, took 0 for the optimum."""
+    """HiGHS reported 0 as the optimum if the start was given before its presolve."""
     m = sl.Model("start", horizon=17)
     a, b = m.interval("a", size=0, start=(2, 3), optional=True), m.interval("b", size=(0, 1), start=(3, 3))
     m.minimize(-0.2 * a.presence + 1.5 * sl.overlap(b, 3, 5))
@@ -209,7 +209,7 @@ def test_a_start_does_not_hide_an_answer_that_is_a_little_better(label):
 
 @pytest.mark.parametrize("label", LABELS)
 def test_a_demand_of_zero_fits_where_the_capacity_is_taken(label):
-    """CP-SAT 9.15 calls this infeasible if it is given as it stands."""
+    """CP-SAT 9.15 reports infeasible if the model is passed unchanged."""
     m = sl.Model("full node", horizon=9)
     running, queued = m.interval("running", size=6, start=0), m.interval("queued", size=2, start=2)
     units = m.integer("units here", 0, 4)
@@ -221,7 +221,7 @@ def test_a_demand_of_zero_fits_where_the_capacity_is_taken(label):
 
 @pytest.mark.parametrize("label", [label for label in LABELS if label != "pyomo"])
 def test_a_solution_is_not_lost_in_presolve(label):
-    """HiGHS, with its presolve alone, called this infeasible (and does so through Pyomo, which passes on what it says)."""
+    """HiGHS with presolve only reported infeasible. It still does through Pyomo, which reports the status of HiGHS."""
     m = sl.Model("presolve", horizon=9)
     a, b, c = (m.interval(n, size=s) for n, s in (("a", (2, 3)), ("b", 4), ("c", 2)))
     latest = 3 * sl.max([c.end + 2 * b.end, c.size + b.start]) + 2 * sl.overlap(c, 2, 3)
@@ -254,7 +254,7 @@ class TestCommand:
         assert "cpsat" in result.output
 
     def test_a_disagreement_is_made_small_and_fails_the_run(self, run, monkeypatch):
-        """A backend that minimizes what is to be maximized."""
+        """The backend minimizes models that are to be maximized."""
 
         def minimized(self, model, limits):
             copied = faults.SenseForgotten(model)

@@ -1,4 +1,4 @@
-"""The energy lowering and the bound from inexact duals: true bounds on every grid, nothing feasible cut off."""
+"""The energy lowering and the bound from inexact duals: bounds are valid on each grid, no solution is cut off."""
 
 import random
 
@@ -9,7 +9,7 @@ from schedlab.backends.linear.dual import safe_bound
 
 
 def machine(seed):
-    """Five intervals on a small machine: variable demands, an optional one, windows, a stepwise capacity."""
+    """Return a model of five intervals with variable demands, an optional one, windows and a stepwise capacity."""
     rng = random.Random(seed)
     m = sl.Model(f"machine {seed}", horizon=30)
     jobs = [m.interval(f"j{k}", size=rng.randint(1, 6), start=(rng.randint(0, 4), 30)) for k in range(3)]
@@ -41,7 +41,7 @@ def test_the_bound_is_true_and_no_solution_is_cut_off(seed, grid):
 
 
 def test_starts_are_late_enough_even_on_one_cell():
-    """n equal jobs of size 1 on one machine: the sum of their starts is n (n - 1) / 2, found on a grid of a single cell."""
+    """For n jobs of size 1 on one machine the sum of the starts is n (n - 1) / 2; a grid of one cell gives this bound."""
     m = sl.Model("unit jobs", horizon=100)
     jobs = [m.interval(f"j{k}", size=1) for k in range(10)]
     m.add(sl.no_overlap(jobs))

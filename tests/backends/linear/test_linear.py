@@ -1,4 +1,4 @@
-"""The lowering to linear form: known answers of each construct, agreement of the lowerings, grids, hints, sizes."""
+"""The lowerings to linear form: known optimum of each construct, agreement of lowerings, grids, hints, sizes."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_each_construct_has_its_known_optimum_and_a_complete_hint(declare: Any, 
 
 
 def dispatch_like(seed: int, size: int = 6) -> sl.Model:
-    """Jobs on two nodes with calendars, release times and variable sizes; weighted tardiness."""
+    """Return a model of jobs on two nodes with start windows and release times; it minimizes weighted tardiness."""
     rng = random.Random(seed)
     m = sl.Model(f"day {seed}", horizon=40)
     late = []

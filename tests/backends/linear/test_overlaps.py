@@ -1,4 +1,4 @@
-"""Overlaps with windows on every lowering, convex functions without binaries, and pairs that share several resources."""
+"""Overlaps with windows in each lowering, convex functions without binaries, pairs that share several resources."""
 
 import random
 from itertools import pairwise
@@ -17,7 +17,7 @@ RELAXATIONS = [
 
 
 def shop(seed: int) -> sl.Model:
-    """Intervals (optional, with windows, of variable size) on two machines; rewards and costs of their overlaps with windows."""
+    """Return a model with intervals of several types on two machines; its objective is made of overlaps with windows."""
     rng = random.Random(seed)
     m = sl.Model(f"shop {seed}", horizon=14)
     jobs = [m.interval(f"j{k}", rng.randint(1, 6), (rng.randint(0, 3), 14), rng.random() < 0.6) for k in range(3)]
@@ -115,7 +115,7 @@ def test_a_pair_that_one_resource_keeps_apart_stays_apart_in_all() -> None:
 
 
 def test_costs_and_rows_are_scaled_for_highs_alone() -> None:
-    """The solver's model is in other units while it runs; what is reported, and what is left, is the model's."""
+    """HiGHS solves a scaled model; results and the native model afterwards are in the units of the original."""
     m = sl.Model("small costs")
     a, b = (m.interval(n, size=3600, start=(0, 86400)) for n in "ab")
     m.add(sl.no_overlap([a, b]))
