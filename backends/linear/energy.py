@@ -33,8 +33,8 @@ Variable demands. For an integer variable n in ``[0, N]`` that is a demand of on
     sum_k a[k] Y[k,t] = b y[t],  sum_k a[k] H[k,t] = b h[t]    for each t and each equation sum_k a[k] n[k] = b
                                                                of the model over demand variables of one interval
 
-Any other variable demand is replaced by its lower bound. The columns Y and H belong to the first interval that has n
-as a demand: these rows are valid only for models in which no other interval has n as a demand.
+Any other variable demand is replaced by its lower bound. Each pair of an interval and a demand variable has columns Y
+and H of its own; the equations are added only for variables that are demands of one interval alone.
 
 Overlap of an interval with the window ``[lo, hi)``, where ``part[t]`` is the length of the window in cell t::
 
@@ -104,7 +104,7 @@ class Energy:
         self.expressions = LinearExpressions(form, self.intervals.integers, self.intervals.view, self._overlap_by_work)
         self.exactness = Exactness("relaxation", ("lowering energy", self.grid.name))
         self._works: dict[int, Work] = {}
-        self._loads: dict[int, Work] = {}
+        self._loads: dict[tuple[int, int], Work] = {}
         self._owner = _sole_owners(model)
         for name, c in model.constraints:  # first, as it decides which starts are columns
             form.name_rows(name)
@@ -253,7 +253,7 @@ class Energy:
 
     def _load(self, v: Interval, n: Integer) -> Work:
         """Return the columns Y and H of a demand variable n of an interval of fixed size; the first call adds them."""
-        found = self._loads.get(n.index)
+        found = self._loads.get((v.index, n.index))
         if found is not None:
             return found
         work, count, most = self._work(v), len(self._work(v).cells), n.hi
@@ -276,7 +276,7 @@ class Energy:
         absent = self.intervals.present(v).times(-1).plus(Affine({}, 1.0))
         self.form.row(total.plus(number, -1), -INF, 0)
         self.form.row(total.plus(number, -1).plus(absent, most), 0, INF)
-        found = self._loads[n.index] = Work(work.cells, y, h, work.most, work.room, work.moment)
+        found = self._loads[v.index, n.index] = Work(work.cells, y, h, work.most, work.room, work.moment)
         return found
 
     def _spread(self, c: Comparison) -> None:

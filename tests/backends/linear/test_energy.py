@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab.backends.conformance.random_models import random_model
 from schedlab.backends.linear.dual import safe_bound
 
 
@@ -66,3 +67,37 @@ def test_any_dual_gives_a_bound_and_the_optimal_one_gives_the_optimum():
     for scale in (0.0, 0.1, 1.0):
         dual = scale * rng.standard_normal(len(compiled.form.row_lo))
         assert safe_bound(compiled.form, dual) <= optimum + 1e-6
+
+
+def test_a_demand_variable_of_two_intervals_gives_a_true_bound():
+    """Each of the intervals has its own product of the variable and its work."""
+    m = sl.Model("one demand of three intervals", horizon=20)
+    a, b = m.interval("a", size=4, start=0), m.interval("b", size=4, start=8)
+    c, n = m.interval("c", size=4, start=(0, 9)), m.integer("n", 1, 2)
+    m.add(sl.cumulative([a], [n], 5))
+    m.add(sl.cumulative([b, c], [n, 2], 2))
+    m.add(sl.cumulative([b, c], [n, n], 4))
+    m.minimize(c.start + 0)
+    assert sl.solve(m, backend="cpsat").objective == 0
+    for grid in (1, 2, 5):
+        bound = sl.solve(m, backend="highs", lowering="energy", grid=grid, integral=False).bound
+        assert bound <= 1e-6
+
+
+@pytest.mark.parametrize("lowering", [("energy", 1), ("energy", 3), ("time-indexed", 2)])
+def test_no_answer_of_a_random_model_is_better_than_the_bound(lowering: tuple[str, int]) -> None:
+    name, grid = lowering
+    side = {"side": "relax"} if name == "time-indexed" else {}
+    compared = 0
+    for seed in range(60):
+        m = random_model(seed).model
+        exact = sl.solve(m, backend="cpsat", threads=1, time_limit=20) if len(m.objectives) == 1 else None
+        if exact is None or exact.status != "optimal":
+            continue
+        relaxed = sl.solve(m, backend="highs", lowering=name, grid=grid, integral=False, threads=1, **side)
+        assert relaxed.status != "infeasible", seed
+        if relaxed.bound is not None:
+            beyond = (relaxed.bound - exact.objective) * (1 if m.sense == "minimize" else -1)
+            assert beyond <= 1e-6 * max(1, abs(exact.objective)), seed
+            compared += 1
+    assert compared > 20
