@@ -20,7 +20,7 @@ from typing import Any
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import Availability, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, WarmStart, Watch
 from ..exact_range import require_range
-from ..solver_thread import run_apart
+from ..solver_thread import run_in_thread
 
 LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit of times is 2^52 - 2
 INSTALL = "pip install 'schedlab[cpoptimizer]'"
@@ -147,7 +147,7 @@ class CompiledCpo:
                 search.halt()
 
         # docplex swallows a KeyboardInterrupt here and there
-        outcome = run_apart(self, work, halt, watch, limits)
+        outcome = run_in_thread(self, work, halt, watch, limits)
         if warm is None:
             outcome.warm = WarmStart()
         return outcome

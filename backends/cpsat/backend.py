@@ -12,7 +12,7 @@ import numpy as np
 from ...models.language import Assignment, Integer, Interval, Model, NoOverlap
 from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch
-from ..solver_thread import run_apart
+from ..solver_thread import run_in_thread
 
 if TYPE_CHECKING:
     from .lowering import CpSatLowering
@@ -127,7 +127,7 @@ class CompiledCpSat:
         machines = any(isinstance(c, NoOverlap) for _, c in self.model.constraints)
         overlaps = any(isinstance(a, Overlap) for aim in self.model.objectives[:1] for a in aim.terms)
         search = CpSatRun(limits, machines, overlaps)
-        return run_apart(self, lambda heard: self._run(search, heard, warm), search.halt, watch, limits)
+        return run_in_thread(self, lambda heard: self._run(search, heard, warm), search.halt, watch, limits)
 
     def _run(self, search: CpSatRun, watch: Watch, warm: Assignment | None) -> Outcome:
         """As ``run``, in this thread."""

@@ -12,7 +12,7 @@ from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, W
 from ..linear import IntervalColumns, LinearForm, Lowered, lower
 from ..linear.form import Floats
 from ..linear.ranges import require_range
-from ..solver_thread import run_apart
+from ..solver_thread import run_in_thread
 from .run import HighsRun
 
 PASSED_PER_SECOND = 1e7  # non-zeros
@@ -86,7 +86,7 @@ class HighsCompiled:
         callback of another run, or beside it, has others.
         """
         run = HighsRun(self, limits)
-        return run_apart(self, lambda heard: run.run(heard, warm), run.halt, watch, limits)
+        return run_in_thread(self, lambda heard: run.run(heard, warm), run.halt, watch, limits)
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
         """Constraints in an infeasible subset of the linear relaxation, if that is infeasible."""

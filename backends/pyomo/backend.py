@@ -17,7 +17,7 @@ from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from ..linear import LinearForm, Lowered, lower
 from ..linear.ranges import require_range
-from ..solver_thread import run_apart
+from ..solver_thread import run_in_thread
 
 IMPORT_ORDER = (
     "pyomo.environ cannot be imported after docplex.cp; import pyomo.environ before CP Optimizer is used, "
@@ -133,7 +133,7 @@ class PyomoCompiled:
         One model at a time is solved in a process; other threads wait, within their time.
         """
         try:
-            return run_apart(self, lambda heard: self._run(heard, limits, warm), self._halt, watch, limits)
+            return run_in_thread(self, lambda heard: self._run(heard, limits, warm), self._halt, watch, limits)
         finally:
             if self._output is not None:  # left behind
                 self._output.restore()

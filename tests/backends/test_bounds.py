@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, Outcome, driver, gaps, run
-from schedlab.backends.base import Result
+from schedlab.backends.result import Result
 from schedlab.bench.records.record import outcome
 from schedlab.bench.tables.methods import ViewResults
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue

@@ -12,7 +12,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import INTERRUPTED, Limits, Outcome
 from schedlab.backends.driver import Recorder
-from schedlab.backends.solver_thread import GRACE, StillRunning, run_apart
+from schedlab.backends.solver_thread import GRACE, StillRunning, run_in_thread
 from schedlab.models.language.clock import OutOfTime, within
 
 HERE = sl.backends.available()
@@ -153,16 +153,16 @@ def stubborn():  # type: ignore[no-untyped-def]
 def test_a_solver_that_does_not_heed_its_limit_is_left_behind(stubborn) -> None:  # type: ignore[no-untyped-def]
     owner, halted = Owner(), threading.Event()
     began = time.perf_counter()
-    outcome = run_apart(owner, stubborn, halted.set, a_watch(), Limits(0.1))
+    outcome = run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(0.1))
     took = time.perf_counter() - began
     assert (outcome.status, outcome.running) == ("unknown", True) and "has not stopped" in outcome.message
     assert halted.is_set() and GRACE < took < 1 + SLACK
     with pytest.raises(StillRunning, match="compile the model again"):
-        run_apart(owner, stubborn, halted.set, a_watch(), Limits(0.1))
+        run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(0.1))
     stubborn.end.set()
     while outcome.running:  # until its thread ended
         try:
-            outcome = run_apart(owner, stubborn, halted.set, a_watch(), Limits(5))
+            outcome = run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(5))
         except StillRunning:
             time.sleep(0.01)
     assert outcome.status == "optimal"
@@ -173,7 +173,7 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
         "cpsat",
         """
         from schedlab.backends import Exactness, Limits, Outcome
-        from schedlab.backends.solver_thread import run_apart
+        from schedlab.backends.solver_thread import run_in_thread
         from schedlab.backends.interrupts import new_call
         from schedlab.backends.recorder import Recorder
         class Owner: pass
@@ -185,11 +185,11 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
             return Outcome("optimal")
         new_call()
         began = time.perf_counter()
-        outcome = run_apart(Owner(), stubborn, lambda: None, watch, Limits(None))
+        outcome = run_in_thread(Owner(), stubborn, lambda: None, watch, Limits(None))
         print(outcome.message, outcome.running, time.perf_counter() - began < 4)
         new_call()
         try:
-            run_apart(Owner(), stubborn, press, watch, Limits(None))
+            run_in_thread(Owner(), stubborn, press, watch, Limits(None))
         except KeyboardInterrupt:
             print("raised")
         """,
