@@ -48,7 +48,8 @@ def solve(
         Name of the backend: "cpsat", "highs", "cpo", "pyomo", or one of a third party. For a problem it is used, with
         its first formulation, if there is no ``method``.
     time_limit : float or None
-        Wall time of the whole call in seconds, lowering included; None: no limit.
+        Wall time of the whole call in seconds, lowering included; None: no limit. The compilation of heuristics before
+        their first use in a process is not counted.
     threads : int or None
         Greatest number of threads; None: the solver's default.
     seed : int
@@ -65,7 +66,8 @@ def solve(
         schedule or the assignment. Returning False stops the solver.
     method : str or None
         For a problem: a heuristic, or a backend with a formulation, such as "cpsat:counts+warm". The module
-        ``schedlab.methods`` describes the syntax.
+        ``schedlab.methods`` describes the syntax. A heuristic ignores ``warm_start``, ``gap_limit``,
+        ``deterministic_limit`` and ``options``.
     **options
         Options of the backend, such as ``lowering="pairwise"`` of HiGHS.
 
@@ -185,9 +187,8 @@ def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
     if result.status == "error":
         return
     result.objective = problem.objective(schedule)
-    if isinstance(result.objective, tuple) and isinstance(
-        result.bound, tuple
-    ):  # a model may have further objectives, which break ties
+    # a model may have further objectives, which break ties
+    if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):
         result.bound = result.bound[: len(result.objective)]
     if result.status == "unknown":
         result.status = "feasible"
@@ -218,9 +219,8 @@ def _by_backend(
     if why == INTERRUPTED:
         return _without_solver(problem, method.backend, began, INTERRUPTED, start)
     reader = Reader(problem, encoding, start, limits.time, began)
-    several = (
-        len(encoding.model.objectives) > 1
-    )  # the objective values are then the model's; the schedule is read at the end
+    # with several objectives the values are those of the model, and the schedule is read at the end
+    several = len(encoding.model.objectives) > 1
     result = run(
         encoding.model,
         method.backend,

@@ -104,9 +104,8 @@ class ThreadedRun:
                 )
             _running[self._owner] = self
         try:
-            while (
-                not self.abandoned and not self._done.is_set()
-            ):  # not join(): interrupted, it marks the thread as ended
+            # not join(): an interrupted join marks the thread as ended
+            while not self.abandoned and not self._done.is_set():
                 try:
                     self._wait(deadline)
                 except KeyboardInterrupt as e:

@@ -90,8 +90,8 @@ def conclude(result: Result, model: Model, bounds: Sequence[Any], proven: Sequen
 def _unproven(proven: Sequence[bool], count: int) -> str:
     """Return a text that says which objectives are not proven optimal and which were not optimized."""
     open_ = [str(k + 1) for k, sure in enumerate(proven) if not sure]
-    said = [f"no proof for objective {', '.join(open_)} of {count}"] if open_ else []
+    parts = [f"no proof for objective {', '.join(open_)} of {count}"] if open_ else []
     if len(proven) < count:
         left = count - len(proven)
-        said.append(f"the last {left} of {count} objectives {'was' if left == 1 else 'were'} not optimized")
-    return "; ".join(said)
+        parts.append(f"the last {left} of {count} objectives {'was' if left == 1 else 'were'} not optimized")
+    return "; ".join(parts)

@@ -180,9 +180,8 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
                 "unknown", message=f"the engine did not stop at its time limit; it was killed {GRACE:g} s later"
             )
         reason = " ".join(str(e).split())
-        process = (
-            solver.agent.process if solver is not None else None
-        )  # also None after an error that the engine reported itself
+        # also None after an error that the engine reported itself
+        process = solver.agent.process if solver is not None else None
         if process is not None:
             process.kill()
             reason = f"the engine ended unexpectedly, with exit code {process.wait()}: {reason}"

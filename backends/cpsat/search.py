@@ -125,9 +125,8 @@ def fate(log: str) -> WarmStart:
         return WarmStart()
     if "is feasible" in line[0]:
         return WarmStart("accepted", line[0])
-    first = re.search(
-        r"^#1 .*$", log, re.MULTILINE
-    )  # the first solution: names its subsolver, with "hint" if that followed the hint
+    # the line of the first solution names its subsolver, with "hint" if that followed the hint
+    first = re.search(r"^#1 .*$", log, re.MULTILINE)
     if first is not None and "hint" in first[0]:
         return WarmStart("repaired", line[0])
     return WarmStart("rejected", line[0])

@@ -107,7 +107,7 @@ class PyomoCompiled:
             self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
 
     def var(self, x: Interval | Integer) -> Any:
-        """Return the variable of an integer; for an interval a dict with its "presence", "start", "size" and "cells"."""
+        """Return the variable of an integer; for an interval a dict of its "presence", "start", "size", "cells"."""
         columns, v = self.lowered.columns(x), self.native.x
         if isinstance(columns, int):
             return v[columns]

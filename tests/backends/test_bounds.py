@@ -43,7 +43,7 @@ def test_highs_goes_on_to_later_objectives_where_the_first_optimum_is_0(options:
 
 @pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])
 def test_optima_of_big_m_models_are_not_lost(backend: str) -> None:
-    """Four jobs of some seconds within 10^5 s: HiGHS 1.13 and 1.14 call a worse answer optimal in half of such models."""
+    """Four jobs of 10 to 50 s within 10^5 s: HiGHS 1.13 and 1.14 call a worse answer optimal in half of them."""
     for seed in (2, 13, 15, 21):
         rng = random.Random(seed)
         m = sl.Model("seconds in a day")
@@ -228,9 +228,7 @@ class TestRanges:
 def test_bounds_on_whole_numbers_are_rounded() -> None:
     assert gaps.rounded(-1e-6, 1) == 0.0 and gaps.rounded(3.2, 1) == 4.0 and gaps.rounded(3.2, -1) == 3.0
     assert gaps.rounded(5.00005, 1) == 5.0 and gaps.rounded(4.99995, -1) == 5.0  # noise
-    assert (
-        gaps.rounded(10**9 + 0.5, 1) == 10**9 + 0.5
-    )  # unchanged: the floating-point error of large bounds reaches whole numbers
+    assert gaps.rounded(10**9 + 0.5, 1) == 10**9 + 0.5  # unchanged: its floating-point error may reach whole numbers
 
 
 def test_real_objectives_near_0_are_proven_in_their_own_unit() -> None:
