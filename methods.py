@@ -6,7 +6,7 @@ A heuristic is written ``NAME[@BACKEND][:ARGUMENT]``, for example ``multi-search
 ======================================  ================================================================================
 ``cpsat:counts``, ``cpo:pool``          a formulation on CP-SAT, on CP Optimizer
 ``cpsat:classes+warm``                  with a warm start: the usual heuristic of this kind of problem
-``highs:counts@pairwise``               pairwise lowering: a 0-1 variable for the order of each pair of intervals
+``highs:counts@pairwise``               pairwise lowering: 0-1 variables for the order of each pair of intervals
 ``highs:pool@time-indexed``             time-indexed lowering on a grid of 1 s
 ``highs:pool@900s``                     time-indexed lowering on a grid of 900 s; its schedules are feasible
 ``highs:classes@900s-relax``            a relaxed grid of 900 s; its optimum is a true bound
