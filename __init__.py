@@ -1,4 +1,4 @@
-"""schedlab: HPC scheduling problems, declared once, solved by CP-SAT, HiGHS or CP Optimizer, every answer checked.
+"""schedlab: declare HPC scheduling problems once, solve them by CP-SAT, HiGHS or CP Optimizer, verify every answer.
 
 >>> import schedlab as sl
 >>> m = sl.Model("two jobs")
@@ -74,8 +74,6 @@ if TYPE_CHECKING:
     from .simulation.policies.policy import Policy
 
 __version__ = "0.1.0"
-
-
 LATER = {
     "Guide": "models.profit.guide",
     "delay_search": "heuristics",
@@ -92,7 +90,7 @@ LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """What is compiled is imported when it is first asked for: numba takes half a second."""
+    """Import compiled code at its first use: the import of numba takes half a second."""
     if name in LATER:
         return getattr(import_module(f".{LATER[name]}", __name__), name)
     raise AttributeError(f"module 'schedlab' has no attribute {name!r}")

@@ -1,4 +1,20 @@
-"""Methods as text: heuristics, and backends with a formulation, a lowering and a start."""
+"""Methods as text: a heuristic, or a backend with a formulation, a lowering and a warm start.
+
+A heuristic is written ``NAME[@BACKEND][:ARGUMENT]``, for example ``multi-search``, ``first-solution:ORDER`` or
+``rule:est-strict``. A backend is written ``BACKEND:FORMULATION[@LOWERING][+warm]``:
+
+======================================  ================================================================================
+``cpsat:counts``, ``cpo:pool``          a formulation on CP-SAT, on CP Optimizer
+``cpsat:classes+warm``                  with a warm start: the usual heuristic of this kind of problem
+``highs:counts@pairwise``               pairwise lowering: 0-1 variables for the order of each pair of intervals
+``highs:pool@time-indexed``             time-indexed lowering on a grid of 1 s
+``highs:pool@900s``                     time-indexed lowering on a grid of 900 s; its schedules are feasible
+``highs:classes@900s-relax``            a relaxed grid of 900 s; its optimum is a true bound
+``highs:classes@60s..3600s-lp``         linear relaxation on a grid from 60 s (early) to 3600 s (late)
+``highs:pool@60s..3600s-energy``        linear relaxation by the energy in each grid cell; the strongest bounds
+``highs:fluid@lp``                      linear relaxation of the pairwise lowering, without a grid
+======================================  ================================================================================
+"""
 
 from __future__ import annotations
 
@@ -15,7 +31,25 @@ GRID = re.compile(r"(?P<fine>\d+)s(\.\.(?P<coarse>\d+)s)?(-(?P<side>relax|lp|ene
 
 @dataclass(frozen=True)
 class Method:
-    """A method, taken apart. ``heuristic`` and ``argument`` for a heuristic; else backend, formulation, options, warm."""
+    """A method, taken apart.
+
+    Parameters
+    ----------
+    text : str
+        The method as the user wrote it.
+    heuristic : str or None
+        Name of the heuristic; None if the method is a backend.
+    argument : str
+        Argument of the heuristic, after the colon.
+    backend : str
+        Name of the backend; for a heuristic the backend that it uses, "" if it uses none.
+    formulation : str
+        Name of the formulation, for a backend.
+    options : dict
+        Options of the backend's ``compile``, from the lowering after the ``@``.
+    warm : bool
+        Whether the backend gets the usual warm start of the problem (``+warm``).
+    """
 
     text: str
     heuristic: str | None = None
@@ -27,13 +61,31 @@ class Method:
 
     @property
     def solver(self) -> str:
-        """Whose version decides the outcome."""
+        """The program whose version decides the outcome: the backend, or "schedlab" if there is none."""
         return self.backend or "schedlab"
 
 
 def parse_method(text: str, problem: Problem | None = None) -> Method:
-    """A method from its name. Raises UnknownName, with the near names, for a part that is not known.
+    """Parse the text of a method.
 
+    Parameters
+    ----------
+    text : str
+        The method, such as "cpsat:counts+warm".
+    problem : Problem or None
+        The problem that it should solve. Its formulations and heuristics are the only ones accepted; None: all.
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    UnknownName
+        If a part of the text is not known. The message gives similar names.
+
+    Examples
+    --------
     >>> parse_method("highs:pool@900s+warm").options
     {'grid': 900, 'side': 'restrict'}
     """
@@ -60,7 +112,7 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
 
 
 def _parse_heuristic(text: str, problem: Problem | None) -> Method:
-    """NAME[@BACKEND][:ARGUMENT]"""
+    """Parse ``NAME[@BACKEND][:ARGUMENT]``."""
     from . import heuristics
 
     head, _, argument = text.partition(":")
@@ -81,6 +133,7 @@ def _parse_heuristic(text: str, problem: Problem | None) -> Method:
 
 
 def _lowering(text: str) -> dict[str, Any]:
+    """Return the options of ``compile`` for the text after the ``@``."""
     if not text:
         return {}
     if text in ("pairwise", "time-indexed"):

@@ -1,13 +1,4 @@
-"""Solves a model on a backend, or a problem by a method: start, formulation, backend, reading back.
-
-A method is written ``multi-search``, ``first-solution:ORDER``, ``rule:est-strict``, or
-``BACKEND:FORMULATION[@LOWERING][+warm]``:
-``cpsat:counts``, ``cpsat:classes+warm``, ``cpo:pool``, ``highs:counts@pairwise``, ``highs:pool@900s`` (a grid of
-900 s, whose schedules are feasible), ``highs:classes@900s-relax`` (a relaxed grid, whose optimum is a true bound),
-``highs:classes@60s..3600s-lp`` (a grid fine early and coarse late, its linear relaxation alone),
-``highs:pool@60s..3600s-energy`` (a linear relaxation by the energy in each cell: the strongest bounds),
-``highs:fluid@lp`` (the linear relaxation alone, without a grid).
-"""
+"""Solve a model on a backend, or a problem by a method: warm start, formulation, backend, schedule."""
 
 from __future__ import annotations
 
@@ -29,7 +20,7 @@ if TYPE_CHECKING:
     from .heuristics.reader import Reader
 
 OnIncumbent = Callable[[Incumbent], Any]
-REPAIR_SHARE = 0.1  # of the time limit, for making a schedule of what a relaxation answers
+REPAIR_SHARE = 0.1  # of the time limit: for making a schedule from the answers of a relaxation
 
 
 def solve(
@@ -45,16 +36,59 @@ def solve(
     method: str | None = None,
     **options: Any,
 ) -> Result:
-    """Solve a model, or a problem by a method; every answer is checked by code that no solver wrote.
+    """Solve a model on a backend, or a problem by a method.
 
-    ``time_limit``: wall seconds of the whole call, lowering included; ``threads`` None: all cores; ``warm_start``: an
-    Assignment (of a model), a Schedule or a heuristic's name (of a problem); ``gap_limit``: stop at this relative gap;
-    ``deterministic_limit``: in the solver's own reproducible unit; ``on_incumbent``: called with each
-    Incumbent(seconds, objective, bound), whose ``answer()`` is the schedule, returning False stops; ``method``: of a problem, see the module's text;
-    ``options``: of the backend. Ctrl-C returns the best so far, with the message "interrupted"; a second one is raised.
+    Every answer is verified by code that is independent of the solvers. Ctrl-C ends the call: it returns the best
+    solution so far, with the message "interrupted".
 
-    Raises UnknownName for a backend or method that is not known, LoweringTooLarge before too large a lowering is built.
+    Parameters
+    ----------
+    what : Model or Problem
+    backend : str
+        Name of the backend: "cpsat", "highs", "cpo", "pyomo", or one of a third party. For a problem it is used, with
+        its first formulation, if there is no ``method``.
+    time_limit : float or None
+        Wall time of the whole call in seconds, lowering included; None: no limit. The compilation of heuristics before
+        their first use in a process is not counted.
+    threads : int or None
+        Greatest number of threads; None: the solver's default.
+    seed : int
+        Seed of random numbers.
+    warm_start : Assignment, Schedule, str or None
+        Where to start from. A model takes an Assignment; a problem takes a Schedule or the name of a heuristic.
+    gap_limit : float or None
+        Relative gap between objective and bound at which the solver stops.
+    deterministic_limit : float or None
+        Limit in the solver's own reproducible unit. CP-SAT: its deterministic time; HiGHS: nodes; CP Optimizer:
+        branches.
+    on_incumbent : callable or None
+        Called with each Incumbent, which has ``seconds``, ``objective`` and ``bound``, and whose ``answer()`` is the
+        schedule or the assignment. Returning False stops the solver.
+    method : str or None
+        For a problem: a heuristic, or a backend with a formulation, such as "cpsat:counts+warm". The module
+        ``schedlab.methods`` describes the syntax. A heuristic ignores ``warm_start``, ``gap_limit``,
+        ``deterministic_limit`` and ``options``.
+    **options
+        Options of the backend, such as ``lowering="pairwise"`` of HiGHS.
 
+    Returns
+    -------
+    Result
+        If the solver cannot be used, its ``status`` is "unavailable" and its ``message`` says why.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such backend, method, formulation or heuristic. The message gives similar names.
+    LoweringTooLarge
+        If the lowering would be larger than its limit. It is raised before the lowering is built.
+    TypeError
+        If a model gets a method or a warm start of a problem, or a problem gets an Assignment as its warm start.
+    KeyboardInterrupt
+        At a second Ctrl-C.
+
+    Examples
+    --------
     >>> import schedlab as sl
     >>> m = sl.Model("one"); a = m.interval("a", size=3, start=(2, 9)); m.minimize(a.end)
     >>> sl.solve(m, backend="cpsat").objective
@@ -67,11 +101,12 @@ def solve(
         if isinstance(what, Model):
             if method is not None or isinstance(warm_start, (Schedule, str)):
                 raise TypeError(
-                    "a method, a Schedule or a heuristic's name is for a problem; a model takes an Assignment"
+                    "method=..., and a warm_start that is a Schedule or the name of a heuristic, are for problems; "
+                    "a model takes an Assignment as its warm_start"
                 )
             return run(what, backend, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
         if isinstance(warm_start, Assignment):
-            raise TypeError("a problem's warm start is a Schedule or a heuristic's name, not an Assignment")
+            raise TypeError("the warm_start of a problem is a Schedule or the name of a heuristic, not an Assignment")
         return _solve_problem(what, method or f"{backend}:", limits, warm_start, on_incumbent, options)
     except KeyboardInterrupt as e:
         catch_first(e)
@@ -83,7 +118,7 @@ def _solve_problem(
     method: str,
     limits: Limits,
     warm_start: Schedule | str | None,
-    call: OnIncumbent | None,
+    on_incumbent: OnIncumbent | None,
     options: dict[str, Any],
 ) -> Result:
     from . import heuristics
@@ -92,22 +127,24 @@ def _solve_problem(
     heuristics.warm_up_for(problem, chosen.heuristic)
     began = time.perf_counter()
     if chosen.heuristic is not None:
-        return _by_heuristic(problem, chosen, limits, call, began)
-    return _by_backend(problem, chosen, limits, warm_start, call, began, options)
+        return _by_heuristic(problem, chosen, limits, on_incumbent, began)
+    return _by_backend(problem, chosen, limits, warm_start, on_incumbent, began, options)
 
 
-def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncumbent | None, began: float) -> Result:
+def _by_heuristic(
+    problem: Problem, method: Method, limits: Limits, on_incumbent: OnIncumbent | None, began: float
+) -> Result:
     from . import __version__, heuristics
 
     trace: list[Incumbent] = []
     result = Result("unknown", method.text, __version__, problem=problem, incumbents=trace)
     took = 0.0
     try:
-        report = _reporter(call, began, trace)
-        ask = heuristics.HeuristicRequest(
+        report = _reporter(on_incumbent, began, trace)
+        request = heuristics.HeuristicRequest(
             method.argument, limits.time, report, limits.seed, limits.threads, method.backend
         )
-        found = heuristics.HEURISTICS[str(method.heuristic)].best(problem, ask)
+        found = heuristics.HEURISTICS[str(method.heuristic)].best(problem, request)
         took = time.perf_counter() - began
     except heuristics.NothingFound as e:
         result.message = str(e)
@@ -117,28 +154,31 @@ def _by_heuristic(problem: Problem, method: Method, limits: Limits, call: OnIncu
         _conclude(result, problem, found.schedule)
         if found.optimal:
             result.bound = result.objective
-    total = time.perf_counter() - began  # with the check of the schedule
+    total = time.perf_counter() - began  # including the verification of the schedule
     result.seconds = {"build": 0.0, "lower": 0.0, "solve": took or total, "total": total}
     return result
 
 
-def _reporter(call: OnIncumbent | None, began: float, trace: list[Incumbent]) -> Callable[[Value, Any], bool]:
-    """What a heuristic calls with each better objective and its schedule (a Schedule or a Placement)."""
+def _reporter(on_incumbent: OnIncumbent | None, began: float, trace: list[Incumbent]) -> Callable[[Value, Any], bool]:
+    """Return the callback of a heuristic, which takes each better objective and its Schedule or Placement."""
 
     def report(objective: Value, found: Any) -> bool:
         trace.append(Incumbent(time.perf_counter() - began, objective, None))
         flat = None if isinstance(found, Schedule) else found
-        return call is None or call(trace[-1].giving(found.schedule if flat else lambda: found, flat)) is not False
+        return (
+            on_incumbent is None
+            or on_incumbent(trace[-1].giving(found.schedule if flat else lambda: found, flat)) is not False
+        )
 
     return report
 
 
 def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
-    """The schedule goes into the result with its own objective, and is verified."""
+    """Put the schedule and its objective value into the result, and verify it."""
     result.schedule = schedule
     try:
         result.violations = problem.verify(schedule)
-    except KeyboardInterrupt as e:  # nothing is believed that is not verified
+    except KeyboardInterrupt as e:  # the schedule is verified even after Ctrl-C
         catch_first(e)
         result.violations, result.message = problem.verify(schedule), INTERRUPTED
     if result.violations:
@@ -147,7 +187,8 @@ def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
     if result.status == "error":
         return
     result.objective = problem.objective(schedule)
-    if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):  # a model may break ties beyond them
+    # a model may have further objectives, which break ties
+    if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):
         result.bound = result.bound[: len(result.objective)]
     if result.status == "unknown":
         result.status = "feasible"
@@ -160,7 +201,7 @@ def _by_backend(
     method: Method,
     limits: Limits,
     warm_start: Schedule | str | None,
-    call: OnIncumbent | None,
+    on_incumbent: OnIncumbent | None,
     began: float,
     options: dict[str, Any],
 ) -> Result:
@@ -170,21 +211,24 @@ def _by_backend(
         with within(None if limits.time is None else began + limits.time):
             encoding = problem.formulations[method.formulation]()
     except OutOfTime as late:
-        start, why = _start(problem, method, warm_start, _what_is_left(limits, began), _reporter(call, began, []))
+        start, why = _start(problem, method, warm_start, _remaining(limits, began), _reporter(on_incumbent, began, []))
         message = why if why == INTERRUPTED else str(late)
         return _without_solver(problem, method.backend, began, message, start)
     built = time.perf_counter()
-    start, why = _start(problem, method, warm_start, _what_is_left(limits, began), _reporter(call, began, []))
+    start, why = _start(problem, method, warm_start, _remaining(limits, began), _reporter(on_incumbent, began, []))
     if why == INTERRUPTED:
         return _without_solver(problem, method.backend, began, INTERRUPTED, start)
     reader = Reader(problem, encoding, start, limits.time, began)
-    several = len(encoding.model.objectives) > 1  # the model's own values, stage by stage; read back at the end
+    # with several objectives the values are those of the model, and the schedule is read at the end
+    several = len(encoding.model.objectives) > 1
     result = run(
         encoding.model,
         method.backend,
-        _leaving_time(limits, encoding),
+        _solver_limits(limits, encoding),
         warm_start=None if start is None else encoding.write(start),
-        on_incumbent=None if call is None else _with_schedules(call, encoding, None if several else reader),
+        on_incumbent=None
+        if on_incumbent is None
+        else _with_schedules(on_incumbent, encoding, None if several else reader),
         began=began,
         judge=None if several else reader,
         **{**method.options, **options},
@@ -218,7 +262,7 @@ def _by_backend(
 def _without_solver(
     what: Model | Problem, solver: str, began: float, message: str, start: Schedule | None = None
 ) -> Result:
-    """The result of a call that ended before a solver began: the start, if there is one."""
+    """Return the result of a call that ended before a solver began: the warm start, if there is one."""
     result = Result("unknown", solver, None, message=message)
     if isinstance(what, Model):
         result.model = what
@@ -232,32 +276,38 @@ def _without_solver(
     return result
 
 
-def _with_schedules(call: OnIncumbent, encoding: Encoding, reader: Reader | None) -> OnIncumbent:
-    """The caller's callback, with incumbents that give schedules: the best that was read, or else of the model's answer."""
+def _with_schedules(on_incumbent: OnIncumbent, encoding: Encoding, reader: Reader | None) -> OnIncumbent:
+    """Return a callback for incumbents of the model that calls ``on_incumbent`` with incumbents that give schedules.
 
-    def on_incumbent(news: Incumbent) -> Any:
-        assignment, best = news.answer(), None if reader is None else reader.best
-        return call(news.giving(lambda: encoding.read(assignment) if reader is None and assignment else best))
+    The schedule is the reader's best, or, without a reader, the one read from the assignment of the incumbent.
+    """
 
-    return on_incumbent
+    def report(found: Incumbent) -> Any:
+        assignment, best = found.answer(), None if reader is None else reader.best
+        return on_incumbent(found.giving(lambda: encoding.read(assignment) if reader is None and assignment else best))
+
+    return report
 
 
-def _what_is_left(limits: Limits, began: float) -> Limits:
-    """The limits of a start: of the time what building the model has left."""
+def _remaining(limits: Limits, began: float) -> Limits:
+    """Return the limits with the time that is left since ``began``."""
     if limits.time is None:
         return limits
     return replace(limits, time=max(0.0, limits.time - (time.perf_counter() - began)))
 
 
-def _leaving_time(limits: Limits, encoding: Encoding) -> Limits:
-    """The solver's limits: what a relaxation answers is repaired within the limit, too."""
+def _solver_limits(limits: Limits, encoding: Encoding) -> Limits:
+    """Return the solver's limits: for a relaxation, without the time that the repair of its answers needs."""
     if not encoding.relaxation or limits.time is None:
         return limits
     return replace(limits, time=limits.time * (1 - REPAIR_SHARE))
 
 
 def _repair(result: Result, reader: Reader, limits: Limits, began: float) -> None:
-    """Make more of a relaxation's answers in the time that is left; without a clock where there is none."""
+    """Improve the schedules made from a relaxation's answers, in the time that is left.
+
+    Without a time limit, or with a deterministic one, the repair does not depend on a clock.
+    """
     clocked = limits.time is not None and limits.deterministic is None
     left = REPAIR_SHARE * (limits.time or 0.0) if clocked else None
     if left is not None and limits.time is not None:
@@ -272,7 +322,7 @@ def _repair(result: Result, reader: Reader, limits: Limits, began: float) -> Non
 def _start(
     problem: Problem, method: Method, given: Schedule | str | None, limits: Limits, report: Callable[[Value, Any], bool]
 ) -> tuple[Schedule | None, str]:
-    """The schedule to start from, or why there is none."""
+    """Return the schedule to start from, or None and the reason why there is none."""
     from . import heuristics
 
     if given is None and method.warm:
@@ -280,12 +330,12 @@ def _start(
     if isinstance(given, str):
         if given.partition(":")[0].partition("@")[0] not in heuristics.HEURISTICS:
             raise UnknownName("heuristic", given, list(heuristics.HEURISTICS))
-        asked = _parse_heuristic(given, problem)
-        ask = heuristics.HeuristicRequest(
-            asked.argument, limits.time, report, limits.seed, limits.threads, asked.backend
+        chosen = _parse_heuristic(given, problem)
+        request = heuristics.HeuristicRequest(
+            chosen.argument, limits.time, report, limits.seed, limits.threads, chosen.backend
         )
         try:
-            found = heuristics.HEURISTICS[str(asked.heuristic)].best(problem, ask)
+            found = heuristics.HEURISTICS[str(chosen.heuristic)].best(problem, request)
         except heuristics.NothingFound as e:
             return None, str(e)
         if found.message == INTERRUPTED:

@@ -1,4 +1,4 @@
-"""Solvers: one file per backend, the shared lowering to linear form, the registry and the conformance checks."""
+"""Solvers: one folder per backend, the shared lowering to linear form, the registry and the conformance checks."""
 
 from .base import (
     Availability,
@@ -6,11 +6,9 @@ from .base import (
     Compiled,
     Conflict,
     Exactness,
-    Incumbent,
     Limits,
     LoweringTooLarge,
     Outcome,
-    Result,
     SolverUnavailable,
     WarmStart,
     Watch,
@@ -18,6 +16,7 @@ from .base import (
 from .driver import compile, run
 from .interrupts import INTERRUPTED, Interrupted
 from .registry import UnknownName, available, backend, names
+from .result import Incumbent, Result
 
 __all__ = [
     "INTERRUPTED",

@@ -1,61 +1,34 @@
-"""What a backend is: the contracts between the modelling language and a solver, and the result of a solve.
+"""The contract between the modelling language and a solver: the protocols that a backend implements.
 
-A backend is one file with a class that satisfies ``Backend``; ``compile`` lowers a model with at most one objective into
-a ``Compiled``, whose ``run`` tells a ``Watch`` of every incumbent and bound. Times, verification, several objectives and
-the ``Result`` are the driver's work (``driver.py``), the same for all.
+A backend is one file with a class that satisfies `Backend`. Its method ``compile`` lowers a model with at most one
+objective to a `Compiled`. The method ``run`` of that solves the model and reports every incumbent and every bound to a
+`Watch`. Time measurement, verification, several objectives and the `Result` are the same for all backends:
+``driver.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
-from ..models.language import Assignment, Integer, Interval, IntervalValue, Model, Violation
-from .gaps import relative_gap
-
-if TYPE_CHECKING:
-    import pandas
+from ..models.language import Assignment, Integer, Interval, Model
 
 Status = Literal["optimal", "feasible", "infeasible", "unbounded", "unknown", "unavailable", "error"]
 
 
-class _Moment(NamedTuple):
-    seconds: float
-    objective: Any
-    bound: Any
-
-
-class Incumbent(_Moment):
-    """A better solution, or a better bound: seconds since the call began, and what is known then (None: nothing).
-
-    With several objectives both are tuples, of the bound as far as it is known. What a callback gets can give the answer,
-    too; the trace of a result does not keep the answers.
-    """
-
-    _answer: Callable[[], Any] | None = None
-    placement: Any = None  # the answer as flat arrays, of searches that have it so: made in no time
-
-    def giving(self, make: Callable[[], Any], placement: Any = None) -> Incumbent:
-        """Return the same incumbent, whose answer ``make`` makes on demand."""
-        found = Incumbent(*self)
-        found._answer, found.placement = make, placement
-        return found
-
-    def answer(self) -> Any:
-        """Return the Schedule (of a problem) or Assignment (of a model) with this objective; None if there is none.
-
-        It is made on demand, from what the search has at that moment: call it within the callback.
-
-        >>> Incumbent(0.5, 7, None).giving(lambda: "schedule").answer(), Incumbent(0.5, 7, None).answer()
-        ('schedule', None)
-        """
-        return None if self._answer is None else self._answer()
-
-
 @dataclass(frozen=True)
 class Exactness:
-    """How a lowering relates to its model; a restriction proves no bound, a relaxation's answer may violate the model."""
+    """The relation between a lowering and its model.
+
+    Parameters
+    ----------
+    kind : {"exact", "restriction", "relaxation"}
+        "exact": the lowering has the same solutions as the model. "restriction": it has fewer solutions, so that its
+        bound is not a bound of the model. "relaxation": it has more solutions, so that its answer may violate the
+        model.
+    notes : tuple of str
+        What else a reader of the result should know, for example which coefficients are rounded.
+    """
 
     kind: Literal["exact", "restriction", "relaxation"] = "exact"
     notes: tuple[str, ...] = ()
@@ -63,7 +36,18 @@ class Exactness:
 
 @dataclass(frozen=True)
 class WarmStart:
-    """What became of a warm start. ``returned``: nothing better was found, the result is the start itself."""
+    """The use that a solver made of a warm start.
+
+    Parameters
+    ----------
+    fate : {"none", "accepted", "repaired", "rejected"}
+        "none": no start was given. "accepted": the solver took it as a solution. "repaired": the solver found a
+        solution from it. "rejected": it was not used.
+    reason : str
+        Why it was repaired or rejected; may be empty.
+    returned : bool
+        Whether the result is the start itself, because nothing better was found.
+    """
 
     fate: Literal["none", "accepted", "repaired", "rejected"] = "none"
     reason: str = ""
@@ -72,7 +56,17 @@ class WarmStart:
 
 @dataclass(frozen=True)
 class Availability:
-    """A backend on this machine: its solver's version, or the reason why it cannot be used."""
+    """Whether a backend can be used on this machine.
+
+    Parameters
+    ----------
+    name : str
+        Name of the backend.
+    version : str or None
+        Version of its solver; None if the backend cannot be used.
+    reason : str
+        Why the backend cannot be used; empty if it can.
+    """
 
     name: str
     version: str | None
@@ -80,12 +74,28 @@ class Availability:
 
     @property
     def ok(self) -> bool:
+        """Whether the backend can be used."""
         return self.version is not None
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a run ends. ``time``: seconds left for the solver; ``deterministic``: in the solver's own reproducible unit."""
+    """Conditions under which a run ends, and the resources that it may use.
+
+    Parameters
+    ----------
+    time : float or None
+        Wall time in seconds; None: no limit.
+    threads : int or None
+        Number of threads of the solver; None: the solver's default.
+    seed : int
+        Seed of the solver's random numbers.
+    gap : float or None
+        Relative gap between objective and bound at which the run stops; None: 0, or the least gap of the solver.
+    deterministic : float or None
+        Limit in the solver's own reproducible unit. CP-SAT: its deterministic time; HiGHS: nodes; CP Optimizer:
+        branches.
+    """
 
     time: float | None = None
     threads: int | None = None
@@ -96,9 +106,22 @@ class Limits:
 
 @dataclass
 class Outcome:
-    """What a backend says at the end of a run; the incumbents went to the Watch. ``bound`` is in the model's sense.
+    """The end of a run, as a backend reports it. The solutions themselves were reported to the `Watch`.
 
-    ``running``: the solver has not stopped yet, so that what was compiled cannot be solved again.
+    Parameters
+    ----------
+    status : str
+        One of the values of ``Status``.
+    bound : float or None
+        Bound on the objective, from below if the model is minimized and from above if it is maximized; None if unknown.
+    log : str
+        Log of the solver.
+    message : str
+        Why the run ended, for the user.
+    warm : WarmStart
+        The use that the solver made of the warm start.
+    running : bool
+        Whether the solver has not stopped yet, so that the compiled model cannot be solved again.
     """
 
     status: Status
@@ -110,26 +133,65 @@ class Outcome:
 
 
 class Conflict(NamedTuple):
-    """Names of constraints (and variables' domains) that cannot hold together, or None with the reason why not known."""
+    """The constraints of an infeasible model that cannot hold together.
+
+    Parameters
+    ----------
+    names : tuple of str or None
+        Names of these constraints, and of variables whose domains take part; None if they are not known.
+    reason : str
+        How small the conflict is known to be, or why it is not known.
+    """
 
     names: tuple[str, ...] | None
     reason: str
 
 
 class Watch(Protocol):
-    """Whom a running solver tells; both answer whether to go on. Safe to call from a solver's thread."""
+    """The receiver of the solutions and bounds of a running solver. Its methods may be called from any thread."""
 
     def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
-        """A solution was found (with the bound known at that moment); its objective is recomputed, not believed."""
+        """Report a solution.
+
+        Parameters
+        ----------
+        assignment : Assignment
+            The solution. Its objective value is computed again by the watch, not taken from the solver.
+        bound : float or None
+            Bound on the objective at this moment; None if unknown.
+
+        Returns
+        -------
+        bool
+            Whether the solver should go on.
+        """
 
     def bound(self, value: float) -> bool:
-        """The bound is now ``value``."""
+        """Report a bound on the objective.
+
+        Parameters
+        ----------
+        value : float
+            Lower bound if the model is minimized, upper bound if it is maximized.
+
+        Returns
+        -------
+        bool
+            Whether the solver should go on.
+        """
 
 
 class Compiled(Protocol):
-    """A lowered model: the native object and the way there and back.
+    """A lowered model: the native object of a solver, and the map between its variables and those of the model.
 
-    ``size``: of the native model, at least "variables", "constraints", "nonzeros".
+    Attributes
+    ----------
+    native : object
+        The solver's own model, to which users may add constraints.
+    size : dict of str to int
+        Size of the native model: at least "variables", "constraints" and "nonzeros".
+    exactness : Exactness
+        The relation between the native model and the model.
     """
 
     native: Any
@@ -137,38 +199,144 @@ class Compiled(Protocol):
     exactness: Exactness
 
     def var(self, x: Interval | Integer) -> Any:
-        """The native variable(s) of one of ours."""
+        """Return the native variables of a variable of the model.
+
+        Parameters
+        ----------
+        x : Interval or Integer
+
+        Returns
+        -------
+        object
+            For an interval usually several variables. The type depends on the backend.
+        """
 
     def assignment(self, answer: Any) -> Assignment:
-        """Our assignment from the solver's native answer."""
+        """Convert the solver's native answer to an assignment of the model.
+
+        Parameters
+        ----------
+        answer : object
+            What the solver returns after a solve.
+
+        Returns
+        -------
+        Assignment
+
+        Raises
+        ------
+        LookupError
+            If the answer holds no solution.
+        """
 
     def hint(self, assignment: Assignment) -> Any:
-        """Values of all native variables, auxiliary ones too, as a warm start takes them."""
+        """Return the values of all native variables, auxiliary ones included, under an assignment of the model.
+
+        Parameters
+        ----------
+        assignment : Assignment
+
+        Returns
+        -------
+        object
+            Values in the form that the solver takes as a warm start.
+        """
 
     def fix(self, assignment: Assignment) -> None:
-        """Fix every native variable to its hinted value (a test of the hint: it must stay feasible)."""
+        """Fix every native variable to its value in ``hint(assignment)``.
+
+        This tests ``hint``: if the assignment satisfies the model, the fixed native model must stay feasible.
+
+        Parameters
+        ----------
+        assignment : Assignment
+        """
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
-        """Solve, telling the watch."""
+        """Solve the native model.
+
+        Parameters
+        ----------
+        watch : Watch
+            Receives each solution and each bound. The run ends if one of its methods returns False.
+        limits : Limits
+        warm : Assignment or None
+            The warm start. It may violate the model.
+
+        Returns
+        -------
+        Outcome
+        """
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
-        """For a model without solution: which constraints cannot hold together."""
+        """Find constraints of an infeasible model that cannot hold together.
+
+        Parameters
+        ----------
+        time_limit : float or None
+            Wall time in seconds; None: no limit.
+
+        Returns
+        -------
+        Conflict
+        """
 
 
 class Backend(Protocol):
-    """One solver. ``options`` of ``compile`` are keyword arguments of its own, with defaults."""
+    """One solver.
+
+    Attributes
+    ----------
+    name : str
+        The name under which users select it, such as "cpsat".
+    """
 
     name: str
 
     def availability(self) -> Availability:
-        """Version, or the reason why it is missing; imports the solver, catches ImportError."""
+        """Return the version of the solver, or the reason why it cannot be used.
+
+        It imports the solver and catches ImportError.
+
+        Returns
+        -------
+        Availability
+        """
 
     def compile(self, model: Model, **options: Any) -> Compiled:
-        """Lower a model (its first objective). Raises LoweringTooLarge before building what is too large."""
+        """Lower a model, with its first objective alone.
+
+        Parameters
+        ----------
+        model : Model
+        **options
+            Options of this backend, as keyword arguments with defaults.
+
+        Returns
+        -------
+        Compiled
+
+        Raises
+        ------
+        LoweringTooLarge
+            If the lowering would be too large. It is raised before anything is built.
+        SolverUnavailable
+            If the solver is missing or cannot take the model.
+        """
 
 
 class LoweringTooLarge(ValueError):
-    """A lowering whose predicted size is beyond the limit that the caller set; nothing was built."""
+    """Error of a lowering whose predicted size is beyond the limit. Nothing was built.
+
+    Parameters
+    ----------
+    rows, columns, nonzeros : int
+        Predicted size of the matrix.
+    limit : int
+        The greatest number of non-zeros that the caller allows.
+    advice : str
+        What the user can do about it, for the message.
+    """
 
     def __init__(self, rows: int, columns: int, nonzeros: int, limit: int, advice: str) -> None:
         self.rows, self.columns, self.nonzeros, self.limit = rows, columns, nonzeros, limit
@@ -179,80 +347,4 @@ class LoweringTooLarge(ValueError):
 
 
 class SolverUnavailable(RuntimeError):
-    """A solver that is not installed, or an edition that does not take the model; the reason is the message."""
-
-
-@dataclass
-class Result:
-    """The result of a solve. Unknown values are None; with several objectives ``objective``, ``bound``, ``gap`` are tuples.
-
-    ``incumbents``: the trace; ``seconds``: of "build", "lower", "solve", "total"; ``size``: of the native model;
-    ``violations``: what the independent check says of the answer (empty for every answer that is reported as feasible);
-    ``relaxed``: the best answer of a relaxation that does not satisfy the model; ``conflict``: for an infeasible model;
-    ``problem``, ``schedule``: where a problem was solved; ``model``: what was solved.
-
-    >>> import schedlab as sl
-    >>> m = sl.Model("one"); a = m.interval("a", size=3, start=(2, 9)); m.minimize(a.end)
-    >>> r = sl.solve(m)
-    >>> r.status, r.objective, r[a].start
-    ('optimal', 5, 2)
-    """
-
-    status: Status
-    solver: str
-    version: str | None
-    objective: Any = None
-    bound: Any = None
-    incumbents: list[Incumbent] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
-    warm_start: WarmStart = field(default_factory=WarmStart)
-    exactness: Exactness = field(default_factory=Exactness)
-    size: dict[str, int] = field(default_factory=dict)
-    log: str = ""
-    message: str = ""
-    assignment: Assignment | None = None
-    relaxed: Assignment | None = None
-    violations: list[Violation] = field(default_factory=list)
-    conflict: Conflict | None = None
-    model: Model | None = None
-    problem: Any = None
-    schedule: Any = None
-
-    def fail(self, message: str) -> None:
-        """Turn the result into an error: nothing that the run reported counts as an objective or as a bound any more.
-
-        The answer stays in ``assignment`` and ``schedule``, for those who look for the cause.
-        """
-        self.status, self.objective, self.bound, self.message = "error", None, None, message
-        self.incumbents = [Incumbent(i.seconds, i.objective, None) for i in self.incumbents]
-
-    @property
-    def gap(self) -> Any:
-        """Relative gap between objective and bound, None where one of them is unknown."""
-        if isinstance(self.objective, tuple):
-            bounds = self.bound if isinstance(self.bound, tuple) else (None,) * len(self.objective)
-            return tuple(relative_gap(o, b) for o, b in zip(self.objective, bounds, strict=True))
-        return relative_gap(self.objective, self.bound)
-
-    def __getitem__(self, variable: Any) -> Any:
-        """The value of an interval (``.start .end .present``) or of an integer variable."""
-        if self.assignment is None or self.status == "error":
-            raise LookupError(f"there is no solution: the status is {self.status!r}. {self.message}".strip())
-        return self.assignment[variable]
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The intervals of the answer, one row each: name, present, start, end; of a schedule: job, start, nodes."""
-        import pandas
-
-        if self.schedule is not None:
-            jobs = self.schedule.rows()
-            return pandas.DataFrame(jobs, columns=list(jobs[0]) if jobs else ["job", "start", "nodes"])
-        rows = []
-        for v in self.assignment.model.intervals if self.assignment is not None else []:
-            value: IntervalValue = self[v]
-            rows.append({"name": v.name, "present": value.present, "start": value.start, "end": value.end})
-        table = pandas.DataFrame(rows, columns=["name", "present", "start", "end"])
-        return table.astype({"start": "Int64", "end": "Int64"})
-
-    def __repr__(self) -> str:
-        return f"Result({self.status}, objective={self.objective}, bound={self.bound}, solver={self.solver!r})"
+    """Error of a solver that is not installed or cannot take the model. The message gives the reason."""

@@ -1,4 +1,4 @@
-"""Which constraints of an infeasible model cannot hold together, in a limited time and until Ctrl-C."""
+"""Find which constraints of an infeasible model cannot hold together, within a time limit and until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from .base import Compiled, Conflict, Limits, Outcome, Watch
 from .interrupts import INTERRUPTED
-from .solver_thread import Apart
+from .solver_thread import ThreadedRun
 
-CONFLICT_SECONDS = 5.0
+CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
 
 
 def explain(compiled: Callable[[], Compiled], began: float, limits: Limits) -> Conflict:
-    """The conflict that the backend finds; in a thread of its own, as it may overrun its time."""
+    """Return the conflict that the backend finds, in a thread of its own because it may exceed its time limit."""
     left = CONFLICT_SECONDS
     if limits.time is not None:
         left = min(left, limits.time - (time.perf_counter() - began))
@@ -24,8 +24,8 @@ def explain(compiled: Callable[[], Compiled], began: float, limits: Limits) -> C
         return Outcome("unknown")
 
     if left > 0:
-        apart = Apart(work, work, lambda: None)
-        apart.run(time.perf_counter() + left)
-        if apart.interrupted:
+        threaded = ThreadedRun(work, work, lambda: None)
+        threaded.run(time.perf_counter() + left)
+        if threaded.interrupted:
             return Conflict(None, INTERRUPTED)
     return found[0] if found else Conflict(None, "no time was left to look for the constraints in conflict")

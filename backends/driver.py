@@ -1,4 +1,7 @@
-"""Runs a model on a backend, the same way for all: time, warm start, several objectives, verification, the result."""
+"""Run a model on a backend: time limit, warm start, several objectives, verification, the result.
+
+This code is the same for all backends.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,44 @@ from typing import Any
 
 from ..models.language import Assignment, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
-from .base import Compiled, Exactness, Limits, Outcome, Result, SolverUnavailable, Status, WarmStart
+from .base import Compiled, Exactness, Limits, Outcome, SolverUnavailable, Status, WarmStart
 from .conflicts import explain
 from .gaps import refutation
 from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
 from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
+from .result import Result
 from .stages import conclude, keep, stage_of
 
 
 def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A001
-    """The native object of a model (of its first objective), and the way back.
+    """Lower a model, with its first objective alone, to the native model of a solver.
 
-    Returns a Compiled: ``.native .size .exactness .var(x) .assignment(native answer)``. Raises UnknownName,
-    SolverUnavailable, LoweringTooLarge.
+    Parameters
+    ----------
+    model : Model
+    backend : str
+        Name of the backend, such as "cpsat".
+    **options
+        Options of the backend.
 
+    Returns
+    -------
+    Compiled
+        ``native`` is the solver's own model, ``var(x)`` gives the native variables of a variable, and
+        ``assignment(answer)`` converts a native answer to an assignment of the model.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such backend.
+    SolverUnavailable
+        If the solver is not installed or cannot take the model.
+    LoweringTooLarge
+        If the lowering would be larger than its limit.
+
+    Examples
+    --------
     >>> import schedlab as sl
     >>> m = sl.Model("one"); a = m.interval("a", size=3, start=(2, 9)); m.minimize(a.end)
     >>> type(sl.compile(m, "cpsat").native).__name__
@@ -48,10 +74,38 @@ def run(
     judge: Judge | None = None,
     **options: Any,
 ) -> Result:
-    """Solve a model; ``limits.time`` is for the whole call, from ``began`` (perf_counter) on, lowering included.
+    """Solve a model.
 
-    ``judge`` gives an assignment its value in the model's stead, as the schedule read from it has (None: it has none);
-    the verification of such answers is then the caller's.
+    Parameters
+    ----------
+    model : Model
+    backend : str
+        Name of the backend, such as "cpsat".
+    limits : Limits
+        ``limits.time`` holds for the whole call, lowering included.
+    warm_start : Assignment or None
+        Where to start from. It may violate the model.
+    on_incumbent : callable or None
+        Called with each Incumbent; returning False stops the run.
+    began : float or None
+        Reading of ``time.perf_counter`` when the call began, in seconds; None: now.
+    judge : callable or None
+        Returns the objective value of an assignment, or None if the assignment has no value. It replaces the objective
+        of the model, for example by the value of the schedule that is read from the assignment. The caller then
+        verifies the answers. None: the objective of the model.
+    **options
+        Options of the backend.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    UnknownName
+        If there is no such backend.
+    LoweringTooLarge
+        If the lowering would be larger than its limit.
     """
     began = time.perf_counter() if began is None else began
     new_call()
@@ -110,9 +164,10 @@ def _solve_stage(
     settled: Sequence[float],
     options: dict[str, Any],
 ) -> tuple[Result, bool]:
-    """One objective: its result, and whether the next one can follow, as the solver came to its end.
+    """Optimize one objective; return its result, and whether the solver finished, so that the next one can follow.
 
-    ``start``: what is hinted, and what is an incumbent already (None: the hint is not a solution).
+    ``start`` has two parts: the hint for the solver, and the first incumbent (None if the hint is not a solution).
+    ``settled`` are the bounds of the objectives before this one.
     """
     hinted, incumbent = start
     lowering = time.perf_counter()
@@ -139,12 +194,12 @@ def _solve_stage(
     else:
         try:
             outcome = compiled.run(recorder, replace(limits, time=left), hinted)
-        except KeyboardInterrupt as e:  # of a backend that does not end with the best so far itself
+        except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
             catch_first(e)
             outcome = Outcome("unknown", message=INTERRUPTED)
     if recorder.failure is not None:
         raise recorder.failure
-    if outcome.status == "unavailable":  # the start alone is no result of this solver
+    if outcome.status == "unavailable":  # the warm start alone is not a result of this solver
         refused = WarmStart("rejected", "the solver did not take the model")
         blank = replace(before, status="unavailable", message=outcome.message, size=compiled.size, log=outcome.log)
         return replace(blank, warm_start=refused), False
@@ -174,7 +229,7 @@ def _solve_stage(
 
 
 def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome) -> None:
-    """Make an error of an answer that violates the model, and of a bound that the answer refutes."""
+    """Set the status "error" if the answer violates the model or refutes the bound."""
     exact = result.exactness.kind != "relaxation"
     if recorder.best is not None and exact:
         result.violations = stage.check(recorder.best)
@@ -187,13 +242,13 @@ def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome) -
 
 
 def _fate(given: WarmStart, result: Result) -> WarmStart:
-    """What became of the start that the caller gave: our check of it first, then the solver's word."""
-    said = result.warm_start
+    """Combine our check of the caller's start (``given``) with what the solver reports about it."""
+    reported = result.warm_start
     if given.fate == "none":
         return given
     if given.fate == "rejected":
-        return said if said.fate == "repaired" else given
-    return said if said.fate != "none" else replace(given, returned=said.returned)
+        return reported if reported.fate == "repaired" else given
+    return reported if reported.fate != "none" else replace(given, returned=reported.returned)
 
 
 def _status(outcome: Outcome, recorder: Recorder, exactness: Exactness) -> Status:

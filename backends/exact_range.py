@@ -1,7 +1,7 @@
-"""The range of numbers in which a solver computes exactly: models beyond it are refused before they are built.
+"""Check that a solver can compute a model exactly. A model with larger numbers is refused before it is built.
 
-A sum ``c_1 x_1 + ... + c_n x_n + d`` is within a limit L if ``|c_1| X_1 + ... + |c_n| X_n + |d| <= L``, where ``X_i`` is the
-greatest absolute value of ``x_i``: then no partial sum, in any order, leaves the range either.
+A sum ``c_1 x_1 + ... + c_n x_n + d`` is within a limit L if ``|c_1| X_1 + ... + |c_n| X_n + |d| <= L``, where ``X_i``
+is the greatest absolute value of ``x_i``. Then every partial sum, in any order, is within L too.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ def require_range(model: Model, solver: str, limit: float, why: str) -> None:
     ----------
     model : Model
     solver : str
-        Its name in the message.
+        Name of the solver, for the message.
     limit : float
         The greatest absolute value of a time, an integer variable or a (partial) sum.
     why : str
-        What the limit comes from, for the message.
+        The reason for the limit, for the message.
 
     Raises
     ------
     SolverUnavailable
-        Names the first constraint, variable or objective beyond the limit.
+        If a number is beyond the limit. The message names the first such constraint, variable or objective.
     """
     for name, size in _sizes(model):
         if size > limit:
@@ -42,7 +42,7 @@ def require_range(model: Model, solver: str, limit: float, why: str) -> None:
 
 
 def variable_sizes(model: Model) -> Iterator[tuple[str, int]]:
-    """The variables by name, each with its greatest absolute value."""
+    """Yield the name of each variable and its greatest absolute value."""
     for v in model.intervals:
         yield v.name, max(abs(v.start_lo), abs(v.start_hi + v.size_hi))
     for x in model.integers:
@@ -50,7 +50,7 @@ def variable_sizes(model: Model) -> Iterator[tuple[str, int]]:
 
 
 def _sizes(model: Model) -> Iterator[tuple[str, float]]:
-    """The parts of a model by name, with the greatest absolute value in each."""
+    """Yield the name of each part of a model and the greatest absolute value in it."""
     yield from variable_sizes(model)
     bounds = Bounds()
     seen: set[Atom] = set()
@@ -63,7 +63,7 @@ def _sizes(model: Model) -> Iterator[tuple[str, float]]:
 
 
 def _sums(expressions: Sequence[Linear], bounds: Bounds, seen: set[Atom]) -> Iterator[float]:
-    """The greatest absolute sum of each expression, and of the operands of functions that were not ``seen`` yet."""
+    """Yield the greatest absolute value of each expression, and of the operands of functions not yet ``seen``."""
     for atom in atoms_below(expressions, seen):
         if isinstance(atom, Function):
             yield from (_total(e, bounds) for e in atom.operands)
@@ -71,6 +71,6 @@ def _sums(expressions: Sequence[Linear], bounds: Bounds, seen: set[Atom]) -> Ite
 
 
 def _total(e: Linear, bounds: Bounds) -> float:
-    """``|c_1| X_1 + ... + |c_n| X_n + |d|``."""
+    """Return ``|c_1| X_1 + ... + |c_n| X_n + |d|``."""
     bounds.of(e)
     return abs(e.constant) + sum(abs(c) * max(map(abs, bounds.of_atom(atom))) for atom, c in e.terms.items())

@@ -1,7 +1,7 @@
 """Objective values and bounds: gaps, when a gap proves an optimum, and when a value refutes a bound.
 
 Two values of an objective are equal within 1e-6 relative. A relative tolerance alone fails near 0, where solvers return
-values such as -1e-6, so there is an absolute one beside it, in the unit of the objective (``unit_of``).
+values such as -1e-6. So there is an absolute tolerance too, in the unit of the objective (``unit_of``).
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import Any
 from ..models.language import Linear
 
 TOLERANCE = 1e-6  # relative, and absolute in multiples of the objective's unit
-NOISE = 1e-4  # absolute: what a solver's floating-point bound on a whole number may lie above the true one
+NOISE = 1e-4  # absolute: how far a solver's floating-point bound on a whole number may exceed the true bound
 
 
 def relative_gap(objective: float | None, bound: float | None) -> float | None:
-    """``|objective - bound| / max(|objective|, |bound|)``; 0 below an absolute 1e-9, None if one is unknown.
+    """Return ``|objective - bound| / max(|objective|, |bound|)``.
+
+    The gap is 0 if the difference is below 1e-9, and None if objective or bound is unknown.
 
     >>> relative_gap(20.0, 18.0)
     0.1
@@ -28,7 +30,7 @@ def relative_gap(objective: float | None, bound: float | None) -> float | None:
 
 
 def unit_of(objective: Linear) -> float:
-    """The least absolute coefficient of an objective, at most 1.
+    """Return the least absolute coefficient of an objective, at most 1.
 
     >>> from schedlab import Model
     >>> m = Model("m"); x = m.integer("x", 0, 9); unit_of(0.25 * x + 3)
@@ -38,20 +40,20 @@ def unit_of(objective: Linear) -> float:
 
 
 def close(objective: float, bound: float, unit: float = 1.0) -> bool:
-    """Whether the gap between an objective value and a bound is within the tolerances.
+    """Return whether the gap between an objective value and a bound is within the tolerances.
 
     >>> close(0, -1e-6), close(1e6, 1e6 - 2)
     (True, False)
     """
-    # 1 + 1e-9: a difference of 1e-6 between floats is 1e-6 only up to rounding
+    # 1 + 1e-9: a difference of 1e-6 between two floats can exceed 1e-6 by rounding
     return abs(objective - bound) <= TOLERANCE * max(unit, abs(objective), abs(bound)) * (1 + 1e-9)
 
 
 def rounded(bound: float, sign: int) -> float:
-    """The bound on a whole number: rounded up where ``sign`` is 1 (minimize), down where it is -1.
+    """Round the bound on a whole number: up if ``sign`` is 1 (minimize), down if it is -1 (maximize).
 
-    A bound that lies above a whole number by no more than the noise of floating-point arithmetic is that number. Bounds so
-    large that their noise reaches whole numbers stay as they are.
+    If a bound exceeds a whole number by no more than the error of floating-point arithmetic, it becomes that number. A
+    bound so large that this error is above 0.1 is returned unchanged.
 
     >>> rounded(3.2, 1), rounded(3.00001, 1), rounded(-0.000001, 1), rounded(3.2, -1)
     (4.0, 3.0, 0.0, 3.0)
@@ -63,14 +65,20 @@ def rounded(bound: float, sign: int) -> float:
 
 
 def refutes(value: Any, bound: Any, sense: str | None) -> bool:
-    """Whether a value is better than a bound on it allows; ordered objectives are compared one after another.
+    """Return whether an objective value is better than its bound allows.
+
+    Ordered objectives are compared one after another.
 
     Parameters
     ----------
     value, bound : number or sequence of numbers
-        Of ordered objectives a value per objective; a bound that is None is unknown.
+        For ordered objectives one value per objective. A bound of None is unknown.
     sense : {"minimize", "maximize", None}
-        None is read as "minimize".
+        None means "minimize".
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -79,7 +87,7 @@ def refutes(value: Any, bound: Any, sense: str | None) -> bool:
     """
     if isinstance(value, (list, tuple)):
         for v, b in zip(value, bound or (), strict=False):
-            if b is None or refutes(b, v, sense):  # unknown, or worse than the bound: later ones do not count
+            if b is None or refutes(b, v, sense):  # unknown, or worse than the bound: later objectives do not count
                 return False
             if refutes(v, b, sense):
                 return True
@@ -91,5 +99,5 @@ def refutes(value: Any, bound: Any, sense: str | None) -> bool:
 
 
 def refutation(bound: Any, value: Any) -> str:
-    """Return the message about a bound that a verified solution refutes."""
+    """Return the error message for a bound that a verified solution refutes."""
     return f"the bound {bound} is false: a verified solution has the objective {value}"

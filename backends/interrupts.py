@@ -1,4 +1,4 @@
-"""Ctrl-C during a call: the first one ends it with the best so far, the second one is raised."""
+"""Ctrl-C during a call: the first one ends the call with the best solution so far, the second one is raised."""
 
 from __future__ import annotations
 
@@ -8,32 +8,35 @@ import threading
 from ..models.language import Assignment
 from .base import Exactness, Limits, Outcome, Watch
 
-INTERRUPTED = "interrupted"  # the message of an outcome and of a result that Ctrl-C ended
+INTERRUPTED = "interrupted"  # message of an outcome or a result that was ended by Ctrl-C
 _call = threading.local()
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised by a search inside which Ctrl-C ended a solve."""
+    """Exception of a search in which Ctrl-C ended one of its solves."""
 
 
 def new_call() -> None:
-    """Begin a call that ends with the best so far at the first Ctrl-C."""
+    """Begin a call that ends with the best solution so far at the first Ctrl-C."""
     _call.interrupted = False
     handler = signal.getsignal(signal.SIGINT)
     if callable(handler) and threading.current_thread() is threading.main_thread():
-        # OR-Tools, used directly, leaves the system's handler behind, which ends the process without a word
+        # OR-Tools, used directly, leaves the system's handler of SIGINT, which ends the process without a message
         signal.signal(signal.SIGINT, handler)
 
 
 def catch_first(interrupt: KeyboardInterrupt) -> None:
-    """Note the first Ctrl-C of the call; raise a second one again."""
+    """Record the first Ctrl-C of the call; raise the second one again."""
     if getattr(_call, "interrupted", False) and not isinstance(interrupt, Interrupted):
         raise interrupt
     _call.interrupted = True
 
 
 class NotCompiled:
-    """Stands for a model whose lowering Ctrl-C or the time limit ended: the start is the best so far."""
+    """Replacement of a compiled model whose lowering was ended by Ctrl-C or by the time limit.
+
+    The warm start is then the best solution.
+    """
 
     native = None
     exactness = Exactness()
@@ -43,5 +46,5 @@ class NotCompiled:
         self.size: dict[str, int] = {}
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
-        """What is known without a solver."""
+        """Return an outcome without a solution, as no solver ran."""
         return Outcome("unknown", message=self.why)

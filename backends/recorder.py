@@ -1,4 +1,4 @@
-"""What a running solver reports: the best answer with its objective recomputed, the best bound, and the trace of both."""
+"""The recorder of a run: the best answer with its objective computed again, the best bound, and the trace of both."""
 
 from __future__ import annotations
 
@@ -9,15 +9,34 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..models.language import Assignment, Model
-from .base import Exactness, Incumbent
+from .base import Exactness
 from .gaps import close, refutes, rounded, unit_of
+from .result import Incumbent
 
 OnIncumbent = Callable[[Incumbent], Any]
 Judge = Callable[[Assignment], float | None]
 
 
 class Recorder:
-    """The Watch of a run: recomputes every objective, keeps the best answer and the trace."""
+    """The Watch of a run: computes every objective again, keeps the best answer and the trace.
+
+    Parameters
+    ----------
+    model : Model
+        The model that is solved: one stage of ``origin``.
+    origin : Model
+        The model of the user, with all its objectives.
+    exactness : Exactness
+        The relation between the native model and ``model``.
+    began : float
+        Reading of ``time.perf_counter`` when the call began, in seconds.
+    on_incumbent : callable or None
+        Called with each Incumbent; returning False stops the run.
+    judge : callable or None
+        Returns the value of an assignment, or None if it has none; None: the objective of ``model``.
+    settled : sequence of float
+        Bounds of the objectives before this one.
+    """
 
     def __init__(
         self,
@@ -25,18 +44,18 @@ class Recorder:
         origin: Model,
         exactness: Exactness,
         began: float,
-        call: OnIncumbent | None,
+        on_incumbent: OnIncumbent | None,
         judge: Judge | None,
         settled: Sequence[float] = (),
     ) -> None:
-        self.settled = tuple(settled)  # optima of the objectives before this one
+        self.settled = tuple(settled)
         self.model = model
         self.origin = origin
         self.judge = judge or self._value
         self.relaxation = exactness.kind == "relaxation"
         self.proves_bounds = exactness.kind != "restriction"
         self.began = began
-        self.call = call
+        self.on_incumbent = on_incumbent
         self.best: Assignment | None = None
         self.relaxed: Assignment | None = None
         self.objective: float | None = None
@@ -49,34 +68,37 @@ class Recorder:
 
     @property
     def sign(self) -> int:
+        """1 if the model is minimized, -1 if it is maximized."""
         return 1 if self.model.sense == "minimize" else -1
 
     def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
+        """Record a solution; return whether the solver should go on."""
         with self._lock:
             self._tighten(bound)
             assignment.model = self.origin
             if self.relaxation and self.model.check(assignment):
                 self.relaxed = assignment
                 if self.judge == self._value:
-                    return self._tell(force=False)
+                    return self._report(force=False)
             try:
                 value = self.judge(assignment)
-            except Exception as e:  # raised again by run(): a solver's thread would swallow it
+            except Exception as e:  # raised again by the driver: the solver's thread would lose it
                 self.failure, self.stopped = e, True
                 return False
             if value is None and self.model.objectives:
-                return self._tell(force=False)
+                return self._report(force=False)
             if self.best is not None and (value is None or self.sign * (value - _known(self.objective)) >= 0):
                 return not self.stopped
             self.best, self.objective = assignment, value
-            return self._tell(force=True)
+            return self._report(force=True)
 
     def _value(self, assignment: Assignment) -> float | None:
         return self.model.value(self.model.objectives[0], assignment) if self.model.objectives else None
 
     def bound(self, value: float) -> bool:
+        """Record a bound; return whether the solver should go on."""
         with self._lock:
-            return self._tell(force=False) if self._tighten(value) else not self.stopped
+            return self._report(force=False) if self._tighten(value) else not self.stopped
 
     def _tighten(self, bound: float | None) -> bool:
         if (
@@ -94,20 +116,21 @@ class Recorder:
             return True
         return False
 
-    def _tell(self, *, force: bool) -> bool:
-        news = Incumbent(time.perf_counter() - self.began, *self._known())
-        if not self.trace or force or self.trace[-1][1:] != news[1:]:
-            self.trace.append(news)
-            if self.call is not None and not self.stopped:
+    def _report(self, *, force: bool) -> bool:
+        """Append to the trace and call ``on_incumbent``, if something changed or if forced."""
+        incumbent = Incumbent(time.perf_counter() - self.began, *self._known())
+        if not self.trace or force or self.trace[-1][1:] != incumbent[1:]:
+            self.trace.append(incumbent)
+            if self.on_incumbent is not None and not self.stopped:
                 try:
                     best = self.best
-                    self.stopped = self.call(news.giving(lambda: best)) is False
-                except Exception as e:  # raised again by run(): a solver's thread would swallow it
+                    self.stopped = self.on_incumbent(incumbent.giving(lambda: best)) is False
+                except Exception as e:  # raised again by the driver: the solver's thread would lose it
                     self.failure, self.stopped = e, True
         return not self.stopped
 
     def _known(self) -> tuple[Any, Any]:
-        """Objective and bound of what is known; of a model with several objectives all values of the best answer."""
+        """Return the best objective and bound; for several objectives, tuples with a value per objective."""
         origin = self.origin
         if len(origin.objectives) <= 1:
             return self.objective, self.known_bound
@@ -117,19 +140,22 @@ class Recorder:
 
     @property
     def proven(self) -> bool:
-        """Whether the best answer is proven optimal, within 1e-6; a bound within the absolute tolerance becomes its value."""
+        """Whether the best answer is proven optimal, within 1e-6.
+
+        A bound that is equal to the objective only within the absolute tolerance is set to the objective.
+        """
         if self.objective is None:
             return self.best is not None
         if self.known_bound is None or self.refuted:
             return False
         near = close(self.objective, self.known_bound, unit_of(self.model.objectives[0]))
         if near and not close(self.objective, self.known_bound, 0.0):
-            self.known_bound = float(self.objective)  # else its relative gap is 1 where the objective is 0
+            self.known_bound = float(self.objective)  # else the relative gap would be 1 if the objective is 0
         return near
 
     @property
     def refuted(self) -> bool:
-        """Whether the best answer is better than the bound allows, which then is false."""
+        """Whether the best answer is better than the bound allows, so that the bound is false."""
         return refutes(self.objective, self.known_bound, self.model.sense)
 
 

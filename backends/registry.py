@@ -1,4 +1,4 @@
-"""The backends by name: our own, and third parties' through the entry-point group ``schedlab.backends``."""
+"""Backends by name: those of schedlab, and those of third parties in the entry-point group ``schedlab.backends``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,17 @@ OWN = {
 
 
 class UnknownName(LookupError):
-    """A name that is not known; the message gives the near ones."""
+    """Error of a name that is not known. The message gives similar names.
+
+    Parameters
+    ----------
+    what : str
+        What the name should denote, for example "backend".
+    name : str
+        The unknown name.
+    known : list of str
+        The names that exist.
+    """
 
     def __init__(self, what: str, name: str, known: list[str]) -> None:
         self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.4)
@@ -29,14 +39,35 @@ class UnknownName(LookupError):
 
 
 def names() -> list[str]:
-    """Names of all backends, installed or not."""
+    """Return the names of all backends, installed or not.
+
+    Returns
+    -------
+    list of str
+    """
     return [*OWN, *(e.name for e in entry_points(group=GROUP) if e.name not in OWN)]
 
 
 @cache
 def backend(name: str) -> Backend:
-    """The backend of that name. Raises UnknownName, with the near names.
+    """Return the backend with this name.
 
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+
+    Returns
+    -------
+    Backend
+
+    Raises
+    ------
+    UnknownName
+        If there is no such backend. The message gives similar names.
+
+    Examples
+    --------
     >>> backend("cpsat").name
     'cpsat'
     """
@@ -52,8 +83,14 @@ def backend(name: str) -> Backend:
 
 
 def available() -> dict[str, Availability]:
-    """What is installed, in which version, and why something is missing.
+    """Return for each backend whether its solver is installed, in which version, or why it cannot be used.
 
+    Returns
+    -------
+    dict of str to Availability
+
+    Examples
+    --------
     >>> available()["cpsat"].ok
     True
     """
@@ -61,6 +98,6 @@ def available() -> dict[str, Availability]:
     for name in names():
         try:
             found[name] = backend(name).availability()
-        except Exception as e:  # a third party's backend must not take the others down
+        except Exception as e:  # a faulty backend of a third party must not hide the others
             found[name] = Availability(name, None, f"{type(e).__name__}: {e}")
     return found

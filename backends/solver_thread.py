@@ -1,8 +1,8 @@
-"""A solver's run in a thread of its own, so that Ctrl-C and the time limit reach the caller whatever the solver does.
+"""Run a solver in a thread of its own, so that Ctrl-C and the time limit work whatever the solver does.
 
-A solver that does not stop in time is left behind: its thread goes on until the solver looks at its interrupt, and what
-it still finds is ignored. The thread keeps all that it uses alive. What was compiled cannot be solved again until then,
-and the interpreter waits for it at its end, for a while.
+A solver that does not stop in time is abandoned: its thread goes on until the solver reacts to its interrupt, and the
+solutions that it still finds are ignored. Until then its compiled model cannot be solved again, the objects that the
+thread uses stay in memory, and the interpreter waits for the thread at its exit, for at most ``EXIT_SECONDS``.
 """
 
 from __future__ import annotations
@@ -19,34 +19,44 @@ from ..models.language import Assignment
 from .base import Limits, Outcome, Watch
 from .interrupts import INTERRUPTED, catch_first
 
-GRACE = 0.7  # seconds that a solver has to stop, from Ctrl-C or from the end of its time
+GRACE = 0.7  # seconds in which a solver has to stop after Ctrl-C or after its time limit
 POLL_SECONDS = 0.05
-MOST_LEFT = 2  # runs that are left behind at a time for their limits: they hold memory and cores
-EXIT_SECONDS = 15.0  # for which the interpreter waits at its end; Ctrl-C ends that, too
+MAX_ABANDONED = 2  # runs abandoned at a time because of their time limits: they hold memory and cores
+EXIT_SECONDS = 15.0  # greatest time for which the interpreter waits at its exit; Ctrl-C ends the wait
 LATE = "the time limit was reached; the solver has not stopped yet"
 
-_at_work: WeakKeyDictionary[object, Apart] = WeakKeyDictionary()
-_left: set[Apart] = set()
+_running: WeakKeyDictionary[object, ThreadedRun] = WeakKeyDictionary()
+_abandoned: set[ThreadedRun] = set()
 _lock = threading.Lock()
 
 
 class StillRunning(RuntimeError):
-    """What was compiled is being solved already: in another thread, or by a solver that has not stopped yet."""
+    """Error of a compiled model that is being solved: in another thread, or by a solver that has not stopped."""
 
 
-def run_apart(
+def run_in_thread(
     owner: object, work: Callable[[Watch], Outcome], halt: Callable[[], Any], watch: Watch, limits: Limits
 ) -> Outcome:
-    """The outcome of ``work(watch)``, or ``unknown`` if it does not end: soon after its time limit, or after Ctrl-C.
+    """Run ``work(watch)`` in a thread and return its outcome.
 
     Parameters
     ----------
-    owner
-        The compiled model, which is not used by two runs at a time.
-    work
-        The run; it gets a watch that says stop once nobody waits for the run any more.
-    halt
-        Asks the solver to stop, from any thread, more than once; it must return at once.
+    owner : object
+        The compiled model. Two runs cannot use it at the same time.
+    work : callable
+        Solves. It gets a `Watch` whose methods return False once the run is abandoned.
+    halt : callable
+        Makes the solver stop. It is called from any thread, possibly several times, and must return at once.
+    watch : Watch
+        Receives the solutions and bounds until the run is abandoned.
+    limits : Limits
+        Its ``time`` is the wall time in seconds after which the solver is stopped.
+
+    Returns
+    -------
+    Outcome
+        The outcome of ``work``. If the solver does not stop within ``GRACE`` seconds after its time limit or after
+        Ctrl-C, the status is "unknown" and ``running`` is True.
 
     Raises
     ------
@@ -55,43 +65,47 @@ def run_apart(
     KeyboardInterrupt
         At the second Ctrl-C.
     """
-    apart = Apart(owner, work, halt, watch)
-    ended = apart.run(math.inf if limits.time is None else time.perf_counter() + limits.time)
-    if ended and apart.outcome is not None:
-        outcome = apart.outcome
+    threaded = ThreadedRun(owner, work, halt, watch)
+    ended = threaded.run(math.inf if limits.time is None else time.perf_counter() + limits.time)
+    if ended and threaded.outcome is not None:
+        outcome = threaded.outcome
     else:
         outcome = Outcome("unknown", message=LATE, running=True)
-    if apart.interrupted:
+    if threaded.interrupted:
         outcome.message = INTERRUPTED
     return outcome
 
 
-class Apart:
-    """One run in its thread, and a watch that hands on to the caller's until the run is left behind."""
+class ThreadedRun:
+    """One run in its thread. It is also the `Watch` of the run, and calls the caller's until the run is abandoned."""
 
     def __init__(
         self, owner: object, work: Callable[[Watch], Outcome], halt: Callable[[], Any], watch: Watch | None = None
     ) -> None:
         self.outcome: Outcome | None = None
         self.interrupted = False
-        self.left = False
+        self.abandoned = False
         self._owner, self._work, self._halt, self._watch = owner, work, halt, watch
         self._failure: BaseException | None = None
         self._stopping = self._begun = False
         self._done = threading.Event()
-        self._calls = 0  # of the watch that have not returned: not the solver's time
+        self._calls = 0  # calls of the watch that have not returned: their time is not the solver's
 
     def run(self, deadline: float) -> bool:
-        """Whether the run ended by the deadline (of ``perf_counter``) and a grace; what it raises is raised here."""
+        """Run, and return whether the run ended before ``deadline`` (of ``time.perf_counter``) plus ``GRACE``.
+
+        An exception of the run is raised here.
+        """
         with _lock:
-            if self._owner in _at_work:
+            if self._owner in _running:
                 raise StillRunning(
                     "this compiled model is being solved already, in another thread or by a solver that has not "
                     "stopped yet; compile the model again"
                 )
-            _at_work[self._owner] = self
+            _running[self._owner] = self
         try:
-            while not self.left and not self._done.is_set():  # not join(): interrupted, it takes the thread for ended
+            # not join(): an interrupted join marks the thread as ended
+            while not self.abandoned and not self._done.is_set():
                 try:
                     self._wait(deadline)
                 except KeyboardInterrupt as e:
@@ -99,32 +113,32 @@ class Apart:
                     self.interrupted = self._stopping = True
                     self._halt()
         except BaseException:
-            self._leave()
+            self._abandon()
             self._halt()
             raise
-        if self._failure is not None and not self.left:
+        if self._failure is not None and not self.abandoned:
             raise self._failure
-        return not self.left
+        return not self.abandoned
 
     def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
-        """As a ``Watch``."""
-        return self._tell(lambda watch: watch.solution(assignment, bound))
+        """Report a solution to the caller's watch; return whether the solver should go on."""
+        return self._forward(lambda watch: watch.solution(assignment, bound))
 
     def bound(self, value: float) -> bool:
-        """As a ``Watch``."""
-        return self._tell(lambda watch: watch.bound(value))
+        """Report a bound to the caller's watch; return whether the solver should go on."""
+        return self._forward(lambda watch: watch.bound(value))
 
     def wait(self, seconds: float) -> bool:
-        """Whether the run ended within so many seconds."""
+        """Wait at most this number of seconds for the end of the run; return whether it ended."""
         return self._done.wait(seconds)
 
-    def _tell(self, call: Callable[[Watch], bool]) -> bool:
-        if self.left or self._watch is None:
+    def _forward(self, report: Callable[[Watch], bool]) -> bool:
+        if self.abandoned or self._watch is None:
             return False
         self._calls += 1
         try:
-            going = call(self._watch)
-        except BaseException as e:  # not through the solver
+            going = report(self._watch)
+        except BaseException as e:  # raised by run(): an exception must not pass through the solver
             going, self._failure = False, e
         finally:
             self._calls -= 1
@@ -132,7 +146,7 @@ class Apart:
         return not self._stopping
 
     def _wait(self, deadline: float) -> None:
-        """Until the run ends, or is left behind."""
+        """Wait until the run ends or is abandoned."""
         if not self._begun:
             self._begun = True
             threading.Thread(target=self._run, name="schedlab solver", daemon=True).start()
@@ -144,8 +158,8 @@ class Apart:
             elif last == math.inf and (self._stopping or now > deadline):
                 self._halt()
                 last = now + GRACE
-            elif now > last and (self.interrupted or len(_left) < MOST_LEFT):
-                self._leave()
+            elif now > last and (self.interrupted or len(_abandoned) < MAX_ABANDONED):
+                self._abandon()
                 return
 
     def _run(self) -> None:
@@ -155,23 +169,23 @@ class Apart:
             self._failure = e
         finally:
             with _lock:
-                _at_work.pop(self._owner, None)
-                _left.discard(self)
+                _running.pop(self._owner, None)
+                _abandoned.discard(self)
                 self._done.set()
 
-    def _leave(self) -> None:
+    def _abandon(self) -> None:
         with _lock:
-            self.left = not self._done.is_set()
-            if self.left:
-                _left.add(self)
+            self.abandoned = not self._done.is_set()
+            if self.abandoned:
+                _abandoned.add(self)
 
 
 @atexit.register
 def _wait_for_all() -> None:
-    """A thread that comes back from a solver while the interpreter is taken down would take the process down with it."""
-    until = time.monotonic() + EXIT_SECONDS
+    """Wait for the abandoned runs: a thread that returns from a solver during the interpreter's exit crashes it."""
+    deadline = time.monotonic() + EXIT_SECONDS
     try:
-        for apart in list(_left):
-            apart.wait(max(0.0, until - time.monotonic()))
+        for threaded in list(_abandoned):
+            threaded.wait(max(0.0, deadline - time.monotonic()))
     except KeyboardInterrupt:
         return

@@ -1,4 +1,8 @@
-"""Ordered objectives by successive solves: the model of each stage, and what it keeps of the stages before it."""
+"""Ordered objectives by successive solves: the model of each stage, and the result of all stages.
+
+Stage k optimizes objective k. For each objective j < k, with the value v_j that stage j reached, it has the constraint
+``objective j <= v_j`` (minimize) or ``objective j >= v_j`` (maximize).
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,11 @@ from typing import Any
 from ..models.language import Bounds, Comparison, Linear, Model, NamedConstraint
 from ..models.language.expressions import Element, Piecewise, atoms_below
 from ..models.language.semantics import REAL_TOLERANCE
-from .base import Result
+from .result import Result
 
 
 def stage_of(model: Model, k: int, kept: Sequence[NamedConstraint] = ()) -> Model:
-    """The model with its k-th objective alone, and with the constraints that keep the objectives before it."""
+    """Return the model with its k-th objective alone, and with the constraints ``kept`` on the objectives before it."""
     if len(model.objectives) <= 1 and not kept:
         return model
     stage = copy.copy(model)
@@ -25,7 +29,10 @@ def stage_of(model: Model, k: int, kept: Sequence[NamedConstraint] = ()) -> Mode
 
 
 def _defined(model: Model, k: int) -> list[NamedConstraint]:
-    """Objective k has a value: no ``element`` or ``piecewise`` in it is out of range; the bound itself never binds."""
+    """Return constraints that require objective k to have a value: no ``element`` or ``piecewise`` is out of range.
+
+    The bound in the constraint is above every possible value, so that it excludes nothing.
+    """
     terms = model.objectives[k].terms
     ranged = Linear(
         {a: 1 for a in terms if any(isinstance(b, (Element, Piecewise)) for b in atoms_below([a.linear()]))}
@@ -36,7 +43,7 @@ def _defined(model: Model, k: int) -> list[NamedConstraint]:
 
 
 def keep(model: Model, k: int, value: float) -> NamedConstraint:
-    """Objective k is no worse than a value."""
+    """Return the constraint that objective k is no worse than a value."""
     e = model.objectives[k]
     slack = 0.0 if e.integral else REAL_TOLERANCE * max(1.0, abs(value)) / 2
     edge = value - e.constant
@@ -47,9 +54,21 @@ def keep(model: Model, k: int, value: float) -> NamedConstraint:
 
 
 def conclude(result: Result, model: Model, bounds: Sequence[Any], proven: Sequence[bool]) -> None:
-    """Make the result of the last stage that of the whole: tuples, the status, and which stages are not proven.
+    """Turn the result of the last stage into the result of all stages.
 
-    Bounds behind a stage without proof are unknown: they hold only for the value that this stage happened to reach.
+    Bounds of the objectives after an unproven stage are unknown: they are true only for the value that this stage
+    reached.
+
+    Parameters
+    ----------
+    result : Result
+        Result of the last stage. It is changed: ``objective`` and ``bound`` become tuples.
+    model : Model
+        The model with all its objectives.
+    bounds : sequence of float or None
+        Bound of each stage that ran.
+    proven : sequence of bool
+        Whether the optimum of each stage that ran is proven.
     """
     count = len(model.objectives)
     if result.assignment is not None and result.status != "error":
@@ -59,7 +78,7 @@ def conclude(result: Result, model: Model, bounds: Sequence[Any], proven: Sequen
     certain = next((k + 1 for k, sure in enumerate(proven) if not sure), len(proven))
     result.bound = (*bounds[:certain], *(None,) * (count - certain))
     if result.status == "unavailable" and result.assignment is not None:
-        result.status = "feasible"  # an earlier objective has an answer; the message says what this one lacks
+        result.status = "feasible"  # an earlier stage has a solution; the message says why this stage has none
     if result.status not in ("optimal", "feasible"):
         return
     if all(proven) and len(proven) == count:
@@ -69,10 +88,10 @@ def conclude(result: Result, model: Model, bounds: Sequence[Any], proven: Sequen
 
 
 def _unproven(proven: Sequence[bool], count: int) -> str:
-    """Which objectives are not proven optimal, which were not reached."""
+    """Return a text that says which objectives are not proven optimal and which were not optimized."""
     open_ = [str(k + 1) for k, sure in enumerate(proven) if not sure]
-    said = [f"no proof for objective {', '.join(open_)} of {count}"] if open_ else []
+    parts = [f"no proof for objective {', '.join(open_)} of {count}"] if open_ else []
     if len(proven) < count:
         left = count - len(proven)
-        said.append(f"the last {left} of {count} objectives {'was' if left == 1 else 'were'} not optimized")
-    return "; ".join(said)
+        parts.append(f"the last {left} of {count} objectives {'was' if left == 1 else 'were'} not optimized")
+    return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""Problems solved by methods: the grammar, the reading back, starts, and answers that no solver gave."""
+"""Problems solved by methods: the syntax of methods, schedules from answers, warm starts, results without a solver."""
 
 import pytest
 import schedlab as sl
@@ -42,7 +42,7 @@ def test_the_grammar_of_lowerings(problem, text, options):
         ("first-solution:aera", "area"),
     ],
 )
-def test_what_is_not_known_is_told_with_the_near_names(problem, text, near):
+def test_an_unknown_name_is_an_error_with_similar_names(problem, text, near):
     with pytest.raises(sl.UnknownName, match=near):
         parse_method(text, problem)
 

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 from ...models.language import Assignment, Model
 from ...models.language.expressions import Number
-from ..base import Limits, Result, SolverUnavailable
+from ..base import Limits, SolverUnavailable
 from ..driver import compile, run
+from ..result import Result
 from .brute_force import EnumerationError, Truth, brute_force
 from .copies import Copy, Permuted, Reduced, Roomier, Shifted
 from .random_models import random_model

@@ -29,7 +29,7 @@ from ...models.language import (
     start_before_start,
 )
 from ...models.language.expressions import Attribute, Element, Function, Holds, Number, Overlap, Piecewise
-from ..base import Result
+from ..result import Result
 from .brute_force import brute_force
 from .copies import Copy, Steps
 

@@ -1,7 +1,8 @@
-"""IBM CP Optimizer through ``docplex.cp``; its engine, the program ``cpoptimizer``, comes with the ``cplex`` wheel.
+"""IBM CP Optimizer through ``docplex.cp``. Its engine, the program ``cpoptimizer``, comes with the ``cplex`` package.
 
 ``docplex.cp`` is imported only when a model is lowered: ``pyomo.environ`` cannot be imported after it.
-The community edition takes search spaces up to 2^1000; what is larger ends as ``unavailable``, with the engine's reason.
+The community edition takes search spaces up to 2^1000. A larger model ends with the status "unavailable" and the
+engine's reason.
 """
 
 from __future__ import annotations
@@ -20,38 +21,43 @@ from typing import Any
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import Availability, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, WarmStart, Watch
 from ..exact_range import require_range
-from ..solver_thread import run_apart
+from ..solver_thread import run_in_thread
 
-LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit of times is 2^52 - 2
+LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit for times is 2^52 - 2
 INSTALL = "pip install 'schedlab[cpoptimizer]'"
 NO_ENGINE = (
-    f"the engine, the program cpoptimizer, is neither beside {Path(sys.executable).name} nor on the PATH; "
-    f"it comes with the cplex package: {INSTALL}"
+    "the engine of CP Optimizer, the program cpoptimizer, is neither in the folder of "
+    f"{Path(sys.executable).name} nor on the PATH; it comes with the cplex package: {INSTALL}"
 )
 
 
 def find_engine() -> str | None:
-    """The path of the program ``cpoptimizer``: beside the Python in use, in its scripts folder, or on the PATH."""
-    beside = [str(Path(sys.executable).parent), sysconfig.get_path("scripts")]
-    return shutil.which("cpoptimizer", path=os.pathsep.join(beside)) or shutil.which("cpoptimizer")
+    """Return the path of the program ``cpoptimizer``.
+
+    It is searched in the folder of the running Python, in its scripts folder, and on the PATH.
+    """
+    folders = [str(Path(sys.executable).parent), sysconfig.get_path("scripts")]
+    return shutil.which("cpoptimizer", path=os.pathsep.join(folders)) or shutil.which("cpoptimizer")
 
 
 @cache
 def engine_version(engine: str) -> tuple[str | None, str]:
-    """(version, "") as the engine itself says when it is started, or (None, why it does not start)."""
+    """Start the engine and return (its version, ""), or (None, why it does not start)."""
     try:
-        answer = subprocess.run([engine, "-angel"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+        process = subprocess.run([engine, "-angel"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired) as e:
         return None, f"{engine} does not start: {e}"
-    said = re.search(rb'"SolverVersion":"([^"]+)"', answer.stdout)
-    if said is None:
-        return None, f"{engine} does not tell its version; it ended with exit code {answer.returncode}"
-    return said[1].decode(), ""
+    version = re.search(rb'"SolverVersion":"([^"]+)"', process.stdout)
+    if version is None:
+        return None, f"{engine} printed no version; it ended with exit code {process.returncode}"
+    return version[1].decode(), ""
 
 
 class CpOptimizer:
-    """CP Optimizer. ``compile`` needs only ``docplex``, a run the engine too; there are no options.
+    """The CP Optimizer backend. ``compile`` needs only ``docplex`` and has no options; a run also needs the engine.
 
+    Examples
+    --------
     >>> import schedlab as sl
     >>> m = sl.Model("one"); a = m.interval("a", size=3, start=(2, 9)); m.minimize(a.end)
     >>> type(CpOptimizer().compile(m).native).__name__
@@ -61,7 +67,7 @@ class CpOptimizer:
     name = "cpo"
 
     def availability(self) -> Availability:
-        """The engine's version, or what is missing and how to install it."""
+        """Return the engine's version, or what is missing and how to install it."""
         if find_spec("docplex") is None:
             return Availability(self.name, None, f"the package docplex is missing: {INSTALL}")
         engine = find_engine()
@@ -70,12 +76,12 @@ class CpOptimizer:
         return Availability(self.name, *engine_version(engine))
 
     def compile(self, model: Model) -> Compiled:
-        """Lower a model (its first objective). Raises SolverUnavailable without docplex."""
+        """Lower a model, with its first objective, to a CpoModel; raise SolverUnavailable without docplex."""
         return CompiledCpo(model)
 
 
 class CompiledCpo:
-    """A model lowered to a ``CpoModel``; answers are ``CpoSolveResult`` or ``CpoModelSolution``."""
+    """A model as a docplex ``CpoModel`` (``native``). Its answers are ``CpoSolveResult`` or ``CpoModelSolution``."""
 
     def __init__(self, model: Model) -> None:
         try:
@@ -94,11 +100,11 @@ class CompiledCpo:
         self._lowered = lowered
 
     def var(self, x: Interval | Integer) -> Any:
-        """The ``CpoIntervalVar`` or ``CpoIntVar`` of one of ours."""
+        """Return the ``CpoIntervalVar`` of an interval, or the ``CpoIntVar`` of an integer."""
         return (self._lowered.integers if isinstance(x, Integer) else self._lowered.intervals)[x.index]
 
     def assignment(self, answer: Any) -> Assignment:
-        """Our assignment from a docplex answer; raises LookupError if it has no solution."""
+        """Convert a docplex answer to an assignment; raise LookupError if it holds no solution."""
         found = Assignment(self._model)
         for v, native in zip(self._model.intervals, self._lowered.intervals, strict=True):
             value = _value(answer, native)
@@ -109,26 +115,26 @@ class CompiledCpo:
         return found
 
     def hint(self, assignment: Assignment) -> Any:
-        """A complete starting point, shadows included, as a ``CpoModelSolution``."""
+        """Return a complete starting point, with the shadows (see ``lowering``), as a ``CpoModelSolution``."""
         from docplex.cp.solution import CpoModelSolution
 
         point = CpoModelSolution()
         shadows = self._lowered.shadows
         for i, native in enumerate(self._lowered.intervals):
             present, start, end = assignment.present[i], assignment.start[i], assignment.end[i]
-            _place(point, native, present, start, end)
+            _add_interval(point, native, present, start, end)
             if i in shadows:
-                _place(point, shadows[i], present and start < end, start, end)
+                _add_interval(point, shadows[i], present and start < end, start, end)
         for native, value in zip(self._lowered.integers, assignment.integer, strict=True):
             point.add_integer_var_solution(native, value)
         return point
 
     def fix(self, assignment: Assignment) -> None:
-        """Add constraints that give every native variable its hinted value."""
+        """Add constraints that fix every native variable to its hinted value."""
         self.native.add(self.hint(assignment).get_as_constraints())
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
-        """Solve; ``unavailable`` without the engine, or if the model is too large for its edition."""
+        """Solve. Without the engine, or if the model is too large for its edition, the status is "unavailable"."""
         engine = find_engine()
         if engine is None:
             return Outcome("unavailable", message=NO_ENGINE)
@@ -137,23 +143,23 @@ class CompiledCpo:
         self.native.set_starting_point(None if warm is None else self.hint(warm))
         search: EngineRun | None = None
 
-        def work(heard: Watch) -> Outcome:
+        def work(threaded: Watch) -> Outcome:
             nonlocal search
-            search = EngineRun(engine, self.native, self.assignment, heard, limits)
+            search = EngineRun(engine, self.native, self.assignment, threaded, limits)
             return search.run()
 
         def halt() -> None:
             if search is not None:
                 search.halt()
 
-        # docplex swallows a KeyboardInterrupt here and there
-        outcome = run_apart(self, work, halt, watch, limits)
+        # in a thread of its own, as docplex catches KeyboardInterrupt at some places
+        outcome = run_in_thread(self, work, halt, watch, limits)
         if warm is None:
             outcome.warm = WarmStart()
         return outcome
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
-        """Names from the engine's conflict refiner: constraints first, then variables by their domains."""
+        """Return names from the engine's conflict refiner: constraints first, then variables with their domains."""
         engine = find_engine()
         if engine is None:
             return Conflict(None, NO_ENGINE)
@@ -162,7 +168,7 @@ class CompiledCpo:
         return refine_conflict(engine, self.native, self._lowered.named, time_limit)
 
 
-def _place(point: Any, native: Any, present: bool, start: int, end: int) -> None:
+def _add_interval(point: Any, native: Any, present: bool, start: int, end: int) -> None:
     if present:
         point.add_interval_var_solution(native, presence=True, start=start, end=end, size=end - start)
     else:
@@ -172,5 +178,5 @@ def _place(point: Any, native: Any, present: bool, start: int, end: int) -> None
 def _value(answer: Any, native: Any) -> Any:
     found = answer.get_var_solution(native)
     if found is None:
-        raise LookupError(f"the answer has no value for {native.get_name()!r}: it holds no solution of this model")
+        raise LookupError(f"the answer has no value for {native.get_name()!r}: it is not a solution of this model")
     return found

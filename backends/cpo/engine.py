@@ -1,4 +1,4 @@
-"""One run of the CP Optimizer engine: its parameters, what it tells on the way, how it is stopped, how it ends."""
+"""One run of the CP Optimizer engine: its parameters, its callbacks, how it is stopped, its outcome."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from docplex.cp.utils import CpoException
 from ...models.language import Assignment
 from ..base import Conflict, Limits, Outcome, Status, WarmStart, Watch
 
-RELATIVE = 1e-9  # proven gap of an optimum; the engine has 1e-4 by default
-ABSOLUTE = 1e-12  # the same, for objectives near 0
-GRACE = 1.0  # seconds from the time limit until an engine that does not stop is killed
-HALT_SECONDS = 0.4  # the same, from Ctrl-C on
-START_SECONDS = 30.0  # what the engine may take to answer for the first time; docplex has 5
+RELATIVE = 1e-9  # relative gap at which an optimum is proven; the engine's default is 1e-4
+ABSOLUTE = 1e-12  # absolute gap, for objectives near 0
+GRACE = 1.0  # seconds after the time limit at which an engine that does not stop is killed
+HALT_SECONDS = 0.4  # the same, after Ctrl-C
+START_SECONDS = 30.0  # longest time until the engine's first answer; docplex has 5
 STATUSES: dict[str, Status] = {
     "Optimal": "optimal",
     "Feasible": "feasible",
@@ -32,15 +32,15 @@ FATES = {
     "Starting point is complete and consistent": WarmStart("accepted"),
     "Starting point was completed": WarmStart("repaired", "the engine completed the starting point"),
     "Starting point is not consistent": WarmStart(
-        "rejected", "the engine found it not consistent with the constraints"
+        "rejected", "the engine found that it is not consistent with the constraints"
     ),
 }
-NOT_NEEDED = WarmStart("accepted", "the engine solved the model by propagation, before it came to the starting point")
-NOT_USED = WarmStart("rejected", "the engine ended before it came to the starting point")
+NOT_NEEDED = WarmStart("accepted", "the engine solved the model by propagation, before it used the starting point")
+NOT_USED = WarmStart("rejected", "the engine ended before it used the starting point")
 
 
 def parameters(limits: Limits) -> dict[str, Any]:
-    """The engine's parameters. A deterministic limit is a number of branches (BranchLimit), with one worker."""
+    """Return the engine's parameters. A deterministic limit is a number of branches (BranchLimit), with one worker."""
     chosen: dict[str, Any] = {
         "LogVerbosity": "Terse",
         "OptimalityTolerance": ABSOLUTE,
@@ -58,7 +58,7 @@ def parameters(limits: Limits) -> dict[str, Any]:
 
 
 def start(engine: str, native: Any, log: io.StringIO, **chosen: Any) -> Any:
-    """A ``CpoSolver`` with a running engine, which writes to ``log`` and never to the terminal."""
+    """Start an engine and return its ``CpoSolver``, which writes to ``log`` and never to the terminal."""
     return CpoSolver(
         native,
         agent="local",
@@ -75,15 +75,23 @@ def start(engine: str, native: Any, log: io.StringIO, **chosen: Any) -> Any:
 
 
 def known_bound(answer: Any) -> float | None:
-    """Return the bound of an answer; the engine's largest numbers, 2^53 and so on, stand for an unknown one."""
+    """Return the bound of an answer, or None: the engine gives numbers of 2^53 - 1 and more for an unknown bound."""
     bound: float | None = answer.get_objective_bound()
     return None if bound is None or abs(bound) >= UNKNOWN_BOUND else bound
 
 
 class EngineRun(CpoCallback):  # type: ignore[misc]
-    """A solve: passes solutions and bounds on to a Watch, and ends the engine whatever happens.
+    """One solve: it reports solutions and bounds to a Watch, and always ends the engine.
 
-    ``read`` makes our assignment of a native answer.
+    Parameters
+    ----------
+    engine : str
+        Path of the program ``cpoptimizer``.
+    native : CpoModel
+    read : callable
+        Converts a native answer to an assignment.
+    watch : Watch
+    limits : Limits
     """
 
     def __init__(
@@ -99,7 +107,7 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
         self.solver: Any = None
 
     def invoke(self, solver: Any, event: str, answer: Any) -> None:
-        """What docplex calls at every event of the engine, in the thread that waits for it."""
+        """Handle an event of the engine; docplex calls this in the thread that waits for the engine."""
         going = True
         bound = known_bound(answer)
         if event == EVENT_SOLUTION:
@@ -110,7 +118,7 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
             solver.abort_search()
 
     def halt(self) -> None:
-        """Ask the engine to stop, from another thread; it is killed if it does not."""
+        """Make the engine stop, and kill it if it does not; for other threads."""
         agent = getattr(self.solver, "agent", None)  # None before the start and after the end
         if agent is not None and not self.halted:
             self.halted = True
@@ -120,7 +128,7 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
             self.solver.abort_search()
 
     def run(self) -> Outcome:
-        """Solve within the limits, in this thread."""
+        """Solve within the limits, in the current thread."""
         log = io.StringIO()
         solver, timers = None, []
         try:
@@ -138,11 +146,11 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
                 solver.end()
         outcome.log = log.getvalue()
         silent = NOT_NEEDED if outcome.status in ("optimal", "feasible") else NOT_USED
-        outcome.warm = next((fate for said, fate in FATES.items() if said in outcome.log), silent)
+        outcome.warm = next((fate for text, fate in FATES.items() if text in outcome.log), silent)
         return outcome
 
     def _timers(self, solver: Any, began: float) -> list[threading.Timer]:
-        """The engine's clock starts after docplex has written the model; these hold it to ours."""
+        """Start timers for the time limit: the engine's own clock starts only after docplex has written the model."""
         if self.limits.time is None:
             return []
         left = max(0.0, self.limits.time - (time.monotonic() - began))
@@ -172,9 +180,8 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
                 "unknown", message=f"the engine did not stop at its time limit; it was killed {GRACE:g} s later"
             )
         reason = " ".join(str(e).split())
-        process = (
-            solver.agent.process if solver is not None else None
-        )  # None, too, after an error the engine itself told
+        # also None after an error that the engine reported itself
+        process = solver.agent.process if solver is not None else None
         if process is not None:
             process.kill()
             reason = f"the engine ended unexpectedly, with exit code {process.wait()}: {reason}"
@@ -182,7 +189,22 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
 
 
 def refine_conflict(engine: str, native: Any, named: dict[int, str], time_limit: float | None) -> Conflict:
-    """A minimal set of constraints and domains that cannot hold together; ``named`` gives their names by ``id``."""
+    """Find a minimal set of constraints and domains that cannot hold together.
+
+    Parameters
+    ----------
+    engine : str
+        Path of the program ``cpoptimizer``.
+    native : CpoModel
+    named : dict of int to str
+        Name of each native constraint and variable, by its ``id``.
+    time_limit : float or None
+        Wall time in seconds; None: no limit.
+
+    Returns
+    -------
+    Conflict
+    """
     limit = {} if time_limit is None else {"ConflictRefinerTimeLimit": time_limit, "TimeLimit": time_limit}
     solver, killer = None, None
     try:

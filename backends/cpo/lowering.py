@@ -1,20 +1,46 @@
-"""From the modelling language to a ``docplex`` ``CpoModel``, nearly one to one.
+"""The lowering of a model to a ``docplex`` ``CpoModel``, nearly one to one.
 
-Where CP Optimizer means something else than the language, the lowering says so here:
+Constructs that CP Optimizer defines differently, or computes wrongly, are reformulated. For an interval v, ``p[v]`` is
+its presence, and ``start[v]``, ``end[v]``, ``size[v]`` count as 0 if it is absent.
 
-- It forbids a zero-size interval inside another one, in ``noOverlap`` and, once it has found two pulses to exclude each other,
-  in a cumulative function. An interval whose size may be 0 is therefore represented there by its *shadow*: an optional
-  interval, present if and only if the size is at least 1, with the same start and end.
-- ``heightAtStart`` of an absent interval is 0: a variable demand is tied to it only where the interval is present.
-- ``element`` and ``piecewise`` get their range as a constraint of its own, so that they are infeasible outside of it wherever
-  they stand.
-- The engine's own piecewise-linear functions lose solutions (22.2: of 400 small functions 12 to 35 had a wrong optimum), so
-  ``piecewise`` becomes a sum of hinges ``max(0, x - x_k)``. So does its ``overlapLength`` of an optional interval
-  (22.2: ``min([1 - 6 endOf(v, 0), overlapLength(v, 1, 4, 0), presenceOf(v)]) <= -26`` with v in [2, 5) or absent), so
-  ``overlap`` is written out from start and end.
-- With its linear relaxation ("TemporalRelaxation") the engine calls real objectives optimal that are 2e-5 from the optimum,
-  whatever its tolerance; with whole numbers it does not. For a real objective the relaxation is switched off.
-- A comparison with real coefficients is a range widened by half of what the independent check allows.
+Zero sizes. The engine forbids a zero-size interval inside another one, in ``noOverlap`` and, once it has found that two
+pulses exclude each other, in a cumulative function. There an interval v whose size can be 0 is replaced by its *shadow*
+s, an optional interval with ``1 <= size[s]``::
+
+    p[s] = 1  <=>  size[v] >= 1
+    p[s] = 1  =>   start[s] = start[v],  end[s] = end[v]
+
+Variable demands. ``heightAtStart`` of an absent interval is 0, so the demand d of v, with the pulse f, is tied to it
+only if v is present::
+
+    p[v] = 1  =>  heightAtStart(v, f) = d
+
+Capacities over time. ``cap(t)``, with the greatest value C, becomes C and a fixed pulse in each segment where it is
+lower::
+
+    sum_v pulse(v, d[v]) + sum_k pulse([t[k], t[k+1]), C - c[k]) <= C        with cap(t) = c[k] for t in [t[k], t[k+1])
+
+Element and piecewise. Their ranges are constraints of their own, so that a value out of range is infeasible wherever
+the expression stands::
+
+    0 <= index <= n - 1                                        for element of an array of n values
+    x[0] <= x <= x[K]                                          for piecewise with the points (x[k], y[k]), k = 0..K
+
+Piecewise functions. The engine's own lose solutions (22.2: 12 to 35 of 400 small functions had a wrong optimum), so
+they become a sum of hinges, with ``s[k]`` the slope from point k to point k + 1::
+
+    y[0] + s[0] (x - x[0]) + sum_{k=1..K-1} (s[k] - s[k-1]) max(0, x - x[k])
+
+Overlap with a window [lo, hi). ``overlapLength`` of an optional interval loses solutions, too (22.2:
+``min([1 - 6 endOf(v, 0), overlapLength(v, 1, 4, 0), presenceOf(v)]) <= -26`` with v in [2, 5) or absent), so it
+becomes::
+
+    max(0, min(end[v], hi) - max(start[v], lo))
+
+Real numbers. With its linear relaxation ("TemporalRelaxation") the engine calls values optimal that are 2e-5 from the
+optimum of a real objective, whatever its tolerance; this does not happen with whole numbers. For a real objective the
+relaxation is switched off. A comparison with real coefficients, ``lo <= e <= hi``, is widened by half of what the
+independent check allows: by ``REAL_TOLERANCE / 2 * max(1, |lo|, |hi|)``.
 """
 
 from __future__ import annotations
@@ -59,15 +85,23 @@ from ...models.language.expressions import (
 from ...models.language.semantics import REAL_TOLERANCE
 
 OBJECTIVE = "the range of the objective"
-ROUNDING = 1e-9  # relative; what the engine's own arithmetic may add to a real number
+ROUNDING = 1e-9  # relative error that the engine's own arithmetic may add to a real number
 
 
 class CpoLowering:
-    """Builds ``native`` from a model; ``intervals`` and ``integers`` are its variables by our index.
+    """The lowering of one model.
 
-    ``shadows`` maps the index of an interval that may have size 0 to its shadow, where one is needed. ``named`` maps each
-    native constraint or variable (by ``id``) to the name that our messages use; ``real`` tells whether a constraint has
-    real coefficients.
+    Attributes
+    ----------
+    native : CpoModel
+    intervals, integers : list
+        Native variable of each interval and each integer, by its index in the model.
+    shadows : dict of int to CpoIntervalVar
+        Shadow of an interval whose size can be 0, by the index of the interval, if one is needed.
+    named : dict of int to str
+        Name of each native constraint and variable, by its ``id``.
+    real : bool
+        Whether a constraint has real coefficients.
     """
 
     def __init__(self, model: Model) -> None:
@@ -98,7 +132,7 @@ class CpoLowering:
                 self.native.set_parameters(TemporalRelaxation="Off")
 
     def size(self) -> dict[str, int]:
-        """Variables, constraints, and the nodes of the expression graph as "nonzeros"."""
+        """Return the numbers of variables, of constraints, and of nodes of the expression graph (as "nonzeros")."""
         counted = self.native.get_statistics()
         return {
             "variables": len(self.intervals) + len(self.integers) + len(self.shadows),
@@ -133,10 +167,8 @@ class CpoLowering:
         self.named[id(made)] = x.name
         return made
 
-    # Constraints -------------------------------------------------------------------------------------------------
-
     def _constraint(self, constraint: Constraint) -> Iterator[Any]:
-        """The native constraints of one of ours."""
+        """Yield the native constraints of one constraint of the model."""
         match constraint:
             case Comparison():
                 yield self._comparison(constraint)
@@ -184,7 +216,7 @@ class CpoLowering:
             yield cp.sum([*pulses, *fixed]) <= peak
 
     def _running(self, v: Interval) -> Any:
-        """The native interval that is present if and only if v is, with a size of at least 1; None if it never is."""
+        """Return the native interval for v on a resource: itself, its shadow, or None if its size is always 0."""
         if v.size_lo > 0:
             return self.intervals[v.index]
         if v.size_hi > 0 and v.index not in self.shadows:
@@ -203,17 +235,15 @@ class CpoLowering:
         self._post(cp.end_at_end(made, x), v.name)
         return made
 
-    # Expressions -------------------------------------------------------------------------------------------------
-
     def _expression(self, e: Linear) -> Any:
-        """The native expression, or a number if nothing varies."""
+        """Return the native expression, or a number if the expression is constant."""
         for atom in atoms_below([e]):
             if atom not in self._atoms:
                 self._atoms[atom] = self._atom(atom)
         return self._linear(e)
 
     def _linear(self, e: Linear) -> Any:
-        """A sum as one flat node: docplex recurses along chains of ``+``."""
+        """Return the sum as one flat node, because docplex recurses along chains of ``+``."""
         if not e.terms:
             return e.constant
         atoms = [self._atoms[a] for a in e.terms]
@@ -232,7 +262,7 @@ class CpoLowering:
                 return self._attribute(atom)
             case Overlap():
                 x = self.intervals[atom.interval.index]
-                # max(0, ...) is 0 for an absent interval too, whose start and end count as 0
+                # 0 for an absent interval too, as its start and end count as 0
                 return cp.max([cp.min([cp.end_of(x, 0), atom.hi]) - cp.max([cp.start_of(x, 0), atom.lo]), 0])
             case Max() | Min():
                 pick = cp.max if isinstance(atom, Max) else cp.min
@@ -249,7 +279,7 @@ class CpoLowering:
                 self._guards.append(_within(x, lo - slack, hi + slack))
                 return _hinges(x, atom.points)
             case _:
-                raise TypeError(f"CP Optimizer: no lowering is known for {type(atom).__name__}")
+                raise TypeError(f"CP Optimizer has no lowering for {type(atom).__name__}")
 
     def _attribute(self, atom: Attribute) -> Any:
         x = self.intervals[atom.interval.index]
@@ -265,7 +295,7 @@ class CpoLowering:
 
 
 def _within(e: Any, lo: Number, hi: Number) -> Any:
-    """``lo <= e <= hi`` as a native constraint, which also has a truth value; e may be a number."""
+    """Return ``lo <= e <= hi`` as a native constraint, which can also serve as a truth value; e may be a number."""
     if isinstance(e, (int, float)):
         return cp.true() if lo <= e <= hi else cp.false()
     if lo == hi:
@@ -276,7 +306,7 @@ def _within(e: Any, lo: Number, hi: Number) -> Any:
 
 
 def _hinges(x: Any, points: tuple[tuple[Number, Number], ...]) -> Any:
-    """``y_0 + s_0 (x - x_0) + sum_k (s_k - s_{k-1}) max(0, x - x_k)``, with s_k the slope from point k on."""
+    """Return a piecewise linear function as the sum of hinges of the module's text."""
     slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
     (x0, y0), inner = points[0], points[1:-1]
     turns = [after - before for before, after in pairwise(slopes)]
@@ -285,7 +315,7 @@ def _hinges(x: Any, points: tuple[tuple[Number, Number], ...]) -> Any:
 
 
 def _calendar(v: Interval) -> Any:
-    """A step function that is 0 in the gaps between an interval's start windows."""
+    """Return a step function that is 0 in the gaps between an interval's start windows, and 1 elsewhere."""
     steps = [(INTERVAL_MIN, 1)]
     for (_, end), (begin, _) in pairwise(v.windows):
         steps += [(end + 1, 0), (begin, 1)]
@@ -293,15 +323,15 @@ def _calendar(v: Interval) -> Any:
 
 
 def _taken(c: Cumulative) -> tuple[list[Any], int]:
-    """A stepwise capacity as its peak and, where it is lower, a fixed pulse that takes the difference."""
+    """Return (the fixed pulses, the greatest capacity C) of a capacity over time, as in the module's text."""
     begin = min(v.start_lo for v in c.intervals)
     end = max(v.start_hi + v.size_hi for v in c.intervals)
     inside = [(begin, c.capacity_at(begin))] + [(t, capacity) for t, capacity in c.steps if begin < t < end]
     peak = max(capacity for _, capacity in inside)
-    until = [t for t, _ in inside[1:]] + [end]
+    ends = [t for t, _ in inside[1:]] + [end]
     taken = [
         cp.pulse((t, u), peak - capacity)
-        for (t, capacity), u in zip(inside, until, strict=True)
+        for (t, capacity), u in zip(inside, ends, strict=True)
         if capacity < peak and t < u
     ]
     return taken, peak

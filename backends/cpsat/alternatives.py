@@ -1,14 +1,34 @@
-"""The options of alternatives in CP-SAT: which share their master's start, and which are one interval of a resource.
+"""The options of alternatives in CP-SAT: they share their master's start, and are one interval on each resource.
 
-Several options of one alternative in one ``cumulative`` (or ``no_overlap``): at most one of them is present, so that
-they are the master's interval, with the demand of the chosen option:
+The *master* of an alternative is the interval that its options stand for.
 
-    u = sum p_o over these options              the interval is present
-    demand = sum d_o p_o + (1 - u) min d_o
-    size = sum size_o p_o over all options      (redundant)
+Sharing of starts
+-----------------
+An option o of one alternative only, with the same least and greatest size as its master a, has no start variable::
 
-One interval that is certain to take at least ``min d_o`` for at least ``min size_o`` tells the propagation and the cuts
-of a ``cumulative`` far more than several of which each may be absent.
+    start[o] = start[a],  end[o] = end[a]
+    p[o] = 1  =>  start[a] in windows[o]               if the start windows of o and a differ
+
+One interval for several options on one resource
+------------------------------------------------
+Sets and data
+    O         options of an alternative of master a that chooses one option
+    G         those in O that are in one ``cumulative`` (or ``no_overlap``, with demands of 1); at least two
+    d[o] > 0  constant demand of option o;  m = min of d[o] for o in G
+    s[o] > 0  least size of option o
+Variables of the model
+    p[o]      1 if option o is present;  p[a] likewise (constant 1 if the master is not optional)
+New variables
+    u         1 if an option in G is present
+    w         demand of the master's interval in this constraint
+Constraints
+    u + sum_{o in O, not in G} p[o] + (1 - p[a]) = 1   (if G = O: u = p[a], no new variable)
+    w = sum_{o in G} d[o] p[o] + (1 - u) m             (if all d[o] are equal: w = m, no new variable)
+    size[a] = sum_{o in O} s[o] p[o]                   (redundant; if a is not optional and all sizes are fixed)
+
+In the constraint the options of G are replaced by one interval with the start and end of a, presence u and demand w. It
+takes at least m for at least the least size of an option. This gives the propagation and the cuts of a ``cumulative``
+much more information than several intervals that may all be absent.
 """
 
 from __future__ import annotations
@@ -21,18 +41,18 @@ from ...models.language.constraints import Constraint
 from .native import NativeModel, WholeForm
 
 Row = tuple[Interval, int | Linear]
-"""An interval and its demand."""
+"""An interval and its demand of a resource."""
 
 
 def masters(model: Model) -> dict[int, int]:
-    """By option: the interval whose start it can share, itself without a master to share with."""
+    """Return, for each option that shares a start variable, the index of the interval that has this variable."""
     found: dict[int, int | None] = {}
     for _, c in model.constraints:
         if isinstance(c, Alternative):
             master = c.interval
             for o in c.options:
                 if o.index in found or o.size_lo != master.size_lo or o.size_hi != master.size_hi:
-                    found[o.index] = None  # two masters, or not the same size
+                    found[o.index] = None  # two masters, or another size
                 else:
                     found[o.index] = master.index
     direct = {i: m for i, m in found.items() if m is not None}
@@ -41,7 +61,7 @@ def masters(model: Model) -> dict[int, int]:
 
 
 def _root(i: int, direct: dict[int, int]) -> int | None:
-    """The end of the chain of masters; None for an interval on (or before) a circle of them."""
+    """Return the last interval in the chain of masters that begins at i; None if the chain ends in a cycle."""
     i = direct[i]
     seen = set()
     while i in direct:
@@ -53,7 +73,16 @@ def _root(i: int, direct: dict[int, int]) -> int | None:
 
 
 class Choices:
-    """The alternatives of a model that choose one option, and the literals made for parts of their options."""
+    """The alternatives of a model that choose one option, and the literals for groups of their options.
+
+    Parameters
+    ----------
+    constraints : iterable of (str, Constraint)
+        The constraints of the model with their names.
+    native : NativeModel
+    presence : list of int
+        The presence literal of each interval, by its index; -1 if it is not optional.
+    """
 
     def __init__(self, constraints: Iterable[tuple[str, Constraint]], native: NativeModel, presence: list[int]) -> None:
         self.native = native
@@ -68,14 +97,14 @@ class Choices:
         self._sized: set[int] = set()
 
     def shared(self, intervals: Sequence[Interval]) -> bool:
-        """Whether two of the intervals are options of one alternative."""
+        """Return whether two of the intervals are options of one alternative."""
         known = [c for c in map(self.of_option.get, [v.index for v in intervals]) if c is not None]
         return len(set(map(id, known))) < len(known)
 
     def groups(self, rows: Iterable[Row]) -> tuple[list[list[Row]], list[Row]]:
-        """Split the rows: groups of options of one alternative with constant demands, and all other rows.
+        """Split the rows into groups of options of one alternative (with constant demands), and all other rows.
 
-        At most one option of a group takes part.
+        At most one option of a group is present.
         """
         of: dict[int, list[Row]] = {}
         single = []
@@ -90,11 +119,11 @@ class Choices:
         return several, single
 
     def alternative(self, group: Sequence[Row]) -> Alternative:
-        """The alternative that the options of a group belong to."""
+        """Return the alternative that the options of a group belong to."""
         return self.of_option[group[0][0].index]
 
     def any_of(self, group: Sequence[Row]) -> int:
-        """A literal: one of these options of one alternative is present; -1 if one always is."""
+        """Return the literal u of the module's text: an option of the group is present; -1 if one always is."""
         c = self.alternative(group)
         own = self.presence[c.interval.index]
         if len(group) == len(c.options):
@@ -108,7 +137,7 @@ class Choices:
         return self._any[inside]
 
     def demand(self, group: Sequence[Row], present: int) -> Any:
-        """The demand of these options of one alternative: a number, or a native variable."""
+        """Return the demand w of the module's text: a number, or a native variable."""
         amounts = {self.presence[v.index]: demand for v, demand in group if type(demand) is int}
         values = sorted(set(amounts.values()))
         if len(values) == 1:
@@ -120,9 +149,9 @@ class Choices:
         return self.native.vars[total]
 
     def add_size(self, c: Alternative, size: int) -> None:
-        """The master's size variable as the sum of the chosen sizes, once each: without it proofs take four times as long.
+        """Post ``size[a] = sum s[o] p[o]`` once per alternative: without it proofs take four times as long.
 
-        Not for a master that can be absent: its size is free then, and may be that of another interval.
+        It does not hold for a master that can be absent: its size is free then, and may be that of another interval.
         """
         own = self.presence[c.interval.index]
         if size >= 0 and own < 0 and id(c) not in self._sized and all(o.size_lo == o.size_hi for o in c.options):

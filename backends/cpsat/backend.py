@@ -1,4 +1,4 @@
-"""OR-Tools CP-SAT: the backend that takes the language nearly one to one."""
+"""OR-Tools CP-SAT: its constraints correspond nearly one to one to those of the language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from ...models.language import Assignment, Integer, Interval, Model, NoOverlap
 from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch
-from ..solver_thread import run_apart
+from ..solver_thread import run_in_thread
 
 if TYPE_CHECKING:
     from .lowering import CpSatLowering
@@ -28,8 +28,10 @@ STATUS: dict[str, Status] = {
 
 
 class CpSat:
-    """The backend. ``compile`` has no options; ortools is imported when it is first used.
+    """The CP-SAT backend. ``compile`` has no options; ortools is imported at the first use.
 
+    Examples
+    --------
     >>> import schedlab as sl
     >>> m = sl.Model("one"); a = m.interval("a", size=3, start=(2, 9)); m.minimize(a.end)
     >>> sl.solve(m, backend="cpsat").objective
@@ -39,7 +41,7 @@ class CpSat:
     name = "cpsat"
 
     def availability(self) -> Availability:
-        """The version of ortools, or why it cannot be imported."""
+        """Return the version of ortools, or why it cannot be imported."""
         try:
             from ortools.sat.python import cp_model  # noqa: F401
         except ImportError as e:  # also a clash of shared libraries, not only a missing module
@@ -47,7 +49,7 @@ class CpSat:
         return Availability(self.name, version("ortools"))
 
     def compile(self, model: Model) -> CompiledCpSat:
-        """The model (its first objective) as a CpModel. Raises SolverUnavailable for numbers beyond 64 bits."""
+        """Lower a model, with its first objective, to a CpModel; raise SolverUnavailable for numbers beyond 64 bits."""
         from .lowering import CpSatLowering
 
         lowering = CpSatLowering(model)
@@ -57,7 +59,7 @@ class CpSat:
 
 
 class CompiledCpSat:
-    """A model as an ortools ``CpModel`` in ``native``, to which constraints may be added, and the way back."""
+    """A model as an ortools ``CpModel`` (``native``), to which users may add constraints."""
 
     def __init__(self, lowering: CpSatLowering) -> None:
         self.lowering = lowering
@@ -80,18 +82,16 @@ class CompiledCpSat:
         self._integer = np.array(e.integer, dtype=np.intp)
 
     def var(self, x: Interval | Integer) -> Any:
-        """The ``IntVar`` of an integer; for an interval its native ``start, size, end, presence, interval``.
-
-        The presence is None if the interval is not optional; the start of an absent one is free.
-        """
+        """Return the ``IntVar`` of an integer, or the `NativeInterval` of an interval."""
         if isinstance(x, Interval):
             return self.lowering.native_interval(x)
         return self.lowering.native.vars[self.lowering.expressions.integer[x.index]]
 
     def assignment(self, answer: Any) -> Assignment:
-        """Our assignment from a solved ``CpSolver``, a response, a solution callback, or whatever has ``value(var)``.
+        """Convert the answer of CP-SAT to an assignment; raise LookupError if it holds no solution.
 
-        Raises LookupError if there is no solution in it.
+        The answer is a solved ``CpSolver``, its response, a solution callback, or any object with a method
+        ``value(var)``.
         """
         response = getattr(answer, "response_proto", answer)
         solution = getattr(response, "solution", None)
@@ -112,7 +112,7 @@ class CompiledCpSat:
         return found
 
     def hint(self, assignment: Assignment) -> list[int]:
-        """The values of all native variables, in the order of their indices."""
+        """Return the values of all native variables, in the order of their indices."""
         return self.lowering.hint(assignment)
 
     def fix(self, assignment: Assignment) -> None:
@@ -121,29 +121,29 @@ class CompiledCpSat:
             self.native.add(variable == value)
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
-        """Solve, telling the watch. A start that violates the model is hinted all the same; the log tells its fate."""
+        """Solve the CpModel. A warm start that violates the model is hinted too; the log says what became of it."""
         from .search import CpSatRun
 
         machines = any(isinstance(c, NoOverlap) for _, c in self.model.constraints)
         overlaps = any(isinstance(a, Overlap) for aim in self.model.objectives[:1] for a in aim.terms)
         search = CpSatRun(limits, machines, overlaps)
-        return run_apart(self, lambda heard: self._run(search, heard, warm), search.halt, watch, limits)
+        return run_in_thread(self, lambda threaded: self._run(search, threaded, warm), search.halt, watch, limits)
 
     def _run(self, search: CpSatRun, watch: Watch, warm: Assignment | None) -> Outcome:
-        """As ``run``, in this thread."""
+        """Do the work of ``run`` in the current thread."""
         from .search import fate
 
         self._hint_with(warm)
         status, response = search.run(
             self.native,
             lambda solution, bound: watch.solution(self._assignment(solution), self._true_bound(bound)),
-            lambda bound: self._tell_bound(watch, bound),
+            lambda bound: self._report_bound(watch, bound),
         )
         outcome = Outcome(STATUS[status], log="\n".join(search.log))
         if outcome.status in ("optimal", "feasible"):
             outcome.bound = self._true_bound(response.best_objective_bound)
         elif outcome.status == "error":
-            outcome.message = f"CP-SAT does not take the model: {self.native.validate() or response.solution_info}"
+            outcome.message = f"CP-SAT calls the model invalid: {self.native.validate() or response.solution_info}"
         if warm is not None:
             outcome.warm = fate(outcome.log)
         return outcome
@@ -157,19 +157,19 @@ class CompiledCpSat:
             hint.values.extend(values)
 
     def _true_bound(self, bound: float) -> float | None:
-        """The bound of the native objective, moved by what rounding its coefficients may have cost."""
+        """Return the bound on the true objective: that of the native one, less the error of its rounding."""
         objective = self.lowering.objective
         if objective is None or not math.isfinite(bound):
             return None
         error = objective.error if self.model.sense == "minimize" else -objective.error
         return bound - error
 
-    def _tell_bound(self, watch: Watch, bound: float) -> bool:
+    def _report_bound(self, watch: Watch, bound: float) -> bool:
         true = self._true_bound(bound)
         return True if true is None else watch.bound(true)
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
-        """Names of constraints that cannot hold together, by assumptions and then by leaving constraints out."""
+        """Return names of constraints that cannot hold together, by assumptions and then by a deletion filter."""
         from .conflict import find_conflict
 
         return find_conflict(self.model, time_limit)
@@ -183,7 +183,7 @@ def _notes(lowering: CpSatLowering) -> tuple[str, ...]:
         notes.append(f"real coefficients are scaled to integers, within 1e-6 relative, in: {first}{more}")
     if lowering.objective is not None and lowering.objective.error:
         notes.append(
-            f"the objective is scaled by {lowering.objective.scale} and rounded, by {lowering.objective.error:.3g} "
-            "at most, which is taken off its bound"
+            f"the objective is scaled by {lowering.objective.scale} and rounded, with an error of at most "
+            f"{lowering.objective.error:.3g}, which is taken off its bound"
         )
     return tuple(notes)

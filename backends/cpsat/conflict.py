@@ -1,8 +1,8 @@
-"""Which constraints of an infeasible model cannot hold together.
+"""Find constraints of an infeasible model that cannot hold together.
 
-First all constraints are put under literals that are assumed true; CP-SAT names assumptions that suffice for a
-contradiction. Then ever smaller chunks of those are left out of fresh lowerings, and stay out where the rest is still
-proven infeasible (a deletion filter), so that what is returned has been proven by itself.
+First each constraint is put under a literal that is assumed true, and CP-SAT names assumptions that suffice for a
+contradiction. Then a deletion filter removes chunks of these constraints, smaller and smaller ones, from new lowerings.
+A chunk stays removed if the rest is still proven infeasible. So the returned set itself has been proven infeasible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AIM = "objective 1"  # an objective may have no value: element and piecewise out
 
 
 def find_conflict(model: Model, time_limit: float | None) -> Conflict:
-    """A conflict, as small as the time allows; None with a reason if none was proven in time."""
+    """Return a conflict, as small as the time limit (in seconds) allows; names None if none was proven in time."""
     deadline = None if time_limit is None else time.perf_counter() + time_limit
     core = _suspects(model, deadline)
     if isinstance(core, str):
@@ -31,12 +31,12 @@ def find_conflict(model: Model, time_limit: float | None) -> Conflict:
     names = [*(c.name for c in model.constraints), AIM]
     found = tuple(dict.fromkeys(names[k] for k in core))
     if not minimal:
-        return Conflict(found, "they cannot hold together; the time ended before fewer of them were tried")
-    return Conflict(found, "they cannot hold together, and without any one of them the rest can")
+        return Conflict(found, "they cannot hold together; the time ended before smaller sets were tried")
+    return Conflict(found, "they cannot hold together; without any one of them, the others can")
 
 
 def _suspects(model: Model, deadline: float | None) -> list[int] | str:
-    """Indices of constraints whose assumption suffices for a contradiction, or why there are none."""
+    """Return the indices of constraints that suffice for a contradiction, or a text that says why there are none."""
     lowering = CpSatLowering(model, guarded=True)
     if lowering.fault:
         return lowering.fault
@@ -54,7 +54,7 @@ def _suspects(model: Model, deadline: float | None) -> list[int] | str:
 
 
 def _shrink(model: Model, core: list[int], deadline: float | None) -> tuple[list[int], bool]:
-    """(what is left after leaving out chunk after chunk, whether every single one was proven needed)."""
+    """Return (the constraints that the deletion filter keeps, whether each of them is proven to be needed)."""
     chunk = max(1, len(core) // 2)
     while True:
         needed, at = True, 0
@@ -74,7 +74,7 @@ def _shrink(model: Model, core: list[int], deadline: float | None) -> tuple[list
 
 
 def _part(model: Model, indices: list[int]) -> Model:
-    """The model with some of its constraints; the objective only if its index, one behind the last, is among them."""
+    """Return the model with the constraints at these indices; the objective has the index ``len(constraints)``."""
     part = copy.copy(model)
     n = len(model.constraints)
     part.constraints = [model.constraints[k] for k in indices if k < n]
@@ -93,7 +93,7 @@ def _status(model: Model, deadline: float | None) -> str:
 
 def _solver(deadline: float | None) -> cp_model.CpSolver:
     solver = cp_model.CpSolver()
-    solver.parameters.catch_sigint_signal = False  # as in ``cpsat_search``
+    solver.parameters.catch_sigint_signal = False  # see ``search.CpSatRun``
     if deadline is not None:
         solver.parameters.max_time_in_seconds = max(0.0, deadline - time.perf_counter())
     return solver

@@ -1,4 +1,21 @@
-"""Demands of cumulative constraints in CP-SAT: each as a number or one variable, and when it is above 0."""
+"""Demands of ``cumulative`` constraints in CP-SAT: each becomes a number or one variable, with a literal for "above 0".
+
+CP-SAT takes a demand that is a constant or ``c x + b`` with one variable x. CP-SAT 9.15 also keeps an interval whose
+demand is 0 away from where others take the whole capacity, unless the interval is absent: it calls the intervals [2, 4)
+with demand 0..2 and [0, 6) with demand 2, on capacity 2, infeasible. In the language such an interval takes no part.
+
+Data
+    D         linear expression of a demand, over integer variables y
+    v         the interval with this demand, with presence p[v]
+New variables
+    w = D     if D has two or more variables; else w stands for D itself
+    q         1 if the demand is above 0; only if the demand can be 0 and its variable has more than two values
+Constraints
+    w = sum_k c[k] y[k] + b
+    q = 1  =>  w >= 1
+    q = 0  =>  w <= 0
+    interval of v in the cumulative: present if and only if p[v] = 1 and q = 1, with demand w
+"""
 
 from __future__ import annotations
 
@@ -11,17 +28,17 @@ from .native import NativeModel, WholeForm
 
 
 class Demands:
-    """Lowers demands; the literals that say which of them are above 0 are shared by all cumulative constraints."""
+    """The lowering of demands. All cumulative constraints share the literals q of the module's text."""
 
     def __init__(self, native: NativeModel, expressions: CpSatExpressions) -> None:
         self.native, self.expressions = native, expressions
         self._above_zero: dict[tuple[int, int, bool], int] = {}
 
     def lower(self, demand: Linear) -> tuple[tuple[int, ...], Any]:
-        """(literals under which it takes part, the demand): an integer, or one variable with a coefficient and a constant."""
+        """Return (the literal q, if it is needed; the native demand: an integer or an expression of one variable)."""
         if len(demand.terms) == 1 and not demand.constant:
             ((atom, factor),) = demand.terms.items()
-            if type(atom) is Integer and type(factor) is int and factor > 0:  # the common case, kept short
+            if type(atom) is Integer and type(factor) is int and factor > 0:  # the most common case, made fast
                 x = self.expressions.integer[atom.index]
                 return self._above(x), self.native.multiple(x, factor)
         w = self.native.whole(self.expressions.form(demand), 1)
@@ -32,7 +49,7 @@ class Demands:
         return self._demanding(w), self.native.expression(w) if w.terms else w.constant
 
     def _above(self, x: int) -> tuple[int, ...]:
-        """``_demanding`` of a multiple of the variable."""
+        """Return the same as ``_demanding`` for a positive multiple of variable x."""
         if self.native.lo[x] > 0 or self.native.hi[x] <= 1:
             return ()
         key = (x, 1, True)
@@ -41,18 +58,14 @@ class Demands:
         return (self._above_zero[key],)
 
     def _demanding(self, w: WholeForm) -> tuple[int, ...]:
-        """The literal of a demand that can be 0: it is above; none for a constant, or a Boolean times a number.
-
-        CP-SAT 9.15 keeps an interval whose demand is 0 away from where others take the whole capacity, unless the
-        interval is absent (intervals [2, 4) with demand 0..2 and [0, 6) with demand 2 within 2: infeasible, it says).
-        """
+        """Return the literal q of a demand that can be 0; none for a constant or for a 0-1 variable times a number."""
         low, high = self.native.bounds(w)
         if low > 0 or not w.terms:
             return ()
         ((x, c),) = w.terms.items()
         if self.native.hi[x] - self.native.lo[x] <= 1 or high <= 0:
             return ()
-        edge = (1 - w.constant) / c  # shared by demands of several resources that are above 0 together
+        edge = (1 - w.constant) / c  # demands with the same edge are above 0 together and share q
         key = (x, math.ceil(edge) if c > 0 else math.floor(edge), c > 0)
         if key not in self._above_zero:
             literal = self.native.boolean("", lambda values: int(w.value(values) > 0))

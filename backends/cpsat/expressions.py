@@ -1,8 +1,9 @@
-"""CpSatExpressions lowered to CP-SAT: each atom of the language becomes a linear form over native variables.
+"""Expressions in CP-SAT: each atom of the language becomes a linear form over native variables.
 
-The source of each lowering is ``models/language/semantics.py``. All are exact; a value with real numbers whose common
-denominator is too large is rounded, and the form carries the error. Every definition here can be satisfied whatever
-its operands are, except the ranges of ``element`` and ``piecewise``, which go through ``require`` and so are guarded.
+``models/language/semantics.py`` defines the meaning of each atom. All lowerings are exact, except for real numbers
+whose common denominator is too large: they are rounded, and the form carries the error. The constraints posted here can
+be satisfied whatever the values of the operands are, except the ranges of ``element`` and ``piecewise``. Those are
+posted by ``require`` and so are guarded.
 """
 
 from __future__ import annotations
@@ -31,14 +32,19 @@ from ...models.language.expressions import (
 from ...models.language.semantics import REAL_TOLERANCE
 from .native import LARGEST, Form, NativeModel, Rational, Recipe, WholeForm, magnitude, rational
 
-MANY = 14  # 0/1 variables in an operand of a maximum: their sum may have 2^14 values
+MANY = 14  # most 0-1 variables in an operand of a maximum: their sum can have 2^14 values
 
 
 class CpSatExpressions:
-    """Lowers expressions, each atom once. The lists give native indices by interval or integer, -1 where there is none.
+    """The lowering of expressions; each atom is lowered once.
 
-    ``start``, ``size``, ``end``, ``presence`` by interval (size and end only if the size varies, presence only if it
-    is optional); ``integer`` by integer variable.
+    Attributes
+    ----------
+    start, size, end, presence : list of int
+        Index of the native variable of each interval; -1 if there is none. Size and end have variables only if the size
+        varies, presence only if the interval is optional.
+    integer : list of int
+        Index of the native variable of each integer variable.
     """
 
     def __init__(self, native: NativeModel) -> None:
@@ -52,13 +58,13 @@ class CpSatExpressions:
         self._run: dict[tuple[int, int], Form] = {}
 
     def forget(self) -> None:
-        """Lower atoms afresh from now on, so that another guard covers their ranges."""
+        """Forget the atoms lowered so far, so that the next guard covers the ranges of its own atoms."""
         self._known.clear()
         self._run.clear()
 
     def form(self, e: Linear) -> Form:
-        """The expression as a linear form over native variables."""
-        if all(type(a) is Integer and type(c) is int for a, c in e.terms.items()):  # kept short: the most common sum
+        """Return the expression as a linear form over native variables."""
+        if all(type(a) is Integer and type(c) is int for a, c in e.terms.items()):  # the most common sum, made fast
             return Form({self.integer[a.index]: c for a, c in e.terms.items()}, rational(e.constant))  # type: ignore[attr-defined,misc]
         for atom in atoms_below([e]):
             if atom not in self._known:
@@ -118,7 +124,7 @@ class CpSatExpressions:
         return self.form(v.start + v.size)
 
     def _if_present(self, windows: tuple[Window, ...], name: str, i: int, p: int) -> Form:
-        """Variable i where the literal p holds, else 0; the raw start of an absent interval is free in CP-SAT."""
+        """Return variable i if the literal p holds, else 0: the start of an absent interval is free in CP-SAT."""
         if windows[0][0] == windows[-1][1]:
             return Form({p: windows[0][0]})
         domain = _with_zero(windows)
@@ -128,22 +134,25 @@ class CpSatExpressions:
         return Form({value: 1})
 
     def _overlap(self, atom: Overlap) -> Form:
-        """``max(0, min(end, hi) - max(start, lo))``, which is 0 for start = end = 0: an absent interval.
+        """Return ``max(0, min(end, hi) - max(start, lo))``, which is 0 for an absent interval (start = end = 0).
 
-        Of a fixed size: what has run by ``hi`` less what has run by ``lo``, so that windows side by side share that.
+        With a fixed size: ``ran(hi) - ran(lo)`` (``_ran``), so that adjacent windows share a term.
         """
         v: Interval = atom.interval
         if v.size_lo == v.size_hi:
-            until, since = self._ran(v, atom.hi), self._ran(v, atom.lo).times(-1)
-            terms = dict(until.terms)
-            for i, c in since.terms.items():
+            by_end, by_begin = self._ran(v, atom.hi), self._ran(v, atom.lo).times(-1)
+            terms = dict(by_end.terms)
+            for i, c in by_begin.terms.items():
                 terms[i] = terms.get(i, 0) + c
-            return Form({i: c for i, c in terms.items() if c}, until.constant + since.constant)
+            return Form({i: c for i, c in terms.items() if c}, by_end.constant + by_begin.constant)
         first, last = Max((v.start.linear(), Linear({}, atom.lo))), Min((v.end.linear(), Linear({}, atom.hi)))
         return self.form(Linear({Max((last - first, Linear({}, 0))): 1}))
 
     def _ran(self, v: Interval, t: int) -> Form:
-        """How long an interval of fixed size d has run by t: ``max(0, t - start) - max(0, t - d - start)``; absent: 0."""
+        """Return the time that an interval of fixed size d has run by t; 0 if it is absent.
+
+        It is ``max(0, t - start) - max(0, t - d - start)``.
+        """
         i = v.index
         if (i, t) not in self._run:
             self._run[i, t] = self._new_run(v, t)
@@ -170,7 +179,7 @@ class CpSatExpressions:
         return Form({made: 1})
 
     def _max(self, operands: list[Form]) -> Form:
-        """A variable equal to the greatest operand; operands that never decide are left out."""
+        """Return a variable equal to the greatest operand, without operands that are never the greatest."""
         bounds = [self.native.bounds(f) for f in operands]
         floor = max(low for low, _ in bounds)
         reached = next(k for k, (low, _) in enumerate(bounds) if low == floor)
@@ -186,10 +195,10 @@ class CpSatExpressions:
         return Form({made: _over(scale)}, 0, max(w.error for w in wholes))
 
     def _operand(self, w: WholeForm) -> Any:
-        """The native expression; a variable equal to it if there are many 0/1 variables in it.
+        """Return the native expression, or a variable equal to it if it has many 0-1 variables.
 
-        Of the operands of a maximum, presolve lists every value that they can take: for a sum of many 0/1 variables with
-        coefficients of their own it does not come back (ortools 9.15), whatever the time limit.
+        Presolve lists every value of each operand of a maximum. For a sum of many 0-1 variables with different
+        coefficients it does not end (ortools 9.15), whatever the time limit.
         """
         if sum(self.native.hi[i] - self.native.lo[i] == 1 for i in w.terms) <= MANY:
             return self.native.expression(w)
@@ -207,7 +216,7 @@ class CpSatExpressions:
             return Form(constant=0)
         if len(w.terms) == 1:
             ((i, c),) = w.terms.items()
-            if self.native.lo[i] == 0 and self.native.hi[i] == 1:  # a Boolean: the truth value is linear in it
+            if self.native.lo[i] == 0 and self.native.hi[i] == 1:  # the truth value is linear in a 0-1 variable
                 zero, one = int(lo <= w.constant <= hi), int(lo <= w.constant + c <= hi)
                 return Form({i: one - zero}, zero)
         h = self.native.boolean("", lambda values: int(lo <= w.value(values) <= hi))
@@ -221,7 +230,7 @@ class CpSatExpressions:
         low, high = self.native.bounds(w)
         a, b = max(0, low), min(len(atom.array) - 1, high)
         if a > b:
-            self.native.require(Form(constant=1), 0, 0)  # the index is never inside: nothing is feasible
+            self.native.require(Form(constant=1), 0, 0)  # the index is always out of range: the model is infeasible
             return Form()
         at = self.native.variable(((a, b),), "", w.value)
         self.native.require(Form({**f.terms, at: -1}, f.constant), 0, 0)
@@ -234,16 +243,25 @@ class CpSatExpressions:
         return Form({made: _over(scale)}, 0, max(e.error for e in entries))
 
     def _piecewise(self, atom: Piecewise) -> Form:
-        """A convex function is the greatest of its lines; any other takes the multiple-choice form (Croxton, Gendron,
-        Magnanti 2003, section 2): one segment is chosen, it holds x.
+        """Return the value of a piecewise linear function.
 
-        x = sum(x_k), lo_k s_k <= x_k <= hi_k s_k, sum(s_k) = 1, value = sum(slope_k x_k + intercept_k s_k).
+        A convex function is the maximum of its linear pieces. Any other takes the multiple-choice formulation
+        [Croxton2003, 2], in which one segment k is chosen and x lies in it::
+
+            x = sum_k x[k],  sum_k s[k] = 1
+            lo[k] s[k] <= x[k] <= hi[k] s[k]                      for each segment k
+            value = sum_k (slope[k] x[k] + intercept[k] s[k])
+
+        References
+        ----------
+        [Croxton2003] K. L. Croxton, B. Gendron, T. L. Magnanti, "A comparison of mixed-integer programming models for
+        nonconvex piecewise linear cost minimization problems", Management Science 49(9), 2003.
         """
         f = self._combined(atom.operands[0])
         w = self.native.whole(f, self.native.auxiliary_scale([f]))
         pieces = self._segments(atom, w)
         if not pieces:
-            self.native.require(Form(constant=1), 0, 0)  # no value of x lies between the points
+            self.native.require(Form(constant=1), 0, 0)  # x is always out of range: the model is infeasible
             return Form()
         if _convex(atom):
             return self._greatest(atom, f, [(slope, intercept) for _, _, slope, intercept in pieces])
@@ -264,14 +282,14 @@ class CpSatExpressions:
         return value
 
     def _greatest(self, atom: Piecewise, f: Form, lines: list[tuple[Fraction, Fraction]]) -> Form:
-        """A convex function as the greatest of its lines, within its points."""
+        """Return a convex function as the maximum of its lines (slope, intercept); require x within its points."""
         slack = 0.0 if atom.operands[0].integral else REAL_TOLERANCE / 2
         self.native.require(f, atom.points[0][0], atom.points[-1][0], slack=slack)
         parts = [f.times(slope) for slope, _ in lines]
         return self._max([Form(p.terms, p.constant + at, p.error) for p, (_, at) in zip(parts, lines, strict=True)])
 
     def _segments(self, atom: Piecewise, w: WholeForm) -> list[tuple[int, int, Fraction, Fraction]]:
-        """(lowest x, highest x, slope, intercept) of the pieces that a whole x can lie in, x in units of 1 / scale."""
+        """Return (least x, greatest x, slope, intercept) of the pieces that x can lie in, x in units of 1 / scale."""
         found: list[tuple[int, int, Fraction, Fraction]] = []
         low, high = self.native.bounds(w)
         points = [(Fraction(rational(x)), Fraction(rational(y))) for x, y in atom.points]
@@ -280,7 +298,7 @@ class CpSatExpressions:
             if lo <= hi:
                 slope = (y1 - y0) / (x1 - x0)
                 found.append((lo, hi, slope, y0 - slope * x0))
-                low = hi + 1  # a point between two pieces belongs to the first
+                low = hi + 1  # a point between two pieces belongs to the first piece
         return found
 
 

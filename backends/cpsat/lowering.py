@@ -1,8 +1,9 @@
-"""The lowering of a model to CP-SAT: intervals, constraints and the objective; nearly one to one.
+"""The lowering of a model to CP-SAT: intervals, constraints and the objective, nearly one to one.
 
-An option of one ``alternative`` that has its master's size range shares the master's start: it needs no more than a
-Boolean for its presence, and its own start windows are enforced by that Boolean. Several options of one alternative
-on one resource are their master's interval there, with the demand of the chosen one: ``cpsat_alternatives``.
+The lowering of options of an ``alternative`` is stated in ``alternatives``, that of demands in ``demands``.
+
+A capacity that varies over time, ``cap(t)`` with the greatest value C, becomes the constant capacity C with a fixed
+interval of demand ``C - c`` in each segment of time where ``cap(t) = c < C``.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from .native import Form, NativeModel, NumberRangeError, WholeForm
 
 @dataclass
 class Objective:
-    """The native objective: the true one is within ``error`` of it, in the units of the model."""
+    """The native objective: it is multiplied by ``scale``, and its error is at most ``error`` in units of the model."""
 
     scale: int
     error: float
 
 
 class NativeInterval(NamedTuple):
-    """An interval in CP-SAT: its variables (a size or end may be a number or an expression) and its ``IntervalVar``.
+    """An interval in CP-SAT: its variables (size and end may be a number or an expression) and its ``IntervalVar``.
 
     ``presence`` is None for an interval that is not optional. The start of an absent interval is free.
     """
@@ -55,10 +56,10 @@ class NativeInterval(NamedTuple):
 
 
 class CpSatLowering:
-    """A model as a CpModel. ``guarded``: every constraint is under a literal of its own, to be assumed.
+    """A model as a CpModel.
 
-    ``guards`` are those literals with the index of their constraint (the objective: one behind the last). ``fault``
-    says which constraint has numbers beyond 64 bits, if one has; then the native model lacks it.
+    With ``guarded``, each constraint holds only under a literal of its own: ``guards[k]`` for constraint k, the last
+    one for the objective. ``fault`` names a constraint with numbers beyond 64 bits, which the native model then lacks.
     """
 
     def __init__(self, model: Model, *, guarded: bool = False) -> None:
@@ -97,8 +98,6 @@ class CpSatLowering:
         except NumberRangeError as e:
             self.fault = self.fault or f"{name}: the numbers are too large for CP-SAT's 64-bit arithmetic: {e}"
 
-    # variables
-
     def _variables(self) -> None:
         e, native, model = self.expressions, self.native, self.model
         n = len(model.intervals)
@@ -124,31 +123,31 @@ class CpSatLowering:
         e.integer = [native.variable(((x.lo, x.hi),), x.name) for x in model.integers]
 
     def present(self, v: Interval) -> tuple[int, ...]:
-        """The literals under which the interval is present."""
+        """Return the presence literal of an interval; nothing if it is not optional."""
         p = self.expressions.presence[v.index]
         return (p,) if p >= 0 else ()
 
     def _edge(self, v: Interval, field: str) -> Form:
-        """The raw start or end, which is free where the interval is absent."""
+        """Return the native start or end, which is free if the interval is absent."""
         e, i = self.expressions, v.index
         if field == "start":
             return Form({e.start[i]: 1})
         return Form({e.end[i]: 1}) if e.end[i] >= 0 else Form({e.start[i]: 1}, v.size_lo)
 
     def interval(self, v: Interval) -> Any:
-        """The native interval variable, made when it is first asked for."""
+        """Return the native interval variable, made at the first call."""
         found = self.intervals.get(v.index)
         if found is None:
             found = self.intervals[v.index] = self._interval(v, self.expressions.presence[v.index])
         return found
 
     def native_interval(self, v: Interval) -> NativeInterval:
-        """All that stands for an interval of the model."""
+        """Return all native objects of an interval of the model."""
         p = self.expressions.presence[v.index]
         return NativeInterval(*self._span(v), self.native.vars[p] if p >= 0 else None, self.interval(v))
 
     def _span(self, v: Interval) -> tuple[Any, Any, Any]:
-        """Native start, size and end; the same objects for all that share them."""
+        """Return the native start, size and end; intervals that share a start get the same objects."""
         e, i = self.expressions, v.index
         found = self._spans.get(e.start[i])
         if found is None:
@@ -161,13 +160,11 @@ class CpSatLowering:
         return found
 
     def _interval(self, v: Interval, presence: int) -> Any:
-        """A native interval with the edges of v, present where that literal holds (always, if it is -1)."""
+        """Return a native interval with the start and end of v, present if the literal holds (-1: always)."""
         start, size, end = self._span(v)
         if presence < 0:
             return self.native.model.new_interval_var(start, size, end, v.name)
         return self.native.model.new_optional_interval_var(start, size, end, self.native.vars[presence], v.name)
-
-    # constraints
 
     def _constraint(self, name: str, constraint: Constraint) -> None:
         match constraint:
@@ -209,7 +206,7 @@ class CpSatLowering:
                 self._together(o, c.interval, self.present(o))
 
     def _together(self, v: Interval, w: Interval, when: tuple[int, ...]) -> None:
-        """Same start and end, where all literals hold."""
+        """Require the same start and end, if all literals hold."""
         fixed = v.size_lo == v.size_hi == w.size_lo == w.size_hi
         for field in ("start",) if fixed else ("start", "end"):
             left, right = self._edge(v, field), self._edge(w, field)
@@ -236,7 +233,7 @@ class CpSatLowering:
         self.native.model.add_cumulative(intervals, demands, most)
 
     def _rows(self, members: Sequence[Interval], amounts: Sequence[int | Linear]) -> tuple[list[Any], list[Any]]:
-        """The native intervals that take something of a resource, and their demands."""
+        """Return the native intervals on a resource, and their demands."""
         intervals, demands = [], []
         rows: Iterable[Row] = zip(members, amounts, strict=True)
         if self.choices.shared(members):
@@ -256,7 +253,7 @@ class CpSatLowering:
         return intervals, demands
 
     def _chosen(self, group: Sequence[Row]) -> tuple[Any, Any]:
-        """(interval, demand) of several options of one alternative: their master, where one of them is chosen."""
+        """Return (interval, demand) for several options of one alternative: their master, if one of them is chosen."""
         choices = self.choices
         c, present = choices.alternative(group), choices.any_of(group)
         key = (c.interval.index, (present,), ())
@@ -266,7 +263,7 @@ class CpSatLowering:
         return self._occupying[key], choices.demand(group, present)
 
     def _occupying_interval(self, v: Interval, also: tuple[int, ...] = ()) -> Any:
-        """The interval where it is present, longer than 0, ``also`` holds and its constraint is on; None if it never is."""
+        """Return the interval under its presence, size > 0, ``also`` and the guard; None if its size is always 0."""
         if v.size_hi == 0:
             return None
         if v.size_lo > 0 and not self.guarded and not also:
@@ -280,7 +277,7 @@ class CpSatLowering:
         return self._occupying[key]
 
     def _positive(self, v: Interval) -> int:
-        """A literal: the raw size is above 0."""
+        """Return a literal: the native size is above 0."""
         size = self.expressions.size[v.index]
         positive = self.native.boolean("", lambda values: int(values[size] > 0))
         self.native.inside(WholeForm({size: 1}, 0), [(1, v.size_hi)], (positive,))
@@ -288,7 +285,7 @@ class CpSatLowering:
         return positive
 
     def _all(self, literals: list[int]) -> int:
-        """A literal that holds if and only if all of these (not negated ones) do."""
+        """Return a literal that holds if and only if all these literals, which are not negated, hold."""
         if len(literals) == 1:
             return literals[0]
         both = self.native.boolean("", lambda values: int(all(values[i] for i in literals)))
@@ -296,8 +293,6 @@ class CpSatLowering:
         native.add_bool_and([self.native.literal(i) for i in literals]).only_enforce_if(self.native.literal(both))
         native.add_bool_or([self.native.literal(i) for i in (*(~i for i in literals), both)])
         return both
-
-    # objective
 
     def _aim(self, aim: Linear) -> None:
         f = self.expressions.form(aim)
@@ -309,15 +304,13 @@ class CpSatLowering:
             self.native.model.minimize(expression)
         else:
             self.native.model.maximize(expression)
-        proto = self.native.model.proto.objective  # offset and factor give the log and the bounds in the model's units
+        proto = self.native.model.proto.objective  # so the log and the bounds are in the model's units
         proto.scaling_factor = sign / w.scale
         proto.offset = sign * float(f.constant * w.scale)
         self.objective = Objective(w.scale, float(w.error))
 
-    # values
-
     def hint(self, assignment: Assignment) -> list[int]:
-        """Values of all native variables, by index; what the assignment leaves open (starts of absent ones) is lowest."""
+        """Return the values of all native variables, by index; starts of absent intervals get their least value."""
         e = self.expressions
         values = list(self.native.lo)
         for i in range(len(self.model.intervals)):
@@ -336,7 +329,7 @@ class CpSatLowering:
 
 
 def _segments(c: Cumulative) -> Iterable[tuple[int, int, int]]:
-    """(from, to, capacity) of the steps, as far as the intervals reach."""
+    """Yield (from, to, capacity) of each segment of time, within the time range of the intervals."""
     low = min((v.start_lo for v in c.intervals), default=0)
     high = max((v.start_hi + v.size_hi for v in c.intervals), default=0)
     for k, (time, capacity) in enumerate(c.steps):

@@ -1,7 +1,7 @@
 """The native side of a CP-SAT lowering: variables with bounds and recipes, rational linear forms, linear constraints.
 
-CP-SAT knows integers only. A ``Form`` is a linear expression over native variables with rational coefficients; it is
-multiplied by a common denominator when it becomes a constraint, exactly wherever the numbers stay small enough.
+CP-SAT takes integers only. A ``Form`` is a linear expression over native variables with rational coefficients. When it
+becomes a constraint, it is multiplied by a common denominator. This is exact as long as the numbers stay small enough.
 """
 
 from __future__ import annotations
@@ -19,36 +19,32 @@ from ...models.language.expressions import Number, Window
 
 Rational = int | Fraction
 Recipe = Callable[[list[int]], int]
-"""The value of an auxiliary variable from those of the variables made before it."""
+"""Computes the value of an auxiliary variable from the values of the variables made before it."""
 
 LARGEST = 1 << 61  # CP-SAT refuses domains beyond half of an int64
-ROOM = 1 << 56  # to what sums with real coefficients may be scaled: int64, with room for the solver's arithmetic
+ROOM = 1 << 56  # greatest value of a scaled sum with real coefficients: int64, with room for the solver's arithmetic
 AUXILIARY_ROOM = 1 << 34  # the same for auxiliary variables: their values are multiplied in further sums
-AUXILIARY_ROUNDINGS = (
-    1 << 28,
-    1 << 37,
-    1 << 45,
-)  # if rounded: the coarsest is best for sums, finer where it is too coarse
-FINE = Fraction(1, 1 << 26)  # the error, relative to the greatest value, at which a rounding is fine enough
-
+# greatest values of rounded auxiliary variables: the coarsest is best for sums, finer ones if it is too coarse
+AUXILIARY_ROUNDINGS = (1 << 28, 1 << 37, 1 << 45)
+FINE = Fraction(1, 1 << 26)  # greatest error of a rounding that is fine enough, relative to the greatest value
 OBJECTIVE_BITS = (40, 42, 44, 46, 48)
-LEAST_GAP = Fraction(1, 1 << 31)  # a gap below 1e-9 is none, whatever the objective
-ROUNDED_UP = 1 + 1e-12  # for sums of floats that are to be bounds
-NEGLIGIBLE = Fraction(1, 1 << 28)  # of the objective's best value, as an error
+LEAST_GAP = Fraction(1, 1 << 31)  # in the objective's unit: a gap below 1e-9 counts as 0
+ROUNDED_UP = 1 + 1e-12  # factor for sums of floats that serve as upper bounds
+NEGLIGIBLE = Fraction(1, 1 << 28)  # greatest error of a rounded objective, relative to its best value
 
 
 class NumberRangeError(ArithmeticError):
-    """A value that CP-SAT's 64-bit arithmetic cannot take."""
+    """Error of a value beyond the range of CP-SAT's 64-bit arithmetic."""
 
 
 def magnitude(x: Rational) -> Rational:
-    """The absolute value, without the detour of ``abs`` over what int and Fraction have in common."""
+    """Return the absolute value; ``abs`` of this union type is ``object`` for mypy, and slower for Fraction."""
     return x if x >= 0 else -x
 
 
 @dataclass(slots=True)
 class Form:
-    """``sum(terms[i] * variable i) + constant``; the expression it stands for is within ``error`` of it."""
+    """``sum_i terms[i] * variable i + constant``; it differs from its expression by at most ``error``."""
 
     terms: dict[int, Rational] = field(default_factory=dict)
     constant: Rational = 0
@@ -60,7 +56,7 @@ class Form:
         return type(self.constant) is int and all(type(c) is int for c in self.terms.values())
 
     def times(self, k: Rational) -> Form:
-        """This form with every number multiplied by k."""
+        """Return the form multiplied by k."""
         return Form({i: c * k for i, c in self.terms.items()}, self.constant * k, self.error * magnitude(k))
 
 
@@ -74,12 +70,12 @@ class WholeForm:
     error: Rational = 0
 
     def value(self, values: list[int]) -> int:
-        """The value under values of the native variables."""
+        """Return the value of the form for these values of the native variables."""
         return self.constant + sum(c * values[i] for i, c in self.terms.items())
 
 
 def _nearest(c: Rational, scale: int) -> tuple[int, float]:
-    """The integer nearest to ``c * scale``, and how far off it is."""
+    """Return the integer nearest to ``c * scale``, and the distance between the two."""
     times, d = c.numerator * scale, c.denominator
     found = (2 * times + d) // (2 * d)
     return found, abs(times - found * d) / d
@@ -87,7 +83,7 @@ def _nearest(c: Rational, scale: int) -> tuple[int, float]:
 
 @lru_cache(maxsize=4096)
 def rational(x: Number) -> Rational:
-    """The simple fraction that this float is the nearest one to, if there is one, else its exact value.
+    """Return the simple fraction whose nearest float is x, or the exact value of x if there is none.
 
     >>> rational(1 / 3600), rational(2.0)
     (Fraction(1, 3600), 2)
@@ -100,9 +96,10 @@ def rational(x: Number) -> Rational:
 
 
 class NativeModel:
-    """A CpModel under construction. Variables go by their index; a literal is an index, or ``~index`` for its negation.
+    """A CpModel under construction.
 
-    ``guard`` is put on every constraint that could fail: literals that switch a constraint of the model off.
+    A variable is given by its index. A literal is an index, or ``~index`` for its negation. ``guard`` holds literals
+    that are added as conditions to every constraint that could fail; they switch a constraint of the model off.
     """
 
     def __init__(self, name: str) -> None:
@@ -118,7 +115,7 @@ class NativeModel:
         self._truth = self.domain(((0, 1),))
 
     def domain(self, windows: tuple[Window, ...]) -> cp_model.Domain:
-        """The native domain of a union of windows."""
+        """Return the native domain of a union of windows."""
         found = self._domains.get(windows)
         if found is None:
             if windows[0][0] < -LARGEST or windows[-1][1] > LARGEST:
@@ -128,12 +125,12 @@ class NativeModel:
         return found
 
     def variable(self, windows: tuple[Window, ...], name: str, recipe: Recipe | None = None) -> int:
-        """A new integer variable; without a recipe its value comes from the model's own variables."""
+        """Return a new integer variable; without a recipe it is one of the model's own variables."""
         self.vars.append(self.model.new_int_var_from_domain(self.domain(windows), name))
         return self._made(windows[0][0], windows[-1][1], recipe)
 
     def positive(self, i: int) -> int:
-        """A new literal: variable i, which is never negative, is above 0. Never guarded."""
+        """Return a new literal: variable i, which is never negative, is above 0. It is never guarded."""
         literal = self.boolean("", lambda values: int(values[i] > 0))
         held, x = self.vars[literal], self.vars[i]
         self.model.add(x >= 1).only_enforce_if(held)
@@ -142,7 +139,7 @@ class NativeModel:
         return literal
 
     def boolean(self, name: str, recipe: Recipe | None = None) -> int:
-        """A new 0-1 variable."""
+        """Return a new 0-1 variable."""
         self.vars.append(self.model.new_int_var_from_domain(self._truth, name))
         return self._made(0, 1, recipe)
 
@@ -155,11 +152,11 @@ class NativeModel:
         return index
 
     def literal(self, i: int) -> Any:
-        """The native literal."""
+        """Return the native literal."""
         return self.vars[i] if i >= 0 else ~self.vars[~i]
 
     def bounds(self, f: Form | WholeForm) -> tuple[Any, Any]:
-        """(lowest, highest) value of a form over the domains of its variables."""
+        """Return (least, greatest) value of a form over the domains of its variables."""
         low = high = f.constant
         for i, c in f.terms.items():
             low += c * (self.lo[i] if c > 0 else self.hi[i])
@@ -170,7 +167,10 @@ class NativeModel:
         return max(abs(self.lo[i]), abs(self.hi[i]))
 
     def scale(self, forms: Sequence[Form], room: int = ROOM, rounding: int = ROOM) -> int:
-        """The common denominator; if that would lead beyond ``room``, a power of two that leads to ``rounding``."""
+        """Return the common denominator of the forms, or a power of two if scaled sums would exceed ``room``.
+
+        With that power of two, sums reach at most ``rounding``.
+        """
         if all(f.is_whole for f in forms):
             return 1
         size = max(1.0, *(self._size(f) for f in forms))
@@ -178,7 +178,7 @@ class NativeModel:
         for f in forms:
             for c in (f.constant, *f.terms.values()):
                 common = math.lcm(common, c.denominator)
-                if common * size > room:  # of thousands of terms it has thousands of digits
+                if common * size > room:  # with thousands of terms it would have thousands of digits
                     break
         if common * size <= room:
             return common
@@ -187,11 +187,11 @@ class NativeModel:
         return 1 << max(0, math.floor(rounding / size).bit_length() - 1)
 
     def _size(self, f: Form) -> float:
-        """What the magnitudes of the terms and the constant can add up to."""
+        """Return the sum of the greatest absolute values of the terms and the constant."""
         return math.fsum([abs(float(f.constant)), *(abs(float(c)) * self._reach(i) for i, c in f.terms.items())])
 
     def auxiliary_scale(self, forms: Sequence[Form]) -> int:
-        """The scale for an auxiliary variable that takes the values of these forms."""
+        """Return the scale of an auxiliary variable that takes the values of these forms."""
         if all(f.is_whole for f in forms):
             return 1
         for rounding in AUXILIARY_ROUNDINGS:
@@ -203,10 +203,11 @@ class NativeModel:
         return scale
 
     def objective_scale(self, f: Form, *, maximize: bool) -> int:
-        """The scale for the objective: if it has to be rounded, the least at which that costs next to nothing.
+        """Return the scale of the objective: if it must be rounded, the least scale with a negligible error.
 
-        Next to nothing of the best value that it could have; where that is 0, the optimum may be as small as one likes.
-        The smaller its numbers, the finer CP-SAT's own multiples of its rows: proofs take half the time at 2^44 as at 2^56.
+        Negligible is relative to the best value that the objective can have. If that is 0, no error is negligible, as
+        the optimum may be arbitrarily small. Small numbers are better: CP-SAT then multiplies its rows by finer
+        factors, and proofs at 2^44 take half the time of those at 2^56.
         """
         best = magnitude(self.bounds(f)[int(maximize)])
         for enough in (min(NEGLIGIBLE * best, LEAST_GAP), NEGLIGIBLE * best):
@@ -217,7 +218,7 @@ class NativeModel:
         return self.scale([f])
 
     def whole(self, f: Form, scale: int) -> WholeForm:
-        """The form times ``scale``, rounded where that is not integral."""
+        """Return the form multiplied by ``scale``, with numbers rounded to integers."""
         if scale == 1 and f.is_whole:
             return self._checked(WholeForm({i: int(c) for i, c in f.terms.items() if c}, int(f.constant), 1, f.error))
         constant, off = _nearest(f.constant, scale)
@@ -236,21 +237,37 @@ class NativeModel:
         return w
 
     def multiple(self, i: int, factor: int) -> Any:
-        """The native expression ``factor * variable i``."""
+        """Return the native expression ``factor * variable i``."""
         if factor * self._reach(i) > LARGEST:
             raise NumberRangeError("a product can exceed 2^61")
         self.nonzeros += 1
         return self.vars[i] if factor == 1 else self.vars[i] * factor
 
     def expression(self, w: WholeForm) -> Any:
-        """The native linear expression."""
+        """Return the native linear expression."""
         self.nonzeros += len(w.terms)
         variables = [self.vars[i] for i in w.terms]
         total = cp_model.LinearExpr.weighted_sum(variables, list(w.terms.values()))
         return total + w.constant if w.constant else total
 
     def require(self, f: Form, lo: Number, hi: Number, when: tuple[int, ...] = (), slack: float = 0.0) -> WholeForm:
-        """``lo <= f <= hi`` where all literals of ``when`` (and the guard) hold; ``slack`` widens it, relative to the bounds."""
+        """Post ``lo <= f <= hi``.
+
+        Parameters
+        ----------
+        f : Form
+        lo, hi : float
+            Bounds; may be infinite.
+        when : tuple of int
+            Literals; the constraint holds if all of them (and the guard) hold.
+        slack : float
+            The bounds are widened by ``slack * max(1, |bound|)``.
+
+        Returns
+        -------
+        WholeForm
+            The form with the integer coefficients of the constraint.
+        """
         w = self.whole(f, self.scale([f]))
         low, high = -LARGEST, LARGEST
         if lo != -math.inf:
@@ -261,12 +278,12 @@ class NativeModel:
         return w
 
     def equal(self, i: int, j: int, when: tuple[int, ...] = (), difference: int = 0) -> None:
-        """``variable i == variable j + difference``."""
+        """Post ``variable i == variable j + difference``."""
         self.require(Form({i: 1, j: -1}), difference, difference, when)
 
     def inside(self, w: WholeForm, windows: Iterable[Window], when: tuple[int, ...]) -> None:
-        """The whole form lies in a union of windows, where all literals of ``when`` hold; never guarded."""
-        span = 2 * LARGEST  # beyond it nothing is ever reached
+        """Require the form to lie in a union of windows, if all literals of ``when`` hold. It is never guarded."""
+        span = 2 * LARGEST  # no value of a form is beyond it
         shifted = [[max(-span, a - w.constant), min(span, b - w.constant)] for a, b in windows if a <= b]
         kept = [s for s in shifted if s[0] <= s[1]]
         if kept:
@@ -278,12 +295,12 @@ class NativeModel:
             posted.only_enforce_if([self.literal(i) for i in when])
 
     def exactly_one(self, literals: Sequence[int]) -> None:
-        """One of the literals holds; never guarded."""
+        """Require that exactly one of the literals holds. It is never guarded."""
         self.nonzeros += len(literals)
         self.model.add_exactly_one([self.vars[i] if i >= 0 else ~self.vars[~i] for i in literals])
 
     def complete(self, values: list[int]) -> list[int]:
-        """Fills in the auxiliary variables, in the order they were made; each within its bounds."""
+        """Fill in the values of the auxiliary variables, in the order of their creation, each within its bounds."""
         for index, recipe in self.recipes:
             values[index] = min(max(recipe(values), self.lo[index]), self.hi[index])
         return values

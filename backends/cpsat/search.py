@@ -1,4 +1,4 @@
-"""One run of CP-SAT: parameters, callbacks, the log, and what the log says became of a hint."""
+"""One run of CP-SAT: parameters, callbacks, the log, and what the log says about a hint."""
 
 from __future__ import annotations
 
@@ -12,18 +12,28 @@ from ortools.sat.python import cp_model
 from ..base import Limits, WarmStart
 
 SHORT = 0.5
-"""Seconds (or units of the deterministic clock). Of 38 node models of 2 to 20 jobs, 28 were still in presolve after 0.2 s,
-and 3 proven; with a single light round of presolve 1 and 10. From 1 s on the full presolve pays."""
+"""Seconds, or units of the deterministic time: below this limit presolve is reduced to one light round.
 
-Solved = Callable[[Sequence[int], float], bool]
-"""Told of each solution: values of all native variables and the bound known then; answers whether to go on."""
+Measured on 38 models of 2 to 20 jobs on nodes: after 0.2 s, 28 were still in presolve and 3 were proven. With one light
+round of presolve, 1 was still in presolve and 10 were proven. From 1 s on the full presolve is better."""
+
+OnSolution = Callable[[Sequence[int], float], bool]
+"""Callback for each solution: (values of all native variables, bound at this moment); returns whether to go on."""
 
 
 @dataclass
 class CpSatRun:
-    """A solver with its parameters; ``log`` fills up while it runs.
+    """A run of CP-SAT.
 
-    ``disjunctive``: the model has a no-overlap; ``overlaps``: its objective sums overlaps of intervals with windows.
+    Parameters
+    ----------
+    limits : Limits
+    disjunctive : bool
+        Whether the model has a ``no_overlap``.
+    overlaps : bool
+        Whether the objective sums overlaps of intervals with windows.
+    log : list of str
+        Lines of CP-SAT's log, appended while it runs.
     """
 
     limits: Limits
@@ -34,14 +44,14 @@ class CpSatRun:
     running: cp_model.CpSolver | None = None
 
     def solver(self) -> cp_model.CpSolver:
-        """A solver set to the limits. A deterministic limit asks for a search that runs the same way every time."""
+        """Return a solver with the parameters of this run. With a deterministic limit the search is reproducible."""
         made = cp_model.CpSolver()
         p, limits = made.parameters, self.limits
         p.random_seed = limits.seed & 0x7FFFFFFF
         p.num_workers = limits.threads or 0
         p.absolute_gap_limit = 0.0  # the default of 1e-4 is in the units of the objective, which may be small
         p.relative_gap_limit = limits.gap or 0.0
-        # 10x10 job shops are proven five to ten times sooner; without machines it can cost every improvement
+        # proves 10x10 job shops five to ten times faster; on models without machines it can prevent every improvement
         p.use_dynamic_precedence_in_disjunctive = self.disjunctive
         if self.overlaps:
             _restart_often(p)
@@ -53,39 +63,41 @@ class CpSatRun:
         if min(limits.time or SHORT, limits.deterministic or SHORT) < SHORT:
             p.cp_model_probing_level = p.symmetry_level = 0
             p.max_presolve_iterations = 1
-        p.catch_sigint_signal = False  # its handler takes Python's away for good: the next Ctrl-C would end the process
+        p.catch_sigint_signal = False  # its handler replaces Python's for good: the next Ctrl-C would end the process
         p.log_search_progress = True
         p.log_to_stdout = False
         made.log_callback = self.log.append
         return made
 
     def halt(self) -> None:
-        """Ask CP-SAT to stop, from another thread."""
+        """Make CP-SAT stop; for other threads."""
         self.stopped = True
         if self.running is not None:
             self.running.stop_search()
 
-    def run(self, model: cp_model.CpModel, solved: Solved, bounded: Callable[[float], bool]) -> tuple[str, Any]:
-        """Solve in this thread; the name of the status and the native response."""
+    def run(
+        self, model: cp_model.CpModel, on_solution: OnSolution, on_bound: Callable[[float], bool]
+    ) -> tuple[str, Any]:
+        """Solve in the current thread; return the name of the status and the native response."""
         solver = self.running = self.solver()
         if self.stopped:
             solver.parameters.max_time_in_seconds = 0.0
 
-        def on_bound(value: float) -> None:
-            if not bounded(value):
+        def bounded(value: float) -> None:
+            if not on_bound(value):
                 solver.stop_search()
 
         if model.has_objective():
-            solver.best_bound_callback = on_bound
-        status = solver.status_name(solver.solve(model, _Listener(solved)))
+            solver.best_bound_callback = bounded
+        status = solver.status_name(solver.solve(model, _Listener(on_solution)))
         return status, solver.response_proto
 
 
 def _restart_often(p: Any) -> None:
-    """For objectives that change by next to nothing with each second of a start.
+    """Add a search with quick restarts, for objectives that change very little with each second of a start.
 
-    Any other search creeps from second to second: of profit problems of 12 to 16 jobs on 3 nodes, which this proves in 1
-    to 4 s on one thread, the default proves one in 30 s.
+    Other searches improve such objectives second by second. Measured on profit problems of 12 to 16 jobs on 3 nodes:
+    this search proves them in 1 to 4 s on one thread; the default search proves one of them in 30 s.
     """
     own = p if p.num_workers == 1 else type(p)()
     own.search_branching = cp_model.PORTFOLIO_WITH_QUICK_RESTART_SEARCH
@@ -93,27 +105,28 @@ def _restart_often(p: Any) -> None:
     if own is not p:
         own.name = "restarts"
         p.subsolver_params.append(own)
-        p.extra_subsolvers.append(own.name)  # goes before the others
+        p.extra_subsolvers.append(own.name)  # extra subsolvers run before the others
 
 
 class _Listener(cp_model.CpSolverSolutionCallback):
-    def __init__(self, solved: Solved) -> None:
+    def __init__(self, on_solution: OnSolution) -> None:
         super().__init__()
-        self.solved = solved
+        self.on_solution = on_solution
 
     def on_solution_callback(self) -> None:
-        if not self.solved(self.response_proto.solution, self.best_objective_bound):
+        if not self.on_solution(self.response_proto.solution, self.best_objective_bound):
             self.stop_search()
 
 
 def fate(log: str) -> WarmStart:
-    """What the log says of a complete hint; ``none`` where it says nothing."""
-    said = re.search(r"^The solution hint is .*$", log, re.MULTILINE)
-    if said is None:
+    """Return what the log says about a complete hint; "none" if it says nothing."""
+    line = re.search(r"^The solution hint is .*$", log, re.MULTILINE)
+    if line is None:
         return WarmStart()
-    if "is feasible" in said[0]:
-        return WarmStart("accepted", said[0])
-    first = re.search(r"^#1 .*$", log, re.MULTILINE)  # names the subsolver, with "hint" if that one followed the hint
+    if "is feasible" in line[0]:
+        return WarmStart("accepted", line[0])
+    # the line of the first solution names its subsolver, with "hint" if that followed the hint
+    first = re.search(r"^#1 .*$", log, re.MULTILINE)
     if first is not None and "hint" in first[0]:
-        return WarmStart("repaired", said[0])
-    return WarmStart("rejected", said[0])
+        return WarmStart("repaired", line[0])
+    return WarmStart("rejected", line[0])

@@ -1,4 +1,4 @@
-"""HiGHS: models in linear form (``linear``), passed as arrays in one call, solved with traces, warm start and limits."""
+"""HiGHS: the linear form of a model (``backends.linear``) is passed as arrays in one call."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, W
 from ..linear import IntervalColumns, LinearForm, Lowered, lower
 from ..linear.form import Floats
 from ..linear.ranges import require_range
-from ..solver_thread import run_apart
+from ..solver_thread import run_in_thread
 from .run import HighsRun
 
-PASSED_PER_SECOND = 1e7  # non-zeros
+PASSED_PER_SECOND = 1e7  # non-zeros passed to HiGHS per second
 
 
 class Highs:
-    """The backend. Options of ``compile`` are those of ``linear.lower``."""
+    """The HiGHS backend. The options of ``compile`` are those of ``backends.linear.lower``."""
 
     name = "highs"
 
     def availability(self) -> Availability:
-        """The version of highspy, or why it cannot be imported."""
+        """Return the version of highspy, or why it cannot be imported."""
         try:
             import highspy
         except ImportError as e:
@@ -32,9 +32,10 @@ class Highs:
         return Availability(self.name, highspy.Highs().version())
 
     def compile(self, model: Model, **options: Any) -> HighsCompiled:
-        """Lower a model and pass it to HiGHS.
+        """Lower a model, with its first objective, and pass it to HiGHS.
 
-        Raises LoweringTooLarge before building what is too large, SolverUnavailable for numbers beyond its precision.
+        Raise LoweringTooLarge before a lowering that would be too large is built, and SolverUnavailable for numbers
+        that HiGHS does not compute exactly.
         """
         lowered = lower(model, **options)
         if lowered.integral:
@@ -45,8 +46,16 @@ class Highs:
 class HighsCompiled:
     """A model inside HiGHS.
 
-    ``native`` is the ``highspy.Highs`` that holds the model (add rows of your own to it, then ``native.run()`` and
-    ``assignment(native)``); ``form`` the arrays that were passed; ``lowered`` the way there and back.
+    Users may add rows to ``native``, call ``native.run()`` and get the answer from ``assignment(native)``.
+
+    Attributes
+    ----------
+    native : highspy.Highs
+        The solver that holds the model.
+    form : LinearForm
+        The arrays that were passed.
+    lowered : Lowered
+        The map between the columns and the variables of the model.
     """
 
     def __init__(self, model: Model, lowered: Lowered) -> None:
@@ -58,20 +67,20 @@ class HighsCompiled:
         self.native = pass_model(lowered.form, relax=not lowered.integral)
 
     def var(self, x: Interval | Integer) -> IntervalColumns | int:
-        """Column of an integer; columns of an interval (presence, start, size, cells)."""
+        """Return the column of an integer, or the columns of an interval (presence, start, size, cells)."""
         return self.lowered.columns(x)
 
     def assignment(self, answer: Any) -> Assignment:
-        """From column values (an array) or a solved ``highspy.Highs``."""
+        """Convert column values (an array) or a solved ``highspy.Highs`` to an assignment."""
         values = answer if isinstance(answer, (np.ndarray, list, tuple)) else answer.getSolution().col_value
         return self.lowered.read(np.asarray(values, dtype=np.float64)[: self.size["variables"]])
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
-        """The assignment that ``hint`` gives the columns of: on a grid that restricts, moved onto it."""
+        """Return the assignment whose columns ``hint`` returns: on a restricting grid, the one moved onto the grid."""
         return self.lowered.rebuilt(assignment)
 
     def hint(self, assignment: Assignment) -> Any:
-        """The value of every column."""
+        """Return the value of every column."""
         return self.lowered.hint(assignment)
 
     def fix(self, assignment: Assignment) -> None:
@@ -80,16 +89,16 @@ class HighsCompiled:
         self.native.changeColsBounds(len(x), np.arange(len(x), dtype=np.int32), x, x)
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
-        """Solve, telling the watch; Ctrl-C and the watch end it with the best so far.
+        """Solve; Ctrl-C and the watch end the run with the best solution so far.
 
-        Each run has a thread of its own: HiGHS keeps its worker threads by the thread that calls it, so that a run in a
-        callback of another run, or beside it, has others.
+        Each run has a thread of its own. HiGHS has one set of worker threads per calling thread, so a run inside a
+        callback of another run, or at the same time, gets its own.
         """
         run = HighsRun(self, limits)
-        return run_apart(self, lambda heard: run.run(heard, warm), run.halt, watch, limits)
+        return run_in_thread(self, lambda threaded: run.run(threaded, warm), run.halt, watch, limits)
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
-        """Constraints in an infeasible subset of the linear relaxation, if that is infeasible."""
+        """Return constraints in an infeasible subset of the linear relaxation, if the relaxation is infeasible."""
         from .conflict import find_conflict
 
         names = [name for name, _ in self.model.constraints]
@@ -97,7 +106,24 @@ class HighsCompiled:
 
 
 def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
-    """A silent ``highspy.Highs`` that holds the form, its rows scaled if columns are integral; ``relax`` drops integrality."""
+    """Pass a linear form to a new ``highspy.Highs`` without output.
+
+    Parameters
+    ----------
+    form : LinearForm
+        Its rows are scaled if it has integral columns.
+    relax : bool
+        Whether to drop the integrality of the columns.
+
+    Returns
+    -------
+    highspy.Highs
+
+    Raises
+    ------
+    SolverUnavailable
+        If HiGHS refuses the numbers of the form.
+    """
     import highspy
 
     look(len(form.value) / PASSED_PER_SECOND)
@@ -115,16 +141,17 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
     )
     if status == highspy.HighsStatus.kError:
         raise SolverUnavailable(
-            f"HiGHS refused the model of {form.size}: numbers of 1e15 and more are too large for it"
+            f"HiGHS refused the model, whose size is {form.size}: it does not take numbers of 1e15 and more"
         )
     return h
 
 
 def _scales(form: LinearForm) -> Floats:
-    """Powers of two that bring the greatest coefficient of each row down to its root.
+    """Return one power of two per row that reduces its greatest coefficient to about the square root of it.
 
-    Tolerances are absolute, and there are rows with big-M constants of 1e5 and sums of 1e6 core-seconds. Most of what
-    HiGHS 1.14 lost without this it lost to the tight tolerance that integrality had then (``highs_run.INTEGRALITY``).
+    Tolerances are absolute, and rows have big-M constants of 1e5 and sums of 1e6 core-seconds. Without this scaling
+    HiGHS 1.14 lost optima, most of them because of the tight tolerance of integrality at that time (see
+    ``run.INTEGRALITY``).
     """
     greatest = np.ones(len(form.row_lo))
     np.maximum.at(greatest, np.repeat(np.arange(len(greatest)), np.diff(form.start)), np.abs(form.value))

@@ -1,6 +1,6 @@
-"""Which constraints make the linear relaxation of a model infeasible, found by leaving constraints out (a deletion filter).
+"""Find the constraints that make the linear relaxation of a model infeasible, by a deletion filter.
 
-HiGHS has irreducible infeasible subsets of its own; those of version 1.12 are feasible at times.
+HiGHS can compute irreducible infeasible subsets itself, but those of version 1.12 are sometimes feasible.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import numpy as np
 from ..base import Conflict
 from ..linear import LinearForm
 
-FEASIBLE = "the linear relaxation of this model is feasible, so that HiGHS tells no conflict"
+FEASIBLE = "the linear relaxation of this model is feasible, so HiGHS cannot name a conflict"
 
 
 class DeletionFilter:
-    """The linear relaxation inside HiGHS, whose constraints are left out one by one.
+    """The linear relaxation inside HiGHS, whose constraints are removed one by one.
 
     Parameters
     ----------
     native : highspy.Highs
-        Holds the relaxation of ``form``.
-    names : sequence of str
-        The constraints that may be left out; rows of others, of domains and of the objective, always stay.
+        The solver that holds the relaxation of ``form``.
+    form : LinearForm
+    names : list of str
+        The constraints that may be removed. Other rows, of domains and of the objective, always stay.
     """
 
     def __init__(self, native: Any, form: LinearForm, names: list[str]) -> None:
@@ -39,7 +40,10 @@ class DeletionFilter:
                 self.rows.setdefault(name, []).append(i)
 
     def run(self, deadline: float) -> Conflict:
-        """The names of constraints that cannot hold together, irreducible if there is time for it."""
+        """Return constraints that cannot hold together.
+
+        The set is irreducible if the time until ``deadline`` (of ``time.perf_counter``) suffices.
+        """
         if not self._infeasible(deadline):
             return Conflict(None, FEASIBLE)
         needed = list(self.rows)
@@ -71,11 +75,24 @@ class DeletionFilter:
 
 
 def find_conflict(native: Any, form: LinearForm, names: list[str], seconds: float | None) -> Conflict:
-    """Constraints whose rows make a linear relaxation infeasible; None, with the reason, where it is feasible.
+    """Find constraints whose rows make a linear relaxation infeasible.
 
-    ``native`` holds the relaxation and is changed; ``names`` are those of the constraints that may be named.
+    Parameters
+    ----------
+    native : highspy.Highs
+        The solver that holds the relaxation. It is changed.
+    form : LinearForm
+    names : list of str
+        The constraints that the conflict may contain.
+    seconds : float or None
+        Wall time in seconds; None: no limit.
+
+    Returns
+    -------
+    Conflict
+        Its names are None if the relaxation is feasible.
     """
-    native.setOptionValue("presolve", "off")  # each solve goes on from the basis of the one before
+    native.setOptionValue("presolve", "off")  # so each solve starts from the basis of the one before
     native.changeColsCost(len(form.cost), np.arange(len(form.cost), dtype=np.int32), np.zeros(len(form.cost)))
     deadline = math.inf if seconds is None else time.perf_counter() + seconds
     return DeletionFilter(native, form, names).run(deadline)

@@ -1,4 +1,4 @@
-"""One solve by HiGHS: options, callbacks, warm start, limits, and what is made of its end."""
+"""One solve by HiGHS: options, callbacks, warm start, limits, and its outcome."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from ..linear.dual import safe_bound
 if TYPE_CHECKING:
     from .backend import HighsCompiled
 
-GAP = 1e-6
+GAP = 1e-6  # relative gap at which an optimum is proven
 TOLERANCE = 1e-8  # of rows: big-M constants reach 1e5 and more
-# of integrality, the usual one: with 1e-7 and less HiGHS 1.14 loses optima, of a dispatching problem of 12 jobs in 4 runs of 12
+# of integrality, the default of HiGHS: with 1e-7 and less, HiGHS 1.14 lost the optimum of a dispatching problem of 12
+# jobs in 4 of 12 runs
 INTEGRALITY = 1e-6
-TIGHTER = (3e-7, 1e-7, 3e-8, 1e-8)  # tolerances of integrality, tried where the usual one ends in an error
-SMALL = 1_000  # non-zeros; so small a model is solved without presolve, which was wrong in 5 of 7,000 of them
-MODERATE = 1 << 25  # of a cost, in the units of the solver
+TIGHTER = (3e-7, 1e-7, 3e-8, 1e-8)  # tolerances of integrality that are tried if INTEGRALITY ends in an error
+SMALL = 1_000  # non-zeros up to which a model is solved without presolve, which was wrong for 5 of 7,000 such models
+MODERATE = 1 << 25  # greatest scaled cost
 POLL_SECONDS = 0.1
 
 
 def _unit(form: LinearForm) -> float:
-    """A power of two that brings the least cost to 1, as far as the greatest stays moderate.
+    """Return a power of two that scales the least cost to about 1, with the greatest scaled cost at most ``MODERATE``.
 
-    HiGHS takes a reduced cost within 1e-7 for 0, in the units of the objective. Euro per second are 1e-5 and less, and
-    seconds many: HiGHS 1.14 lost up to 1 % of the optimum of profit problems at the root without this, as ``_scales`` says
-    of rows.
+    HiGHS takes a reduced cost within 1e-7 of 0 for 0, in the unit of the objective. Costs in euro per second are 1e-5
+    and less, multiplied by many seconds: without this scaling, HiGHS 1.14 lost up to 1 % of the optimum of profit
+    problems at the root node. Rows are scaled likewise (``backend._scales``).
     """
     costs = np.abs(form.cost[form.cost != 0])
     if not len(costs):
@@ -44,7 +45,14 @@ def _unit(form: LinearForm) -> float:
 
 
 class HighsRun:
-    """One solve: options, callbacks, and what is made of its end."""
+    """One solve by HiGHS.
+
+    Parameters
+    ----------
+    compiled : HighsCompiled
+    limits : Limits
+        Its time starts when the object is made.
+    """
 
     watch: Watch
 
@@ -55,13 +63,13 @@ class HighsRun:
         self.deadline = math.inf if limits.time is None else time.perf_counter() + limits.time
         self.stop = threading.Event()
         self.log: list[str] = []
-        self.alone = False  # presolve alone gave the answer, which is not believed yet
-        self.start: Any = None  # column values of the start until HiGHS asks for them
+        self.alone = False  # whether presolve alone gave the answer, which is not yet confirmed
+        self.start: Any = None  # column values of the warm start until HiGHS takes them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
         self.unit = _unit(compiled.form)
 
     def run(self, watch: Watch, warm: Assignment | None) -> Outcome:
-        """Solve in this thread."""
+        """Solve in the current thread."""
         self.watch = watch
         self._options()
         self._scale_costs(self.unit)
@@ -71,12 +79,12 @@ class HighsRun:
             self._scale_costs(1.0)
 
     def halt(self) -> None:
-        """Ask HiGHS to stop, from another thread: where it does not look at callbacks, it often looks at its limit."""
+        """Make HiGHS stop; for other threads. Where it does not call callbacks, it often checks its time limit."""
         self.stop.set()
         self.highs.setOptionValue("time_limit", 0.0)
 
     def _scale_costs(self, unit: float) -> None:
-        """The objective of the solver, in multiples of the model's."""
+        """Multiply the solver's objective by ``unit``."""
         if self.unit != 1.0:
             form = self.compiled.form
             n = len(form.cost)
@@ -89,21 +97,21 @@ class HighsRun:
             "cbLogging": self._logged,
             "cbMipImprovingSolution": self._improved,
             "cbMipInterrupt": self._polled,
-            "cbMipUserSolution": self._asked_for_start,
-            "cbSimplexInterrupt": self._asked,
-            "cbIpmInterrupt": self._asked,
+            "cbMipUserSolution": self._give_start,
+            "cbSimplexInterrupt": self._interrupt,
+            "cbIpmInterrupt": self._interrupt,
         }
-        for name, call in callbacks.items():
-            getattr(self.highs, name).subscribe(call)
+        for name, callback in callbacks.items():
+            getattr(self.highs, name).subscribe(callback)
         try:
             self._solve()
             self._mend()
             self._confirm()
         finally:
-            for name, call in callbacks.items():
-                getattr(self.highs, name).unsubscribe(call)
+            for name, callback in callbacks.items():
+                getattr(self.highs, name).unsubscribe(callback)
         if fate.fate == "accepted" and self.start is not None:
-            fate = WarmStart("accepted", "HiGHS ended before its search, where it would have taken the start")
+            fate = WarmStart("accepted", "HiGHS ended before its search, in which it would have used the start")
         return self._outcome("".join(self.log), fate)
 
     def _options(self) -> None:
@@ -127,7 +135,7 @@ class HighsRun:
             h.setOptionValue(name, value)
 
     def _start(self, warm: Assignment) -> WarmStart:
-        """Keep the start for HiGHS; a word on it if it does not satisfy the linear form."""
+        """Keep the warm start for HiGHS; reject it if it does not satisfy the linear form."""
         rebuilt = self.compiled.rebuilt(warm)
         x = self.compiled.hint(rebuilt)
         amount, where = self.compiled.form.violation(x)
@@ -138,21 +146,24 @@ class HighsRun:
             self.start = np.asarray(x, dtype=np.float64)
         return WarmStart("accepted")
 
-    def _asked_for_start(self, event: Any) -> None:
-        """Only here, after presolve: of a start given before it (``setSolution``) HiGHS 1.10 to 1.15 cuts off better answers.
+    def _give_start(self, event: Any) -> None:
+        """Give HiGHS the warm start in the callback after presolve, and only there.
 
-        Presolve takes columns out of the objective, what is left is found to be a multiple of some step, and the start's
-        value, which is none, is rounded down as if it were: answers that are better by less than half a step are lost.
+        With a start given before presolve (``setSolution``), HiGHS 1.10 to 1.15 loses better solutions. Presolve
+        removes columns from the objective, and finds that the rest is a multiple of some step. The value of the start
+        is not such a multiple, but is rounded down as if it were: solutions that are better by less than half a step
+        are cut off.
         """
         if self.start is not None:
             event.data_in.setSolution(self.start)
             self.start = None
 
     def _mend(self) -> None:
-        """Solve again with a tighter tolerance where HiGHS fails at the end of a search because of its own tolerance.
+        """Solve again with a tighter tolerance if HiGHS failed because of its own tolerance.
 
-        HiGHS 1.12 takes an answer that violates a row by ``mip_feasibility_tolerance``, calls that too much when it checks the
-        answer at the end, and ends in an error, without answer and bound (HiGHS issues 2782, 2808).
+        HiGHS 1.12 accepts a solution that violates a row by ``mip_feasibility_tolerance``, finds the violation too
+        large when it checks the solution at the end, and ends in an error, without a solution or a bound (HiGHS issues
+        2782, 2808).
         """
         import highspy
 
@@ -164,10 +175,10 @@ class HighsRun:
             self._solve()
 
     def _confirm(self) -> None:
-        """Solve again without presolve where presolve alone gave the answer.
+        """Solve again without presolve if presolve alone gave the answer.
 
-        Its dominated columns are wrong at times (HiGHS issue 3090): in the conformance run it called a model infeasible
-        that was not, and took a worse answer for the optimum of others.
+        The dominated columns of presolve are sometimes wrong (HiGHS issue 3090): in the conformance run it called a
+        feasible model infeasible, and called worse answers optimal.
         """
         import highspy
 
@@ -175,7 +186,7 @@ class HighsRun:
             return
         if self.highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:
             self.start = np.asarray(self.highs.getSolution().col_value)
-            self._heed(self.watch.solution(self.compiled.assignment(self.start)))
+            self._stop_unless(self.watch.solution(self.compiled.assignment(self.start)))
         self.highs.setOptionValue("presolve", "off")
         self.alone = False
         self._solve()
@@ -194,19 +205,19 @@ class HighsRun:
 
     def _improved(self, event: Any) -> None:
         found = self.compiled.assignment(np.asarray(event.data_out.mip_solution))
-        self._heed(self.watch.solution(found, self._bound(event.data_out)))
+        self._stop_unless(self.watch.solution(found, self._bound(event.data_out)))
 
     def _polled(self, event: Any) -> None:
         bound = self._bound(event.data_out)
         if bound is not None:
-            self._heed(self.watch.bound(bound))
-        self._asked(event)
+            self._stop_unless(self.watch.bound(bound))
+        self._interrupt(event)
 
-    def _asked(self, event: Any) -> None:
-        # said each time: HiGHS keeps the last word beyond the run
+    def _interrupt(self, event: Any) -> None:
+        # set at every call, True or False: HiGHS keeps the last value after the run
         event.interrupt(self.stop.is_set() or time.perf_counter() > self.deadline)
 
-    def _heed(self, go_on: bool) -> None:
+    def _stop_unless(self, go_on: bool) -> None:
         if not go_on:
             self.stop.set()
 
@@ -217,9 +228,9 @@ class HighsRun:
         import highspy
 
         kinds = highspy.HighsModelStatus
-        said = self.highs.getModelStatus()
+        native_status = self.highs.getModelStatus()
         info, solution = self.highs.getInfo(), self.highs.getSolution()
-        feasible = said == kinds.kModelEmpty or (solution.value_valid and info.primal_solution_status == 2)
+        feasible = native_status == kinds.kModelEmpty or (solution.value_valid and info.primal_solution_status == 2)
         bound: float | None = None
         if self.discrete:
             bound = self._bound(info) if info.valid else None
@@ -236,20 +247,20 @@ class HighsRun:
             kinds.kModelError: "error",
             kinds.kSolveError: "error",
         }
-        status = ends.get(said, "feasible" if feasible else "unknown")
+        status = ends.get(native_status, "feasible" if feasible else "unknown")
         if self.alone and status == "infeasible":
             status = "unknown"
-        message = self._message(said)
+        message = self._message(native_status)
         return Outcome(status, bound, log, message, fate)
 
-    def _message(self, said: Any) -> str:
-        """How it ended; HiGHS takes every stop by a callback for the user's."""
+    def _message(self, native_status: Any) -> str:
+        """Return why the run ended; HiGHS reports every stop by a callback as an interrupt of the user."""
         if time.perf_counter() >= self.deadline:
             return "the time limit was reached"
-        return str(self.highs.modelStatusToString(said))
+        return str(self.highs.modelStatusToString(native_status))
 
     def _whole(self, values: Any) -> bool:
-        """Whether the answer of a linear relaxation is one of the model's, too."""
+        """Return whether the answer is integral, so that the answer of a linear relaxation is one of the model too."""
         if self.discrete:
             return True
         kinds = self.compiled.form.integral

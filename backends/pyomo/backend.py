@@ -1,4 +1,7 @@
-"""Pyomo: the linear form as a ``ConcreteModel``, for people who have Pyomo solvers and models. Off the hot path."""
+"""Pyomo: the linear form of a model as a ``ConcreteModel``, for users who have Pyomo solvers and models.
+
+It is not made for speed.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +20,27 @@ from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from ..linear import LinearForm, Lowered, lower
 from ..linear.ranges import require_range
-from ..solver_thread import run_apart
+from ..solver_thread import run_in_thread
 
 IMPORT_ORDER = (
     "pyomo.environ cannot be imported after docplex.cp; import pyomo.environ before CP Optimizer is used, "
     "or run the two in processes of their own"
 )
-
-BUSY = "the time limit ended while Pyomo, which solves one model at a time in a process, was at work for another thread"
+BUSY = "the time limit ended while another thread used Pyomo, which solves one model at a time in a process"
 _one = threading.RLock()  # Pyomo redirects the standard output and the log of the whole process
 
 
 class Pyomo:
-    """The backend. Options of ``compile``: ``solver`` (a name that Pyomo's SolverFactory knows, or a solver object),
-    and those of ``linear.lower``."""
+    """The Pyomo backend.
+
+    The options of ``compile`` are ``solver`` (a name for Pyomo's SolverFactory, or a solver object) and those of
+    ``backends.linear.lower``.
+    """
 
     name = "pyomo"
 
     def availability(self) -> Availability:
-        """The version of Pyomo, or why it cannot be imported."""
+        """Return the version of Pyomo, or why it cannot be used."""
         try:
             _environ()
         except (ImportError, SolverUnavailable) as e:
@@ -45,7 +50,11 @@ class Pyomo:
         return Availability(self.name, str(version))
 
     def compile(self, model: Model, *, solver: Any = "appsi_highs", **options: Any) -> PyomoCompiled:
-        """Lower a model to a ConcreteModel. Raises LoweringTooLarge before building what is too large."""
+        """Lower a model, with its first objective, to a ConcreteModel.
+
+        Raise LoweringTooLarge before a lowering that would be too large is built, and SolverUnavailable for a missing
+        solver and for numbers that solvers in double precision do not compute exactly.
+        """
         lowered = lower(model, **options)
         if lowered.integral:
             require_range(model, lowered.form, "Pyomo's solvers")
@@ -54,12 +63,12 @@ class Pyomo:
 
 
 def _environ() -> Any:
-    """The module ``pyomo.environ``, or SolverUnavailable where docplex.cp came first."""
+    """Return the module ``pyomo.environ``; raise SolverUnavailable if docplex.cp was imported before it."""
     try:
         import pyomo.environ as environ
     except ImportError:
         raise
-    except Exception as e:  # a NameError of its hook for docplex
+    except Exception as e:  # a NameError from its import hook for docplex
         if "docplex.cp" in sys.modules:
             raise SolverUnavailable(f"{IMPORT_ORDER} ({type(e).__name__}: {e})") from e
         raise
@@ -67,9 +76,9 @@ def _environ() -> Any:
 
 
 def _solver(wanted: Any) -> Any:
-    """A solver of Pyomo's by its name (or given as an object); SolverUnavailable if it is not there."""
+    """Return a Pyomo solver, given by its name or as an object; raise SolverUnavailable if it is not available."""
     environ = _environ()
-    with _quiet():  # it would print a traceback for an unknown name
+    with _quiet():  # Pyomo would print a traceback for an unknown name
         solver = environ.SolverFactory(wanted) if isinstance(wanted, str) else wanted
         if not solver.available(exception_flag=False):
             raise SolverUnavailable(f"Pyomo's solver {wanted!r} is not available; is it installed?")
@@ -77,7 +86,7 @@ def _solver(wanted: Any) -> Any:
 
 
 def _quiet() -> Any:
-    """A context in which Pyomo prints no log."""
+    """Return a context in which Pyomo prints no log."""
     from pyomo.common.log import LoggingIntercept
 
     return LoggingIntercept(module="pyomo")
@@ -94,11 +103,11 @@ class PyomoCompiled:
         self.exactness = lowered.exactness
         self.solver = solver
         self._output: _Output | None = None
-        with _quiet():  # it would print a word on a Ctrl-C
+        with _quiet():  # Pyomo would print a message at Ctrl-C
             self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
 
     def var(self, x: Interval | Integer) -> Any:
-        """The variable of an integer; of an interval a dict of those it has: "presence", "start", "size", "cells"."""
+        """Return the variable of an integer; for an interval a dict of its "presence", "start", "size", "cells"."""
         columns, v = self.lowered.columns(x), self.native.x
         if isinstance(columns, int):
             return v[columns]
@@ -109,17 +118,17 @@ class PyomoCompiled:
         return found
 
     def assignment(self, answer: Any) -> Assignment:
-        """From column values (an array) or a solved ConcreteModel."""
+        """Convert column values (an array) or a solved ConcreteModel to an assignment."""
         if not isinstance(answer, (np.ndarray, list, tuple)):
             answer = [_value(v) for v in answer.x.values()]
         return self.lowered.read(np.asarray(answer, dtype=np.float64))
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
-        """The assignment that ``hint`` gives the columns of: on a grid that restricts, moved onto it."""
+        """Return the assignment whose columns ``hint`` returns: on a restricting grid, the one moved onto the grid."""
         return self.lowered.rebuilt(assignment)
 
     def hint(self, assignment: Assignment) -> Any:
-        """The value of every column."""
+        """Return the value of every column."""
         return self.lowered.hint(assignment)
 
     def fix(self, assignment: Assignment) -> None:
@@ -128,18 +137,19 @@ class PyomoCompiled:
             v.fix(value)
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
-        """Solve by the Pyomo solver; the watch hears of the end only. ``seed`` and ``threads`` are the solver's own.
+        """Solve by the Pyomo solver, which reports only its final answer.
 
-        One model at a time is solved in a process; other threads wait, within their time.
+        ``limits.seed`` and ``limits.threads`` are ignored: the solver uses its own. A process solves one model at a
+        time; other threads wait, within their time limits.
         """
         try:
-            return run_apart(self, lambda heard: self._run(heard, limits, warm), self._halt, watch, limits)
+            return run_in_thread(self, lambda threaded: self._run(threaded, limits, warm), self._halt, watch, limits)
         finally:
-            if self._output is not None:  # left behind
+            if self._output is not None:  # the run was abandoned
                 self._output.restore()
 
     def _run(self, watch: Watch, limits: Limits, warm: Assignment | None) -> Outcome:
-        """As ``run``, in this thread."""
+        """Do the work of ``run`` in the current thread."""
         keywords: dict[str, Any] = {"tee": False, "load_solutions": False}
         began = time.perf_counter()
         if not _one.acquire(timeout=-1 if limits.time is None else min(limits.time, threading.TIMEOUT_MAX)):
@@ -152,24 +162,24 @@ class PyomoCompiled:
                 fate = self._start(warm, keywords)
             with _Output() as self._output:
                 answer = self.solver.solve(self.native, **keywords)
-            with _quiet():  # it would print a warning at every limit
+            with _quiet():  # Pyomo would print a warning at every limit
                 outcome, found = self._outcome(answer, fate)
         finally:
             self._output = None
             _one.release()
-        if found is not None:  # the caller may solve by Pyomo, too
+        if found is not None:  # outside the lock: the caller may solve by Pyomo too
             watch.solution(found, outcome.bound)
         return outcome
 
     def _halt(self) -> None:
-        """HiGHS inside Pyomo listens; another solver in this process is left to itself, one of its own process has Ctrl-C."""
+        """Stop HiGHS inside Pyomo. Other solvers cannot be stopped; one in a process of its own gets Ctrl-C itself."""
         inside: Any = getattr(self.solver, "_solver_model", None)
         if hasattr(inside, "setOptionValue"):
             inside.setOptionValue("output_flag", False)
             inside.setOptionValue("time_limit", 0.0)
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
-        """Not known to Pyomo's common interface."""
+        """Return no conflict, as Pyomo's common interface has none."""
         return Conflict(None, "Pyomo has no common interface to irreducible infeasible subsets")
 
     def _start(self, warm: Assignment, keywords: dict[str, Any]) -> WarmStart:
@@ -178,14 +188,14 @@ class PyomoCompiled:
             v.set_value(value, skip_validation=True)
         amount, where = self.form.violation(x)
         if amount > 1e-6:
-            return WarmStart("rejected", f"as the lowering holds it, the start violates {where!r} by {amount:g}")
+            return WarmStart("rejected", f"in the linear form, the start violates {where!r} by {amount:g}")
         if not self.solver.warm_start_capable():
             return WarmStart("rejected", "Pyomo's interface to this solver takes no start")
         keywords["warmstart"] = True
         return WarmStart("accepted")
 
     def _outcome(self, results: Any, fate: WarmStart) -> tuple[Outcome, Assignment | None]:
-        said = str(results.solver.termination_condition)
+        condition = str(results.solver.termination_condition)
         bound = results.problem.upper_bound if self.form.maximize else results.problem.lower_bound
         bound = float(bound) if isinstance(bound, (int, float)) and math.isfinite(bound) else None
         found, answer = len(results.solution) > 0, None
@@ -196,11 +206,11 @@ class PyomoCompiled:
             if self.lowered.integral or np.all(np.abs(whole - np.rint(whole)) < 1e-6):
                 answer = self.assignment(values)
         ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
-        return Outcome(ends.get(said, "feasible" if found else "unknown"), bound, "", said, fate), answer
+        return Outcome(ends.get(condition, "feasible" if found else "unknown"), bound, "", condition, fate), answer
 
 
 class _Output:
-    """The standard output and error from before a solve, during which Pyomo redirects them."""
+    """A copy of standard output and standard error; Pyomo redirects both during a solve."""
 
     def __enter__(self) -> _Output:
         self.streams, self.copies = (sys.stdout, sys.stderr), []
@@ -214,21 +224,24 @@ class _Output:
             os.close(copy)
 
     def restore(self) -> None:
-        """Take them back, while the solve goes on."""
+        """Undo the redirection while the solve goes on."""
         sys.stdout, sys.stderr = self.streams
         for number, copy in self.copies:
             os.dup2(copy, number)
 
 
 def _value(v: Any) -> float:
-    """The value of a variable; one that stands in no row never reaches the solver, and any value in its bounds will do."""
+    """Return the value of a variable.
+
+    A variable that is in no row does not reach the solver and has no value: it gets a value within its bounds.
+    """
     if v.value is not None:
         return float(v.value)
     return min(max(0.0, -math.inf if v.lb is None else v.lb), math.inf if v.ub is None else v.ub)
 
 
 def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
-    """``x`` over columns, ``rows`` over the rows that have a side, ``objective``."""
+    """Return a ConcreteModel with a variable ``x`` per column, a constraint ``rows`` per row, and ``objective``."""
     environ = _environ()
     from pyomo.core.expr.numeric_expr import LinearExpression
 

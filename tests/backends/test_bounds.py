@@ -1,4 +1,4 @@
-"""Bounds and ordered objectives: what is believed, what is proven near 0, what a verified answer refutes."""
+"""Bounds and ordered objectives: proofs, proofs near 0, bounds that a verified answer refutes, ranges of numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, Outcome, driver, gaps, run
-from schedlab.backends.base import Result
+from schedlab.backends.result import Result
 from schedlab.bench.records.record import outcome
 from schedlab.bench.tables.methods import ViewResults
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
@@ -22,7 +22,7 @@ LOWERINGS: list[dict[str, Any]] = [
 
 
 def near_zero(seed: int) -> sl.Model:
-    """Two ordered objectives; the first one has the optimum 0 and could be negative by its bounds."""
+    """Return a model with two ordered objectives; the first has the optimum 0, but its bounds allow negative values."""
     rng = random.Random(seed)
     m = sl.Model(f"near zero {seed}", horizon=None if rng.random() < 0.5 else rng.randint(12, 25))
     jobs = [m.interval(f"i{k}", size=rng.randint(1, 5)) for k in range(rng.randint(2, 3))]
@@ -43,7 +43,7 @@ def test_highs_goes_on_to_later_objectives_where_the_first_optimum_is_0(options:
 
 @pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])
 def test_optima_of_big_m_models_are_not_lost(backend: str) -> None:
-    """Four jobs of seconds within a day or more: HiGHS 1.13 and 1.14 call a worse answer optimal in half of such models."""
+    """Four jobs of 10 to 50 s within 10^5 s: HiGHS 1.13 and 1.14 call a worse answer optimal in half of them."""
     for seed in (2, 13, 15, 21):
         rng = random.Random(seed)
         m = sl.Model("seconds in a day")
@@ -57,7 +57,7 @@ def test_optima_of_big_m_models_are_not_lost(backend: str) -> None:
 
 
 def best_order(jobs: list[Any], weights: list[int]) -> int:
-    """The optimum by trying all orders; idle time only where a job cannot start yet."""
+    """Return the optimum over all orders of the jobs; a machine is idle only if the next job cannot start yet."""
     import itertools
 
     def cost(order: tuple[int, ...]) -> int:
@@ -79,7 +79,7 @@ def test_a_stage_without_proof_is_named_and_the_next_one_follows() -> None:
     r = sl.solve(m, backend="cpsat", gap_limit=0.9, threads=1, seed=1)
     assert r.status == "feasible" and r.objective[1] == -9
     assert "no proof for objective 1 of 2" in r.message
-    assert r.bound[1] is None  # it holds for the value that the first objective happened to reach
+    assert r.bound[1] is None  # it is true only for the value that the first objective reached
 
 
 def test_a_stop_says_which_objectives_were_not_optimized() -> None:
@@ -89,7 +89,7 @@ def test_a_stop_says_which_objectives_were_not_optimized() -> None:
 
 
 class Planted:
-    """A backend that reports the start of a model as an answer, with a bound of its own."""
+    """A backend that solves by CP-SAT, but reports a bound of its own."""
 
     name = "planted"
     bound: float | None = 1e9
@@ -159,16 +159,16 @@ def test_a_bound_that_another_method_refutes_sets_no_gap() -> None:
             **{"verified": objective is not None, "seed": 1},
         }
 
-    board = ViewResults([record("lp", None, 90.0), record("wrong", None, 120.0), record("lns", 100.0, None)])
-    assert board.bound is not None and board.bound["method"] == "lp"
-    assert board.contradiction is not None and "wrong" in board.contradiction
+    results = ViewResults([record("lp", None, 90.0), record("wrong", None, 120.0), record("lns", 100.0, None)])
+    assert results.bound is not None and results.bound["method"] == "lp"
+    assert results.contradiction is not None and "wrong" in results.contradiction
 
 
 @pytest.mark.parametrize("solver", ["cpsat", "highs"])
 def test_an_exact_formulation_whose_answer_is_no_schedule_is_an_error(
     problem: Dispatch, solver: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A formulation that lost its capacities: all jobs start at once."""
+    """The formulation lacks its capacities: all jobs start at once."""
     right = type(problem).formulations.fget(problem)["counts"]  # type: ignore[attr-defined]
 
     def broken() -> Encoding:
@@ -188,7 +188,7 @@ CAPACITIES = (type(sl.cumulative([sl.Model("c").interval("a", 1)], [1], 1)),)
 
 
 class TestRanges:
-    """Models beyond what a solver computes exactly are refused, and models of ordinary size are not."""
+    """Models with larger numbers than a solver computes exactly are refused; models with ordinary numbers are not."""
 
     def product(self, coefficient: int, value: int) -> sl.Model:
         m = sl.Model("product")
@@ -207,7 +207,7 @@ class TestRanges:
         ("backend", "coefficient", "value"),
         [
             ("cpo", 2 * 10**9, 10**9),  # the engine calls this infeasible
-            ("highs", 1, 10**10),  # HiGHS runs without end
+            ("highs", 1, 10**10),  # HiGHS does not end
             ("highs", 10**16, 1),
             ("cpsat", 10**12, 10**12),
         ],
@@ -228,7 +228,7 @@ class TestRanges:
 def test_bounds_on_whole_numbers_are_rounded() -> None:
     assert gaps.rounded(-1e-6, 1) == 0.0 and gaps.rounded(3.2, 1) == 4.0 and gaps.rounded(3.2, -1) == 3.0
     assert gaps.rounded(5.00005, 1) == 5.0 and gaps.rounded(4.99995, -1) == 5.0  # noise
-    assert gaps.rounded(10**9 + 0.5, 1) == 10**9 + 0.5  # the noise of larger bounds reaches whole numbers
+    assert gaps.rounded(10**9 + 0.5, 1) == 10**9 + 0.5  # unchanged: its floating-point error may reach whole numbers
 
 
 def test_real_objectives_near_0_are_proven_in_their_own_unit() -> None:

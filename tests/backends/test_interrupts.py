@@ -1,4 +1,4 @@
-"""Ctrl-C and limits that a solver does not heed; solves inside solves and beside each other."""
+"""Ctrl-C, and time limits that a solver ignores; solves in callbacks of other solves and in several threads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 import schedlab as sl
 from schedlab.backends import INTERRUPTED, Limits, Outcome
 from schedlab.backends.driver import Recorder
-from schedlab.backends.solver_thread import GRACE, StillRunning, run_apart
+from schedlab.backends.solver_thread import GRACE, StillRunning, run_in_thread
 from schedlab.models.language.clock import OutOfTime, within
 
 HERE = sl.backends.available()
-SLACK = 3.0  # seconds, for a busy machine
+SLACK = 3.0  # seconds, for a machine under load
 HEAD = """
 import os, random, signal, sys, threading, time
 from itertools import pairwise
@@ -51,7 +51,7 @@ def usable(*names: str) -> list[object]:
 
 
 def in_a_process(backend: str, script: str) -> list[str]:
-    """The lines that a script prints; it must end well, in a minute."""
+    """Return the lines that a script prints; it must end without an error within two minutes."""
     code = HEAD + textwrap.dedent(script)
     done = subprocess.run(
         [sys.executable, "-c", code, backend], capture_output=True, text=True, timeout=120, check=False
@@ -84,7 +84,7 @@ def test_ctrl_c_returns_the_best_so_far_and_the_next_one_is_raised(backend: str)
 
 
 @pytest.mark.parametrize("backend", usable("pyomo"))
-def test_ctrl_c_where_the_end_alone_is_told(backend: str) -> None:
+def test_ctrl_c_with_a_solver_that_reports_only_its_end(backend: str) -> None:
     status, message, late, objective = in_a_process(
         backend,
         """
@@ -133,12 +133,12 @@ def a_watch() -> Recorder:
 
 
 class Owner:
-    """What was compiled."""
+    """Stands for a compiled model."""
 
 
 @pytest.fixture
 def stubborn():  # type: ignore[no-untyped-def]
-    """A solver that does not stop until the end of the test."""
+    """Return the work of a solver that does not stop until the end of the test."""
     end = threading.Event()
 
     def work(_: object) -> Outcome:
@@ -150,19 +150,19 @@ def stubborn():  # type: ignore[no-untyped-def]
     end.set()
 
 
-def test_a_solver_that_does_not_heed_its_limit_is_left_behind(stubborn) -> None:  # type: ignore[no-untyped-def]
+def test_a_solver_that_ignores_its_time_limit_is_abandoned(stubborn) -> None:  # type: ignore[no-untyped-def]
     owner, halted = Owner(), threading.Event()
     began = time.perf_counter()
-    outcome = run_apart(owner, stubborn, halted.set, a_watch(), Limits(0.1))
+    outcome = run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(0.1))
     took = time.perf_counter() - began
     assert (outcome.status, outcome.running) == ("unknown", True) and "has not stopped" in outcome.message
     assert halted.is_set() and GRACE < took < 1 + SLACK
     with pytest.raises(StillRunning, match="compile the model again"):
-        run_apart(owner, stubborn, halted.set, a_watch(), Limits(0.1))
+        run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(0.1))
     stubborn.end.set()
     while outcome.running:  # until its thread ended
         try:
-            outcome = run_apart(owner, stubborn, halted.set, a_watch(), Limits(5))
+            outcome = run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(5))
         except StillRunning:
             time.sleep(0.01)
     assert outcome.status == "optimal"
@@ -173,7 +173,7 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
         "cpsat",
         """
         from schedlab.backends import Exactness, Limits, Outcome
-        from schedlab.backends.solver_thread import run_apart
+        from schedlab.backends.solver_thread import run_in_thread
         from schedlab.backends.interrupts import new_call
         from schedlab.backends.recorder import Recorder
         class Owner: pass
@@ -185,11 +185,11 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
             return Outcome("optimal")
         new_call()
         began = time.perf_counter()
-        outcome = run_apart(Owner(), stubborn, lambda: None, watch, Limits(None))
+        outcome = run_in_thread(Owner(), stubborn, lambda: None, watch, Limits(None))
         print(outcome.message, outcome.running, time.perf_counter() - began < 4)
         new_call()
         try:
-            run_apart(Owner(), stubborn, press, watch, Limits(None))
+            run_in_thread(Owner(), stubborn, press, watch, Limits(None))
         except KeyboardInterrupt:
             print("raised")
         """,
@@ -198,7 +198,7 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
 
 
 def test_ctrl_c_works_after_a_direct_use_of_or_tools() -> None:
-    """OR-Tools leaves the system's handler of SIGINT behind, which ends the process."""
+    """OR-Tools leaves the system's handler of SIGINT, which ends the process."""
     lines = in_a_process(
         "cpsat",
         """
@@ -212,7 +212,7 @@ def test_ctrl_c_works_after_a_direct_use_of_or_tools() -> None:
 
 
 def test_a_compiled_model_can_be_solved_again() -> None:
-    """HiGHS keeps the last word of a callback: a second run ended as soon as it began."""
+    """HiGHS keeps the last value that a callback sets: a second run ended as soon as it began."""
     m = sl.Model("jobs")
     jobs = [m.interval(f"j{k}", size=3 + k % 5, start=(0, 90)) for k in range(12)]
     m.add(sl.cumulative(jobs, [2 + k % 3 for k in range(12)], 5))

@@ -194,7 +194,7 @@ def test_the_linear_relaxation_is_off_for_real_objectives(weight, relaxed):
 @needs_engine
 def test_native_size():
     size = cpo.CompiledCpo(built("size 0 takes no part in a cumulative")).size
-    assert size["variables"] == 3  # two jobs, and the shadow of the one that may have size 0
+    assert size["variables"] == 3  # two jobs, and the shadow of the one whose size can be 0
     assert size["constraints"] == 5 and size["nonzeros"] > 10
 
 
@@ -209,7 +209,7 @@ def test_without_the_engine_models_compile_but_do_not_run(monkeypatch):
     assert compiled.conflict().names is None
 
 
-def test_without_docplex_the_reason_is_told(monkeypatch):
+def test_without_docplex_the_reason_is_given(monkeypatch):
     for module in ("docplex", "docplex.cp", "docplex.cp.modeler"):
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, "schedlab.backends.cpo.lowering", raising=False)
@@ -251,7 +251,7 @@ def test_an_engine_killed_on_the_way_is_an_error_that_keeps_what_was_found():
 
 
 def test_the_backend_is_looked_up_without_importing_docplex():
-    """``pyomo.environ`` cannot be imported after ``docplex.cp``, so a look at what is available must leave it alone."""
+    """``pyomo.environ`` cannot be imported after ``docplex.cp``, so ``availability`` must not import docplex."""
     code = "import sys, schedlab; schedlab.backends.backend('cpo').availability(); print('docplex.cp' in sys.modules)"
     root = Path(sl.__file__).parent.parent
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)

@@ -1,4 +1,4 @@
-"""Options of one alternative on one resource: CP-SAT sees their master, with the demand of the chosen option."""
+"""Options of one alternative on one resource: CP-SAT gets their master, with the demand of the chosen option."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.models.project.problem import Project
 from schedlab.models.project.tasks import Mode, Resource, Task
 
-LIMIT = 0.05  # of CP-SAT's deterministic clock: about a second; with an interval per mode no proof in 0.15
+LIMIT = 0.05  # CP-SAT's deterministic time: about a second; with one interval per mode there is no proof in 0.15
 
 
 def project_with_modes(seed: int) -> Project:
-    """Tasks in the manner of MMLIB: three modes, the longer the less of the resources."""
+    """Return tasks like those of MMLIB, with three modes: the longer a mode, the less it takes of the resources."""
     rng = random.Random(seed)
     tasks = []
     for k in range(20):
@@ -35,7 +35,7 @@ def project_with_modes(seed: int) -> Project:
 
 
 def drawn(seed: int) -> sl.Model:
-    """Two or three tasks with options; resources that some of the options share, with other intervals."""
+    """Return two tasks with options, and resources that some of the options share with another interval."""
     rng = random.Random(seed)
     m = sl.Model(f"options {seed}")
     options: list[sl.Interval] = []
@@ -84,7 +84,7 @@ def test_a_resource_has_one_interval_for_all_options_of_a_task(shared: int) -> N
             m.add(sl.cumulative([*modes[:shared], m.interval(f"b{k}{r}", 2)], [*[4, 3, 1][:shared], 2], 5))
     text = str(sl.compile(m, "cpsat").native.proto)
     intervals = re.findall(r"^ *interval \{", text, re.MULTILINE)
-    assert len(intervals) == 5 + 2 * 5  # one of each task for both resources, and those of b
+    assert len(intervals) == 5 + 2 * 5  # one per task for both resources, and those of b
 
 
 def test_options_of_one_size_with_one_demand_need_no_variable_demand() -> None:

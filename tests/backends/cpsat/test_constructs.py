@@ -21,7 +21,7 @@ def solve(m: sl.Model, **options: object) -> sl.Result:
     return r
 
 
-# Models, one for each construct, with the optimum that follows from the definition.
+# One model per construct, with the optimum that follows from the definition.
 
 
 def two_jobs_on_one_machine(m: sl.Model) -> float:
@@ -37,7 +37,7 @@ def zero_size_inside_another(m: sl.Model) -> float:
     m.add(sl.no_overlap([a, mark, other]))
     m.add(sl.cumulative([a, mark, other], [1, 1, 1], 1))
     m.minimize(mark.start + other.start)
-    return 3  # both within a: the mark has size 0, the other can have it
+    return 3  # both within a: the mark has size 0, and so can the other
 
 
 def machine_with_a_choice(m: sl.Model) -> float:
@@ -103,7 +103,7 @@ def variable_demands(m: sl.Model) -> float:
     m.add(sl.cumulative([a, b, absent, c], [x, 2, 3 * y + 1, y], 4))
     m.add(absent.presence <= 0)
     m.maximize(10 * x + y - b.end)
-    return 10 * 4 + 9 - 8  # the demand of what is absent or has no size is not constrained
+    return 10 * 4 + 9 - 8  # the demand of an absent or zero-size interval is not constrained
 
 
 def index_outside_of_array_in_a_demand(m: sl.Model) -> float:
@@ -173,7 +173,7 @@ def overlap_with_a_tariff(m: sl.Model) -> float:
 def overlap_of_an_absent_interval(m: sl.Model) -> float:
     b = m.interval("b", 5, start=(4, 8), optional=True)
     m.minimize(sl.overlap(b, 0, 7) - 2 * b.presence + sl.overlap(b, -5, 0))
-    return -2  # from 8 on, past the window
+    return -2  # starts at 8, after the window
 
 
 def piecewise_tariff(m: sl.Model) -> float:
@@ -315,7 +315,7 @@ def test_floats_are_read_as_the_simple_fractions_they_stand_for() -> None:
     assert rational(2**0.5) == Fraction(2**0.5)
 
 
-def test_scaling_beyond_the_room_rounds_and_tells_the_error() -> None:
+def test_scaling_beyond_the_room_rounds_and_reports_the_error() -> None:
     native = NativeModel("scaling")
     x = native.variable(((0, 1000),), "x")
     f = Form({x: rational(2**0.5)})
@@ -359,7 +359,7 @@ def test_several_objectives_are_lexicographic() -> None:
 
 
 def test_an_interval_of_demand_zero_may_run_beside_a_full_capacity() -> None:
-    """CP-SAT 9.15 alone calls this infeasible: [2, 4) with a demand of 0 to 2, [0, 6) with 2, within 2."""
+    """Without our literal, CP-SAT 9.15 calls this infeasible: [2, 4) with demand 0 to 2, [0, 6) with 2, capacity 2."""
     m = sl.Model("demand zero")
     guest, host = m.interval("guest", size=2, start=(2, 2)), m.interval("host", size=6, start=(0, 0))
     n = m.integer("n", 0, 2)

@@ -27,7 +27,7 @@ def solve(m: sl.Model, **options: object) -> sl.Result:
 
 
 def shop() -> tuple[sl.Model, list[sl.models.language.Interval]]:
-    """Six jobs of different sizes on a machine with 3 places; many solutions."""
+    """Return six jobs of different sizes on a resource of capacity 3; it has many solutions."""
     m = sl.Model("shop")
     jobs = [m.interval(f"j{k}", 3 + 5 * k % 11, start=(0, 200)) for k in range(6)]
     m.add(sl.cumulative(jobs, [1 + k % 2 for k in range(6)], 3))
@@ -45,7 +45,7 @@ def test_a_feasible_start_is_accepted() -> None:
     assert not r.warm_start.returned
 
 
-def test_a_start_that_violates_the_model_is_hinted_and_its_fate_told() -> None:
+def test_a_start_that_violates_the_model_is_hinted_and_its_fate_reported() -> None:
     m, jobs = shop()
     compiled = sl.compile(m, "cpsat")
     outcome = compiled.run(Notebook(), Limits(threads=THREADS), sl.Assignment(m, dict.fromkeys(jobs, 0)))
@@ -79,7 +79,7 @@ def test_without_time_nothing_is_known() -> None:
 
 
 def hard() -> sl.Model:
-    """A packing that no solver proves within seconds."""
+    """Return a model whose optimum no solver proves within seconds."""
     m = sl.Model("hard")
     jobs = [m.interval(f"j{k}", 7 + (k * 37) % 41, start=(0, 2000)) for k in range(60)]
     m.add(sl.cumulative(jobs, [2 + (k * 17) % 9 for k in range(60)], 20))
@@ -227,7 +227,7 @@ def test_the_backend_says_its_version() -> None:
 
 
 def test_a_maximum_of_long_sums_of_booleans_does_not_hang_in_presolve() -> None:
-    """As operands themselves, the sums keep ortools 9.15 busy with their 2^40 values, whatever the limit."""
+    """If the sums are operands themselves, ortools 9.15 lists their 2^40 values, whatever the time limit."""
     rng = random.Random(1)
     m = sl.Model("long operands")
     xs = [m.boolean(f"x{i}") for i in range(40)]

@@ -1,4 +1,4 @@
-"""The HiGHS backend: traces, limits, warm starts, ends and conflicts."""
+"""The HiGHS backend: traces, limits, warm starts, outcomes and conflicts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from schedlab.models.neighbourhood import Neighbourhoods
 
 
 def job_shop(seed: int, jobs: int = 6, machines: int = 4, horizon: int = 300) -> sl.Model:
-    """A random job shop; makespan."""
+    """Return a random job shop that minimizes the makespan."""
     rng = random.Random(seed)
     m = sl.Model(f"shop {seed}")
     on: list[list[Any]] = [[] for _ in range(machines)]
@@ -186,7 +186,7 @@ def test_ctrl_c_keeps_the_best_so_far() -> None:
 
 
 def test_no_optimum_is_lost_to_a_tight_tolerance() -> None:
-    """Nobody has to wait for the 3 nodes; with a tolerance of 1e-8 of integrality HiGHS 1.14 called some waiting optimal."""
+    """No job has to wait for the 3 nodes; with an integrality tolerance of 1e-8, HiGHS 1.14 called a wait optimal."""
     rng = random.Random(4)
     drawn = []
     for _ in range(9):

@@ -1,4 +1,4 @@
-"""The Pyomo backend. docplex must not be loaded before pyomo.environ, so that one is imported first."""
+"""The Pyomo backend. pyomo.environ is imported first, because it cannot be imported after docplex."""
 
 from __future__ import annotations
 
