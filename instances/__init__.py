@@ -1,9 +1,10 @@
 """Instance folders, readers of classic formats and of the logs of machines, generators."""
 
-from .files.folder import Fault, InstanceError
+from .files.faults import Fault, InstanceError
 from .formats.batsim import read_batsim, write_batsim
-from .formats.classic import FormatError, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from .formats.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from .formats.eurora_trace import eurora_platform, read_eurora
+from .formats.numbered_lines import FormatError
 from .formats.pbs import read_pbs
 from .formats.sacct import read_sacct
 from .formats.swf import read_swf

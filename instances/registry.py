@@ -77,8 +77,8 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
         kind = files.settings.text("kind")
         if kind in KINDS:
             return KINDS[kind](files, drop_impossible)
-        files.settings.tell("kind", f"one of {', '.join(KINDS)}", kind)
-    files.done()
+        files.settings.add_fault("kind", f"one of {', '.join(KINDS)}", kind)
+    files.raise_faults()
     raise AssertionError("a folder without a known kind has a fault")
 
 

@@ -19,64 +19,18 @@ from datetime import UTC, tzinfo
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..models.dispatch.jobs import Queue
 from ..models.platform import LATEST, Platform
-from .files.writing import SURROGATE
-from .workload import UNKNOWN, BadLine, Floats, Ints, Report, Workload, WorkloadError
+from .logged import MISSING, Bools, Logged, TextColumn, plain
+from .report import BadLine, Report
+from .workload import UNKNOWN, Floats, Ints, Workload, WorkloadError
 
-Bools = NDArray[np.bool_]
 USUAL_EWT = 3600
-MISSING = float("nan")
-UNLIMITED = float("inf")
 NO_WALLTIME = "walltime missing, the runtime stands in"
 STANDS_IN = "where the log has no walltime, the runtime stands in: a dispatcher expects such a job as it turns out"
 SUFFIXED = "job ids not unique, a suffix added"
 NUMBERED = "job id missing, the place in the log stands in"
-
-
-@dataclass(frozen=True, eq=False)
-class TextColumn:
-    """Texts of the jobs: each as an index into ``names``."""
-
-    index: Ints
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, values: Iterable[str]) -> TextColumn:
-        """One text per job.
-
-        >>> TextColumn.of(["b", "a", "b"])
-        TextColumn(index=array([0, 1, 0]), names=('b', 'a'))
-        """
-        found: dict[str, int] = {}
-        index = np.fromiter((found.setdefault(v, len(found)) for v in values), np.int64)
-        return cls(index, tuple(found))
-
-    def keep(self, rows: Ints) -> TextColumn:
-        """The texts of some jobs, without the names that none of them has."""
-        used, index = np.unique(self.index[rows], return_inverse=True)
-        return TextColumn(index.reshape(-1).astype(np.int64), tuple(self.names[k] for k in used.tolist()))
-
-
-@dataclass(frozen=True)
-class Logged:
-    """A job as a log has it. ``changed``: what its reader repaired; ``unusable``: why it cannot be replayed."""
-
-    id: str
-    submit: float = MISSING
-    start: float = MISSING
-    runtime: float = MISSING
-    walltime: float = MISSING
-    units: int = 0
-    request: Mapping[str, int] = field(default_factory=dict)
-    queue: str = ""
-    user: str = ""
-    program: str = ""
-    power: float = MISSING
-    changed: tuple[str, ...] = ()
-    unusable: str = ""
 
 
 @dataclass(frozen=True)
@@ -262,15 +216,6 @@ class Trace:
         reasons = list(self._reasons)
         for k in np.flatnonzero(self._why >= 0).tolist():
             yield self.ids[k], reasons[int(self._why[k])]
-
-
-def plain(name: str) -> str:
-    """A name as a table can hold it: without spaces around it, and U+FFFD for what is no character.
-
-    >>> plain(" a b ")
-    'a b'
-    """
-    return SURROGATE.sub("\ufffd", name).strip()
 
 
 def _beyond(*seconds: Floats) -> Bools:

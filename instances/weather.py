@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..models.step_function import DAY, HOUR, StepFunction
-from .files.folder import Fault, InstanceError
+from .files.faults import Fault, InstanceError
 from .files.sheet import COMMENT, Sheet
 from .files.writing import comment_line, to_csv, write_files
 from .formats.weather import Reading, read_epw, read_plain, read_pvgis
@@ -92,10 +92,10 @@ def read_weather(path: str | Path, window: str | None = None) -> Weather:
     """
     sheet = Sheet(Path(path))
     reading = _read(sheet)
-    sheet.done()
+    sheet.raise_faults()
     if not reading.values:
-        sheet.tell(None, "rows", "a temperature per hour", None)
-        sheet.done()
+        sheet.add_fault(None, "rows", "a temperature per hour", None)
+        sheet.raise_faults()
     end = reading.times[-1] + _step(reading.times)
     weather = Weather(
         sheet.path.stem, sheet.path.name, StepFunction(reading.times, reading.values, end), tuple(reading.dates)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..models.dispatch.jobs import Durations, Job, Queue, Window
 from ..models.dispatch.problem import Dispatch, impossible
-from ..models.excerpt import shortened, visible
 from ..models.platform import LATEST, Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
+from .report import Report
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -22,56 +21,10 @@ UNKNOWN = -1
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
 )  # fmt: skip
-REASONS = 5  # why jobs are left out, that an error tells
 
 
 class WorkloadError(ValueError):
     """A trace cannot be used: it is empty, or has no job that the platform can hold; the message says what to do."""
-
-
-@dataclass(frozen=True)
-class BadLine:
-    """A line of a trace that could not be read: where, and what was expected."""
-
-    file: str
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        return shortened(visible(f"{self.file}, line {self.line}: {self.message}"))
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was done to a trace: ``repairs`` (what -> how many jobs), lines that could not be read, jobs left out (id, why)."""
-
-    repairs: Mapping[str, int] = field(default_factory=dict)
-    bad_lines: tuple[BadLine, ...] = ()
-    dropped: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
-
-    def losses(self) -> str:
-        """How many lines and jobs are not there, then the first such line and the commonest reasons, a line each."""
-        bad = f"; {len(self.bad_lines)} lines could not be read" if self.bad_lines else ""
-        gone = f"; {len(self.dropped)} jobs were left out" if self.dropped else ""
-        reasons = Counter(why for _, why in self.dropped).most_common()
-        told = [str(line) for line in self.bad_lines[:1]]
-        told += [f"{n} job{'s' * (n != 1)}: {why}" for why, n in reasons[:REASONS]]
-        told += [f"{sum(n for _, n in reasons[REASONS:])} jobs: other reasons"] if len(reasons) > REASONS else []
-        return "\n  ".join([bad + gone, *told])
-
-    def and_also(
-        self,
-        repairs: Mapping[str, int] | None = None,
-        dropped: Iterable[tuple[str, str]] = (),
-        notes: Iterable[str] = (),
-    ) -> Report:
-        """This report with more in it."""
-        counts = dict(self.repairs)
-        for what, n in (repairs or {}).items():
-            if n:
-                counts[what] = counts.get(what, 0) + n
-        return replace(self, repairs=counts, dropped=(*self.dropped, *dropped), notes=(*self.notes, *notes))
 
 
 @dataclass(frozen=True)

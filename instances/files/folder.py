@@ -16,7 +16,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from ...models.excerpt import excerpt, shortened, visible
+from .faults import Fault, InstanceError
 from .lines import LARGEST_FILE, LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines
 from .own_files import ForeignFile, own_file
 
@@ -24,34 +24,7 @@ SETTINGS = "instance.toml"
 MOST_WHOLE = 2**53  # of whole numbers whose meaning sets no limit: what a float holds exactly
 MOST_NUMBER = 1e15  # of other numbers, in size: sums and products of them stay finite
 Place = tuple[str | int, ...]
-SHOWN = 50  # faults in the message of an error
 DEEPEST = 20  # tables and lists within each other
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One mistake of an instance's files: where, what was expected, what was found."""
-
-    file: str
-    line: int | None
-    field: str
-    expected: str
-    found: object
-
-    def __str__(self) -> str:
-        where = self.file if self.line is None else f"{self.file}, line {self.line}"
-        found = "nothing" if self.found is None else excerpt(self.found)
-        return shortened(visible(f"{where}, {self.field}: expected {self.expected}, found {found}"))
-
-
-class InstanceError(ValueError):
-    """An instance that cannot be used; ``faults`` lists everything that is wrong with it, each with its place."""
-
-    def __init__(self, path: Path, faults: Sequence[Fault]) -> None:
-        self.path, self.faults = path, tuple(faults)
-        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-        count += f", the first {SHOWN} of them" if len(faults) > SHOWN else ""
-        super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults[:SHOWN])]))
 
 
 @dataclass
@@ -75,14 +48,14 @@ class Folder:
                     raise RecursionError
                 values = found
             except RecursionError:
-                self.tell(
+                self.add_fault(
                     SETTINGS, None, "syntax", f"TOML with at most {DEEPEST} tables and lists within each other", "more"
                 )
             except tomllib.TOMLDecodeError as e:
                 place = re.search(r"\(at line (\d+)", str(e))
-                self.tell(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
+                self.add_fault(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
             except ValueError:
-                self.tell(SETTINGS, line_of_long_number(text), "syntax", "numbers of 64 bits", "more digits")
+                self.add_fault(SETTINGS, line_of_long_number(text), "syntax", "numbers of 64 bits", "more digits")
             self.lines = _toml_lines(text)
         _check_range(self, values)
         self.settings = Table(self, values, ())
@@ -91,20 +64,22 @@ class Folder:
         try:
             return read_text(own_file(self.path, name), most)
         except FileNotFoundError:
-            self.tell(name, None, "file", f"a file of this name in {self.path}", None)
+            self.add_fault(name, None, "file", f"a file of this name in {self.path}", None)
         except UnicodeDecodeError as e:
-            self.tell(name, None, "encoding", "UTF-8", str(e))
+            self.add_fault(name, None, "encoding", "UTF-8", str(e))
         except ForeignFile as e:
-            self.tell(name, None, "file", f"a regular file of {self.path}", str(e))
+            self.add_fault(name, None, "file", f"a regular file of {self.path}", str(e))
         except TextError as e:
-            self.tell(name, e.line, e.field, f"{e.expected} in {self.path}" if e.found is None else e.expected, e.found)
+            self.add_fault(
+                name, e.line, e.field, f"{e.expected} in {self.path}" if e.found is None else e.expected, e.found
+            )
         return None
 
-    def tell(self, file: str, line: int | None, where: str, expected: str, found: object) -> None:
+    def add_fault(self, file: str, line: int | None, where: str, expected: str, found: object) -> None:
         """Note a fault and go on."""
         self.faults.append(Fault(file, line, where, expected, found))
 
-    def done(self) -> None:
+    def raise_faults(self) -> None:
         """Raise InstanceError with all faults told so far, if there are any."""
         if self.faults:
             raise InstanceError(self.path, self.faults)
@@ -117,7 +92,7 @@ class Folder:
         try:
             yield from self._rows(name, csv_rows(name, io.StringIO(text, newline="")), columns, optional)
         except TextError as e:
-            self.tell(name, e.line, e.field, e.expected, e.found)
+            self.add_fault(name, e.line, e.field, e.expected, e.found)
 
     def _rows(
         self, name: str, table: Iterator[tuple[int, list[str]]], columns: Sequence[str], optional: Sequence[str]
@@ -125,21 +100,21 @@ class Folder:
         header = [h.strip() for h in next(table, (1, []))[1]]
         for column in columns:
             if column not in header:
-                self.tell(
+                self.add_fault(
                     name, 1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None
                 )
         for column in dict.fromkeys(header):
             if column not in columns and column not in optional:
-                self.tell(name, 1, column, f"only the columns {', '.join([*columns, *optional])}", column)
+                self.add_fault(name, 1, column, f"only the columns {', '.join([*columns, *optional])}", column)
             if header.count(column) > 1:
-                self.tell(name, 1, column, "this column once", header.count(column))
+                self.add_fault(name, 1, column, "this column once", header.count(column))
         if any(c not in header for c in columns):
             return
         for line, cells in table:
             if len(cells) == len(header):
                 yield TableRow(self, name, line, dict(zip(header, (c.strip() for c in cells), strict=True)))
             elif cells:
-                self.tell(name, line, "row", f"{len(header)} fields", len(cells))
+                self.add_fault(name, line, "row", f"{len(header)} fields", len(cells))
 
 
 class Table:
@@ -148,19 +123,19 @@ class Table:
     def __init__(self, folder: Folder, values: Mapping[str, Any], place: Place) -> None:
         self.folder, self.values, self.place = folder, values, place
 
-    def tell(self, key: str | int, expected: str, found: object) -> None:
+    def add_fault(self, key: str | int, expected: str, found: object) -> None:
         """Note a fault of the value under ``key``, at its line or that of its table."""
         place: Place = (*self.place, key)
         lines = self.folder.lines
         line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), None)
-        self.folder.tell(SETTINGS, line, _dotted(place), expected, found)
+        self.folder.add_fault(SETTINGS, line, _dotted(place), expected, found)
 
     def text(self, key: str, default: str | None = None) -> str:
         """A string; without a default it must be there."""
         value = self.values.get(key, default)
         if isinstance(value, str):
             return value
-        self.tell(key, "a text", value)
+        self.add_fault(key, "a text", value)
         return ""
 
     def whole(self, key: str, least: int, default: int | None = None, most: int = MOST_WHOLE) -> int:
@@ -168,14 +143,14 @@ class Table:
         value = self.values.get(key, default)
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        self.tell(key, _whole_number(value, least, most), value)
+        self.add_fault(key, _whole_number(value, least, most), value)
         return least
 
     def wholes(self, key: str, least: int = 0, *, needed: bool = True, most: int = MOST_WHOLE) -> dict[str, int]:
         """A table of whole numbers, {name: number}."""
         value = self.values.get(key, None if needed else {})
         if not isinstance(value, dict):
-            self.tell(key, "a table of whole numbers", value)
+            self.add_fault(key, "a table of whole numbers", value)
             return {}
         inside = Table(self.folder, value, (*self.place, key))
         return {name: inside.whole(name, least, most=most) for name in value}
@@ -184,7 +159,7 @@ class Table:
         """A table, empty where it is missing."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
-            self.tell(key, "a table", value)
+            self.add_fault(key, "a table", value)
             value = {}
         return Table(self.folder, value, (*self.place, key))
 
@@ -192,7 +167,7 @@ class Table:
         """A list of at least one table."""
         value = self.values.get(key)
         if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
-            self.tell(key, f"at least one table [[{_dotted((*self.place, key))}]]", value)
+            self.add_fault(key, f"at least one table [[{_dotted((*self.place, key))}]]", value)
             return []
         return [Table(self.folder, v, (*self.place, key, i)) for i, v in enumerate(value)]
 
@@ -201,7 +176,7 @@ class Table:
         for key in self.values:
             if key not in known:
                 near = difflib.get_close_matches(key, known, n=1)
-                self.tell(key, f"{near[0]!r} perhaps" if near else f"one of {', '.join(known)}", key)
+                self.add_fault(key, f"{near[0]!r} perhaps" if near else f"one of {', '.join(known)}", key)
 
 
 @dataclass(frozen=True)
@@ -213,22 +188,22 @@ class TableRow:
     line: int
     cells: Mapping[str, str]
 
-    def tell(self, column: str, expected: str, found: object) -> None:
+    def add_fault(self, column: str, expected: str, found: object) -> None:
         """Note a fault of the cell in ``column``."""
-        self.folder.tell(self.file, self.line, column, expected, found)
+        self.folder.add_fault(self.file, self.line, column, expected, found)
 
     def text(self, column: str) -> str:
         """A text that is not empty."""
         value = self.cells[column]
         if not value:
-            self.tell(column, "a text", None)
+            self.add_fault(column, "a text", None)
         return value
 
     def whole(self, column: str, least: int, most: int = MOST_WHOLE) -> int:
         """A whole number from ``least`` to ``most``."""
         found = self.maybe_whole(column, least, most)
         if found is None:
-            self.tell(column, f"a whole number of at least {least}", None)
+            self.add_fault(column, f"a whole number of at least {least}", None)
             return least
         return found
 
@@ -242,7 +217,7 @@ class TableRow:
         except ValueError:
             found = least - 1
         if not least <= found <= most:
-            self.tell(column, _whole_number(found, least, most), value)
+            self.add_fault(column, _whole_number(found, least, most), value)
             return least
         return found
 
@@ -256,7 +231,7 @@ class TableRow:
         except ValueError:
             found = -1.0
         if not 0 <= found <= MOST_NUMBER:
-            self.tell(column, f"a number of at least 0{f', at most {MOST_NUMBER:g}' * (found > 0)}", value)
+            self.add_fault(column, f"a number of at least 0{f', at most {MOST_NUMBER:g}' * (found > 0)}", value)
             return None
         return found
 
@@ -285,10 +260,10 @@ def _check_range(folder: Folder, values: dict[str, Any]) -> None:
             if isinstance(value, (dict, list)):
                 todo.append(((*place, key), value))
             elif isinstance(value, int) and abs(value) >= 2**63:
-                Table(folder, {}, place).tell(key, "a number of 64 bits", f"one of {value.bit_length():,} bits")
+                Table(folder, {}, place).add_fault(key, "a number of 64 bits", f"one of {value.bit_length():,} bits")
                 inside[key] = 1
             elif isinstance(value, float) and MOST_NUMBER < abs(value) < inf:
-                Table(folder, {}, place).tell(key, f"a number of at most {MOST_NUMBER:g}", value)
+                Table(folder, {}, place).add_fault(key, f"a number of at most {MOST_NUMBER:g}", value)
                 inside[key] = 1
 
 

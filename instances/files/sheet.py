@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .folder import MOST_NUMBER, Fault, InstanceError
+from .faults import Fault, InstanceError
+from .folder import MOST_NUMBER
 from .lines import TextError, csv_cells, read_lines
 
 COMMENT = "#"
@@ -21,9 +22,9 @@ class SheetRow:
     number: int
     cells: Mapping[str, str]
 
-    def tell(self, column: str, expected: str, found: object) -> None:
+    def add_fault(self, column: str, expected: str, found: object) -> None:
         """Note a fault of this row."""
-        self.sheet.tell(self.number, column, expected, found)
+        self.sheet.add_fault(self.number, column, expected, found)
 
     def maybe(self, column: str, expected: str = "a number") -> float | None:
         """The number in a column; None where the cell is empty or there is no such column, or what is there is none."""
@@ -35,14 +36,14 @@ class SheetRow:
         except ValueError:
             value = float("nan")
         if not abs(value) <= MOST_NUMBER:
-            self.tell(column, expected + f", at most {MOST_NUMBER:g}" * (abs(value) > MOST_NUMBER), text)
+            self.add_fault(column, expected + f", at most {MOST_NUMBER:g}" * (abs(value) > MOST_NUMBER), text)
             return None
         return value
 
     def number_in(self, column: str, expected: str = "a number") -> float | None:
         """The same of a cell that must not be empty; None after a fault."""
         if not self.cells.get(column, ""):
-            self.tell(column, expected, None)
+            self.add_fault(column, expected, None)
         return self.maybe(column, expected)
 
 
@@ -61,11 +62,11 @@ class Sheet:
         self.path = Path(self.path)
         self.lines = read_lines(self.path)
 
-    def tell(self, line: int | None, where: str, expected: str, found: object) -> None:
+    def add_fault(self, line: int | None, where: str, expected: str, found: object) -> None:
         """Note a fault and go on."""
         self.faults.append(Fault(self.path.name, line, where, expected, found))
 
-    def done(self) -> None:
+    def raise_faults(self) -> None:
         """Raise InstanceError with the faults told so far, if there are any: the first ten, and how many more."""
         if len(self.faults) > SHOWN:
             more = len(self.faults) - SHOWN
@@ -88,7 +89,7 @@ class Sheet:
             if len(row) == len(header):
                 yield SheetRow(self, number, dict(zip(header, (c.strip() for c in row), strict=True)))
             elif row:
-                self.tell(number, "row", f"{len(header)} fields, as in the header", len(row))
+                self.add_fault(number, "row", f"{len(header)} fields, as in the header", len(row))
 
     def _cells(self, skip: int) -> Iterator[tuple[int, Sequence[str]]]:
         """(line, cells) of all but comments and what stands empty above the header; an empty line has no cells."""
@@ -103,8 +104,8 @@ class Sheet:
         try:
             return csv_cells(self.path, number, text)
         except TextError as e:
-            self.tell(number, e.field, e.expected, e.found)
-            self.done()
+            self.add_fault(number, e.field, e.expected, e.found)
+            self.raise_faults()
             raise
 
 

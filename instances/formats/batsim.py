@@ -16,7 +16,8 @@ from typing import Any
 
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
 from ..files.lines import read_json
-from ..repair import Logged, Trace
+from ..logged import Logged
+from ..repair import Trace
 from ..workload import Workload, WorkloadError
 
 MOST = MOST_NODES  # resources

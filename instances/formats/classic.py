@@ -4,66 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from ...models.platform import LATEST, ProblemError
+from ...models.platform import ProblemError
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
-from ..files.lines import TextError, read_text, split_lines
+from .numbered_lines import FormatError, NumberedLine, is_whole, numbered_lines
 
 MOST = 100_000  # resources, machines
-MOST_DIGITS = len(str(LATEST))
-
-
-class FormatError(ValueError):
-    """A file that is not in its format; the message says where, what was expected and what was found."""
-
-    def __init__(self, path: Path, line: int, expected: str, found: object) -> None:
-        self.path, self.line = path, line
-        shown = repr(found) if found else "nothing"
-        super().__init__(f"{path}, line {line}: expected {expected}, found {shown}")
-
-
-@dataclass(frozen=True)
-class NumberedLine:
-    """A line of a file that is not empty, with its number, counted from 1."""
-
-    path: Path
-    number: int
-    text: str
-
-    def error(self, expected: str) -> FormatError:
-        """What is wrong with this line."""
-        return FormatError(self.path, self.number, expected, self.text.strip()[:80])
-
-    def numbers(self, expected: str, least: int = 0) -> list[int]:
-        """Its whole numbers, at least ``least`` of them and none negative."""
-        words = self.text.split()
-        if len(words) < least or not all(map(_is_whole, words)):
-            raise self.error(expected)
-        return [int(w) for w in words]
-
-
-def _is_whole(word: str) -> bool:
-    """Whether it is a whole number that data can have: up to eleven digits."""
-    return word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS
-
-
-def _lines(path: str | Path) -> list[NumberedLine]:
-    """The lines with text; those that begin with # are comments."""
-    where = Path(path)
-    try:
-        text = read_text(where)
-    except UnicodeDecodeError as e:
-        raise FormatError(where, 1, "a text file in UTF-8", str(e)) from None
-    except TextError as e:
-        raise FormatError(where, e.line or 1, e.expected, e.found) from None
-    lines = enumerate(split_lines(text), 1)
-    found = [NumberedLine(where, n, t) for n, t in lines if t.strip() and not t.lstrip().startswith("#")]
-    if not found:
-        raise FormatError(where, 1, "a text", None)
-    return found
 
 
 def _project(
@@ -81,7 +29,7 @@ def read_psplib(path: str | Path) -> Project:
     Raises FormatError with the line, ProblemError for data that contradict themselves. Source: Kolisch and Sprecher,
     PSPLIB, European Journal of Operational Research 96 (1996).
     """
-    lines = _lines(path)
+    lines = numbered_lines(path)
     renewable, non_renewable = _resource_counts(lines)
     names = [f"R{k + 1}" for k in range(renewable)] + [f"N{k + 1}" for k in range(non_renewable)]
     links, modes_of = _psplib_precedences(lines)
@@ -173,7 +121,7 @@ def read_patterson(path: str | Path) -> Project:
 
     Raises FormatError with the line. Source: Patterson, Management Science 30 (1984).
     """
-    take = _Numbers(_lines(path))
+    take = _Numbers(numbered_lines(path))
     n, k = take.next("the number of tasks"), take.next("the number of resources")
     resources = [Resource(f"R{r + 1}", take.next(f"the capacity of resource {r + 1}")) for r in range(k)]
     tasks, links = [], list[tuple[str, str]]()
@@ -196,7 +144,7 @@ class _Numbers:
     def next(self, expected: str) -> int:
         """The next number. Raises FormatError for anything else, or the end of the file."""
         line, word = next(self._words, (self._last, ""))
-        if not _is_whole(word):
+        if not is_whole(word):
             raise FormatError(line.path, line.number, expected, word or "the end of the file")
         return int(word)
 
@@ -207,7 +155,7 @@ def read_jsplib(path: str | Path) -> Project:
     Machines are numbered from 0. Tasks are named "job 1 step 1" and so on. Raises FormatError with the line.
     Source: Taillard, European Journal of Operational Research 64 (1993), and JSPLIB.
     """
-    lines = _lines(path)
+    lines = numbered_lines(path)
     lines[0].numbers("the numbers of jobs and machines")
     jobs, machines = _size(lines[0])
     steps_of = []
@@ -228,7 +176,7 @@ def read_fjsplib(path: str | Path) -> Project:
 
     Raises FormatError with the line. Source: Brandimarte, Annals of Operations Research 41 (1993).
     """
-    lines = _lines(path)
+    lines = numbered_lines(path)
     jobs, machines = _size(lines[0])
     steps_of = []
     for line in _rows(lines, jobs):
@@ -241,7 +189,7 @@ def read_fjsplib(path: str | Path) -> Project:
 def _size(line: NumberedLine) -> tuple[int, int]:
     """The numbers of jobs and of machines; what follows in the line is not read."""
     head = line.text.split()[:2]
-    if len(head) < 2 or not all(map(_is_whole, head)) or int(head[1]) > MOST:
+    if len(head) < 2 or not all(map(is_whole, head)) or int(head[1]) > MOST:
         raise line.error(f"the numbers of jobs and machines (at most {MOST:,})")
     return int(head[0]), int(head[1])
 

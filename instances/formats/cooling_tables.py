@@ -85,23 +85,25 @@ def read_cooling(path: str | Path) -> Cooling:
     temperature = one_of(header, TEMPERATURE)
     for column, there in ((TEMPERATURE[0], temperature), (POWER, POWER in header)):
         if not there:
-            sheet.tell(1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None)
+            sheet.add_fault(1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None)
     if COOLING not in header and PUE not in header:
-        sheet.tell(1, COOLING, f"a column {COOLING} or {PUE} beside {', '.join(header) or 'an empty header'}", None)
-    sheet.done()
+        sheet.add_fault(
+            1, COOLING, f"a column {COOLING} or {PUE} beside {', '.join(header) or 'an empty header'}", None
+        )
+    sheet.raise_faults()
     cells: dict[tuple[float, float], float] = {}
     lines: dict[tuple[float, float], int] = {}
     for row in sheet.rows():
         t, p = row.number_in(str(temperature), "degrees C"), row.number_in(POWER, "watts of at least 0")
         if p is not None and p < 0:
-            row.tell(POWER, "watts of at least 0", p)
+            row.add_fault(POWER, "watts of at least 0", p)
         elif t is not None and p is not None:
             if (t, p) in cells:
-                row.tell("row", f"one row for {_pair(t, p)} (line {lines[t, p]} has it too)", "a second one")
+                row.add_fault("row", f"one row for {_pair(t, p)} (line {lines[t, p]} has it too)", "a second one")
             lines.setdefault((t, p), row.number)
             cells[t, p] = _watts(row, p)
     if not cells and not sheet.faults:
-        sheet.tell(None, "rows", "a row per temperature and IT power", None)
+        sheet.add_fault(None, "rows", "a row per temperature and IT power", None)
     return _table(sheet, cells)
 
 
@@ -110,21 +112,21 @@ def _watts(row: SheetRow, power: float) -> float:
     before = len(row.sheet.faults)
     watts, pue = row.maybe(COOLING), row.maybe(PUE)
     if watts is not None and watts < 0:
-        row.tell(COOLING, "watts of at least 0, as a PUE is at least 1", watts)
+        row.add_fault(COOLING, "watts of at least 0, as a PUE is at least 1", watts)
     if pue is not None and power == 0:
-        row.tell(PUE, "nothing, as PUE has no meaning at 0 W", pue)
+        row.add_fault(PUE, "nothing, as PUE has no meaning at 0 W", pue)
     if pue is not None and pue < 1:
-        row.tell(PUE, "at least 1", pue)
+        row.add_fault(PUE, "at least 1", pue)
     if len(row.sheet.faults) > before:
         return 0.0
     if watts is None and pue is None:
         if power > 0:
-            row.tell(COOLING if COOLING in row.cells else PUE, "a number here or as the other of both", None)
+            row.add_fault(COOLING if COOLING in row.cells else PUE, "a number here or as the other of both", None)
         return 0.0
     if watts is None:
         return (float(pue or 1.0) - 1) * power
     if pue is not None and abs(1 + watts / power - pue) > AGREE:
-        row.tell(PUE, f"{1 + watts / power:.10g}, as the cooling power says", pue)
+        row.add_fault(PUE, f"{1 + watts / power:.10g}, as the cooling power says", pue)
     return watts
 
 
@@ -133,16 +135,16 @@ def _table(sheet: Sheet, cells: Mapping[tuple[float, float], float]) -> Cooling:
     temperatures, powers = sorted({t for t, _ in cells}), sorted({p for _, p in cells})
     missing = ((t, p) for t in temperatures for p in powers if (t, p) not in cells)
     for t, p in islice(missing, SHOWN + 1 if len(cells) < len(temperatures) * len(powers) else 0):
-        sheet.tell(None, "rows", f"a row for {_pair(t, p)}, as there is one for {p:g} W elsewhere", None)
-    sheet.done()
+        sheet.add_fault(None, "rows", f"a row for {_pair(t, p)}, as there is one for {p:g} W elsewhere", None)
+    sheet.raise_faults()
     rows = [[cells[t, p] for p in powers] for t in temperatures]
     if powers[0] > 0:
         powers, rows = [0.0, *powers], [[0.0, *row] for row in rows]
     try:
         return Cooling(sheet.path.stem, temperatures, powers, rows)
     except ProblemError as e:
-        sheet.tell(None, "table", "a table without contradictions", str(e))
-        sheet.done()
+        sheet.add_fault(None, "table", "a table without contradictions", str(e))
+        sheet.raise_faults()
         raise AssertionError("a table that cannot be made is a fault") from e
 
 

@@ -11,8 +11,10 @@ from pathlib import Path
 from ...models.dispatch.jobs import DAY
 from ...models.platform import NodeGroup, Platform
 from ..files.lines import csv_rows, read_lines
-from ..repair import Logged, Trace
-from ..workload import BadLine, Workload, WorkloadError
+from ..logged import Logged
+from ..repair import Trace
+from ..report import BadLine
+from ..workload import Workload, WorkloadError
 
 COLUMNS = (
     "job_id", "queue", "submit", "start", "end", "req_nodes", "walltime_req_hhmm", "app_type", "cores_per_node",

@@ -9,8 +9,10 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 
 from ..files.lines import read_lines
-from ..repair import MISSING, Logged, Trace
-from ..workload import BadLine, Workload
+from ..logged import MISSING, Logged
+from ..repair import Trace
+from ..report import BadLine
+from ..workload import Workload
 
 STAMP = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
 # a word without = is taken too, whole: a search for words with = begins anew at each of its characters, in quadratic time

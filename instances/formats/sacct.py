@@ -10,8 +10,10 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from ..files.lines import read_lines
-from ..repair import MISSING, UNLIMITED, Logged, Trace
-from ..workload import BadLine, Workload, WorkloadError
+from ..logged import MISSING, UNLIMITED, Logged
+from ..repair import Trace
+from ..report import BadLine
+from ..workload import Workload, WorkloadError
 
 NODES, CPUS = ("NNodes", "AllocNodes"), ("NCPUS", "AllocCPUS", "ReqCPUS")
 NEEDED = (("JobID",), ("Submit",), ("Start",), ("End", "Elapsed"), ("Timelimit",), NODES, CPUS)

@@ -16,8 +16,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from ..files.lines import read_lines
-from ..repair import MISSING, Bools, TextColumn, Trace
-from ..workload import BadLine, Floats, Ints, Report, Workload, WorkloadError
+from ..logged import MISSING, Bools, TextColumn
+from ..repair import Trace
+from ..report import BadLine, Report
+from ..workload import Floats, Ints, Workload, WorkloadError
 
 FIELDS = (
     "job number", "submit time", "wait time", "runtime", "allocated processors", "average CPU time", "used memory",

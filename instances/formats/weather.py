@@ -36,7 +36,7 @@ def read_epw(sheet: Sheet) -> Reading:
     periods = next((line for line in sheet.lines[:EPW_HEADER] if line.upper().startswith("DATA PERIODS,")), "")
     cells = [c.strip() for c in periods.split(",")]
     if len(cells) < 3 or cells[2] != "1":
-        sheet.tell(EPW_HEADER, "DATA PERIODS", "DATA PERIODS,1,1,... with one record per hour", periods or None)
+        sheet.add_fault(EPW_HEADER, "DATA PERIODS", "DATA PERIODS,1,1,... with one record per hour", periods or None)
         return Reading()
     hours = Hours(sheet)
     for number, text in enumerate(sheet.lines[EPW_HEADER:], EPW_HEADER + 1):
@@ -44,7 +44,7 @@ def read_epw(sheet: Sheet) -> Reading:
             continue
         row = sheet.cells(number, text)
         if len(row) < EPW_FIELDS:
-            sheet.tell(number, "row", f"a record of EPW, with at least {EPW_FIELDS} fields", len(row))
+            sheet.add_fault(number, "row", f"a record of EPW, with at least {EPW_FIELDS} fields", len(row))
             continue
         names = ("month", "day", "hour", "dry bulb")
         line = SheetRow(sheet, number, dict(zip(names, (*row[1:4], row[EPW_DRY_BULB].strip()), strict=True)))
@@ -55,7 +55,7 @@ def read_epw(sheet: Sheet) -> Reading:
 def read_pvgis(sheet: Sheet, top: int) -> Reading:
     """The typical year of PVGIS: ``top`` lines, then ``time(UTC),T2m,...`` with 20180101:0000, up to an empty line."""
     if "t2m" not in sheet.header(top):
-        sheet.tell(top + 1, "T2m", "a column of this name, the air temperature", None)
+        sheet.add_fault(top + 1, "T2m", "a column of this name, the air temperature", None)
         return Reading()
     hours = Hours(sheet)
     for line in sheet.rows(top, until_empty=True):
@@ -63,7 +63,7 @@ def read_pvgis(sheet: Sheet, top: int) -> Reading:
         try:
             stamp = datetime.strptime(text, "%Y%m%d:%H%M")
         except ValueError:
-            line.tell("time(UTC)", "a time such as 20180101:0000", text)
+            line.add_fault("time(UTC)", "a time such as 20180101:0000", text)
             continue
         hours.add(line, (stamp.month, stamp.day, stamp.hour), celsius(line, "t2m"))
     return hours.reading
@@ -75,14 +75,14 @@ def read_plain(sheet: Sheet) -> Reading:
     column = one_of(header, TEMPERATURE)
     if column is None:
         beside = ", ".join(header) or "an empty header"
-        sheet.tell(None, "columns", f"a column of temperatures ({', '.join(TEMPERATURE)})", beside)
+        sheet.add_fault(None, "columns", f"a column of temperatures ({', '.join(TEMPERATURE)})", beside)
         return Reading()
     if "time_s" in header:
         return _by_seconds(sheet, column)
     if "month" in header and "day" in header:
         hour = one_of(header, HOURS)
         if hour is None:
-            sheet.tell(None, "columns", "hour_ending (1 to 24) or hour (0 to 23) beside month and day", None)
+            sheet.add_fault(None, "columns", "hour_ending (1 to 24) or hour (0 to 23) beside month and day", None)
             return Reading()
         return _by_hours(sheet, column, hour)
     stamp = one_of(header, STAMPS)
@@ -96,9 +96,9 @@ def _by_seconds(sheet: Sheet, column: str) -> Reading:
         if t is None or value is None:
             continue
         if t != int(t) or abs(t) > LATEST:
-            line.tell("time_s", f"a whole number of seconds, at most {LATEST}", line.cells["time_s"])
+            line.add_fault("time_s", f"a whole number of seconds, at most {LATEST}", line.cells["time_s"])
         elif found.times and t <= found.times[-1]:
-            line.tell("time_s", f"a later time than the {found.times[-1]} s of the row before", int(t))
+            line.add_fault("time_s", f"a later time than the {found.times[-1]} s of the row before", int(t))
         else:
             found.times.append(int(t))
             found.values.append(value)
@@ -127,12 +127,14 @@ def _by_stamps(sheet: Sheet, column: str, stamp: str) -> Reading:
         if moment is None:
             continue
         if moments and (moment.tzinfo is None) != (moments[0].tzinfo is None):
-            line.tell(stamp, "a time zone in all rows or in none", line.cells[stamp])
+            line.add_fault(stamp, "a time zone in all rows or in none", line.cells[stamp])
             continue
         if len(moments) > 1 and moment - moments[-1] != moments[1] - moments[0]:
-            line.tell(stamp, f"{moments[-1] + (moments[1] - moments[0])}, the next time; {FILL}", line.cells[stamp])
+            line.add_fault(
+                stamp, f"{moments[-1] + (moments[1] - moments[0])}, the next time; {FILL}", line.cells[stamp]
+            )
         if len(moments) == 1 and moment <= moments[0]:
-            line.tell(stamp, f"a time later than {moments[0]}", line.cells[stamp])
+            line.add_fault(stamp, f"a time later than {moments[0]}", line.cells[stamp])
             return found
         moments.append(moment)
         found.values.append(value or 0.0)
@@ -146,20 +148,20 @@ def _moment(line: SheetRow, stamp: str) -> datetime | None:
     try:
         return datetime.fromisoformat(line.cells[stamp])
     except ValueError:
-        line.tell(stamp, "a date with a time such as 2012-07-15T13:00", line.cells[stamp] or None)
+        line.add_fault(stamp, "a date with a time such as 2012-07-15T13:00", line.cells[stamp] or None)
         return None
 
 
 def celsius(line: SheetRow, column: str, missing: float | None = None) -> float | None:
     """A temperature; None after a fault."""
     if not line.cells.get(column, ""):
-        line.tell(column, f"a temperature; {FILL}", None)
+        line.add_fault(column, f"a temperature; {FILL}", None)
         return None
     value = line.maybe(column, DEGREES)
     if value is not None and missing is not None and value == missing:
-        line.tell(column, f"a temperature ({missing} means that it is missing); {FILL}", value)
+        line.add_fault(column, f"a temperature ({missing} means that it is missing); {FILL}", value)
     elif value is not None and not COLDEST <= value <= HOTTEST:
-        line.tell(column, DEGREES, value)
+        line.add_fault(column, DEGREES, value)
     else:
         return value
     return None
@@ -182,7 +184,7 @@ class Hours:
             return
         if self.last is not None and place not in (following := _following(self.last)):
             month, day, hour = following[0]
-            line.tell(
+            line.add_fault(
                 "time",
                 f"{month:02}-{day:02} {hour:02}:00, the next hour; {FILL}",
                 "{:02}-{:02} {:02}:00".format(*place),
@@ -221,7 +223,7 @@ def _place(line: SheetRow, column: str, first: int) -> tuple[int, int, int] | No
         if value is None:
             continue
         if value != int(value) or not low <= value <= high:
-            line.tell(name, expected, line.cells[name])
+            line.add_fault(name, expected, line.cells[name])
             continue
         found.append(int(value))
     if len(found) < 3:
@@ -229,6 +231,6 @@ def _place(line: SheetRow, column: str, first: int) -> tuple[int, int, int] | No
     try:
         date(TEMPLATE_YEARS[1], found[0], found[1])
     except ValueError:
-        line.tell("day", f"a day of month {found[0]}", found[1])
+        line.add_fault("day", f"a day of month {found[0]}", found[1])
         return None
     return found[0], found[1], found[2] - first

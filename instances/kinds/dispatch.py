@@ -32,7 +32,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     s.only("kind", "description", "source", "objective", "platform", "queues", "generator", "repairs")
     objective = s.text("objective", "weighted-wait")
     if objective not in OBJECTIVES:
-        s.tell("objective", f"one of {', '.join(OBJECTIVES)}", objective)
+        s.add_fault("objective", f"one of {', '.join(OBJECTIVES)}", objective)
     description, source = s.text("description", ""), s.text("source", "")
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
     batch = read_batch(folder, drop_impossible)
@@ -59,16 +59,16 @@ def read_batch(folder: Folder, drop_impossible: bool = False) -> Batch:
     queues = _queues(folder.settings)
     platform = _platform(folder.settings.table("platform"))
     if platform is None:
-        folder.done()
+        folder.raise_faults()
         raise AssertionError("a platform that is missing is a fault")
     jobs = _jobs(folder, platform, [q.name for q in queues])
-    folder.done()
+    folder.raise_faults()
     dropped = impossible(platform, [j for j, _ in jobs])
     rows = {j.id: row for j, row in jobs}
     if not drop_impossible:
         for job, why in dropped:
-            rows[job.id].tell("units", "a job that the empty platform can hold", f"job {job.id} {why}")
-        folder.done()
+            rows[job.id].add_fault("units", "a job that the empty platform can hold", f"job {job.id} {why}")
+        folder.raise_faults()
     gone = {job.id for job, _ in dropped}
     return Batch(platform, queues, [j for j, _ in jobs if j.id not in gone], rows, dropped)
 
@@ -85,7 +85,7 @@ def _platform(table: Table) -> Platform | None:
     try:
         return Platform(groups)
     except ProblemError as e:
-        table.tell("groups", "groups of nodes, each with a name of its own", str(e))
+        table.add_fault("groups", "groups of nodes, each with a name of its own", str(e))
         return None
 
 
@@ -95,7 +95,7 @@ def _queues(settings: Table) -> list[Queue]:
         table.only("name", "ewt_s", "start_between")
         queue = Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), _daily(table))
         if queue.name in found:
-            table.tell("name", "each queue once", queue.name)
+            table.add_fault("name", "each queue once", queue.name)
         found[queue.name] = queue
     return list(found.values())
 
@@ -106,7 +106,7 @@ def _daily(table: Table) -> tuple[Window, ...]:
     pairs = [given] if isinstance(given, list) and given and not isinstance(given[0], list) else given
     found = [_window(pair) for pair in pairs] if isinstance(pairs, list) else [None]
     if None in found:
-        table.tell("start_between", 'two times of the day as ["18:00", "08:00"], or a list of such pairs', given)
+        table.add_fault("start_between", 'two times of the day as ["18:00", "08:00"], or a list of such pairs', given)
     return tuple(w for w in found if w is not None)
 
 
@@ -135,13 +135,13 @@ def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tup
     for row in folder.rows(JOBS, (*BEFORE, *platform.resources, *AFTER), OPTIONAL):
         job = _job(row, platform.resources)
         if job.queue and job.queue not in queues:
-            row.tell("queue", f"one of the queues {', '.join(queues)}", job.queue)
+            row.add_fault("queue", f"one of the queues {', '.join(queues)}", job.queue)
         if job.id in seen:
-            row.tell("id", f"an id of its own (line {seen[job.id]} has it too)", job.id)
+            row.add_fault("id", f"an id of its own (line {seen[job.id]} has it too)", job.id)
         seen.setdefault(job.id, row.line)
         found.append((job, row))
     if not found and not folder.faults:
-        folder.tell(JOBS, None, "rows", "at least one job", None)
+        folder.add_fault(JOBS, None, "rows", "at least one job", None)
     return found
 
 

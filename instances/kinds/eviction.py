@@ -42,24 +42,24 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     compared = _wholes(s, "nodes_compared")
     shared = s.values.get("shared_bandwidth", False)
     if not isinstance(shared, bool):
-        s.tell("shared_bandwidth", "true or false", shared)
+        s.add_fault("shared_bandwidth", "true or false", shared)
     physical = "now_s" in s.values
     now = s.whole("now_s", 0, most=LATEST) if physical else 0
     file_system = _number(s, "file_system_mb_s", needed=physical)
     node = _number(s, "node_mb_s", needed=physical)
     description, source, generator = s.text("description", ""), s.text("source", ""), s.table("generator").values
     jobs = _jobs(folder, physical, now)
-    folder.done()
+    folder.raise_faults()
     in_use = sum(j.nodes for j in jobs)
     for key, values in (("nodes_needed", [nodes_needed]), ("nodes_compared", compared)):
         if any(n > in_use for n in values):
-            s.tell(key, f"at most {in_use} nodes, which is all that the running jobs can free", max(values))
-    folder.done()
+            s.add_fault(key, f"at most {in_use} nodes, which is all that the running jobs can free", max(values))
+    folder.raise_faults()
     try:
         problem = Eviction(jobs, nodes_needed, deadline, step, now, file_system, node, bool(shared))
     except ProblemError as e:
-        folder.tell(SETTINGS, None, "problem", "a problem without contradictions", str(e))
-        folder.done()
+        folder.add_fault(SETTINGS, None, "problem", "a problem without contradictions", str(e))
+        folder.raise_faults()
         raise AssertionError("a problem that cannot be made is a fault") from e
     name = folder.path.resolve().name
     return Instance(
@@ -72,7 +72,7 @@ def _wholes(s: Table, key: str) -> list[int]:
     value = s.values.get(key, [])
     if isinstance(value, list) and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in value):
         return value
-    s.tell(key, "a list of whole numbers of at least 0", value)
+    s.add_fault(key, "a list of whole numbers of at least 0", value)
     return []
 
 
@@ -83,7 +83,7 @@ def _number(s: Table, key: str, needed: bool) -> float | None:
         return None
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf"):
         return value
-    s.tell(key, "a number above 0", value)
+    s.add_fault(key, "a number above 0", value)
     return 1.0
 
 
@@ -96,9 +96,9 @@ def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | EvictionC
         job = _physical(row) if physical else _direct(row)
         if len(folder.faults) == before:
             for wrong in job_faults(job, now):
-                row.tell("memory_mb" if wrong.field == "memory" else wrong.field, wrong.expected, wrong.found)
+                row.add_fault("memory_mb" if wrong.field == "memory" else wrong.field, wrong.expected, wrong.found)
         if job.id in seen:
-            row.tell("id", f"an id of its own (line {seen[job.id]} has it too)", job.id)
+            row.add_fault("id", f"an id of its own (line {seen[job.id]} has it too)", job.id)
         seen.setdefault(job.id, row.line)
         found.append(job)
     return found
@@ -131,7 +131,7 @@ def _direct(row: TableRow) -> EvictionCandidate:
 def _needed(row: TableRow, column: str) -> float:
     value = row.maybe_number(column)
     if value is None:
-        row.tell(column, "a number", None)
+        row.add_fault(column, "a number", None)
     return value or 0.0
 
 

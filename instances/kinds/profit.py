@@ -32,7 +32,8 @@ from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
 from ...models.step_function import HOUR, StepFunction
-from ..files.folder import SETTINGS, Folder, InstanceError, Table
+from ..files.faults import InstanceError
+from ..files.folder import SETTINGS, Folder, Table
 from ..files.lines import read_lines
 from ..files.own_files import ForeignFile, own_file
 from ..files.sheet import Sheet
@@ -72,7 +73,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     default = _default(s, {"cooling": plants, "season": seasons, "price": prices})
     batch = read_batch(folder, drop_impossible)
     _check_jobs(folder, batch, watts)
-    folder.done()
+    folder.raise_faults()
     jobs = Dispatch(batch.platform, batch.jobs, batch.queues, durations="runtime")
     plants_read = {word: plant for word, plant in plants.items() if plant}
     seasons_read = {word: season for word, season in seasons.items() if season}
@@ -97,10 +98,10 @@ def _each(profit: Table, axis: str, read_one: Callable[[Table, str], T]) -> Iter
     """Every table of [profit.axis] by its word."""
     tables = profit.table(axis)
     if not tables.values:
-        profit.tell(axis, f"at least one table [profit.{axis}.WORD]", None)
+        profit.add_fault(axis, f"at least one table [profit.{axis}.WORD]", None)
     for word in tables.values:
         if not WORD.fullmatch(word):
-            tables.tell(word, "a word of letters, digits, - and _", word)
+            tables.add_fault(word, "a word of letters, digits, - and _", word)
         yield word, read_one(tables.table(word), word)
 
 
@@ -109,7 +110,7 @@ def _number(table: Table, key: str, least: float, default: float | None, expecte
     value = table.values.get(key, default)
     if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value < inf):
         return value
-    table.tell(key, expected or f"a number of at least {least:g}", value)
+    table.add_fault(key, expected or f"a number of at least {least:g}", value)
     return default
 
 
@@ -117,7 +118,7 @@ def _plant(table: Table, word: str) -> Plant | None:
     table.only("table", "scale")
     name, scale = table.text("table"), table.values.get("scale", 1)
     if not isinstance(scale, (int, float)) or isinstance(scale, bool) or not 0 < scale < inf:
-        table.tell("scale", "a number above 0", scale)
+        table.add_fault("scale", "a number above 0", scale)
         scale = 1
     if not name:
         return None
@@ -129,7 +130,7 @@ def _plant(table: Table, word: str) -> Plant | None:
     except FileNotFoundError:
         expected = f"a file of the folder, or a shipped table ({', '.join(cooling_names())})"
         near = UnknownCooling(name).near
-        table.tell("table", expected + (f"; {near[0]} perhaps" if near else ""), name)
+        table.add_fault("table", expected + (f"; {near[0]} perhaps" if near else ""), name)
     except (InstanceError, WorkloadError, ForeignFile) as e:
         _took(table, "table", e)
     return None
@@ -158,17 +159,17 @@ def _took(table: Table, key: str, error: Exception) -> None:
     if isinstance(error, InstanceError):
         table.folder.faults += error.faults
     elif isinstance(error, WorkloadError):
-        table.tell(key, "a file of the folder that can be read", str(error))
+        table.add_fault(key, "a file of the folder that can be read", str(error))
     else:
         why = "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
-        table.tell(key, f"a regular file of the folder ({why})", table.values.get(key))
+        table.add_fault(key, f"a regular file of the folder ({why})", table.values.get(key))
 
 
 def _price(table: Table, word: str) -> float:
     table.only("core_hour")
     found = _number(table, "core_hour", 0, None, "euro per core-hour, a number of at least 0")
     if "core_hour" not in table.values:
-        table.tell("core_hour", "euro per core-hour", None)
+        table.add_fault("core_hour", "euro per core-hour", None)
     return found or 0.0
 
 
@@ -182,7 +183,7 @@ def _energy_price(profit: Table) -> StepFunction | float:
             return 0.0
     found = _number(profit, "energy_price", -inf, None, f"euro per kWh, or a file ({TIME},{EURO})")
     if value is None:
-        profit.tell("energy_price", f"euro per kWh, or a file ({TIME},{EURO})", None)
+        profit.add_fault("energy_price", f"euro per kWh, or a file ({TIME},{EURO})", None)
     return found or 0.0
 
 
@@ -191,7 +192,7 @@ def _default(settings: Table, axes: Mapping[str, Mapping[str, object]]) -> str:
     try:
         return ",".join(known(name, axes)) if name else ""
     except UnknownScenario as e:
-        settings.tell("scenario", ",".join(axes), str(e))
+        settings.add_fault("scenario", ",".join(axes), str(e))
         return ""
 
 
@@ -199,11 +200,11 @@ def _check_jobs(folder: Folder, batch: Batch, watts_per_core: float | None) -> N
     """Jobs without power, and jobs that take power and pay nothing."""
     missing = [j for j in batch.jobs if j.power is None] if watts_per_core is None else []
     for job in missing[:SHOWN]:
-        batch.rows[job.id].tell("power", "watts of the job (or watts_per_core in [profit] of instance.toml)", None)
+        batch.rows[job.id].add_fault("power", "watts of the job (or watts_per_core in [profit] of instance.toml)", None)
     if len(missing) > SHOWN:
-        folder.tell(JOBS, None, "power", "a power of every job", f"{len(missing)} jobs without one")
+        folder.add_fault(JOBS, None, "power", "a power of every job", f"{len(missing)} jobs without one")
     for job in [j for j in batch.jobs if j.power and not cores(j)][:SHOWN]:
-        batch.rows[job.id].tell("cores", f"cores that pay for the {job.power:g} W of the job", 0)
+        batch.rows[job.id].add_fault("cores", f"cores that pay for the {job.power:g} W of the job", 0)
 
 
 def _made(folder: Folder, centre: Scenarios) -> Profit:
@@ -211,9 +212,9 @@ def _made(folder: Folder, centre: Scenarios) -> Profit:
     last = max((j.submit for j in centre.jobs.jobs), default=0) if centre.horizon_end is None else centre.horizon_end
     if last == 0:
         expected = "up to when profit counts, as all jobs are submitted at second 0"
-        folder.settings.table("profit").tell("until_s", expected, None)
+        folder.settings.table("profit").add_fault("until_s", expected, None)
     if "cores" not in centre.jobs.platform.resources:
-        folder.settings.tell(
+        folder.settings.add_fault(
             "platform", "nodes with cores, which jobs pay for", ", ".join(centre.jobs.platform.resources)
         )
     covering = {season.file: season.weather.series for season in centre.season.values()}
@@ -222,8 +223,8 @@ def _made(folder: Folder, centre: Scenarios) -> Profit:
     for file, series in covering.items():
         if series.begin > 0 or series.end < last:
             expected = f"values from 0 s to {last} s, as long as profit counts"
-            folder.tell(file, None, TIME, expected, f"values from {series.begin} s to {series.end} s")
-    folder.done()
+            folder.add_fault(file, None, TIME, expected, f"values from {series.begin} s to {series.end} s")
+    folder.raise_faults()
     price = next(iter(centre.price))
     told = set()
     for plant in centre.cooling:
@@ -233,9 +234,9 @@ def _made(folder: Folder, centre: Scenarios) -> Profit:
             except ProblemError as e:
                 if str(e) not in told:
                     cooling_tables = folder.settings.table("profit").table("cooling")
-                    cooling_tables.tell(plant, "a problem without contradictions", str(e))
+                    cooling_tables.add_fault(plant, "a problem without contradictions", str(e))
                 told.add(str(e))
-    folder.done()
+    folder.raise_faults()
     return centre.problem(centre.default)
 
 
@@ -249,8 +250,8 @@ def read_prices(path: str | Path) -> StepFunction:
     header = sheet.header()
     for column in (TIME, EURO):
         if column not in header:
-            sheet.tell(1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None)
-    sheet.done()
+            sheet.add_fault(1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None)
+    sheet.raise_faults()
     times: list[int] = []
     values: list[float] = []
     for row in sheet.rows():
@@ -258,13 +259,15 @@ def read_prices(path: str | Path) -> StepFunction:
         if time is None or value is None:
             continue
         if time != int(time) or abs(time) > LATEST or (times and time <= times[-1]):
-            row.tell(TIME, f"whole seconds{f' after {times[-1]}' if times else ''}, at most {LATEST}", row.cells[TIME])
+            row.add_fault(
+                TIME, f"whole seconds{f' after {times[-1]}' if times else ''}, at most {LATEST}", row.cells[TIME]
+            )
             continue
         times.append(int(time))
         values.append(value)
     if not times and not sheet.faults:
-        sheet.tell(None, "rows", "a price per hour", None)
-    sheet.done()
+        sheet.add_fault(None, "rows", "a price per hour", None)
+    sheet.raise_faults()
     return StepFunction(times, values, times[-1] + (times[-1] - times[-2] if len(times) > 1 else HOUR))
 
 

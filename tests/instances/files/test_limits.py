@@ -21,9 +21,10 @@ from schedlab.instances import (
 )
 from schedlab.instances.files import lines as limits
 from schedlab.instances.files.lines import read_lines
-from schedlab.instances.formats.classic import FormatError, read_fjsplib, read_patterson, read_psplib
+from schedlab.instances.formats.classic import read_fjsplib, read_patterson, read_psplib
 from schedlab.instances.formats.cooling_tables import read_cooling
 from schedlab.instances.formats.eurora_trace import COLUMNS, read_eurora
+from schedlab.instances.formats.numbered_lines import FormatError
 from schedlab.instances.weather import read_weather
 from schedlab.models.dispatch.jobs import Job, Queue
 from schedlab.models.dispatch.problem import Dispatch

@@ -4,14 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schedlab.instances.formats.classic import (
-    FormatError,
-    read_fjsplib,
-    read_jsplib,
-    read_mmlib,
-    read_patterson,
-    read_psplib,
-)
+from schedlab.instances.formats.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from schedlab.instances.formats.numbered_lines import FormatError
 from schedlab.models.project.problem import Project
 from shared_data import DATA
 
