@@ -1,4 +1,4 @@
-"""A job as a log records it, and columns of texts: what the readers of log formats fill in."""
+"""A job as a log records it, and columns of texts: the data that the readers of log formats fill in."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ UNLIMITED = float("inf")
 
 @dataclass(frozen=True, eq=False)
 class TextColumn:
-    """Texts of the jobs: each as an index into ``names``."""
+    """One text per job, stored as indices into the distinct texts ``names``."""
 
     index: Ints
     names: tuple[str, ...]
 
     @classmethod
     def of(cls, values: Iterable[str]) -> TextColumn:
-        """One text per job.
+        """Make a column of one text per job.
 
         >>> TextColumn.of(["b", "a", "b"])
         TextColumn(index=array([0, 1, 0]), names=('b', 'a'))
@@ -35,14 +35,17 @@ class TextColumn:
         return cls(index, tuple(found))
 
     def keep(self, rows: Ints) -> TextColumn:
-        """The texts of some jobs, without the names that none of them has."""
+        """Return the column of some jobs, without names that none of them uses."""
         used, index = np.unique(self.index[rows], return_inverse=True)
         return TextColumn(index.reshape(-1).astype(np.int64), tuple(self.names[k] for k in used.tolist()))
 
 
 @dataclass(frozen=True)
 class Logged:
-    """A job as a log has it. ``changed``: what its reader repaired; ``unusable``: why it cannot be replayed."""
+    """A job as a log records it; the fields are those of ``Trace``, for one job.
+
+    ``changed``: repairs that the reader made; ``unusable``: the reason why the job cannot be replayed, empty if it can.
+    """
 
     id: str
     submit: float = MISSING
@@ -60,7 +63,7 @@ class Logged:
 
 
 def plain(name: str) -> str:
-    """A name as a table can hold it: without spaces around it, and U+FFFD for what is no character.
+    """Return a name that a CSV file can hold: without surrounding spaces, and with U+FFFD for surrogates.
 
     >>> plain(" a b ")
     'a b'

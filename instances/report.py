@@ -13,7 +13,7 @@ REASONS = 5  # reasons for jobs left out that an error message lists
 
 @dataclass(frozen=True)
 class BadLine:
-    """A line of a trace that could not be read: where, and what was expected."""
+    """A line of a log that could not be read: its file, its line number from 1, and what was expected."""
 
     file: str
     line: int
@@ -25,7 +25,11 @@ class BadLine:
 
 @dataclass(frozen=True)
 class Report:
-    """What was done to a trace: ``repairs`` (what -> how many jobs), lines that could not be read, jobs left out (id, why)."""
+    """How a log became a workload.
+
+    ``repairs``: kind of repair -> number of jobs; ``bad_lines``: lines that could not be read; ``dropped``: (id,
+    reason) of each job that was left out; ``notes``: sentences for the user.
+    """
 
     repairs: Mapping[str, int] = field(default_factory=dict)
     bad_lines: tuple[BadLine, ...] = ()
@@ -33,14 +37,14 @@ class Report:
     notes: tuple[str, ...] = ()
 
     def losses(self) -> str:
-        """How many lines and jobs are not there, then the first such line and the commonest reasons, a line each."""
+        """Return a text: the numbers of lost lines and jobs, then the first lost line and the most frequent reasons."""
         bad = f"; {len(self.bad_lines)} lines could not be read" if self.bad_lines else ""
         gone = f"; {len(self.dropped)} jobs were left out" if self.dropped else ""
         reasons = Counter(why for _, why in self.dropped).most_common()
-        told = [str(line) for line in self.bad_lines[:1]]
-        told += [f"{n} job{'s' * (n != 1)}: {why}" for why, n in reasons[:REASONS]]
-        told += [f"{sum(n for _, n in reasons[REASONS:])} jobs: other reasons"] if len(reasons) > REASONS else []
-        return "\n  ".join([bad + gone, *told])
+        details = [str(line) for line in self.bad_lines[:1]]
+        details += [f"{n} job{'s' * (n != 1)}: {why}" for why, n in reasons[:REASONS]]
+        details += [f"{sum(n for _, n in reasons[REASONS:])} jobs: other reasons"] if len(reasons) > REASONS else []
+        return "\n  ".join([bad + gone, *details])
 
     def and_also(
         self,
@@ -48,7 +52,7 @@ class Report:
         dropped: Iterable[tuple[str, str]] = (),
         notes: Iterable[str] = (),
     ) -> Report:
-        """This report with more in it."""
+        """Return a copy of this report with further repairs, dropped jobs and notes."""
         counts = dict(self.repairs)
         for what, n in (repairs or {}).items():
             if n:

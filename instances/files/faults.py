@@ -13,7 +13,21 @@ SHOWN = 50  # faults in the message of an error
 
 @dataclass(frozen=True)
 class Fault:
-    """One mistake of an instance's files: where, what was expected, what was found."""
+    """One mistake in the files of an instance.
+
+    Attributes
+    ----------
+    file
+        The name of the file.
+    line
+        The line number, counted from 1; None if the fault has no line.
+    field
+        The setting, column or property that is wrong.
+    expected
+        A description of valid values.
+    found
+        The value in the file; None if there is none.
+    """
 
     file: str
     line: int | None
@@ -28,7 +42,15 @@ class Fault:
 
 
 class InstanceError(ValueError):
-    """An instance that cannot be used; ``faults`` lists everything that is wrong with it, each with its place."""
+    """The error for files with faults; the message lists the first 50 of them.
+
+    Parameters
+    ----------
+    path
+        The instance folder or the file.
+    faults
+        All faults.
+    """
 
     def __init__(self, path: Path, faults: Sequence[Fault]) -> None:
         self.path, self.faults = path, tuple(faults)

@@ -1,7 +1,7 @@
-"""The files of an instance folder, read with the place of every fault.
+"""Reading of an instance folder: settings in ``instance.toml``, rows in CSV files such as ``jobs.csv``.
 
-``instance.toml`` holds the settings, tables such as ``jobs.csv`` the rows. A ``Folder`` collects all faults of all files,
-so that one message can tell all of them.
+A ``Folder`` collects all faults of all files, each with its place, so that one error message can list all of them.
+After a fault a default value is returned, so that reading can go on.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from .lines import LARGEST_FILE, LARGEST_TOML, TextError, csv_rows, line_of_long
 from .own_files import ForeignFile, own_file
 
 SETTINGS = "instance.toml"
-MOST_WHOLE = 2**53  # of whole numbers whose meaning sets no limit: what a float holds exactly
-MOST_NUMBER = 1e15  # of other numbers, in size: sums and products of them stay finite
+MOST_WHOLE = 2**53  # default upper limit of whole numbers: a float represents them exactly up to here
+MOST_NUMBER = 1e15  # upper limit of the absolute value of other numbers: their sums and products stay finite
 Place = tuple[str | int, ...]
-DEEPEST = 20  # tables and lists within each other
+DEEPEST = 20  # levels of nested tables and lists
 
 
 @dataclass
 class Folder:
-    """An instance folder that is being read. ``done()`` raises InstanceError if anything was wrong.
+    """An instance folder that is being read; ``raise_faults`` raises InstanceError if there are faults.
 
     >>> Folder(Path("nowhere")).settings.text("kind")
     ''
@@ -49,7 +49,7 @@ class Folder:
                 values = found
             except RecursionError:
                 self.add_fault(
-                    SETTINGS, None, "syntax", f"TOML with at most {DEEPEST} tables and lists within each other", "more"
+                    SETTINGS, None, "syntax", f"TOML with at most {DEEPEST} levels of nested tables and lists", "more"
                 )
             except tomllib.TOMLDecodeError as e:
                 place = re.search(r"\(at line (\d+)", str(e))
@@ -76,16 +76,16 @@ class Folder:
         return None
 
     def add_fault(self, file: str, line: int | None, where: str, expected: str, found: object) -> None:
-        """Note a fault and go on."""
+        """Record a fault."""
         self.faults.append(Fault(file, line, where, expected, found))
 
     def raise_faults(self) -> None:
-        """Raise InstanceError with all faults told so far, if there are any."""
+        """Raise InstanceError with all faults recorded so far, if there are any."""
         if self.faults:
             raise InstanceError(self.path, self.faults)
 
     def rows(self, name: str, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[TableRow]:
-        """The rows of a CSV file that has these columns; missing, unknown and repeated ones are told."""
+        """Yield the rows of a CSV file. Missing, unknown and repeated columns and rows of a wrong length are faults."""
         text = self._read(name)
         if text is None:
             return
@@ -118,20 +118,20 @@ class Folder:
 
 
 class Table:
-    """A table of ``instance.toml`` that knows its place; an access to a wrong value notes the fault and gives a stand-in."""
+    """A table of ``instance.toml`` with its place; a wrong value is recorded as a fault, and a valid value returned."""
 
     def __init__(self, folder: Folder, values: Mapping[str, Any], place: Place) -> None:
         self.folder, self.values, self.place = folder, values, place
 
     def add_fault(self, key: str | int, expected: str, found: object) -> None:
-        """Note a fault of the value under ``key``, at its line or that of its table."""
+        """Record a fault of the value of ``key``, with the line of the key or, if it is missing, of its table."""
         place: Place = (*self.place, key)
         lines = self.folder.lines
         line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), None)
         self.folder.add_fault(SETTINGS, line, _dotted(place), expected, found)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A string; without a default it must be there."""
+        """Return a string. Without a default, a missing key is a fault."""
         value = self.values.get(key, default)
         if isinstance(value, str):
             return value
@@ -139,7 +139,7 @@ class Table:
         return ""
 
     def whole(self, key: str, least: int, default: int | None = None, most: int = MOST_WHOLE) -> int:
-        """A whole number from ``least`` to ``most``; without a default it must be there."""
+        """Return a whole number from ``least`` to ``most``. Without a default, a missing key is a fault."""
         value = self.values.get(key, default)
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
@@ -147,7 +147,7 @@ class Table:
         return least
 
     def wholes(self, key: str, least: int = 0, *, needed: bool = True, most: int = MOST_WHOLE) -> dict[str, int]:
-        """A table of whole numbers, {name: number}."""
+        """Return a table of whole numbers, {name: number}. If ``needed``, a missing key is a fault."""
         value = self.values.get(key, None if needed else {})
         if not isinstance(value, dict):
             self.add_fault(key, "a table of whole numbers", value)
@@ -156,7 +156,7 @@ class Table:
         return {name: inside.whole(name, least, most=most) for name in value}
 
     def table(self, key: str) -> Table:
-        """A table, empty where it is missing."""
+        """Return a table; an empty one if the key is missing."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
             self.add_fault(key, "a table", value)
@@ -164,7 +164,7 @@ class Table:
         return Table(self.folder, value, (*self.place, key))
 
     def tables(self, key: str) -> list[Table]:
-        """A list of at least one table."""
+        """Return a list of tables. An empty or missing list is a fault."""
         value = self.values.get(key)
         if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
             self.add_fault(key, f"at least one table [[{_dotted((*self.place, key))}]]", value)
@@ -172,7 +172,7 @@ class Table:
         return [Table(self.folder, v, (*self.place, key, i)) for i, v in enumerate(value)]
 
     def only(self, *known: str) -> None:
-        """Note a fault for every key that is not known, with the near ones."""
+        """Record a fault for every key that is not in ``known``, with a similar key if there is one."""
         for key in self.values:
             if key not in known:
                 near = difflib.get_close_matches(key, known, n=1)
@@ -181,7 +181,7 @@ class Table:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table: its cells by column, and its line in the file."""
+    """A row of a CSV file: its cells by column, and its line number."""
 
     folder: Folder
     file: str
@@ -189,18 +189,18 @@ class TableRow:
     cells: Mapping[str, str]
 
     def add_fault(self, column: str, expected: str, found: object) -> None:
-        """Note a fault of the cell in ``column``."""
+        """Record a fault of the cell in ``column``."""
         self.folder.add_fault(self.file, self.line, column, expected, found)
 
     def text(self, column: str) -> str:
-        """A text that is not empty."""
+        """Return a text. An empty cell is a fault."""
         value = self.cells[column]
         if not value:
             self.add_fault(column, "a text", None)
         return value
 
     def whole(self, column: str, least: int, most: int = MOST_WHOLE) -> int:
-        """A whole number from ``least`` to ``most``."""
+        """Return a whole number from ``least`` to ``most``. An empty cell is a fault."""
         found = self.maybe_whole(column, least, most)
         if found is None:
             self.add_fault(column, f"a whole number of at least {least}", None)
@@ -208,7 +208,7 @@ class TableRow:
         return found
 
     def maybe_whole(self, column: str, least: int, most: int = MOST_WHOLE) -> int | None:
-        """The same, or None where the cell is empty or there is no such column."""
+        """Return a whole number from ``least`` to ``most``; None if the cell is empty or the column missing."""
         value = self.cells.get(column, "")
         if not value:
             return None
@@ -222,7 +222,7 @@ class TableRow:
         return found
 
     def maybe_number(self, column: str) -> float | None:
-        """A number of at least 0, or None where the cell is empty or there is no such column."""
+        """Return a number of at least 0; None if the cell is empty or the column missing."""
         value = self.cells.get(column, "")
         if not value:
             return None
@@ -237,7 +237,7 @@ class TableRow:
 
 
 def _is_deep(value: object) -> bool:
-    """Whether more than 20 tables and lists are within each other."""
+    """Check for more than DEEPEST levels of nested tables and lists."""
     level: list[Any] = [value]
     for _ in range(DEEPEST):
         inside = (v.values() if isinstance(v, dict) else v for v in level if isinstance(v, (dict, list)))
@@ -246,13 +246,13 @@ def _is_deep(value: object) -> bool:
 
 
 def _whole_number(value: object, least: int, most: int) -> str:
-    """What is expected instead of a value: the upper limit is told where the value is beyond it."""
+    """Describe the expected whole number; the upper limit is named only if the value is above it."""
     above = isinstance(value, int) and value > most
     return f"a whole number of at least {least}" + (f" and at most {most}" if above else "")
 
 
 def _check_range(folder: Folder, values: dict[str, Any]) -> None:
-    """Tell the numbers beyond 64 bits, which TOML does not have, or of a size beyond 1e15; 1 stands in for them."""
+    """Record numbers beyond 64 bits, which TOML does not allow, and beyond 1e15 as faults; replace them by 1."""
     todo: list[tuple[Place, Any]] = [((), values)]
     while todo:
         place, inside = todo.pop()
@@ -272,7 +272,7 @@ def _dotted(place: Place) -> str:
 
 
 def _toml_lines(text: str) -> dict[Place, int]:
-    """Where each table and key of a TOML text stands: place -> line, counted from 1."""
+    """Return the line number, from 1, of each table and key of a TOML text."""
     found: dict[Place, int] = {}
     counts: dict[Place, int] = {}
     here: Place = ()

@@ -1,4 +1,4 @@
-"""The lines of a text file with their numbers, as the readers of the classic formats need them for their errors."""
+"""Lines of a text file with their numbers, for the error messages of the readers of benchmark formats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,19 @@ MOST_DIGITS = len(str(LATEST))
 
 
 class FormatError(ValueError):
-    """A file that is not in its format; the message says where, what was expected and what was found."""
+    """The error for a file that does not follow its format.
+
+    Parameters
+    ----------
+    path
+        The file.
+    line
+        The line number, counted from 1.
+    expected
+        A description of valid content.
+    found
+        The content found; empty or None if there is none.
+    """
 
     def __init__(self, path: Path, line: int, expected: str, found: object) -> None:
         self.path, self.line = path, line
@@ -22,18 +34,18 @@ class FormatError(ValueError):
 
 @dataclass(frozen=True)
 class NumberedLine:
-    """A line of a file that is not empty, with its number, counted from 1."""
+    """A non-empty line of a file, with its number, counted from 1."""
 
     path: Path
     number: int
     text: str
 
     def error(self, expected: str) -> FormatError:
-        """What is wrong with this line."""
+        """Return the error that this line is not as expected."""
         return FormatError(self.path, self.number, expected, self.text.strip()[:80])
 
     def numbers(self, expected: str, least: int = 0) -> list[int]:
-        """Its whole numbers, at least ``least`` of them and none negative."""
+        """Return the whole numbers of the line. Raises FormatError for fewer than ``least``, or another word."""
         words = self.text.split()
         if len(words) < least or not all(map(is_whole, words)):
             raise self.error(expected)
@@ -41,12 +53,12 @@ class NumberedLine:
 
 
 def is_whole(word: str) -> bool:
-    """Whether it is a whole number that data can have: up to eleven digits."""
+    """Check for a whole number of at least 0 with at most MOST_DIGITS digits."""
     return word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS
 
 
 def numbered_lines(path: str | Path) -> list[NumberedLine]:
-    """The lines with text; those that begin with # are comments."""
+    """Return the non-empty lines of a file. Lines that begin with # are comments and are left out."""
     where = Path(path)
     try:
         text = read_text(where)

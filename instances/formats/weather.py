@@ -1,4 +1,4 @@
-"""The formats of weather files: what each says of time, and what is wrong with it. Called by ``weather``."""
+"""Readers of weather file formats (EPW, PVGIS, CSV) with their checks of times and values; used by ``read_weather``."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ TEMPERATURE = (
 )  # fmt: skip
 STAMPS = ("time", "timestamp", "datetime", "date_time", "date/time", "date", "time(utc)")
 HOURS = ("hour_ending", "hour")
-COLDEST, HOTTEST = -90, 65  # degrees C: beyond it is another unit
+COLDEST, HOTTEST = -90, 65  # degrees C; values outside are probably in another unit
 DEGREES = f"degrees C, {COLDEST} to {HOTTEST}"
-EPW_HEADER, EPW_FIELDS, EPW_DRY_BULB, EPW_MISSING = 8, 7, 6, 99.9  # lines; fields up to the temperature; its place
-TEMPLATE_YEARS = (2023, 2024)  # of typical years, which have none: without and with 29 February
-FILL = "fill it, for example by the hours beside it"
+EPW_HEADER, EPW_FIELDS, EPW_DRY_BULB, EPW_MISSING = (
+    8,
+    7,
+    6,
+    99.9,
+)  # number of lines; fields up to the temperature; its index
+TEMPLATE_YEARS = (2023, 2024)  # years assumed for typical years: one without, one with 29 February
+FILL = "fill it in, for example from the neighbouring hours"
 
 
 @dataclass
 class Reading:
-    """What a file tells: times in seconds, temperatures, and the (month, day) of each, if it tells dates."""
+    """The content of a weather file: times in s, temperatures in degrees C, and (month, day) of each if known."""
 
     times: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
@@ -32,7 +37,7 @@ class Reading:
 
 
 def read_epw(sheet: Sheet) -> Reading:
-    """EnergyPlus weather: eight lines of header, then a record per hour; hour 1 is 00:00 to 01:00, 99.9 is missing."""
+    """Read EPW: eight header lines, then one record per hour; hour 1 is 00:00 to 01:00, 99.9 means missing."""
     periods = next((line for line in sheet.lines[:EPW_HEADER] if line.upper().startswith("DATA PERIODS,")), "")
     cells = [c.strip() for c in periods.split(",")]
     if len(cells) < 3 or cells[2] != "1":
@@ -53,12 +58,12 @@ def read_epw(sheet: Sheet) -> Reading:
 
 
 def read_pvgis(sheet: Sheet, top: int) -> Reading:
-    """The typical year of PVGIS: ``top`` lines, then ``time(UTC),T2m,...`` with 20180101:0000, up to an empty line."""
+    """Read a typical year of PVGIS: after ``top`` lines ``time(UTC),T2m,...``, as 20180101:0000, up to an empty line."""
     if "t2m" not in sheet.header(top):
         sheet.add_fault(top + 1, "T2m", "a column of this name, the air temperature", None)
         return Reading()
     hours = Hours(sheet)
-    for line in sheet.rows(top, until_empty=True):
+    for line in sheet.rows(top, stop_at_empty=True):
         text = line.cells["time(utc)"]
         try:
             stamp = datetime.strptime(text, "%Y%m%d:%H%M")
@@ -70,7 +75,7 @@ def read_pvgis(sheet: Sheet, top: int) -> Reading:
 
 
 def read_plain(sheet: Sheet) -> Reading:
-    """A CSV with a column of temperatures; what its other columns say of time decides how it is read."""
+    """Read a CSV with a column of temperatures; the columns of times decide which reader is used."""
     header = sheet.header()
     column = one_of(header, TEMPERATURE)
     if column is None:
@@ -119,7 +124,7 @@ def _by_rows(sheet: Sheet, column: str) -> Reading:
 
 
 def _by_stamps(sheet: Sheet, column: str, stamp: str) -> Reading:
-    """Dates with times, the same step apart; second 0 is the midnight of the first day."""
+    """Read rows with equidistant dates and times; second 0 is midnight of the first day."""
     found = Reading()
     moments: list[datetime] = []
     for line in sheet.rows():
@@ -153,7 +158,7 @@ def _moment(line: SheetRow, stamp: str) -> datetime | None:
 
 
 def celsius(line: SheetRow, column: str, missing: float | None = None) -> float | None:
-    """A temperature; None after a fault."""
+    """Return a temperature; None after a fault. ``missing``: the number that stands for a missing value."""
     if not line.cells.get(column, ""):
         line.add_fault(column, f"a temperature; {FILL}", None)
         return None
@@ -169,9 +174,10 @@ def celsius(line: SheetRow, column: str, missing: float | None = None) -> float 
 
 @dataclass
 class Hours:
-    """Collects hourly values of (month, day, hour from 0) and tells what does not follow the hour before.
+    """Collects hourly values; an hour that does not follow the hour before is a fault.
 
-    A typical year has no year: after 28 February both 29 February and 1 March may come, after 31 December 1 January.
+    Hours are (month, day, hour from 0). A typical year has no year number: 28 February may be followed by 29 February
+    or 1 March, and 31 December is followed by 1 January.
     """
 
     sheet: Sheet
@@ -179,7 +185,7 @@ class Hours:
     last: tuple[int, int, int] | None = None
 
     def add(self, line: SheetRow, place: tuple[int, int, int] | None, value: float | None) -> None:
-        """The value of an hour."""
+        """Add the value of an hour; None is a value or time with a fault."""
         if place is None:
             return
         if self.last is not None and place not in (following := _following(self.last)):
@@ -197,7 +203,7 @@ class Hours:
 
 
 def _following(place: tuple[int, int, int]) -> list[tuple[int, int, int]]:
-    """What hours may come after an hour."""
+    """Return the hours that may follow an hour."""
     month, day, hour = place
     if hour < DAY // HOUR - 1:
         return [(month, day, hour + 1)]
@@ -215,7 +221,7 @@ def _beginning(line: SheetRow, column: str) -> tuple[int, int, int] | None:
 
 
 def _place(line: SheetRow, column: str, first: int) -> tuple[int, int, int] | None:
-    """(month, day, hour from 0) of a row whose hours go from ``first``; None after a fault."""
+    """Return (month, day, hour from 0) of a row whose hours are counted from ``first``; None after a fault."""
     found: list[int] = []
     for name, low, high in (("month", 1, 12), ("day", 1, 31), (column, first, first + 23)):
         expected = f"a whole number, {low} to {high}"

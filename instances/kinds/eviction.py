@@ -1,8 +1,9 @@
-"""Instances of kind "eviction": what is needed in ``instance.toml``, one row per running job in ``jobs.csv``.
+"""Instances of kind "eviction": settings in ``instance.toml``, one row per running job in ``jobs.csv``.
 
-The rows hold the four numbers of each job (``id,nodes,loss,system_s,application_s``); or, where ``instance.toml`` has
-``now_s`` and both bandwidths, what they are computed from (``id,nodes,start,last_checkpoint,next_checkpoint,memory_mb,
-application_share``).
+There are two forms of rows. The direct form has the numbers that the problem uses (``id,nodes,loss,system_s,
+application_s``). The physical form has the data from which they are computed (``id,nodes,start,last_checkpoint,
+next_checkpoint,memory_mb,application_share``); it is used if ``instance.toml`` has ``now_s``, and then needs both
+bandwidths.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Eviction.read_log = read_swf
 
 
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:
-    """The instance of a folder. Raises InstanceError with all faults."""
+    """Read an instance folder. Raises InstanceError with all faults."""
     s = folder.settings
     s.only(*KEYS)
     nodes_needed, deadline = s.whole("nodes_needed", 0), s.whole("deadline_s", 0, most=LATEST)
@@ -53,7 +54,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     in_use = sum(j.nodes for j in jobs)
     for key, values in (("nodes_needed", [nodes_needed]), ("nodes_compared", compared)):
         if any(n > in_use for n in values):
-            s.add_fault(key, f"at most {in_use} nodes, which is all that the running jobs can free", max(values))
+            s.add_fault(key, f"at most {in_use} nodes, the total number that the running jobs use", max(values))
     folder.raise_faults()
     try:
         problem = Eviction(jobs, nodes_needed, deadline, step, now, file_system, node, bool(shared))
@@ -68,7 +69,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
 
 
 def _wholes(s: Table, key: str) -> list[int]:
-    """A list of whole numbers of at least 0, empty where it is missing."""
+    """Return a list of whole numbers of at least 0; an empty one if the key is missing."""
     value = s.values.get(key, [])
     if isinstance(value, list) and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in value):
         return value
@@ -77,7 +78,7 @@ def _wholes(s: Table, key: str) -> list[int]:
 
 
 def _number(s: Table, key: str, needed: bool) -> float | None:
-    """A number above 0; None where it is missing and not needed."""
+    """Return a number above 0; None if the key is missing and not needed."""
     value = s.values.get(key)
     if value is None and not needed:
         return None
@@ -98,7 +99,7 @@ def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | EvictionC
             for wrong in job_faults(job, now):
                 row.add_fault("memory_mb" if wrong.field == "memory" else wrong.field, wrong.expected, wrong.found)
         if job.id in seen:
-            row.add_fault("id", f"an id of its own (line {seen[job.id]} has it too)", job.id)
+            row.add_fault("id", f"a unique id (line {seen[job.id]} has it too)", job.id)
         seen.setdefault(job.id, row.line)
         found.append(job)
     return found
@@ -136,7 +137,7 @@ def _needed(row: TableRow, column: str) -> float:
 
 
 def _seconds(row: TableRow, column: str) -> float | None:
-    """A number, whole where it is written so."""
+    """Return a number; an int if it is whole, so that it is written without a decimal point."""
     value = row.maybe_number(column)
     return int(value) if value is not None and value.is_integer() else value
 
@@ -144,13 +145,25 @@ def _seconds(row: TableRow, column: str) -> float | None:
 def write(instance: Instance, folder: str | Path) -> None:
     """Write an eviction instance as a folder; the same instance gives the same bytes.
 
-    Raises ValueError for what the files cannot hold: some jobs as numbers, some as the machine knows them.
+    Parameters
+    ----------
+    instance
+        The instance.
+    folder
+        The folder to write to; created if it does not exist.
+
+    Raises
+    ------
+    ValueError
+        The instance mixes jobs of the direct and of the physical form, which the files cannot represent.
     """
     p = instance.eviction
     physical = [j for j in p.jobs if isinstance(j, BatchJob)]
     direct = [j for j in p.jobs if isinstance(j, EvictionCandidate)]
     if physical and direct:
-        raise ValueError(f"instance {instance.name!r} has jobs of both kinds, which a folder cannot hold")
+        raise ValueError(
+            f"instance {instance.name!r} has jobs of both forms (BatchJob, EvictionCandidate), but jobs.csv has one form"
+        )
     table = to_csv(PHYSICAL, map(_physical_cells, physical)) if physical else _direct_table(direct)
     files = {JOBS: table, SETTINGS: to_toml(_settings(instance, bool(physical)), HEADING)}
     write_files(Path(folder), files, lambda path: read(Folder(path)))

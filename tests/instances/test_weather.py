@@ -128,7 +128,7 @@ def test_packed_files_are_read_too(tmp_path: Path) -> None:
         (epw((7, 15, 1, "")), "line 9, dry bulb: expected a temperature"),
         (epw((7, 15, 1, 20)) + "2018,7\n", "line 10, row: expected a record of EPW"),
         (epw((7, 15, 1, 20), periods="DATA PERIODS,1,4,Data"), "with one record per hour"),
-        (epw(), "rows: expected a temperature per hour"),
+        (epw(), "rows: expected a temperature for each hour"),
         ("time(UTC),RH\n20180101:0000,94\n", "line 1, T2m: expected a column of this name"),
         ("time(UTC),T2m\n2018-01-01,9\n", "line 2, time(UTC): expected a time such as 20180101:0000"),
         ("time(UTC),T2m\n20180101:0000,9\n20180101:0200,9\n", "line 3, time: expected 01-01 01:00, the next hour"),
@@ -162,9 +162,9 @@ def test_a_file_that_is_not_there() -> None:
 @pytest.mark.parametrize(
     ("window", "told"),
     [
-        ("July", "'July' is not understood; expected month-day:days, such as 07-15:7d"),
-        ("07-15:0d", "not understood"),
-        ("08-15:1d", "08-15 is not in it; it goes from 07-15 to 07-16"),
+        ("July", "'July' is not a window; expected month-day:days, such as 07-15:7d"),
+        ("07-15:0d", "not a window"),
+        ("08-15:1d", "08-15 is not in the file; it has the days from 07-15 to 07-16"),
         ("07-15:3d", "from 07-15 on there are only 2 days"),
     ],
 )
@@ -172,14 +172,14 @@ def test_a_window_that_cannot_be_had(file: Writer, window: str, told: str) -> No
     path = file("w.epw", epw(*day(7, 15), *day(7, 16)))
     with pytest.raises(InstanceError) as fault:
         read_weather(path, window)
-    assert "w.epw, window: expected days that it holds, found " in str(fault.value)
+    assert "w.epw, window: expected days that are in the file, found " in str(fault.value)
     assert told in str(fault.value)
 
 
 def test_a_window_needs_dates_and_a_midnight(file: Writer) -> None:
-    with pytest.raises(InstanceError, match="the file tells no dates"):
+    with pytest.raises(InstanceError, match="the file has no dates"):
         read_weather(file("w.csv", "temp\n20\n"), "07-15:1d")
-    with pytest.raises(InstanceError, match="07-15 is not there from its midnight on"):
+    with pytest.raises(InstanceError, match="the file has no value at midnight of 07-15"):
         read_weather(file("w.epw", epw(*day(7, 15)[5:], *day(7, 16))), "07-15:1d")
 
 

@@ -53,7 +53,7 @@ def test_slurm_accounting_reports_what_it_did(file: Writer) -> None:
     report = read_sacct(file("jobs.txt", SACCT)).report
     assert report.repairs == {
         "runtime 0, taken as 1 s": 1,
-        "walltime without a limit, the longest of the log stands in": 2,
+        "walltime without a limit, the longest walltime of the log is used instead": 2,
         "runtime over walltime, kept": 1,
     }
     assert [name for name, _ in report.dropped] == ["12_2", "13"]
@@ -129,7 +129,7 @@ def test_pbs_accounting_takes_the_jobs_that_ended(file: Writer) -> None:
     assert w.walltime.tolist() == [14400] * 5
     assert w.recorded_start.tolist() == [1100, 1010, 1030, 1040, -1]
     assert (w.job(0).user, w.job(0).name, w.job(0).queue, w.unix_start) == ("ann", "run", "parallel", 0)
-    assert w.report.repairs == {"chunks that differ, all taken as the largest": 1}
+    assert w.report.repairs == {"chunks that differ, all replaced by the largest": 1}
     assert [name for name, _ in w.report.dropped] == ["6[].server"]
     assert any(note.startswith("2 records of other events") for note in w.report.notes)
 

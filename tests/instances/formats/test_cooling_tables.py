@@ -176,7 +176,7 @@ HEAD = "temperature_c,it_power_w,cooling_power_w,pue\n"
         (HEAD + "# of 10\n10,0,0,\n10,x,50,\n", "t.csv, line 4, it_power_w: expected watts of at least 0, found 'x'"),
         (HEAD + "10,-1,0,\n", "t.csv, line 2, it_power_w: expected watts of at least 0, found -1.0"),
         (HEAD + "nan,1,0,\n", "t.csv, line 2, temperature_c: expected degrees C, found 'nan'"),
-        (HEAD + "10,500,,\n", "t.csv, line 2, cooling_power_w: expected a number here or as the other of both"),
+        (HEAD + "10,500,,\n", "t.csv, line 2, cooling_power_w: expected a number here, or in the other one"),
         (HEAD + "10,500,50\n", "t.csv, line 2, row: expected 4 fields, as in the header, found 3"),
         (HEAD + "10,0,0,\n", "its IT powers begin at 0 W; 0 is expected, and more"),
         (HEAD, "rows: expected a row per temperature and IT power"),

@@ -70,8 +70,8 @@ def test_a_unit_is_a_processor_unless_nodes_have_more(read: Callable[..., Worklo
     ("changes", "column", "value", "repair"),
     [
         ({"requested processors": -1}, "units", 4, "requested processors missing, the allocated ones taken"),
-        ({"requested time": -1}, "walltime", 100, "walltime missing, the runtime stands in"),
-        ({"requested time": 0}, "walltime", 100, "walltime missing, the runtime stands in"),
+        ({"requested time": -1}, "walltime", 100, "walltime missing, the runtime is used instead"),
+        ({"requested time": 0}, "walltime", 100, "walltime missing, the runtime is used instead"),
         ({"runtime": 0}, "runtime", 1, "runtime 0, taken as 1 s"),
         ({"runtime": 99.2}, "runtime", 100, "times with fractions of a second, rounded"),
         ({"requested time": 299.5}, "walltime", 300, "times with fractions of a second, rounded"),
@@ -88,8 +88,8 @@ def test_a_repair_is_made_and_counted(
 
 
 def test_a_walltime_that_the_runtime_replaces_is_noted(read: Callable[..., Workload]) -> None:
-    assert any("the runtime stands in" in note for note in read(job(requested_time=-1)).report.notes)
-    assert not any("the runtime stands in" in note for note in read(JOB).report.notes)
+    assert any("the runtime is used instead" in note for note in read(job(requested_time=-1)).report.notes)
+    assert not any("the runtime is used instead" in note for note in read(JOB).report.notes)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_two_queues_of_one_name_stay_two(tmp_path: Path) -> None:
 def test_what_stands_in_for_the_program_is_noted(read: Callable[..., Workload]) -> None:
     assert "application number" in read(JOB).report.notes[-1]
     one_group = read(job(application=-1), job(job_number=2, application=-1))
-    assert (one_group.programs, "nothing that could stand in" in one_group.report.notes[-1]) == (("",), True)
+    assert (one_group.programs, "no numbers that could be used instead" in one_group.report.notes[-1]) == (("",), True)
     two_groups = read(job(application=-1), job(job_number=2, application=-1, group=4))
     assert (two_groups.programs, "group" in two_groups.report.notes[-1]) == (("3", "4"), True)
 

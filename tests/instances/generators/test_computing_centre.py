@@ -116,8 +116,8 @@ def test_other_seeds_give_other_batches() -> None:
         ({"days": 0}, "days is 0"),
         ({"load": 0.0}, "load is 0"),
         ({"shortest": DAY}, "shortest is 86400"),
-        ({"load": 1e4}, "cannot make up this load"),
-        ({"load": 1e-9}, "cannot make up this load"),
+        ({"load": 1e4}, "cannot have this offered load"),
+        ({"load": 1e-9}, "cannot have this offered load"),
     ],
 )
 def test_numbers_that_make_no_batch_are_told(change: dict[str, float], word: str) -> None:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schedlab.instances.formats.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from schedlab.instances.formats.job_shop_files import read_fjsplib, read_jsplib
 from schedlab.instances.formats.numbered_lines import FormatError
+from schedlab.instances.formats.project_files import read_mmlib, read_patterson, read_psplib
 from schedlab.models.project.problem import Project
 from shared_data import DATA
 
