@@ -1,4 +1,4 @@
-"""Workloads of Batsim and Eurora, formats told by content, and days of a log on a platform."""
+"""Workloads of Batsim and Eurora, recognition of log formats, and parts of a log on a platform."""
 
 import gzip
 import json
@@ -110,7 +110,7 @@ def test_a_log_of_which_nothing_is_left_says_why(file: Writer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("{", "not a JSON file: .*line 1"),
         ("[]", "expected a JSON object"),
@@ -121,8 +121,8 @@ def test_a_log_of_which_nothing_is_left_says_why(file: Writer) -> None:
         (batsim("job"), "1 jobs were left out"),
     ],
 )
-def test_a_file_that_is_no_batsim_workload(file: Writer, text: str, told: str) -> None:
-    with pytest.raises(WorkloadError, match=told):
+def test_a_file_that_is_no_batsim_workload(file: Writer, text: str, expected: str) -> None:
+    with pytest.raises(WorkloadError, match=expected):
         read_batsim(file("w.json", text))
 
 
@@ -161,7 +161,7 @@ def test_eurora_jobs(file: Writer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ("2014-03-31 08:51:10", "31.3.2014", "submit is '31.3.2014'"),
         (",04:00,", ",4,", "walltime_req_hhmm is '4'"),
@@ -171,10 +171,10 @@ def test_eurora_jobs(file: Writer) -> None:
         ("1048576,9.0", "1048576", "expected 16 fields"),
     ],
 )
-def test_a_damaged_row_of_eurora_is_told(file: Writer, old: str, new: str, told: str) -> None:
+def test_a_damaged_row_of_eurora_is_told(file: Writer, old: str, new: str, expected: str) -> None:
     w = read_eurora(file("jobs.csv", EURORA.replace(old, new, 1)))
     assert (w.ids, bad_lines(w)) == (("2",), [2])
-    assert told in w.report.bad_lines[0].message
+    assert expected in w.report.bad_lines[0].message
 
 
 def test_a_table_without_the_columns_of_eurora(file: Writer) -> None:

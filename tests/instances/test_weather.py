@@ -1,4 +1,4 @@
-"""Temperatures: the formats of weather files, windows of them, synthetic seasons, faults with their places."""
+"""Temperatures: formats of weather files, time windows, synthetic seasons, and the place of every fault."""
 
 import csv
 import gzip
@@ -21,7 +21,7 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the weather of the P
 
 
 def epw(*rows: tuple[int, int, int, object], periods: str = "DATA PERIODS,1,1,Data,Sunday, 1/ 1,12/31") -> str:
-    """An EPW file of (month, day, hour, dry bulb)."""
+    """Return an EPW text with the given records (month, day, hour, dry bulb)."""
     head = ["LOCATION,Nowhere,-,-,-,0,45,8,1,250", *["COMMENTS 1,none"] * 6, periods]
     return "\n".join([*head, *(f"2018,{m},{d},{h},0,?,{t},1.2,94,99870" for m, d, h, t in rows)]) + "\n"
 
@@ -70,7 +70,7 @@ def test_hour_1_of_epw_is_the_hour_after_midnight(file: Writer) -> None:
 
 
 def test_a_typical_year_has_no_leap_day_and_no_year(file: Writer) -> None:
-    """After 28 February comes 1 March or 29 February, after December the January of any year."""
+    """28 February may be followed by 1 March or 29 February, and December by January."""
     for days in ([(2, 28), (3, 1)], [(2, 28), (2, 29), (3, 1)], [(12, 31), (1, 1)]):
         weather = read_weather(file("w.epw", epw(*(row for m, d in days for row in day(m, d)))))
         assert weather.series.end == len(days) * DAY
@@ -116,7 +116,7 @@ def test_packed_files_are_read_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (epw((7, 15, 1, 20), (7, 15, 2, 99.9)), "w, line 10, dry bulb: expected a temperature (99.9 means that it is"),
         (epw((7, 15, 1, 20), (7, 15, 3, 20)), "w, line 10, time: expected 07-15 01:00, the next hour; fill it"),
@@ -148,10 +148,10 @@ def test_packed_files_are_read_too(tmp_path: Path) -> None:
         ("", "columns: expected a column of temperatures"),
     ],
 )
-def test_a_fault_is_told_with_its_place(file: Writer, text: str, told: str) -> None:
+def test_a_fault_is_told_with_its_place(file: Writer, text: str, expected: str) -> None:
     with pytest.raises(InstanceError) as fault:
         read_weather(file("w", text))
-    assert told in str(fault.value)
+    assert expected in str(fault.value)
 
 
 def test_a_file_that_is_not_there() -> None:
@@ -160,7 +160,7 @@ def test_a_file_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "told"),
+    ("window", "expected"),
     [
         ("July", "'July' is not a window; expected month-day:days, such as 07-15:7d"),
         ("07-15:0d", "not a window"),
@@ -168,12 +168,12 @@ def test_a_file_that_is_not_there() -> None:
         ("07-15:3d", "from 07-15 on there are only 2 days"),
     ],
 )
-def test_a_window_that_cannot_be_had(file: Writer, window: str, told: str) -> None:
+def test_a_window_that_cannot_be_had(file: Writer, window: str, expected: str) -> None:
     path = file("w.epw", epw(*day(7, 15), *day(7, 16)))
     with pytest.raises(InstanceError) as fault:
         read_weather(path, window)
     assert "w.epw, window: expected days that are in the file, found " in str(fault.value)
-    assert told in str(fault.value)
+    assert expected in str(fault.value)
 
 
 def test_a_window_needs_dates_and_a_midnight(file: Writer) -> None:

@@ -1,4 +1,4 @@
-"""Files of hostile size: long lines, gzip bombs, numbers beyond all data end in bounded time with the place of the fault."""
+"""Malicious files (long lines, gzip bombs, huge numbers): reading ends in bounded time, with the place of the fault."""
 
 import gzip
 import json
@@ -116,7 +116,7 @@ def test_other_packed_files_are_told(tmp_path: Path, magic: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "expected"),
     [
         ([("a,q,0", f"{'x' * 200_000},q,0")], r"jobs.csv, line 2, row: expected CSV with fields of at most 131,072"),
         (
@@ -137,9 +137,9 @@ def test_other_packed_files_are_told(tmp_path: Path, magic: bytes) -> None:
     ],
 )
 def test_a_folder_with_numbers_or_texts_beyond_all_data(
-    tmp_path: Path, changes: list[tuple[str, str]], told: str
+    tmp_path: Path, changes: list[tuple[str, str]], expected: str
 ) -> None:
-    with pytest.raises(InstanceError, match=told):
+    with pytest.raises(InstanceError, match=expected):
         load(folder(tmp_path, *changes))
 
 

@@ -1,4 +1,4 @@
-"""Readers of the classic formats, on small texts and on the files of ../shared/data; broken files are told by line."""
+"""Readers of project and job shop benchmarks, on small texts and on files of ../shared/data; lines of faults."""
 
 from collections.abc import Callable
 from pathlib import Path

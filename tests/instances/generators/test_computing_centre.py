@@ -1,4 +1,4 @@
-"""Generated batches of a computing centre: they follow the log that was measured, and the shipped ones stay as they are."""
+"""The generator of profit instances: it follows the distributions of the log, and reproduces the shipped instances."""
 
 import random
 from itertools import pairwise
@@ -19,7 +19,7 @@ SHIPPED = {
 
 @pytest.fixture(scope="module")
 def month() -> list[Job]:
-    """4,000 jobs in four weeks, at a load for which their runtimes need hardly be stretched."""
+    """4,000 jobs in four weeks, at a load for which the factor of the runtimes is near 1."""
     return list(generate(4000, seed=3, nodes=100, days=28, load=0.55).jobs)
 
 
