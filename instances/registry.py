@@ -119,7 +119,7 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
             return KINDS[kind](files, drop_impossible)
         files.settings.add_fault("kind", f"one of {', '.join(KINDS)}", kind)
     files.raise_faults()
-    raise AssertionError("a folder without a known kind has a fault")
+    raise AssertionError("unreachable: a fault was recorded")
 
 
 def write(instance: Instance, folder: str | Path) -> None:

@@ -19,7 +19,7 @@ TABLE_CORES = 9600  # cores of the machine for which the shipped cooling tables 
 PLANTS = ("air", "hybrid")
 PRICES = {"cheap": 0.013, "expensive": 0.10}  # euro per core-hour, K1 of [Bridi2018, 6.8]
 ENERGY_PRICE = 0.13  # euro per kWh, K2 of [Bridi2018, 6.8]
-WATTS_PER_CORE = (7.8, 11.11)  # range of the uniform distribution of the power of jobs, W
+WATTS_PER_CORE = (7.8, 11.11)  # W; the power of a job per core is uniform in this range
 
 
 class UnknownScenario(LookupError):

@@ -101,13 +101,13 @@ class Folder:
         for column in columns:
             if column not in header:
                 self.add_fault(
-                    name, 1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None
+                    name, 1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None
                 )
         for column in dict.fromkeys(header):
             if column not in columns and column not in optional:
                 self.add_fault(name, 1, column, f"only the columns {', '.join([*columns, *optional])}", column)
             if header.count(column) > 1:
-                self.add_fault(name, 1, column, "this column once", header.count(column))
+                self.add_fault(name, 1, column, "this column only once", header.count(column))
         if any(c not in header for c in columns):
             return
         for line, cells in table:

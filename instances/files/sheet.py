@@ -71,7 +71,7 @@ class Sheet:
         """Raise InstanceError, if there are faults, with the first ten of them and the number of the others."""
         if len(self.faults) > SHOWN:
             more = len(self.faults) - SHOWN
-            self.faults[SHOWN:] = [Fault(self.path.name, None, "and more", "none", f"{more} more faults")]
+            self.faults[SHOWN:] = [Fault(self.path.name, None, "further faults", "none", f"{more} more faults")]
         if self.faults:
             raise InstanceError(self.path, self.faults)
 

@@ -40,19 +40,19 @@ def write_files(folder: Path, files: Mapping[str, str], read: Callable[[Path], o
     """
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=".schedlab-", suffix=".tmp", dir=folder))
+    temporary = Path(tempfile.mkdtemp(prefix=".schedlab-", suffix=".tmp", dir=folder))
     try:
         for name, text in files.items():
-            (beside / name).write_text(SURROGATE.sub("\ufffd", text), encoding="utf-8", newline="\n")
+            (temporary / name).write_text(SURROGATE.sub("\ufffd", text), encoding="utf-8", newline="\n")
         try:
-            read(beside)
+            read(temporary)
         except (ValueError, LookupError) as e:
-            why = str(e).replace(str(beside), str(folder))
+            why = str(e).replace(str(temporary), str(folder))
             raise NotReadable(f"{folder}: not written, as it could not be read again: {why}") from e
         for name in files:
-            (beside / name).replace(folder / name)
+            (temporary / name).replace(folder / name)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         if made and not any(folder.iterdir()):
             folder.rmdir()
 

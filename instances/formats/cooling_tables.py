@@ -85,10 +85,10 @@ def read_cooling(path: str | Path) -> Cooling:
     temperature = one_of(header, TEMPERATURE)
     for column, there in ((TEMPERATURE[0], temperature), (POWER, POWER in header)):
         if not there:
-            sheet.add_fault(1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None)
+            sheet.add_fault(1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None)
     if COOLING not in header and PUE not in header:
         sheet.add_fault(
-            1, COOLING, f"a column {COOLING} or {PUE} beside {', '.join(header) or 'an empty header'}", None
+            1, COOLING, f"a column {COOLING} or {PUE}; the file has {', '.join(header) or 'no columns'}", None
         )
     sheet.raise_faults()
     cells: dict[tuple[float, float], float] = {}
@@ -139,7 +139,7 @@ def _table(sheet: Sheet, cells: Mapping[tuple[float, float], float]) -> Cooling:
     temperatures, powers = sorted({t for t, _ in cells}), sorted({p for _, p in cells})
     missing = ((t, p) for t in temperatures for p in powers if (t, p) not in cells)
     for t, p in islice(missing, SHOWN + 1 if len(cells) < len(temperatures) * len(powers) else 0):
-        sheet.add_fault(None, "rows", f"a row for {_pair(t, p)}, as there is one for {p:g} W elsewhere", None)
+        sheet.add_fault(None, "rows", f"a row for {_pair(t, p)}, as other temperatures have one for {p:g} W", None)
     sheet.raise_faults()
     rows = [[cells[t, p] for p in powers] for t in temperatures]
     if powers[0] > 0:
@@ -149,7 +149,7 @@ def _table(sheet: Sheet, cells: Mapping[tuple[float, float], float]) -> Cooling:
     except ProblemError as e:
         sheet.add_fault(None, "table", "a table without contradictions", str(e))
         sheet.raise_faults()
-        raise AssertionError("a table that cannot be made is a fault") from e
+        raise AssertionError("unreachable: a fault was recorded") from e
 
 
 def _pair(temperature: float, power: float) -> str:

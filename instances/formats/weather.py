@@ -17,12 +17,8 @@ STAMPS = ("time", "timestamp", "datetime", "date_time", "date/time", "date", "ti
 HOURS = ("hour_ending", "hour")
 COLDEST, HOTTEST = -90, 65  # degrees C; values outside are probably in another unit
 DEGREES = f"degrees C, {COLDEST} to {HOTTEST}"
-EPW_HEADER, EPW_FIELDS, EPW_DRY_BULB, EPW_MISSING = (
-    8,
-    7,
-    6,
-    99.9,
-)  # number of lines; fields up to the temperature; its index
+# EPW: number of header lines; number of fields up to the temperature, and its index; value that means missing
+EPW_HEADER, EPW_FIELDS, EPW_DRY_BULB, EPW_MISSING = 8, 7, 6, 99.9
 TEMPLATE_YEARS = (2023, 2024)  # years assumed for typical years: one without, one with 29 February
 FILL = "fill it in, for example from the neighbouring hours"
 
@@ -79,15 +75,17 @@ def read_plain(sheet: Sheet) -> Reading:
     header = sheet.header()
     column = one_of(header, TEMPERATURE)
     if column is None:
-        beside = ", ".join(header) or "an empty header"
-        sheet.add_fault(None, "columns", f"a column of temperatures ({', '.join(TEMPERATURE)})", beside)
+        names = ", ".join(header) or "no columns"
+        sheet.add_fault(None, "columns", f"a column of temperatures ({', '.join(TEMPERATURE)})", names)
         return Reading()
     if "time_s" in header:
         return _by_seconds(sheet, column)
     if "month" in header and "day" in header:
         hour = one_of(header, HOURS)
         if hour is None:
-            sheet.add_fault(None, "columns", "hour_ending (1 to 24) or hour (0 to 23) beside month and day", None)
+            sheet.add_fault(
+                None, "columns", "a column hour_ending (1 to 24) or hour (0 to 23), as there are month and day", None
+            )
             return Reading()
         return _by_hours(sheet, column, hour)
     stamp = one_of(header, STAMPS)

@@ -155,10 +155,8 @@ AIR_WINTER = rising(1406.25, 90_000.0, 1.11726, grow=1.15, rise=1.18)
 AIR_SUMMER = bent(0.416, 50_000.0, 90_000.0, 1.43497, rise=1.3)
 HYBRID_WINTER = rising(0.0, 77_000.0, 1.00302, grow=1.08, rise=1.3)
 HYBRID_SUMMER = rising(0.0, 77_000.0, 1.08727, grow=1.2, rise=1.3)
-HYBRID_TEN, HYBRID_FIFTEEN = (
-    1.07,
-    0.955,
-)  # ratios of the air plant at its slope change: 10 to 5 degrees, 15 to 25 degrees
+# ratios of the rows of 10 to 5 degrees and of 15 to 25 degrees, taken from the air plant at its slope change
+HYBRID_TEN, HYBRID_FIFTEEN = 1.07, 0.955
 
 PLANTS: Mapping[str, FittedPlant] = {
     "air": FittedPlant(

@@ -60,7 +60,7 @@ def read_batch(folder: Folder, drop_impossible: bool = False) -> Batch:
     platform = _platform(folder.settings.table("platform"))
     if platform is None:
         folder.raise_faults()
-        raise AssertionError("a platform that is missing is a fault")
+        raise AssertionError("unreachable: a fault was recorded")
     jobs = _jobs(folder, platform, [q.name for q in queues])
     folder.raise_faults()
     dropped = impossible(platform, [j for j, _ in jobs])

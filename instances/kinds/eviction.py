@@ -61,7 +61,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     except ProblemError as e:
         folder.add_fault(SETTINGS, None, "problem", "a problem without contradictions", str(e))
         folder.raise_faults()
-        raise AssertionError("a problem that cannot be made is a fault") from e
+        raise AssertionError("unreachable: a fault was recorded") from e
     name = folder.path.resolve().name
     return Instance(
         name, "eviction", problem, folder.path, description, source, generator, nodes_compared=tuple(compared)

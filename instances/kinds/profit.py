@@ -255,7 +255,7 @@ def read_prices(path: str | Path) -> StepFunction:
     header = sheet.header()
     for column in (TIME, EURO):
         if column not in header:
-            sheet.add_fault(1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None)
+            sheet.add_fault(1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None)
     sheet.raise_faults()
     times: list[int] = []
     values: list[float] = []

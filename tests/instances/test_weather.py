@@ -133,7 +133,10 @@ def test_packed_files_are_read_too(tmp_path: Path) -> None:
         ("time(UTC),T2m\n2018-01-01,9\n", "line 2, time(UTC): expected a time such as 20180101:0000"),
         ("time(UTC),T2m\n20180101:0000,9\n20180101:0200,9\n", "line 3, time: expected 01-01 01:00, the next hour"),
         ("hour,degrees\n1,20\n", "columns: expected a column of temperatures (temperature_c, drybulb_c,"),
-        ("month,day,temp\n1,1,20\n", "expected hour_ending (1 to 24) or hour (0 to 23) beside month and day"),
+        (
+            "month,day,temp\n1,1,20\n",
+            "expected a column hour_ending (1 to 24) or hour (0 to 23), as there are month and day",
+        ),
         ("time_s,temp\n0,20\n0,21\n", "line 3, time_s: expected a later time than the 0 s of the row before"),
         ("time_s,temp\n0.5,20\n", "line 2, time_s: expected a whole number of seconds"),
         ("time,temp\n2012-07-15 00:00,20\n15.7.2012,21\n", "line 3, time: expected a date with a time such as"),

@@ -180,10 +180,10 @@ HEAD = "temperature_c,it_power_w,cooling_power_w,pue\n"
         (HEAD + "10,500,50\n", "t.csv, line 2, row: expected 4 fields, as in the header, found 3"),
         (HEAD + "10,0,0,\n", "its IT powers begin at 0 W; 0 is expected, and more"),
         (HEAD, "rows: expected a row per temperature and IT power"),
-        ("temperature_c,pue\n10,1.2\n", "it_power_w: expected a column of this name beside temperature_c, pue"),
+        ("temperature_c,pue\n10,1.2\n", "it_power_w: expected a column of this name; the file has temperature_c, pue"),
         ("it_power_w,pue\n10,1.2\n", "temperature_c: expected a column of this name"),
         ("temperature_c,it_power_w\n10,12\n", "a column cooling_power_w or pue"),
-        ("", "beside an empty header"),
+        ("", "the file has no columns"),
     ],
 )
 def test_a_fault_of_a_table_is_told_with_its_place(file: Writer, text: str, expected: str) -> None:
