@@ -16,7 +16,8 @@ from . import backends
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName, compile
 from .bench import read_results
 from .instances import Instance, InstanceError, Workload, WorkloadError, load, read_swf, read_trace
-from .instances.formats.classic import read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from .instances.formats.job_shop_files import read_fjsplib, read_jsplib
+from .instances.formats.project_files import read_mmlib, read_patterson, read_psplib
 from .models import (
     BatchJob,
     Checkpointing,

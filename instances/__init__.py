@@ -1,10 +1,12 @@
-"""Instance folders, readers of classic formats and of the logs of machines, generators."""
+"""Instances: instance folders, readers of benchmark formats and of job logs, and generators."""
 
-from .files.folder import Fault, InstanceError
+from .files.faults import Fault, InstanceError
 from .formats.batsim import read_batsim, write_batsim
-from .formats.classic import FormatError, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from .formats.eurora_trace import eurora_platform, read_eurora
+from .formats.job_shop_files import read_fjsplib, read_jsplib
+from .formats.numbered_lines import FormatError
 from .formats.pbs import read_pbs
+from .formats.project_files import read_mmlib, read_patterson, read_psplib
 from .formats.sacct import read_sacct
 from .formats.swf import read_swf
 from .instance import Instance

@@ -1,4 +1,4 @@
-"""An instance: a problem with its name, its source and what was done to its data."""
+"""An instance: a problem with its name, its source and the repairs of its data."""
 
 from __future__ import annotations
 
@@ -18,12 +18,32 @@ from .scenarios import Scenarios, UnknownScenario
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem under a name.
+    """A problem with a name and a record of its origin.
 
-    ``path``: the folder it was read from, None if it was made in memory; ``generator``: name, version, seed and sizes;
-    ``nodes_compared``: of an eviction instance, other numbers of nodes to ask for; ``centre``: of a profit
-    instance, its scenarios, of which ``problem`` is the default one; ``repairs``: how many jobs were changed so that they
-    can run, by kind; ``dropped``: the jobs that can never fit and were left out, with the reason.
+    Attributes
+    ----------
+    name
+        The name of the instance, such as "eurora_700".
+    kind
+        The kind of the problem: one of ``KINDS`` ("dispatch", "eviction", "profit").
+    problem
+        The problem to solve. For a profit instance: the problem of its default scenario.
+    path
+        The folder from which the instance was read; None if it was made in memory.
+    description
+        One sentence for the user.
+    source
+        Where the data come from.
+    generator
+        Name, version, seed and sizes of the generator that made the instance; empty if none did.
+    repairs
+        Kind of repair -> number of jobs that were changed so that they can run.
+    dropped
+        The jobs that cannot run even on the empty platform and were left out, each with the reason.
+    nodes_compared
+        For an eviction instance: further numbers of nodes to free, besides ``problem.nodes_needed``.
+    centre
+        For a profit instance: all its scenarios; None for the other kinds.
     """
 
     name: str
@@ -40,32 +60,32 @@ class Instance:
 
     @property
     def dispatch(self) -> Dispatch:
-        """The problem as a dispatching problem. Raises TypeError if it is of another kind."""
+        """The problem, as a dispatching problem. Raises TypeError for an instance of another kind."""
         if not isinstance(self.problem, Dispatch):
             raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not a dispatching problem")
         return self.problem
 
     @property
     def eviction(self) -> Eviction:
-        """The problem as an eviction problem. Raises TypeError if it is of another kind."""
+        """The problem, as an eviction problem. Raises TypeError for an instance of another kind."""
         if not isinstance(self.problem, Eviction):
             raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not an eviction problem")
         return self.problem
 
     @property
     def profit(self) -> Profit:
-        """The problem as a profit problem, in the default scenario. Raises TypeError if it is of another kind."""
+        """The problem of the default scenario, a profit problem. Raises TypeError for an instance of another kind."""
         if not isinstance(self.problem, Profit):
             raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not a profit problem")
         return self.problem
 
     @property
     def scenarios(self) -> tuple[str, ...]:
-        """Names of the scenarios of a profit instance, such as "air,summer,cheap"; none of another kind."""
+        """Names of the scenarios, such as "air,summer,cheap"; empty unless the instance is of kind "profit"."""
         return () if self.centre is None else self.centre.names
 
     def scenario(self, name: str) -> Problem:
-        """The problem of a scenario. Raises UnknownScenario with the near names."""
+        """Return the problem of a scenario. Raises UnknownScenario, with similar names, for an unknown name."""
         if self.centre is None:
             raise UnknownScenario(
                 f"there is no scenario {name!r}: instance {self.name!r} of kind {self.kind!r} has no scenarios"
@@ -78,7 +98,7 @@ class Instance:
 
     @property
     def platform(self) -> Platform:
-        """The machine of a dispatching or profit instance."""
+        """The platform of a dispatching or profit instance."""
         return self._dispatching.platform
 
     @property

@@ -1,4 +1,4 @@
-"""Instances by name or folder, their kinds, and the generators."""
+"""Loading and writing of instances by name or folder, the kinds of instances, and the generators."""
 
 from __future__ import annotations
 
@@ -34,19 +34,41 @@ generators: dict[str, Callable[..., Instance]] = {
 
 
 class UnknownInstance(LookupError):
-    """Neither a folder nor a shipped instance; ``near`` are the shipped names that look like it."""
+    """The error for a name that is neither a folder nor a shipped instance.
+
+    Parameters
+    ----------
+    name
+        The unknown name.
+
+    Attributes
+    ----------
+    near
+        Names of shipped instances that are similar to it, most similar first.
+    """
 
     def __init__(self, name: str) -> None:
         known = names()
         self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"shipped are {', '.join(known)}"
+        hint = (
+            f"did you mean {' or '.join(self.near)}?" if self.near else f"the shipped instances are {', '.join(known)}"
+        )
         name = excerpt(name)
-        super().__init__(f"there is no instance {name}: no folder with an {SETTINGS}, no shipped instance; {hint}")
+        super().__init__(
+            f"there is no instance {name}: neither a folder with an {SETTINGS} nor a shipped instance; {hint}"
+        )
 
 
 def names() -> list[str]:
-    """Names of the shipped instances.
+    """Return the names of the shipped instances.
 
+    Returns
+    -------
+    list of str
+        The names, sorted; instances of one family (such as "eurora_99", "eurora_330") by size.
+
+    Examples
+    --------
     >>> "eurora_700" in names()
     True
     """
@@ -56,17 +78,35 @@ def names() -> list[str]:
 
 
 def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
-    """The instance in a folder, or the shipped one of that name.
+    """Read an instance folder, or a shipped instance by its name.
 
-    ``drop_impossible``: go on without the jobs that can never fit (they are listed in ``dropped``). Raises
-    UnknownInstance with the near names, and InstanceError with every fault of the files: file, line, field, what was
-    expected and what was found.
+    Parameters
+    ----------
+    folder
+        The path of an instance folder (or of its ``instance.toml``), or the name of a shipped instance.
+    drop_impossible
+        If True, leave out the jobs that cannot run even on the empty platform, and list them in ``Instance.dropped``.
+        If False, such a job is a fault.
 
+    Returns
+    -------
+    Instance
+        The instance.
+
+    Raises
+    ------
+    UnknownInstance
+        There is no such folder and no such shipped instance; similar names are in the message.
+    InstanceError
+        The files have faults. All faults are listed: file, line, field, expected value, found value.
+
+    Examples
+    --------
     >>> load("eurora_700").problem.at(12 * 3600, first=100).now
     43200
     """
     path = Path(folder)
-    if path.name == SETTINGS and isfile(path):  # of os.path: False for a name that no file can have
+    if path.name == SETTINGS and isfile(path):  # os.path.isfile: returns False, instead of raising, for an invalid path
         path = path.parent
     if not isfile(path / SETTINGS) and str(folder) in names():
         path = SHIPPED / str(folder)
@@ -77,16 +117,32 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
         kind = files.settings.text("kind")
         if kind in KINDS:
             return KINDS[kind](files, drop_impossible)
-        files.settings.tell("kind", f"one of {', '.join(KINDS)}", kind)
-    files.done()
-    raise AssertionError("a folder without a known kind has a fault")
+        files.settings.add_fault("kind", f"one of {', '.join(KINDS)}", kind)
+    files.raise_faults()
+    raise AssertionError("unreachable: a fault was recorded")
 
 
 def write(instance: Instance, folder: str | Path) -> None:
-    """Write an instance as a folder: byte for byte the same for the same instance, never half a file.
+    """Write an instance as a folder.
 
-    What is written is read once before it is renamed into place. Raises ValueError for what the files cannot hold,
-    NotReadable for what could not be read again.
+    The same instance gives the same bytes. The files are written to a temporary folder, read once from there to check
+    them, and then renamed, so that a partly written file is never visible.
+
+    Parameters
+    ----------
+    instance
+        An instance of one of ``KINDS``.
+    folder
+        The folder to write to. It is created if it does not exist; other files in it stay.
+
+    Raises
+    ------
+    ValueError
+        The instance has a property that the file format cannot represent, or its kind is not one of ``KINDS``.
+    NotReadable
+        The written files could not be read again. Nothing was written.
+    OSError
+        A file cannot be written.
     """
     if instance.kind not in WRITERS:
         raise ValueError(f"instances of kind {instance.kind!r} cannot be written; expected one of {', '.join(WRITERS)}")

@@ -1,14 +1,17 @@
-"""From the jobs as a log has them to a workload: what cannot be replayed as it stands is repaired, and counted.
+"""Repair of logs: from the recorded jobs (``Trace``) to jobs that can be replayed (``Workload``).
 
-A reader of a format fills a ``Trace``, in which a value may be missing. ``Trace.workload`` is the workload, repaired by
-rules that are the same for every format:
+The reader of a format fills a ``Trace``, in which values may be missing. ``Trace.workload`` is the repaired workload.
+The rules are the same for every format, and each repair is counted:
 
-- left out, with the reason: no submit time or one before second 0, no runtime, times beyond 317 years, no node;
-- spaces around names are dropped; a job without an id is numbered by its place in the log;
-- runtime 0: 1 s; walltime missing: the runtime; no limit on the walltime: the longest walltime of the log;
-- fractions of a second: submit times to the nearest second, durations up;
-- a runtime over the walltime stays (real logs run over); submit times out of order are sorted; equal ids get a suffix;
-- the expected waiting time of a queue: the mean wait that was recorded for its jobs, 3600 s if none was.
+- jobs are left out, with the reason, if they have no submit time, a submit time before second 0, no runtime, times
+  beyond 317 years, or no node;
+- spaces around names are removed; a job without an id gets its position in the log as id;
+- a runtime of 0 becomes 1 s; a missing walltime becomes the runtime; an unlimited walltime becomes the longest walltime
+  of the log;
+- submit times with fractions of a second are rounded to the nearest second, durations are rounded up;
+- a runtime longer than the walltime stays (this occurs in real logs); submit times out of order are sorted; equal ids
+  get a suffix;
+- the expected waiting time of a queue is the mean recorded wait of its jobs, or 3600 s if no wait was recorded.
 """
 
 from __future__ import annotations
@@ -19,76 +22,62 @@ from datetime import UTC, tzinfo
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..models.dispatch.jobs import Queue
 from ..models.platform import LATEST, Platform
-from .files.writing import SURROGATE
-from .workload import UNKNOWN, BadLine, Floats, Ints, Report, Workload, WorkloadError
+from .logged import MISSING, Bools, Logged, TextColumn, plain
+from .report import BadLine, Report
+from .workload import UNKNOWN, Floats, Ints, Workload, WorkloadError
 
-Bools = NDArray[np.bool_]
 USUAL_EWT = 3600
-MISSING = float("nan")
-UNLIMITED = float("inf")
-NO_WALLTIME = "walltime missing, the runtime stands in"
-STANDS_IN = "where the log has no walltime, the runtime stands in: a dispatcher expects such a job as it turns out"
+NO_WALLTIME = "walltime missing, the runtime is used instead"
+RUNTIME_KNOWN = (
+    "where the log has no walltime, the runtime is used instead: the dispatcher knows the runtime of such a job exactly"
+)
 SUFFIXED = "job ids not unique, a suffix added"
-NUMBERED = "job id missing, the place in the log stands in"
-
-
-@dataclass(frozen=True, eq=False)
-class TextColumn:
-    """Texts of the jobs: each as an index into ``names``."""
-
-    index: Ints
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, values: Iterable[str]) -> TextColumn:
-        """One text per job.
-
-        >>> TextColumn.of(["b", "a", "b"])
-        TextColumn(index=array([0, 1, 0]), names=('b', 'a'))
-        """
-        found: dict[str, int] = {}
-        index = np.fromiter((found.setdefault(v, len(found)) for v in values), np.int64)
-        return cls(index, tuple(found))
-
-    def keep(self, rows: Ints) -> TextColumn:
-        """The texts of some jobs, without the names that none of them has."""
-        used, index = np.unique(self.index[rows], return_inverse=True)
-        return TextColumn(index.reshape(-1).astype(np.int64), tuple(self.names[k] for k in used.tolist()))
-
-
-@dataclass(frozen=True)
-class Logged:
-    """A job as a log has it. ``changed``: what its reader repaired; ``unusable``: why it cannot be replayed."""
-
-    id: str
-    submit: float = MISSING
-    start: float = MISSING
-    runtime: float = MISSING
-    walltime: float = MISSING
-    units: int = 0
-    request: Mapping[str, int] = field(default_factory=dict)
-    queue: str = ""
-    user: str = ""
-    program: str = ""
-    power: float = MISSING
-    changed: tuple[str, ...] = ()
-    unusable: str = ""
+NUMBERED = "job id missing, the position in the log is used instead"
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The jobs of a log, one entry per job in the order of the log; ``workload`` is what can be replayed of them.
+    """The jobs of a log as recorded, in the order of the log; ``workload`` has those that can be replayed.
 
-    Times in seconds: ``submit``, ``start`` (both since second 0 of the log), ``runtime``, ``walltime``; NaN where the log
-    does not say, infinity for a walltime without a limit. ``units`` is 0 if unknown; ``request`` (jobs x resources) is per
-    unit; ``power`` is watts of the whole job. ``changed``: what the reader repaired -> in which jobs; ``unusable``: why ->
-    which jobs. ``ewt``: queue -> expected waiting time, of the queues for which it is known. ``unix_start``: the Unix time
-    of second 0; ``zone``: the time zone of the machine; ``platform``: the machine, if the format tells it; ``sizes``: what
-    else the log tells of the machine (``nodes``, ``processors``).
+    Arrays have shape (jobs,) unless another shape is given. A time that the log does not record is NaN.
+
+    Attributes
+    ----------
+    name, format
+        The name of the log; the name of its format.
+    ids
+        Job ids; they may be equal.
+    submit, start
+        Submit time and start time, in s since second 0 of the log.
+    runtime, walltime
+        Actual and requested runtime, in s; infinity for an unlimited walltime.
+    units
+        Number of job units; 0 if unknown.
+    resources, request
+        Names of the resources; amount of each resource per unit, shape (jobs, resources). Memory is in MB.
+    queue, user, program
+        Names, one per job.
+    power
+        Power of the whole job in W; NaN if unknown.
+    changed
+        Repair made by the reader -> mask of the jobs.
+    unusable
+        Reason why jobs cannot be replayed -> mask of the jobs.
+    ewt
+        Queue -> expected waiting time in s, for the queues for which it is known.
+    unix_start
+        Unix time of second 0; None if unknown.
+    zone
+        Time zone of the machine.
+    platform
+        The machine, if the format describes it.
+    sizes
+        Other sizes of the machine that the log records: ``nodes``, ``processors``.
+    report
+        Unreadable lines and notes.
     """
 
     name: str
@@ -127,7 +116,7 @@ class Trace:
         bad_lines: Iterable[BadLine] = (),
         notes: Iterable[str] = (),
     ) -> Trace:
-        """The trace of jobs that were read one by one."""
+        """Make a trace of jobs that were read one by one."""
         request = np.array([[j.request.get(r, 0) for r in resources] for j in jobs], np.int64)
         ids = [plain(j.id) for j in jobs]
         return cls(
@@ -153,7 +142,7 @@ class Trace:
         )
 
     def keep(self, rows: Bools | Ints) -> Trace:
-        """The trace of some jobs, by mask or by index; the lines that could not be read stay in its report."""
+        """Return the trace of some jobs, given as a mask or as indices; the report is kept."""
         index = np.arange(len(self))[rows]
         return replace(
             self,
@@ -173,7 +162,7 @@ class Trace:
         )
 
     def between(self, begin: float, end: float) -> Trace:
-        """The jobs submitted in [begin, end), in seconds of the log. Raises WorkloadError if there is none."""
+        """Return the trace of the jobs submitted in [begin, end), in s. Raises WorkloadError if there is none."""
         inside = (self.submit >= begin) & (self.submit < end)
         if not inside.any():
             known = self.submit[np.isfinite(self.submit)]
@@ -184,12 +173,12 @@ class Trace:
         return self.keep(inside)
 
     def first(self, n: int) -> Trace:
-        """The first n jobs by submit time among those that can be replayed."""
+        """Return the trace of the first n jobs, by submit time, that can be replayed."""
         order = np.argsort(self.submit, kind="stable")
         return self.keep(order[self._why[order] < 0][:n])
 
     def without(self, resource: str, note: str) -> Trace:
-        """The trace in which nobody asks for a resource; ``note`` says why."""
+        """Return the trace without the requests of a resource; ``note`` gives the reason."""
         left = [k for k, r in enumerate(self.resources) if r != resource]
         return replace(
             self,
@@ -200,7 +189,7 @@ class Trace:
 
     @cached_property
     def workload(self) -> Workload:
-        """What can be replayed, repaired; the report says what was done. Raises WorkloadError if no job is left."""
+        """The jobs that can be replayed, repaired, with a report. Raises WorkloadError if no job is left."""
         rows = np.flatnonzero(self._why < 0)
         submit = np.rint(self.submit[rows]).astype(np.int64)
         runtime, walltime, repairs = _durations(self.runtime[rows], self.walltime[rows])
@@ -208,7 +197,7 @@ class Trace:
         repairs["times with fractions of a second, rounded"] = int(fractions.sum())
         repairs |= {what: int(mask[rows].sum()) for what, mask in self.changed.items()}
         repairs["submit times not in order, sorted"] = int((submit < np.maximum.accumulate(submit)).sum())
-        notes = [STANDS_IN] if repairs[NO_WALLTIME] else []
+        notes = [RUNTIME_KNOWN] if repairs[NO_WALLTIME] else []
         ids, repairs[SUFFIXED] = _unique([self.ids[k] for k in rows.tolist()])
         order = np.argsort(submit, kind="stable")
         rows, submit = rows[order], submit[order]
@@ -240,19 +229,19 @@ class Trace:
 
     @cached_property
     def _reasons(self) -> dict[str, Bools]:
-        """Why jobs cannot be replayed; the first reason that holds for a job is the one that is told."""
+        """Reason why jobs cannot be replayed -> mask of the jobs. The first reason that holds for a job is reported."""
         return {
             **self.unusable,
             "it has no submit time": np.isnan(self.submit),
-            "its submit time lies before second 0 of the log": self.submit < 0,
+            "its submit time is before second 0 of the log": self.submit < 0,
             "its runtime is unknown": ~(self.runtime >= 0),
-            f"a time of it lies beyond {LATEST:,} s (317 years)": _beyond(self.submit, self.runtime, self.walltime),
+            f"one of its times is beyond {LATEST:,} s (317 years)": _beyond(self.submit, self.runtime, self.walltime),
             "it has no processors or nodes, neither requested nor allocated": self.units < 1,
         }
 
     @cached_property
     def _why(self) -> Ints:
-        """Of each job the index of the reason why it cannot be replayed, -1 if it can."""
+        """For each job the index of the reason why it cannot be replayed; -1 if it can."""
         why = np.full(len(self), -1, np.int64)
         for k, mask in reversed(list(enumerate(self._reasons.values()))):
             why[mask] = k
@@ -262,15 +251,6 @@ class Trace:
         reasons = list(self._reasons)
         for k in np.flatnonzero(self._why >= 0).tolist():
             yield self.ids[k], reasons[int(self._why[k])]
-
-
-def plain(name: str) -> str:
-    """A name as a table can hold it: without spaces around it, and U+FFFD for what is no character.
-
-    >>> plain(" a b ")
-    'a b'
-    """
-    return SURROGATE.sub("\ufffd", name).strip()
 
 
 def _beyond(*seconds: Floats) -> Bools:
@@ -292,7 +272,7 @@ def _fraction(seconds: Floats) -> Bools:
 
 
 def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, Ints, dict[str, int]]:
-    """Runtimes and walltimes in whole seconds, at least 1, and what was repaired."""
+    """Return runtimes and walltimes in whole seconds, at least 1, and repair -> number of jobs."""
     runtime = np.maximum(np.ceil(logged_runtime), 1)
     missing, unlimited = ~(logged_walltime > 0), np.isposinf(logged_walltime)
     known = np.ceil(logged_walltime[~missing & ~unlimited])
@@ -302,14 +282,14 @@ def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, I
     repairs = {
         "runtime 0, taken as 1 s": int((logged_runtime == 0).sum()),
         NO_WALLTIME: int(missing.sum()),
-        "walltime without a limit, the longest of the log stands in": int(unlimited.sum()),
+        "walltime without a limit, the longest walltime of the log is used instead": int(unlimited.sum()),
         "runtime over walltime, kept": int((runtime > walltime).sum()),
     }
     return runtime.astype(np.int64), walltime.astype(np.int64), repairs
 
 
 def _unique(ids: list[str]) -> tuple[list[str], int]:
-    """The ids, the later ones of equal ones with a suffix (".2", ".3"), and how many got one.
+    """Return the ids, with a suffix (".2", ".3") for each repeated one, and the number of suffixes added.
 
     >>> _unique(["a", "b", "a", "a.2"])
     (['a', 'b', 'a.3', 'a.2'], 1)

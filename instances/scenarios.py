@@ -1,4 +1,4 @@
-"""Scenarios of a computing centre: its cooling, the season and its price, in all combinations."""
+"""Scenarios of a computing centre: all combinations of cooling plant, season and price of a core-hour."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ from ..models.step_function import StepFunction
 from .formats.cooling_tables import cooling
 from .weather import Weather
 
-TABLE_CORES = 9600  # of the machine that the shipped cooling tables are made for
+TABLE_CORES = 9600  # cores of the machine for which the shipped cooling tables are made
 PLANTS = ("air", "hybrid")
-PRICES = {"cheap": 0.013, "expensive": 0.10}  # euro per core-hour, K1
-ENERGY_PRICE = 0.13  # euro per kWh, K2
-WATTS_PER_CORE = (7.8, 11.11)  # of jobs, uniform
+PRICES = {"cheap": 0.013, "expensive": 0.10}  # euro per core-hour, K1 of [Bridi2018, 6.8]
+ENERGY_PRICE = 0.13  # euro per kWh, K2 of [Bridi2018, 6.8]
+WATTS_PER_CORE = (7.8, 11.11)  # W; the power of a job per core is uniform in this range
 
 
 class UnknownScenario(LookupError):
-    """A scenario that an instance has not; the message gives the near ones."""
+    """The error for a scenario that does not exist; the message lists similar names."""
 
 
 @dataclass(frozen=True)
 class Plant:
-    """The cooling of a machine: a table (a shipped name, or a file), ``scale`` times as large; ``text``: of a file read."""
+    """A cooling plant.
+
+    ``table``: name of a shipped cooling table, or of a file; ``scale``: factor by which the plant is larger than that
+    of the table; ``text``: the content of the file, empty for a shipped table.
+    """
 
     table: str
     cooling: Cooling
@@ -38,7 +42,7 @@ class Plant:
 
 @dataclass(frozen=True)
 class Season:
-    """The weather, and the file of the folder that it stands in; ``text``: of a file read."""
+    """The weather of a season, and name and content (empty if not read) of its file in the instance folder."""
 
     file: str
     weather: Weather
@@ -47,11 +51,31 @@ class Season:
 
 @dataclass(frozen=True)
 class Scenarios:
-    """Jobs, and what changes from scenario to scenario: cooling, season, price of a core-hour, each under a word.
+    """The jobs of a profit instance, and its cooling plants, seasons and prices.
 
-    The name of a scenario has its three words, as "air,summer,cheap". ``prices``: euro per core-hour; ``energy_price``:
-    euro per kWh, one for all scenarios; ``horizon_end``: up to when profit counts, None for the last submission;
-    ``watts_per_core``: of jobs without a power of their own. A problem is made when it is asked for, once.
+    A scenario combines one cooling plant, one season and one price. Its name consists of their keys, such as
+    "air,summer,cheap".
+
+    Attributes
+    ----------
+    jobs
+        Platform, queues and jobs, common to all scenarios.
+    cooling
+        Key -> cooling plant.
+    season
+        Key -> weather.
+    price
+        Key -> price of a core-hour, in euro.
+    energy_price
+        Price of energy in euro per kWh, constant or over time, common to all scenarios.
+    default
+        Name of the default scenario.
+    horizon_end
+        End of the period in which profit counts, in seconds; None: the last submit time.
+    watts_per_core
+        Power per core, in W, of jobs without a power of their own; None: every job has a power.
+    made
+        Cache: name of a scenario -> its problem. A problem is made at its first use.
     """
 
     jobs: Dispatch
@@ -66,11 +90,11 @@ class Scenarios:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All scenarios, by cooling, then season, then price."""
+        """Names of all scenarios, ordered by cooling, then season, then price."""
         return tuple(map(",".join, product(self.cooling, self.season, self.price)))
 
     def problem(self, name: str) -> Profit:
-        """The problem of a scenario. Raises UnknownScenario, and ProblemError for one that contradicts itself."""
+        """Return the problem of a scenario. Raises UnknownScenario, and ProblemError for contradictory data."""
         words = known(name, {"cooling": self.cooling, "season": self.season, "price": self.price})
         name = ",".join(words)
         if name not in self.made:
@@ -88,7 +112,7 @@ class Scenarios:
 
 
 def known(name: str, axes: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """The words of a scenario, one per axis. Raises UnknownScenario with the near ones.
+    """Split the name of a scenario into its keys, one per axis. Raises UnknownScenario, with similar keys.
 
     >>> known("air, summer", {"cooling": ["air", "hybrid"], "season": ["summer", "winter"]})
     ('air', 'summer')
@@ -102,16 +126,18 @@ def known(name: str, axes: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
     for word, (axis, values) in zip(words, choices.items(), strict=True):
         if word not in values:
             near = difflib.get_close_matches(word[:MOST], values, n=3, cutoff=0.4)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(values)}"
-            raise UnknownScenario(f"there is no scenario {excerpt(name)} ({form}): no {axis} {excerpt(word)}; {hint}")
+            hint = f"did you mean {' or '.join(near)}?" if near else f"expected one of {', '.join(values)}"
+            raise UnknownScenario(
+                f"there is no scenario {excerpt(name)} ({form}): unknown {axis} {excerpt(word)}; {hint}"
+            )
     return words
 
 
 def thesis_scenarios(jobs: Dispatch, seasons: Mapping[str, Weather], default: str = "") -> Scenarios:
-    """The scenarios of the thesis (section 6.8) for a machine of any size: cooling x season x price of a core-hour.
+    """Return the scenarios of [Bridi2018, 6.8] for a machine of any size: cooling x season x price of a core-hour.
 
-    The plants are the shipped tables, made for 9,600 cores, as many times as large as the machine has cores. ``default``:
-    by default the first one. Raises UnknownScenario.
+    The plants are the shipped cooling tables, which are made for 9,600 cores, scaled to the number of cores of the
+    machine. ``default``: the name of the default scenario, by default the first one. Raises UnknownScenario.
     """
     scale = jobs.platform.total("cores") / TABLE_CORES
     made = Scenarios(

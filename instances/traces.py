@@ -1,4 +1,4 @@
-"""Logs of machines by format, and a part of one made ready for a replay on a platform."""
+"""Job logs: their formats, reading one, and preparing one or a part of it for a replay on a platform."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .formats.swf import FIELDS, NUMBER, swf_trace
 from .repair import Trace
 from .workload import Workload, WorkloadError
 
-SNIFFED = 200  # lines that are looked at to tell a format
+SNIFFED = 200  # first lines of a file from which its format is guessed
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of logs. ``read(path, cores, memory, zone)``; ``has_machine``: its files tell the machine."""
+    """A format of logs: its reader ``read(path, cores, memory, zone)``, and whether its files describe the machine."""
 
     name: str
     about: str
@@ -53,11 +53,33 @@ def read_trace(
     memory: int | None = None,
     zone: tzinfo | None = None,
 ) -> Trace:
-    """A log as it is, before the common repairs; its ``workload`` is what can be replayed of it.
+    """Read a log, before the repairs that are common to all formats.
 
-    ``format``: one of FORMATS; by default what the text looks like. ``cores`` and ``memory`` (MB) of a node matter to SWF,
-    which counts processors; ``zone``: the time zone of logs that do not tell it (by default UTC). Raises WorkloadError.
+    Parameters
+    ----------
+    path
+        The file, plain or compressed (``.gz``).
+    format
+        A name of ``FORMATS``: "swf", "sacct", "pbs", "eurora" or "batsim". None: guessed from the content.
+    cores
+        Cores of a node; used by SWF only, whose jobs request processors. Default: 1.
+    memory
+        Memory of a node in MB; used by SWF only. None: memory is ignored.
+    zone
+        Time zone of the machine, for formats that do not record it. Default: UTC.
 
+    Returns
+    -------
+    Trace
+        The jobs as recorded; its ``workload`` has the jobs that can be replayed.
+
+    Raises
+    ------
+    WorkloadError
+        The file cannot be read, or its format is unknown.
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     log = Path(folder, "log")
@@ -68,12 +90,12 @@ def read_trace(
     """
     name = format or guess_format(path)
     if name not in FORMATS:
-        raise WorkloadError(f"there is no format {name!r} of logs; known are {', '.join(FORMATS)}")
+        raise WorkloadError(f"there is no format {name!r} of logs; expected one of {', '.join(FORMATS)}")
     return FORMATS[name].read(path, cores or 1, memory, zone)
 
 
 def guess_format(path: str | Path) -> str:
-    """What a log looks like: a name of FORMATS. Raises WorkloadError if it looks like none of them."""
+    """Guess the format of a log from its content: a name of FORMATS. Raises WorkloadError if no format fits."""
     if Path(path).name.lower().removesuffix(".gz").endswith(".swf"):
         return "swf"
     lines = [line.strip() for line in islice((t for t in read_lines(path) if t.strip()), SNIFFED)]
@@ -91,7 +113,7 @@ def guess_format(path: str | Path) -> str:
     if 2 * like_swf > len(jobs) or first.startswith(";"):
         return "swf"
     known = "; ".join(f"{f.name} ({f.about})" for f in FORMATS.values())
-    raise WorkloadError(f"{path}: this looks like no log that is known; say its format: {known}")
+    raise WorkloadError(f"{path}: the format of this log is not recognised; name it: {known}")
 
 
 def open_trace(
@@ -107,25 +129,58 @@ def open_trace(
     first: int | None = None,
     zone: tzinfo | None = None,
 ) -> tuple[Workload, Platform]:
-    """A log (its file, or a trace), or a part of it, on a platform: jobs that it cannot hold are left out and reported.
+    """Prepare a log, or a part of it, for a replay on a platform of equal nodes.
 
-    ``nodes`` equal nodes of ``cores`` cores, ``memory`` MB (None: memory plays no part) and ``others``, such as
-    {"gpus": 2}; logs of Eurora and Batsim bring their own platform. An SWF log without ``nodes`` is given as many
-    processors (``cores`` given: nodes) as its header says. ``window``: such as "2012-07-13:23d", by submit time, in the
-    time zone of the log; ``first``: so many jobs of the window; ``load``: arrivals rescaled to this offered load.
+    Jobs that the platform cannot hold are left out and listed in the report of the workload. Logs of Eurora and Batsim
+    have their own platform: leave out ``nodes``, ``cores``, ``memory`` and ``others``.
 
-    Raises WorkloadError with what to do.
+    Parameters
+    ----------
+    log
+        The file of a log, or a trace that was read before.
+    format
+        A name of ``FORMATS``; None: guessed from the content.
+    nodes
+        Number of nodes. None: for SWF, from the header (MaxNodes if ``cores`` is given, else MaxProcs).
+    cores
+        Cores of a node.
+    memory
+        Memory of a node in MB. None: memory is ignored.
+    others
+        Other resources of a node, such as {"gpus": 2}.
+    window
+        Only the jobs submitted in this window, such as "2012-07-13:23d", in the time zone of the log.
+    load
+        Scale the times between submissions so that this is the offered load.
+    first
+        Only the first ``first`` jobs (of the window).
+    zone
+        Time zone of the machine, for formats that do not record it. Default: UTC.
+
+    Returns
+    -------
+    Workload
+        The jobs.
+    Platform
+        The machine.
+
+    Raises
+    ------
+    WorkloadError
+        The log cannot be read, the platform is not fully described, or no job is left. The message says what to do.
     """
     trace = log if isinstance(log, Trace) else read_trace(log, format, cores=cores, memory=memory, zone=zone)
     if not len(trace):
-        trace.workload.checked()  # says that it is empty, before anything is said of nodes
+        trace.workload.checked()  # reports an empty log before a missing number of nodes
     platform, notes = _platform(trace, nodes, cores, memory, others or {})
     if window is not None:
         trace = _during(trace, window)
     if first is not None:
         trace = trace.first(first)
     if "memory" in trace.resources and "memory" not in platform.resources:
-        trace = trace.without("memory", "no memory of the nodes was given: what the jobs ask of it is left aside")
+        trace = trace.without(
+            "memory", "the memory of the nodes was not given: the memory requests of the jobs are ignored"
+        )
     workload = trace.workload.on(platform).noted(*notes)
     return (workload if load is None else workload.at_load(load, platform)), platform
 
@@ -133,11 +188,11 @@ def open_trace(
 def _platform(
     trace: Trace, nodes: int | None, cores: int | None, memory: int | None, others: Mapping[str, int]
 ) -> tuple[Platform, list[str]]:
-    """The platform, and where its size comes from if nobody said it."""
+    """Return the platform, and notes on the source of its size if the caller did not give it."""
     if trace.platform is not None:
         if others or not nodes == cores == memory is None:
             raise WorkloadError(
-                f"{trace.name}: {trace.format} logs bring their platform; leave out nodes, cores, memory"
+                f"{trace.name}: {trace.format} logs have their own platform; leave out nodes, cores, memory"
             )
         return trace.platform, []
     notes = []
@@ -145,14 +200,14 @@ def _platform(
         size = "processors" if cores is None else "nodes"
         if size not in trace.sizes:
             raise WorkloadError(
-                f"{trace.name}: the log does not tell how many {size} the machine has; say how many nodes there are, "
-                "and how many cores each has (bench: --nodes 300 --cores 32)"
+                f"{trace.name}: the log does not record how many {size} the machine has; give the number of nodes, "
+                "and the cores of a node (bench: --nodes 300 --cores 32)"
             )
         nodes = trace.sizes[size]
         one = "of one core, from MaxProcs" if cores is None else f"of {cores} cores, from MaxNodes"
         notes.append(f"the platform is {nodes} nodes {one} in the header")
     elif cores is None and trace.format != "swf":
-        raise WorkloadError(f"{trace.name}: say how many cores a node has (bench: --cores 32)")
+        raise WorkloadError(f"{trace.name}: give the number of cores of a node (bench: --cores 32)")
     capacity = {"cores": cores or 1, **others} | ({} if memory is None else {"memory": memory})
     for name, amount in {"nodes": nodes, **capacity}.items():
         most = MOST_NODES if name == "nodes" else MOST_CAPACITY
@@ -162,9 +217,10 @@ def _platform(
 
 
 def window_of(text: str, trace: Trace) -> tuple[int, int]:
-    """The seconds of the log of a window such as 2012-07-13:23d or 2012-07-13T12:00:6h, on the clock of its time zone.
+    """Return begin and end of a window such as 2012-07-13:23d or 2012-07-13T12:00:6h, in s of the log.
 
-    Days are those of the calendar: one with a change of the clock has 23 or 25 hours. Raises WorkloadError.
+    Dates are in the time zone of the log. Days are calendar days: one with a change of daylight saving time has 23 or
+    25 hours. Raises WorkloadError.
     """
     found = re.fullmatch(r"(\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?):(\d{1,5})([dh])", text.strip(), re.ASCII)
     try:
@@ -173,24 +229,24 @@ def window_of(text: str, trace: Trace) -> tuple[int, int]:
         begin = None
     if begin is None or found is None or int(found[2]) < 1:
         raise WorkloadError(
-            f"the window {text!r} is not understood; expected a date and a number of days or hours, such as 2012-07-13:23d"
+            f"the window {text!r} is malformed; expected a date and a number of days or hours, such as 2012-07-13:23d"
         )
     if trace.unix_start is None:
         raise WorkloadError(
-            f"{trace.name}: the log does not tell the date of its second 0 (UnixStartTime in SWF), so no window of dates; "
-            "take a number of first jobs instead"
+            f"{trace.name}: the log has no date of its second 0 (UnixStartTime in SWF), which a window needs; "
+            "select a number of first jobs instead"
         )
     try:
         days = timedelta(days=int(found[2]))
         seconds = (begin + days if found[3] == "d" else begin).timestamp() - trace.unix_start
     except (OverflowError, ValueError):
-        raise WorkloadError(f"the window {text!r} ends beyond the calendar") from None
+        raise WorkloadError(f"the window {text!r} ends after the year 9999") from None
     start = begin.timestamp() - trace.unix_start
     return int(start), int(seconds if found[3] == "d" else start + 3600 * int(found[2]))
 
 
 def _during(trace: Trace, window: str) -> Trace:
-    """The jobs submitted in a window; if there are none, the message tells the dates of the log."""
+    """Return the jobs submitted in a window. Raises WorkloadError, with the dates of the log, if there are none."""
     begin, end = window_of(window, trace)
     try:
         return trace.between(begin, end)
@@ -199,7 +255,7 @@ def _during(trace: Trace, window: str) -> Trace:
 
 
 def _dates(trace: Trace) -> str:
-    """When the first and the last job were submitted, on the clock of the log, and the window of all; "" if unknown."""
+    """Return a text with the dates of first and last submission and the window of all jobs; "" if they are unknown."""
     known = trace.submit[trace.submit >= 0]
     if trace.unix_start is None or not len(known):
         return ""
@@ -209,13 +265,13 @@ def _dates(trace: Trace) -> str:
         return ""
     days = (last.date() - first.date()).days + 1
     return (
-        f", by its clock from {first:%Y-%m-%dT%H:%M} to {last:%Y-%m-%dT%H:%M}; "
-        f"all of them: window {first.date()}:{days}d"
+        f", in its time zone from {first:%Y-%m-%dT%H:%M} to {last:%Y-%m-%dT%H:%M}; "
+        f"the window of all jobs is {first.date()}:{days}d"
     )
 
 
 def midnight(workload: Workload, zone: tzinfo) -> tuple[int, str]:
-    """The second of the log at which the day of the first submission begins, and that day ("" if dates are unknown)."""
+    """Return the second at which the day of the first submission begins, and its date ("" if unknown)."""
     submit = int(workload.submit[0])
     if workload.unix_start is None:
         return submit // DAY * DAY, ""

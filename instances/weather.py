@@ -1,4 +1,4 @@
-"""Hourly temperatures from weather files: EPW, the typical year of PVGIS, plain CSV; windows of them; the plain form."""
+"""Temperatures from weather files (EPW, typical year of PVGIS, plain CSV), time windows of them, and writing as CSV."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..models.step_function import DAY, HOUR, StepFunction
-from .files.folder import Fault, InstanceError
+from .files.faults import Fault, InstanceError
 from .files.sheet import COMMENT, Sheet
 from .files.writing import comment_line, to_csv, write_files
 from .formats.weather import Reading, read_epw, read_plain, read_pvgis
@@ -19,9 +19,10 @@ WINDOW = re.compile(r"(\d{1,2})-(\d{1,2}):(\d{1,4})([dh])")
 
 @dataclass(frozen=True)
 class Weather:
-    """Temperatures in degrees C over time; second 0 is midnight of the first day where the file tells dates.
+    """Temperatures in degrees C over time. If the dates are known, second 0 is midnight of the first day.
 
-    ``dates``: (month, day) of every value, empty where the file tells none; a typical year has no year.
+    ``dates``: (month, day) of each value, empty if the file has no dates. The year is left out: a typical year has
+    none.
     """
 
     name: str
@@ -31,22 +32,22 @@ class Weather:
 
     @property
     def first_day(self) -> tuple[int, int] | None:
-        """(month, day) of the first value, if it is known."""
+        """(month, day) of the first value; None if unknown."""
         return self.dates[0] if self.dates else None
 
     @property
     def mean(self) -> float:
-        """The mean over time, in degrees C."""
+        """The mean temperature over time, in degrees C."""
         s = self.series
         return sum((b - a) * v for a, b, v in s.pieces(s.begin, s.end)) / (s.end - s.begin)
 
     def during(self, window: str) -> Weather:
-        """The days of a window such as "07-15:7d" (or "07-15:36h"), from its midnight on, which becomes second 0.
+        """Return the temperatures of a window such as "07-15:7d" or "07-15:36h" (month-day:length).
 
-        A file of a whole year goes on with its first day after its last. Raises ValueError for a window that is not
-        understood, or not in the file.
+        The window begins at midnight of its first day, which becomes second 0. After the last day of a file of a whole
+        year, the first day of the file follows. Raises ValueError for a malformed window, or one outside of the file.
         """
-        day, seconds = _asked(window)
+        day, seconds = _parse_window(window)
         first = self._index(day)
         times, values = self.series.times, self.series.values
         origin, length = times[first], self.series.end - self.series.begin
@@ -54,48 +55,73 @@ class Weather:
         shifted = [*(times[k] - origin for k in order), *(times[k] - origin + length for k in later)]
         end = length if later else self.series.end - origin
         if seconds > end:
-            raise ValueError(f"from {_name(day)} on there are only {end / DAY:.4g} days, not those of {window!r}")
+            raise ValueError(
+                f"the window {window!r} is too long: from {_name(day)} on there are only {end / DAY:.4g} days"
+            )
         kept = [*order, *later][: bisect_left(shifted, seconds)]
         cut = StepFunction(shifted[: len(kept)], [values[k] for k in kept], seconds)
         return Weather(self.name, f"{self.source}, {window.strip()}", cut, tuple(self.dates[k] for k in kept))
 
     def _index(self, day: tuple[int, int]) -> int:
-        """The first value of a day, at its midnight. Raises ValueError."""
+        """Return the index of the value at midnight of a day. Raises ValueError."""
         if not self.dates:
-            raise ValueError("the file tells no dates: leave the window out, or add columns month, day, hour")
+            raise ValueError("the file has no dates: leave the window out, or add columns month, day, hour")
         if day not in self.dates:
-            span = f"it goes from {_name(self.dates[0])} to {_name(self.dates[-1])}"
-            raise ValueError(f"{_name(day)} is not in it; {span}")
+            span = f"it has the days from {_name(self.dates[0])} to {_name(self.dates[-1])}"
+            raise ValueError(f"{_name(day)} is not in the file; {span}")
         first = self.dates.index(day)
         if self.series.times[first] % DAY:
-            raise ValueError(f"{_name(day)} is not there from its midnight on; begin with the day after")
+            raise ValueError(f"the file has no value at midnight of {_name(day)}; begin with the day after")
         return first
 
 
-def _asked(window: str) -> tuple[tuple[int, int], int]:
-    """(month, day) and seconds of a window. Raises ValueError."""
-    asked = WINDOW.fullmatch(window.strip())
-    if not asked or int(asked[3]) < 1:
-        raise ValueError(f"{window!r} is not understood; expected month-day:days, such as 07-15:7d")
-    return (int(asked[1]), int(asked[2])), int(asked[3]) * (DAY if asked[4] == "d" else HOUR)
+def _parse_window(window: str) -> tuple[tuple[int, int], int]:
+    """Return (month, day) and the length in seconds of a window. Raises ValueError."""
+    parts = WINDOW.fullmatch(window.strip())
+    if not parts or int(parts[3]) < 1:
+        raise ValueError(f"{window!r} is not a window; expected month-day:days, such as 07-15:7d")
+    return (int(parts[1]), int(parts[2])), int(parts[3]) * (DAY if parts[4] == "d" else HOUR)
 
 
 def read_weather(path: str | Path, window: str | None = None) -> Weather:
-    """The dry-bulb temperatures of a weather file, .gz too; ``window``: only such days, as in ``Weather.during``.
+    """Read the dry-bulb temperatures of a weather file, plain or compressed (``.gz``).
 
-    Reads EPW; the typical year of PVGIS (``time(UTC),T2m,...``); and plain CSV with a column of temperatures
-    (``temperature_c``, ``drybulb_c``, ``temp``, ...) and of times: ``time_s`` (seconds), ``month,day,hour_ending`` (1 to
-    24) or ``month,day,hour`` (0 to 23), or dates such as 2012-07-15T13:00; without any, a row is an hour. Lines that begin
-    with # are comments. EPW's hour 1 is 00:00 to 01:00. Times stay those of the file: no time zone is applied.
+    Three formats are recognised:
 
-    Raises InstanceError with all faults (file, line, what was expected and found), WorkloadError if there is no such file.
+    - EPW (EnergyPlus weather), in which hour 1 is 00:00 to 01:00;
+    - the typical year of PVGIS (``time(UTC),T2m,...``);
+    - CSV with a column of temperatures in degrees C (``temperature_c``, ``drybulb_c``, ``temp``, ...) and columns of
+      times: ``time_s`` (seconds), or ``month,day,hour_ending`` (1 to 24), or ``month,day,hour`` (0 to 23), or dates
+      such as 2012-07-15T13:00. Without columns of times each row is one hour. Lines that begin with # are comments.
+
+    Times stay as in the file: no time zone is applied.
+
+    Parameters
+    ----------
+    path
+        The weather file.
+    window
+        Only this part, such as "07-15:7d" (see ``Weather.during``); None: the whole file.
+
+    Returns
+    -------
+    Weather
+        The temperatures.
+
+    Raises
+    ------
+    InstanceError
+        The file has faults, or does not contain the window. All faults are listed: file, line, expected value, found
+        value.
+    WorkloadError
+        There is no such file, or it cannot be read.
     """
     sheet = Sheet(Path(path))
     reading = _read(sheet)
-    sheet.done()
+    sheet.raise_faults()
     if not reading.values:
-        sheet.tell(None, "rows", "a temperature per hour", None)
-        sheet.done()
+        sheet.add_fault(None, "rows", "a temperature for each hour", None)
+        sheet.raise_faults()
     end = reading.times[-1] + _step(reading.times)
     weather = Weather(
         sheet.path.stem, sheet.path.name, StepFunction(reading.times, reading.values, end), tuple(reading.dates)
@@ -105,7 +131,9 @@ def read_weather(path: str | Path, window: str | None = None) -> Weather:
     try:
         return weather.during(window)
     except ValueError as e:
-        raise InstanceError(sheet.path, [Fault(sheet.path.name, None, "window", "days that it holds", str(e))]) from e
+        raise InstanceError(
+            sheet.path, [Fault(sheet.path.name, None, "window", "days that are in the file", str(e))]
+        ) from e
 
 
 def _read(sheet: Sheet) -> Reading:
@@ -116,7 +144,7 @@ def _read(sheet: Sheet) -> Reading:
 
 
 def _step(times: Sequence[int]) -> int:
-    """How long the last value lasts: as long as the one before it, an hour if it is the only one."""
+    """Return how long the last value holds, in s: as long as the one before it; an hour if it is the only one."""
     return times[-1] - times[-2] if len(times) > 1 else HOUR
 
 
@@ -129,17 +157,18 @@ def _name(day: tuple[int, int]) -> str:
 
 
 def write_weather(weather: Weather, path: str | Path) -> None:
-    """Write the plain form as a file, read once before it is renamed into place.
+    """Write temperatures as a CSV file that ``read_weather`` reads.
 
-    Raises NotReadable for what could not be read again, OSError.
+    The file is read once before it is renamed to its final name. Raises NotReadable if it could not be read again,
+    OSError.
     """
     file = Path(path)
-    file.parent.stat()  # the folder of an instance is made where it is missing, that of a single file is not
+    file.parent.stat()  # raises if the folder is missing: write_files would create it
     write_files(file.parent, {file.name: weather_csv(weather)}, lambda folder: read_weather(folder / file.name))
 
 
 def weather_csv(weather: Weather) -> str:
-    """The plain form, which ``read_weather`` reads: ``time_s,temperature_c``, with comments on source and first day.
+    """Return the CSV text ``time_s,temperature_c``, with comments on source and first day, for ``read_weather``.
 
     >>> print(weather_csv(Weather("two hours", "an example", StepFunction.hourly([20.5, 21.0]), ((7, 15), (7, 15)))))
     # two hours; source: an example

@@ -1,8 +1,7 @@
-"""A workload: the jobs of a trace as columns, with everything that was repaired on the way in."""
+"""A workload: the jobs of a log as arrays, ready for a replay, with a report of the repairs."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..models.dispatch.jobs import Durations, Job, Queue, Window
 from ..models.dispatch.problem import Dispatch, impossible
-from ..models.excerpt import shortened, visible
 from ..models.platform import LATEST, Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
+from .report import Report
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -22,69 +21,54 @@ UNKNOWN = -1
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
 )  # fmt: skip
-REASONS = 5  # why jobs are left out, that an error tells
 
 
 class WorkloadError(ValueError):
-    """A trace cannot be used: it is empty, or has no job that the platform can hold; the message says what to do."""
-
-
-@dataclass(frozen=True)
-class BadLine:
-    """A line of a trace that could not be read: where, and what was expected."""
-
-    file: str
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        return shortened(visible(f"{self.file}, line {self.line}: {self.message}"))
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was done to a trace: ``repairs`` (what -> how many jobs), lines that could not be read, jobs left out (id, why)."""
-
-    repairs: Mapping[str, int] = field(default_factory=dict)
-    bad_lines: tuple[BadLine, ...] = ()
-    dropped: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
-
-    def losses(self) -> str:
-        """How many lines and jobs are not there, then the first such line and the commonest reasons, a line each."""
-        bad = f"; {len(self.bad_lines)} lines could not be read" if self.bad_lines else ""
-        gone = f"; {len(self.dropped)} jobs were left out" if self.dropped else ""
-        reasons = Counter(why for _, why in self.dropped).most_common()
-        told = [str(line) for line in self.bad_lines[:1]]
-        told += [f"{n} job{'s' * (n != 1)}: {why}" for why, n in reasons[:REASONS]]
-        told += [f"{sum(n for _, n in reasons[REASONS:])} jobs: other reasons"] if len(reasons) > REASONS else []
-        return "\n  ".join([bad + gone, *told])
-
-    def and_also(
-        self,
-        repairs: Mapping[str, int] | None = None,
-        dropped: Iterable[tuple[str, str]] = (),
-        notes: Iterable[str] = (),
-    ) -> Report:
-        """This report with more in it."""
-        counts = dict(self.repairs)
-        for what, n in (repairs or {}).items():
-            if n:
-                counts[what] = counts.get(what, 0) + n
-        return replace(self, repairs=counts, dropped=(*self.dropped, *dropped), notes=(*self.notes, *notes))
+    """The error for a log that cannot be used: unreadable, empty, or without a job that the platform can hold."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """The jobs of a trace, one row each, by submit time (equal ones in the order of the trace). Times in seconds.
+    """The jobs of a log, one row per job, sorted by submit time (equal submit times in the order of the log).
 
-    Arrays have one entry per job: ``submit``, ``runtime`` (what it took), ``walltime`` (what was asked for), ``units``;
-    ``request`` (jobs x resources) is per unit; ``queue``, ``user``, ``program`` index into ``queues``, ``users``,
-    ``programs``; ``release`` is the first moment at which it may start (normally the submit time); ``recorded_start`` is
-    when the real machine started it, -1 if unknown; ``power`` is watts of the whole job, NaN if unknown. ``windows``:
-    job row -> its own start windows. ``unix_start``: the Unix time of second 0, if known. All but ``power`` are whole
-    numbers: other values raise WorkloadError with the job's id.
+    Arrays have shape (jobs,) unless another shape is given. Times are in seconds since second 0 of the workload. All
+    arrays but ``power`` hold whole numbers: other values raise WorkloadError with the id of the job.
 
+    Attributes
+    ----------
+    name
+        The name of the log.
+    ids
+        Job ids, unique.
+    submit, runtime, walltime
+        Submit time, actual runtime, and runtime that the user requested, in s.
+    units
+        Number of job units (pieces of the job that run on one node each).
+    resources
+        Names of the resources: the columns of ``request``.
+    request
+        Amount of each resource per unit; shape (jobs, resources). Memory is in MB.
+    queue, queues
+        Index into ``queues``; the queues.
+    user, users
+        Index into ``users``; the user names.
+    program, programs
+        Index into ``programs``; the program names.
+    release
+        Earliest start of the job, in s; normally its submit time.
+    recorded_start
+        Start of the job on the real machine, in s; -1 if unknown.
+    power
+        Power of the whole job in W; NaN if unknown.
+    windows
+        Row of a job -> its own start windows (first, last), in s.
+    unix_start
+        Unix time of second 0; None if unknown.
+    report
+        Repairs, unreadable lines and jobs that were left out.
+
+    Examples
+    --------
     >>> from schedlab.instances import load
     >>> w = Workload.of(load("eurora_99").dispatch)
     >>> len(w), w.resources, w.job(0).id == w.ids[0]
@@ -133,9 +117,9 @@ class Workload:
 
     @classmethod
     def of(cls, problem: Dispatch, name: str = "jobs", report: Report | None = None) -> Workload:
-        """The jobs of a dispatch problem. Raises WorkloadError if one has no runtime, or there is none.
+        """Make a workload of the jobs of a problem. Raises WorkloadError for no job, or a job without a runtime.
 
-        Deadlines are left behind: a dispatcher does not enforce them.
+        Deadlines are left out: a dispatcher does not enforce them.
         """
         missing = [j.id for j in problem.jobs if j.runtime is None]
         if missing:
@@ -170,19 +154,19 @@ class Workload:
         ).checked()
 
     def checked(self) -> Workload:
-        """Itself; raises WorkloadError if there is no job."""
+        """Return the workload itself. Raises WorkloadError if it has no job."""
         if not len(self):
             raise WorkloadError(f"{self.name}: no job to replay{self.report.losses()}")
         return self
 
     @cached_property
     def requests(self) -> list[Mapping[str, int]]:
-        """The distinct requests as {resource: amount}; ``request_kind`` says which one a job has."""
+        """The distinct requests, each as {resource: amount}; ``request_kind`` has the index for each job."""
         return [dict(zip(self.resources, row, strict=True)) for row in self._kinds[0].tolist()]
 
     @cached_property
     def request_kind(self) -> Ints:
-        """Of each job, the index of its request in ``requests``."""
+        """For each job the index of its request in ``requests``; shape (jobs,)."""
         return self._kinds[1]
 
     @cached_property
@@ -190,7 +174,7 @@ class Workload:
         return _distinct(self.request)
 
     def job(self, k: int) -> Job:
-        """Row k as a job, with its runtime."""
+        """Return the job of row k."""
         power, release = float(self.power[k]), int(self.release[k])
         return Job(
             id=self.ids[k],
@@ -208,12 +192,12 @@ class Workload:
         )
 
     def dispatch(self, platform: Platform, objective: str = "waiting", durations: Durations = "walltime") -> Dispatch:
-        """The offline problem of the whole workload. Raises ProblemError for jobs that the platform cannot hold."""
+        """Return the offline problem of all jobs. Raises ProblemError for jobs that the platform cannot hold."""
         jobs = [self.job(k) for k in range(len(self))]
         return Dispatch(platform, jobs, self.queues, objective, durations=durations)
 
     def keep(self, rows: Ints | NDArray[np.bool_], report: Report | None = None) -> Workload:
-        """The workload of some rows, by mask or by index."""
+        """Return the workload of some rows, given as a mask or as indices."""
         index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         columns = {
             name: getattr(self, name)[index]
@@ -229,11 +213,11 @@ class Workload:
         ).checked()
 
     def first(self, n: int) -> Workload:
-        """The first n jobs by submit time."""
+        """Return the workload of the first n jobs by submit time."""
         return self.keep(np.arange(min(n, len(self))))
 
     def between(self, begin: int, end: int) -> Workload:
-        """The jobs submitted in [begin, end)."""
+        """Return the workload of the jobs submitted in [begin, end), in s. Raises WorkloadError if there is none."""
         inside = (self.submit >= begin) & (self.submit < end)
         if not inside.any():
             raise WorkloadError(
@@ -243,16 +227,16 @@ class Workload:
         return self.keep(inside)
 
     def on(self, platform: Platform) -> Workload:
-        """The jobs that the empty platform can hold, with requests over its resources; the others are in the report.
+        """Return the workload of the jobs that the empty platform can hold, with requests of its resources.
 
-        Raises WorkloadError if none is left.
+        The other jobs are in ``report.dropped``. Raises WorkloadError if no job is left.
         """
         columns = [self.request[:, self.resources.index(r)] if r in self.resources else np.zeros(len(self), np.int64)
                    for r in platform.resources]  # fmt: skip
         foreign = [r for r in self.resources if r not in platform.resources]
-        asked = np.zeros(len(self), np.bool_)
+        needs_foreign = np.zeros(len(self), np.bool_)
         for r in foreign:
-            asked |= self.request[:, self.resources.index(r)] > 0
+            needs_foreign |= self.request[:, self.resources.index(r)] > 0
         here = replace(self, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
         kinds = _distinct(np.column_stack([here.units, here.request]))[1]
         _, samples = np.unique(kinds, return_index=True)
@@ -260,26 +244,26 @@ class Workload:
             int(kinds[int(job.id)]): reason
             for job, reason in impossible(platform, [replace(here.job(int(k)), id=str(k)) for k in samples])
         }
-        gone = np.isin(kinds, list(why)) | asked
+        gone = np.isin(kinds, list(why)) | needs_foreign
         if not gone.any():
             return here
         dropped = [
-            (here.ids[k], why.get(int(kinds[k]), f"asks for {', '.join(foreign)}, which the platform has not"))
+            (here.ids[k], why.get(int(kinds[k]), f"requests {', '.join(foreign)}, which the platform does not have"))
             for k in np.flatnonzero(gone).tolist()
         ]
         report = self.report.and_also({"larger than the platform, left out": len(dropped)}, dropped)
         if gone.all():
             raise WorkloadError(
-                f"{self.name}: the platform can hold none of the {len(self)} jobs: the first {dropped[0][1]}"
+                f"{self.name}: the platform can hold none of the {len(self)} jobs; the first one {dropped[0][1]}"
             )
         return here.keep(~gone, report)
 
     def noted(self, *notes: str) -> Workload:
-        """The same jobs with more notes in the report."""
+        """Return the same jobs with further notes in the report."""
         return replace(self, report=self.report.and_also(notes=notes)) if notes else self
 
     def since(self, origin: int) -> Workload:
-        """The same jobs with second ``origin`` as second 0. Windows of jobs move along."""
+        """Return the same jobs with all times relative to second ``origin``."""
         known = (self.recorded_start != UNKNOWN) & (self.recorded_start >= origin)
         start = np.where(known, self.recorded_start - origin, UNKNOWN)
         return replace(
@@ -292,27 +276,30 @@ class Workload:
         )
 
     def load(self, platform: Platform) -> float:
-        """The offered load: work (units x cores x runtime) over what the platform offers from first to last submission.
+        """Return the offered load, work of the jobs / capacity of the platform.
 
-        Of ``cores``, or of the first resource if there are none. Infinite if all jobs come at one moment.
+        Work is the sum of units x cores x runtime; capacity is cores x time between first and last submission. Without
+        a resource ``cores``, the first resource counts. Infinite if all jobs have the same submit time.
         """
         resource = "cores" if "cores" in self.resources else self.resources[0]
         per_unit = self.request[:, self.resources.index(resource)]
-        work = float((self.units.astype(np.float64) * per_unit * self.runtime).sum())  # whole numbers would overflow
+        work = float((self.units.astype(np.float64) * per_unit * self.runtime).sum())  # int64 would overflow
         span = float(self.submit[-1] - self.submit[0]) * platform.total(resource)
         return work / span if span > 0 else float("inf")
 
     def at_load(self, load: float, platform: Platform) -> Workload:
-        """The same jobs with the times between submissions stretched so that the offered load is ``load``."""
+        """Return the same jobs with the times between submissions scaled so that the offered load is ``load``."""
         if not 0 < load < float("inf"):
             raise WorkloadError(f"an offered load of {load} cannot be reached; expected a number above 0, such as 1.2")
         before = self.load(platform)
         if not np.isfinite(before) or before <= 0:
-            raise WorkloadError(f"{self.name}: the jobs have no span of time or no work, so no offered load")
+            raise WorkloadError(
+                f"{self.name}: the offered load is undefined: all jobs have the same submit time, or none has work"
+            )
         origin = self.submit[0]
         if (self.submit[-1] - origin) * (before / load) > LATEST:
             raise WorkloadError(
-                f"{self.name}: an offered load of {load:g} puts arrivals beyond {LATEST:,} s (317 years)"
+                f"{self.name}: an offered load of {load:g} moves submit times beyond {LATEST:,} s (317 years)"
             )
         submit = origin + np.rint((self.submit - origin) * (before / load)).astype(np.int64)
         notes = (f"arrivals rescaled from an offered load of {before:.3f} to {load:g}",)
@@ -326,7 +313,10 @@ class Workload:
 
 
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:
-    """The distinct rows in lexicographic order, and of each row which one it is (np.unique by axis takes twice as long)."""
+    """Return the distinct rows in lexicographic order, and for each row the index of its value.
+
+    ``np.unique`` with ``axis=0`` takes twice as long.
+    """
     kind = np.zeros(len(rows), np.int64)
     for column in rows.T:
         values, code = np.unique(column, return_inverse=True)
@@ -340,7 +330,7 @@ def _ints(values: Iterable[int]) -> Ints:
 
 
 def _index(values: Iterable[str]) -> dict[str, int]:
-    """Each distinct value with its number, in the order of appearance."""
+    """Return each distinct value with its index, in the order of first occurrence."""
     found: dict[str, int] = {}
     for v in values:
         found.setdefault(v, len(found))

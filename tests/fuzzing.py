@@ -32,8 +32,9 @@ from rich.console import Console
 from schedlab.bench.cli.app import main
 from schedlab.bench.cli.ending import WRONG_USE
 from schedlab.instances import FormatError, load, write
-from schedlab.instances.formats.classic import read_fjsplib, read_jsplib, read_patterson, read_psplib
 from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
+from schedlab.instances.formats.job_shop_files import read_fjsplib, read_jsplib
+from schedlab.instances.formats.project_files import read_patterson, read_psplib
 from schedlab.instances.kinds.profit import read_prices
 from schedlab.instances.weather import read_weather, write_weather
 from schedlab.models.profit.guide import Guide

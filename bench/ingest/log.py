@@ -12,8 +12,9 @@ import typer
 
 from ...backends import UnknownName
 from ...instances import Instance, write
+from ...instances.report import Report
 from ...instances.traces import midnight, open_trace, read_trace
-from ...instances.workload import Report, Workload
+from ...instances.workload import Workload
 from ...models.dispatch.problem import OBJECTIVES
 from ...models.platform import Platform
 from ..errors import WrongUse

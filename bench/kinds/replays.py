@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instances import Instance, load
-from ...instances.workload import Report, Workload
+from ...instances.report import Report
+from ...instances.workload import Workload
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
 from ..runs.replay_settings import OFF, ReplaySettings

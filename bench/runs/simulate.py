@@ -13,7 +13,7 @@ from rich.console import Console
 from ...backends import UnknownName
 from ...instances import Instance, UnknownInstance, load
 from ...instances.files.own_files import content_of
-from ...instances.workload import Report
+from ...instances.report import Report
 from ..errors import WrongUse
 from ..kinds.replays import SHOWN, Scene, scene_of
 from ..records.store import Record, jobs_file

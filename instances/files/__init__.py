@@ -1,1 +1,1 @@
-"""Files of instances: text and CSV files read within limits, written whole or not at all."""
+"""Files of instances: reading text, TOML and CSV within limits; writing all files or none."""

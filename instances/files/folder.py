@@ -1,7 +1,7 @@
-"""The files of an instance folder, read with the place of every fault.
+"""Reading of an instance folder: settings in ``instance.toml``, rows in CSV files such as ``jobs.csv``.
 
-``instance.toml`` holds the settings, tables such as ``jobs.csv`` the rows. A ``Folder`` collects all faults of all files,
-so that one message can tell all of them.
+A ``Folder`` collects all faults of all files, each with its place, so that one error message can list all of them.
+After a fault a default value is returned, so that reading can go on.
 """
 
 from __future__ import annotations
@@ -16,47 +16,20 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from ...models.excerpt import excerpt, shortened, visible
+from .faults import Fault, InstanceError
 from .lines import LARGEST_FILE, LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines
 from .own_files import ForeignFile, own_file
 
 SETTINGS = "instance.toml"
-MOST_WHOLE = 2**53  # of whole numbers whose meaning sets no limit: what a float holds exactly
-MOST_NUMBER = 1e15  # of other numbers, in size: sums and products of them stay finite
+MOST_WHOLE = 2**53  # default upper limit of whole numbers: a float represents them exactly up to here
+MOST_NUMBER = 1e15  # upper limit of the absolute value of other numbers: their sums and products stay finite
 Place = tuple[str | int, ...]
-SHOWN = 50  # faults in the message of an error
-DEEPEST = 20  # tables and lists within each other
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One mistake of an instance's files: where, what was expected, what was found."""
-
-    file: str
-    line: int | None
-    field: str
-    expected: str
-    found: object
-
-    def __str__(self) -> str:
-        where = self.file if self.line is None else f"{self.file}, line {self.line}"
-        found = "nothing" if self.found is None else excerpt(self.found)
-        return shortened(visible(f"{where}, {self.field}: expected {self.expected}, found {found}"))
-
-
-class InstanceError(ValueError):
-    """An instance that cannot be used; ``faults`` lists everything that is wrong with it, each with its place."""
-
-    def __init__(self, path: Path, faults: Sequence[Fault]) -> None:
-        self.path, self.faults = path, tuple(faults)
-        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-        count += f", the first {SHOWN} of them" if len(faults) > SHOWN else ""
-        super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults[:SHOWN])]))
+DEEPEST = 20  # levels of nested tables and lists
 
 
 @dataclass
 class Folder:
-    """An instance folder that is being read. ``done()`` raises InstanceError if anything was wrong.
+    """An instance folder that is being read; ``raise_faults`` raises InstanceError if there are faults.
 
     >>> Folder(Path("nowhere")).settings.text("kind")
     ''
@@ -75,14 +48,14 @@ class Folder:
                     raise RecursionError
                 values = found
             except RecursionError:
-                self.tell(
-                    SETTINGS, None, "syntax", f"TOML with at most {DEEPEST} tables and lists within each other", "more"
+                self.add_fault(
+                    SETTINGS, None, "syntax", f"TOML with at most {DEEPEST} levels of nested tables and lists", "more"
                 )
             except tomllib.TOMLDecodeError as e:
                 place = re.search(r"\(at line (\d+)", str(e))
-                self.tell(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
+                self.add_fault(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
             except ValueError:
-                self.tell(SETTINGS, line_of_long_number(text), "syntax", "numbers of 64 bits", "more digits")
+                self.add_fault(SETTINGS, line_of_long_number(text), "syntax", "numbers of 64 bits", "more digits")
             self.lines = _toml_lines(text)
         _check_range(self, values)
         self.settings = Table(self, values, ())
@@ -91,33 +64,35 @@ class Folder:
         try:
             return read_text(own_file(self.path, name), most)
         except FileNotFoundError:
-            self.tell(name, None, "file", f"a file of this name in {self.path}", None)
+            self.add_fault(name, None, "file", f"a file of this name in {self.path}", None)
         except UnicodeDecodeError as e:
-            self.tell(name, None, "encoding", "UTF-8", str(e))
+            self.add_fault(name, None, "encoding", "UTF-8", str(e))
         except ForeignFile as e:
-            self.tell(name, None, "file", f"a regular file of {self.path}", str(e))
+            self.add_fault(name, None, "file", f"a regular file of {self.path}", str(e))
         except TextError as e:
-            self.tell(name, e.line, e.field, f"{e.expected} in {self.path}" if e.found is None else e.expected, e.found)
+            self.add_fault(
+                name, e.line, e.field, f"{e.expected} in {self.path}" if e.found is None else e.expected, e.found
+            )
         return None
 
-    def tell(self, file: str, line: int | None, where: str, expected: str, found: object) -> None:
-        """Note a fault and go on."""
+    def add_fault(self, file: str, line: int | None, where: str, expected: str, found: object) -> None:
+        """Record a fault."""
         self.faults.append(Fault(file, line, where, expected, found))
 
-    def done(self) -> None:
-        """Raise InstanceError with all faults told so far, if there are any."""
+    def raise_faults(self) -> None:
+        """Raise InstanceError with all faults recorded so far, if there are any."""
         if self.faults:
             raise InstanceError(self.path, self.faults)
 
     def rows(self, name: str, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[TableRow]:
-        """The rows of a CSV file that has these columns; missing, unknown and repeated ones are told."""
+        """Yield the rows of a CSV file. Missing, unknown and repeated columns and rows of a wrong length are faults."""
         text = self._read(name)
         if text is None:
             return
         try:
             yield from self._rows(name, csv_rows(name, io.StringIO(text, newline="")), columns, optional)
         except TextError as e:
-            self.tell(name, e.line, e.field, e.expected, e.found)
+            self.add_fault(name, e.line, e.field, e.expected, e.found)
 
     def _rows(
         self, name: str, table: Iterator[tuple[int, list[str]]], columns: Sequence[str], optional: Sequence[str]
@@ -125,115 +100,115 @@ class Folder:
         header = [h.strip() for h in next(table, (1, []))[1]]
         for column in columns:
             if column not in header:
-                self.tell(
-                    name, 1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None
+                self.add_fault(
+                    name, 1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None
                 )
         for column in dict.fromkeys(header):
             if column not in columns and column not in optional:
-                self.tell(name, 1, column, f"only the columns {', '.join([*columns, *optional])}", column)
+                self.add_fault(name, 1, column, f"only the columns {', '.join([*columns, *optional])}", column)
             if header.count(column) > 1:
-                self.tell(name, 1, column, "this column once", header.count(column))
+                self.add_fault(name, 1, column, "this column only once", header.count(column))
         if any(c not in header for c in columns):
             return
         for line, cells in table:
             if len(cells) == len(header):
                 yield TableRow(self, name, line, dict(zip(header, (c.strip() for c in cells), strict=True)))
             elif cells:
-                self.tell(name, line, "row", f"{len(header)} fields", len(cells))
+                self.add_fault(name, line, "row", f"{len(header)} fields", len(cells))
 
 
 class Table:
-    """A table of ``instance.toml`` that knows its place; an access to a wrong value notes the fault and gives a stand-in."""
+    """A table of ``instance.toml`` with its place; a wrong value is recorded as a fault, and a valid value returned."""
 
     def __init__(self, folder: Folder, values: Mapping[str, Any], place: Place) -> None:
         self.folder, self.values, self.place = folder, values, place
 
-    def tell(self, key: str | int, expected: str, found: object) -> None:
-        """Note a fault of the value under ``key``, at its line or that of its table."""
+    def add_fault(self, key: str | int, expected: str, found: object) -> None:
+        """Record a fault of the value of ``key``, with the line of the key or, if it is missing, of its table."""
         place: Place = (*self.place, key)
         lines = self.folder.lines
         line = next((lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in lines), None)
-        self.folder.tell(SETTINGS, line, _dotted(place), expected, found)
+        self.folder.add_fault(SETTINGS, line, _dotted(place), expected, found)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A string; without a default it must be there."""
+        """Return a string. Without a default, a missing key is a fault."""
         value = self.values.get(key, default)
         if isinstance(value, str):
             return value
-        self.tell(key, "a text", value)
+        self.add_fault(key, "a text", value)
         return ""
 
     def whole(self, key: str, least: int, default: int | None = None, most: int = MOST_WHOLE) -> int:
-        """A whole number from ``least`` to ``most``; without a default it must be there."""
+        """Return a whole number from ``least`` to ``most``. Without a default, a missing key is a fault."""
         value = self.values.get(key, default)
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        self.tell(key, _whole_number(value, least, most), value)
+        self.add_fault(key, _whole_number(value, least, most), value)
         return least
 
     def wholes(self, key: str, least: int = 0, *, needed: bool = True, most: int = MOST_WHOLE) -> dict[str, int]:
-        """A table of whole numbers, {name: number}."""
+        """Return a table of whole numbers, {name: number}. If ``needed``, a missing key is a fault."""
         value = self.values.get(key, None if needed else {})
         if not isinstance(value, dict):
-            self.tell(key, "a table of whole numbers", value)
+            self.add_fault(key, "a table of whole numbers", value)
             return {}
         inside = Table(self.folder, value, (*self.place, key))
         return {name: inside.whole(name, least, most=most) for name in value}
 
     def table(self, key: str) -> Table:
-        """A table, empty where it is missing."""
+        """Return a table; an empty one if the key is missing."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
-            self.tell(key, "a table", value)
+            self.add_fault(key, "a table", value)
             value = {}
         return Table(self.folder, value, (*self.place, key))
 
     def tables(self, key: str) -> list[Table]:
-        """A list of at least one table."""
+        """Return a list of tables. An empty or missing list is a fault."""
         value = self.values.get(key)
         if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
-            self.tell(key, f"at least one table [[{_dotted((*self.place, key))}]]", value)
+            self.add_fault(key, f"at least one table [[{_dotted((*self.place, key))}]]", value)
             return []
         return [Table(self.folder, v, (*self.place, key, i)) for i, v in enumerate(value)]
 
     def only(self, *known: str) -> None:
-        """Note a fault for every key that is not known, with the near ones."""
+        """Record a fault for every key that is not in ``known``, with a similar key if there is one."""
         for key in self.values:
             if key not in known:
                 near = difflib.get_close_matches(key, known, n=1)
-                self.tell(key, f"{near[0]!r} perhaps" if near else f"one of {', '.join(known)}", key)
+                self.add_fault(key, f"{near[0]!r} perhaps" if near else f"one of {', '.join(known)}", key)
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table: its cells by column, and its line in the file."""
+    """A row of a CSV file: its cells by column, and its line number."""
 
     folder: Folder
     file: str
     line: int
     cells: Mapping[str, str]
 
-    def tell(self, column: str, expected: str, found: object) -> None:
-        """Note a fault of the cell in ``column``."""
-        self.folder.tell(self.file, self.line, column, expected, found)
+    def add_fault(self, column: str, expected: str, found: object) -> None:
+        """Record a fault of the cell in ``column``."""
+        self.folder.add_fault(self.file, self.line, column, expected, found)
 
     def text(self, column: str) -> str:
-        """A text that is not empty."""
+        """Return a text. An empty cell is a fault."""
         value = self.cells[column]
         if not value:
-            self.tell(column, "a text", None)
+            self.add_fault(column, "a text", None)
         return value
 
     def whole(self, column: str, least: int, most: int = MOST_WHOLE) -> int:
-        """A whole number from ``least`` to ``most``."""
+        """Return a whole number from ``least`` to ``most``. An empty cell is a fault."""
         found = self.maybe_whole(column, least, most)
         if found is None:
-            self.tell(column, f"a whole number of at least {least}", None)
+            self.add_fault(column, f"a whole number of at least {least}", None)
             return least
         return found
 
     def maybe_whole(self, column: str, least: int, most: int = MOST_WHOLE) -> int | None:
-        """The same, or None where the cell is empty or there is no such column."""
+        """Return a whole number from ``least`` to ``most``; None if the cell is empty or the column missing."""
         value = self.cells.get(column, "")
         if not value:
             return None
@@ -242,12 +217,12 @@ class TableRow:
         except ValueError:
             found = least - 1
         if not least <= found <= most:
-            self.tell(column, _whole_number(found, least, most), value)
+            self.add_fault(column, _whole_number(found, least, most), value)
             return least
         return found
 
     def maybe_number(self, column: str) -> float | None:
-        """A number of at least 0, or None where the cell is empty or there is no such column."""
+        """Return a number of at least 0; None if the cell is empty or the column missing."""
         value = self.cells.get(column, "")
         if not value:
             return None
@@ -256,13 +231,13 @@ class TableRow:
         except ValueError:
             found = -1.0
         if not 0 <= found <= MOST_NUMBER:
-            self.tell(column, f"a number of at least 0{f', at most {MOST_NUMBER:g}' * (found > 0)}", value)
+            self.add_fault(column, f"a number of at least 0{f', at most {MOST_NUMBER:g}' * (found > 0)}", value)
             return None
         return found
 
 
 def _is_deep(value: object) -> bool:
-    """Whether more than 20 tables and lists are within each other."""
+    """Check for more than DEEPEST levels of nested tables and lists."""
     level: list[Any] = [value]
     for _ in range(DEEPEST):
         inside = (v.values() if isinstance(v, dict) else v for v in level if isinstance(v, (dict, list)))
@@ -271,13 +246,13 @@ def _is_deep(value: object) -> bool:
 
 
 def _whole_number(value: object, least: int, most: int) -> str:
-    """What is expected instead of a value: the upper limit is told where the value is beyond it."""
+    """Describe the expected whole number; the upper limit is named only if the value is above it."""
     above = isinstance(value, int) and value > most
     return f"a whole number of at least {least}" + (f" and at most {most}" if above else "")
 
 
 def _check_range(folder: Folder, values: dict[str, Any]) -> None:
-    """Tell the numbers beyond 64 bits, which TOML does not have, or of a size beyond 1e15; 1 stands in for them."""
+    """Record numbers beyond 64 bits, which TOML does not allow, and beyond 1e15 as faults; replace them by 1."""
     todo: list[tuple[Place, Any]] = [((), values)]
     while todo:
         place, inside = todo.pop()
@@ -285,10 +260,10 @@ def _check_range(folder: Folder, values: dict[str, Any]) -> None:
             if isinstance(value, (dict, list)):
                 todo.append(((*place, key), value))
             elif isinstance(value, int) and abs(value) >= 2**63:
-                Table(folder, {}, place).tell(key, "a number of 64 bits", f"one of {value.bit_length():,} bits")
+                Table(folder, {}, place).add_fault(key, "a number of 64 bits", f"one of {value.bit_length():,} bits")
                 inside[key] = 1
             elif isinstance(value, float) and MOST_NUMBER < abs(value) < inf:
-                Table(folder, {}, place).tell(key, f"a number of at most {MOST_NUMBER:g}", value)
+                Table(folder, {}, place).add_fault(key, f"a number of at most {MOST_NUMBER:g}", value)
                 inside[key] = 1
 
 
@@ -297,7 +272,7 @@ def _dotted(place: Place) -> str:
 
 
 def _toml_lines(text: str) -> dict[Place, int]:
-    """Where each table and key of a TOML text stands: place -> line, counted from 1."""
+    """Return the line number, from 1, of each table and key of a TOML text."""
     found: dict[Place, int] = {}
     counts: dict[Place, int] = {}
     here: Place = ()

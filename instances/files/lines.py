@@ -1,12 +1,12 @@
-"""Text files, plain or gz, opened within limits; all readers of files take their text from here.
+"""Reading of text files, plain or gzip-compressed, within limits. All readers of files use these functions.
 
-The limits lie far above real data, so that a damaged or hostile file costs bounded time and memory (the whole Curie log
-has 313 thousand lines of at most 96 characters, 29 MB unpacked):
+The limits are far above real data (the whole Curie log has 313 thousand lines of at most 96 characters, 29 MB
+uncompressed), so that a damaged or malicious file costs bounded time and memory:
 
-- ``LARGEST_FILE``, 512 MiB unpacked, and ``MOST_LINES``, 10 million;
-- ``LONGEST_LINE``, 1 MiB, but in JSON, which may stand in one line;
-- ``LARGEST_JSON``, 256 MiB; ``LARGEST_TOML``, 4 MiB;
-- ``LONGEST_FIELD``, 131,072 characters of a field of CSV; ``MOST_DIGITS``, 4,300 digits of a number in JSON or TOML.
+- ``LARGEST_FILE``: 512 MiB uncompressed; ``MOST_LINES``: 10 million lines;
+- ``LONGEST_LINE``: 1 MiB per line, except in JSON, where the whole text may be one line;
+- ``LARGEST_JSON``: 256 MiB; ``LARGEST_TOML``: 4 MiB;
+- ``LONGEST_FIELD``: 131,072 characters per CSV field; ``MOST_DIGITS``: 4,300 digits per number in JSON and TOML.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OTHER_PACKERS = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"
 
 
 class TextError(WorkloadError):
-    """A file that cannot be taken as text; ``line``, ``field``, ``expected`` and ``found`` tell it in parts."""
+    """The error for a file that cannot be read as text; ``line``, ``field``, ``expected``, ``found`` are its parts."""
 
     def __init__(
         self, path: str | Path, field: str, expected: str, found: str | None, line: int | None = None, said: str = ""
@@ -47,18 +47,18 @@ class TextError(WorkloadError):
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a text file, gz or not; the first one is line 1. Any line ends; what is not UTF-8 becomes U+FFFD.
+    """Read the lines of a text file, plain or gzip-compressed, with any line ends; invalid UTF-8 becomes U+FFFD.
 
-    Raises WorkloadError if there is no such file, it cannot be read, or it is beyond a limit.
+    Raises WorkloadError if there is no such file, it cannot be read, or it exceeds a limit.
     """
     return split_lines(read_text(path, errors="replace"))
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text, as an editor counts them (``str.splitlines`` also breaks at form feeds and the like).
+    r"""Split a text into lines as an editor does (``str.splitlines`` also splits at form feeds and similar characters).
 
-    >>> split_lines("a\\r\\nb\\x0c\\nc")
-    ['a', 'b\\x0c', 'c']
+    >>> split_lines("a\r\nb\x0c\nc")
+    ['a', 'b\x0c', 'c']
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
@@ -67,14 +67,30 @@ def split_lines(text: str) -> list[str]:
 def read_text(
     path: str | Path, most: int = LARGEST_FILE, errors: str = "strict", longest_line: int | None = LONGEST_LINE
 ) -> str:
-    """The text of a file, gz or not, without a byte order mark; line ends stay as they are.
+    """Read the text of a file, plain or gzip-compressed, without a byte order mark; line ends are kept.
+
+    Parameters
+    ----------
+    path
+        The file.
+    most
+        Upper limit of the uncompressed size, in bytes.
+    errors
+        "strict" or "replace": the handling of invalid UTF-8, as in ``bytes.decode``.
+    longest_line
+        Upper limit of the length of a line, in bytes; None: no limit.
+
+    Returns
+    -------
+    str
+        The text.
 
     Raises
     ------
     TextError
-        No such file, not readable, or beyond ``most`` bytes (unpacked), ``longest_line`` or MOST_LINES.
+        There is no such file, it cannot be read, or it exceeds ``most``, ``longest_line`` or MOST_LINES.
     UnicodeDecodeError
-        Not UTF-8, unless ``errors`` is "replace".
+        The file is not UTF-8 and ``errors`` is "strict".
     """
     return bytes(_read(path, most, longest_line)).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors=errors)
 
@@ -86,7 +102,7 @@ def _read(path: str | Path, most: int, longest_line: int | None) -> bytearray:
             packer = next((name for magic, name in OTHER_PACKERS.items() if head.startswith(magic)), None)
             if packer is not None:
                 raise TextError(path, "file", "a text file, plain or gz", f"{packer} data: unpack it first")
-            whole = io.BufferedReader(_Again(head, file))
+            whole = io.BufferedReader(_Rejoined(head, file))
             if not head.startswith(GZIP):
                 return _bounded(whole, path, most, longest_line)
             with gzip.GzipFile(fileobj=whole) as unpacked:
@@ -96,25 +112,25 @@ def _read(path: str | Path, most: int, longest_line: int | None) -> bytearray:
         raise TextError(path, "file", "whole gzip data", str(e), said=said) from e
     except FileNotFoundError:
         raise TextError(path, "file", "a file of this name", None, said="there is no such file") from None
-    except (OSError, ValueError) as e:  # ValueError: a NUL in the name
+    except (OSError, ValueError) as e:  # ValueError: a null character in the name
         if isinstance(e, WorkloadError):
             raise
         why = e.strerror if isinstance(e, OSError) else str(e)
         raise TextError(path, "file", "a readable file", why, said=f"cannot be read ({why})") from e
 
 
-class _Again(io.RawIOBase):
-    """What was read of a stream, then the rest of it: a pipe cannot be wound back."""
+class _Rejoined(io.RawIOBase):
+    """A stream that gives the bytes already read and then the rest; needed because a pipe cannot be rewound."""
 
     def __init__(self, head: bytes, rest: IO[bytes]) -> None:
         self.head, self.rest = head, rest
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """The next bytes."""
+        """Read the next bytes into ``buffer`` and return their number."""
         data = self.head or self.rest.read(len(buffer))
         self.head = data[len(buffer) :] if self.head else b""
         data = data[: len(buffer)]
@@ -123,16 +139,18 @@ class _Again(io.RawIOBase):
 
 
 def _bounded(stream: Any, path: str | Path, most: int, longest_line: int | None) -> bytearray:
-    """All bytes of a stream; the limits are held chunk by chunk, so that what lies beyond them is never in memory."""
+    """Read all bytes of a stream; the limits are checked after each chunk, so memory use stays bounded."""
     found = bytearray()
-    lines = unfinished = 0  # lines so far, and the bytes of the last one
+    lines = unfinished = 0  # complete lines so far, and bytes of the line after them
     while chunk := stream.read(CHUNK):
         found += chunk
         if len(found) > most:
             raise TextError(path, "file", f"at most {most:,} bytes (unpacked)", "more", lines + 1)
         ends = b"\n" if b"\n" in chunk else b"\r"
         first = chunk.find(ends)
-        if longest_line is not None and unfinished + (len(chunk) if first < 0 else first) > longest_line + 1:  # of \r\n
+        if (
+            longest_line is not None and unfinished + (len(chunk) if first < 0 else first) > longest_line + 1
+        ):  # 1: the \r of \r\n
             raise TextError(path, "line", f"at most {longest_line:,} bytes in a line", "more", lines + 1)
         unfinished = unfinished + len(chunk) if first < 0 else len(chunk) - 1 - chunk.rfind(ends)
         lines += chunk.count(ends)
@@ -142,7 +160,7 @@ def _bounded(stream: Any, path: str | Path, most: int, longest_line: int | None)
 
 
 def read_json(path: str | Path) -> Any:
-    """What a JSON file holds. Raises WorkloadError with the line where it is broken, or beyond a limit."""
+    """Read a JSON file. Raises WorkloadError, with the line, if it is invalid or exceeds a limit."""
     text = read_text(path, LARGEST_JSON, "replace", longest_line=None)
     try:
         return json.loads(text)
@@ -156,13 +174,13 @@ def read_json(path: str | Path) -> Any:
 
 
 def line_of_long_number(text: str) -> int | None:
-    """The line of the first number with more digits than Python converts."""
+    """Return the line of the first number with more than MOST_DIGITS digits, which Python does not convert."""
     found = re.search(rf"(?<!\d)\d{{{MOST_DIGITS + 1}}}", text.replace("_", ""), re.ASCII)
     return None if found is None else text.count("\n", 0, found.start()) + 1
 
 
 def csv_rows(path: str | Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """(line where it ends, cells) of the rows of CSV. Raises TextError for what the csv module cannot take.
+    """Yield (line number at which the row ends, cells) of each row of CSV. Raises TextError for invalid CSV.
 
     >>> list(csv_rows("t.csv", ['a,"b', 'c"']))
     [(2, ['a', 'bc'])]
@@ -177,7 +195,7 @@ def csv_rows(path: str | Path, lines: Iterable[str]) -> Iterator[tuple[int, list
 
 
 def csv_cells(path: str | Path, number: int, text: str) -> Sequence[str]:
-    """The cells of one line of CSV; none of an empty one. Raises TextError."""
+    """Return the cells of one line of CSV; an empty line has none. Raises TextError."""
     try:
         return next((cells for _, cells in csv_rows(path, [text])), [])
     except TextError as e:
@@ -185,9 +203,9 @@ def csv_cells(path: str | Path, number: int, text: str) -> Sequence[str]:
 
 
 def streamed(path: Path) -> Iterator[str]:
-    """The lines of a plain UTF-8 file of any length with their ends, one after another, for ``csv``.
+    """Yield the lines, with their ends, of an uncompressed UTF-8 file of any length, for the ``csv`` module.
 
-    Raises TextError for a line beyond LONGEST_LINE, OSError, UnicodeDecodeError.
+    Raises TextError for a line longer than LONGEST_LINE, OSError, UnicodeDecodeError.
     """
     with path.open(encoding="utf-8", newline="") as file:
         number = 0

@@ -1,4 +1,4 @@
-"""Which files belong to an instance: regular files inside of its folder. All of them are part of the content hash."""
+"""The files that belong to an instance (the regular files inside its folder), and the hash of their content."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ BLOCK = 1 << 20
 
 
 class ForeignFile(ValueError):
-    """A name in a file of data that does not lead to a regular file of its folder; the message says why."""
+    """The error for a name in a data file that is not that of a regular file of the folder; the message says why."""
 
 
 def own_file(folder: str | Path, name: str) -> Path:
-    """The path of a file that data name, if it belongs to the folder.
+    """Return the path of a file that is named in a data file, if it belongs to the folder.
 
-    Links are followed: what counts is where they lead. Names that begin with a dot are left to programs (locks,
-    temporary files); the content hash passes over them.
+    Links are followed, and their target is checked. Names that begin with a dot are refused: they are reserved for
+    locks and temporary files, which the content hash ignores.
 
     Parameters
     ----------
     folder
         The folder of an instance or of results.
     name
-        The name of a file, as it stands in the data.
+        The name of the file, as written in the data file.
 
     Returns
     -------
     Path
-        The file in that folder.
+        The path of the file.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
+        There is no such file.
     ForeignFile
-        If it is outside of the folder, hidden, or no regular file.
+        The file is outside of the folder, hidden, or not a regular file.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def own_file(folder: str | Path, name: str) -> Path:
         regular = stat.S_ISREG(real.stat().st_mode)
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, RuntimeError) as e:  # too long a name, a loop of links, a null character
+    except (OSError, ValueError, RuntimeError) as e:  # name too long, cycle of links, null character
         raise ForeignFile(f"its path cannot be followed ({getattr(e, 'strerror', None) or e})") from e
     if not real.is_relative_to(root):
         raise ForeignFile("it is outside of the folder")
@@ -67,7 +67,7 @@ def own_file(folder: str | Path, name: str) -> Path:
 
 
 def content_of(path: Path) -> str:
-    """A hash of an instance or a log: of a folder, the names and bytes of all files that an instance may read.
+    """Return a hash of an instance folder (names and bytes of all files that it may read) or of a log file.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def content_of(path: Path) -> str:
     Raises
     ------
     OSError
-        If a file cannot be read.
+        A file cannot be read.
     """
     found = hashlib.sha256()
     for name, file in _files(path) if path.is_dir() else [(path.name, path)]:
@@ -97,7 +97,7 @@ def content_of(path: Path) -> str:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path | None]]:
-    """The files of a folder by name. A link that leads to a folder or outside has no bytes: the name says where it leads."""
+    """Yield (name, path) of the files of a folder, sorted; for a link to a folder or to the outside (text, None)."""
     root = folder.resolve()
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
@@ -112,5 +112,5 @@ def _files(folder: Path) -> Iterator[tuple[str, Path | None]]:
 def _within(path: Path, root: Path) -> bool:
     try:
         return path.resolve().is_relative_to(root)
-    except (OSError, RuntimeError):  # a loop of links
+    except (OSError, RuntimeError):  # cycle of links
         return False

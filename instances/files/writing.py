@@ -1,4 +1,4 @@
-"""Writes the files of an instance: TOML and CSV that every reader takes, read once before they are renamed into place."""
+"""Writing of instance files: TOML and CSV texts; files are read once, as a check, before they get their final names."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ from typing import Any
 BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys of TOML that need no quotes
 ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 UNUSUAL = re.compile(r'[\\"\x00-\x1f\x7f-\x9f\u2028\u2029]')
-SURROGATE = re.compile("[\ud800-\udfff]")  # no text file can hold them
+SURROGATE = re.compile("[\ud800-\udfff]")  # not encodable in UTF-8
 
 
 class NotReadable(ValueError):
-    """What would be written could not be read again; nothing was written. The message says why."""
+    """The error for files that could not be read again after writing; none of them is kept. The message says why."""
 
 
 def write_files(folder: Path, files: Mapping[str, str], read: Callable[[Path], object]) -> None:
-    """Write text files into a folder: beside it first, read once from there, then renamed.
+    """Write text files into a folder: first into a temporary folder inside it, where they are read once, then renamed.
 
     Parameters
     ----------
     folder
-        Made if it is not there; other files in it stay.
+        The folder; created if it does not exist. Other files in it stay.
     files
-        Texts by file name.
+        File name -> text.
     read
-        Called with the folder that holds the files for the time being; what it raises ends the writing.
+        Reads the files; called with the temporary folder. An exception cancels the writing.
 
     Raises
     ------
     NotReadable
-        ``read`` raised a ValueError or LookupError; nothing was written.
+        ``read`` raised ValueError or LookupError. Nothing was written.
     OSError
         A file cannot be written.
     """
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=".schedlab-", suffix=".tmp", dir=folder))
+    temporary = Path(tempfile.mkdtemp(prefix=".schedlab-", suffix=".tmp", dir=folder))
     try:
         for name, text in files.items():
-            (beside / name).write_text(SURROGATE.sub("\ufffd", text), encoding="utf-8", newline="\n")
+            (temporary / name).write_text(SURROGATE.sub("\ufffd", text), encoding="utf-8", newline="\n")
         try:
-            read(beside)
+            read(temporary)
         except (ValueError, LookupError) as e:
-            why = str(e).replace(str(beside), str(folder))
+            why = str(e).replace(str(temporary), str(folder))
             raise NotReadable(f"{folder}: not written, as it could not be read again: {why}") from e
         for name in files:
-            (beside / name).replace(folder / name)
+            (temporary / name).replace(folder / name)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         if made and not any(folder.iterdir()):
             folder.rmdir()
 
 
 def to_toml(values: Mapping[str, Any], comment: str = "") -> str:
-    """A TOML text of texts, numbers, lists, tables and lists of tables; a table inside of a list is written in one line.
+    """Return a TOML text of texts, numbers, lists, tables and lists of tables; a table inside a list is written inline.
 
     >>> print(to_toml({"kind": "dispatch", "queues": [{"name": "debug", "ewt_s": 3600}]}, "One queue."))
     # One queue.
@@ -74,7 +74,7 @@ def to_toml(values: Mapping[str, Any], comment: str = "") -> str:
 
 
 def _toml_table(values: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
-    """The plain values first, then the tables under their headers."""
+    """Yield the lines of a table: plain values first, then tables with their headers."""
     later = [k for k, v in values.items() if isinstance(v, Mapping) or _is_tables(v)]
     yield from (f"{_key(k)} = {_toml_value(v)}" for k, v in values.items() if k not in later)
     for key in later:
@@ -102,7 +102,7 @@ def _toml_value(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return int.__repr__(value)
-    if isinstance(value, float):  # numpy's too, whose own repr names their type
+    if isinstance(value, float):  # NumPy's floats too, whose own repr contains their type
         return float.__repr__(value)
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(k)} = {_toml_value(v)}" for k, v in value.items()) + " }"
@@ -112,16 +112,16 @@ def _toml_value(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A basic string of TOML.
+    r"""Return a TOML basic string.
 
-    >>> _quoted('a "b" \\x1b')
-    '"a \\\\"b\\\\" \\\\u001b"'
+    >>> _quoted('a "b" \x1b')
+    '"a \\"b\\" \\u001b"'
     """
     return '"' + UNUSUAL.sub(lambda c: ESCAPED.get(c[0], f"\\u{ord(c[0]):04x}"), text) + '"'
 
 
 def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A CSV text with one header line; None is an empty cell."""
+    """Return a CSV text with one header line; None becomes an empty cell."""
     lines = [header, *([("" if c is None else c) for c in row] for row in rows)]
     return "".join(",".join(map(_cell, line)) + "\n" for line in lines)
 
@@ -132,9 +132,9 @@ def _cell(value: object) -> str:
 
 
 def comment_line(text: str) -> str:
-    """A text as it can stand behind a # in one line.
+    r"""Return a text as one line, for a comment after #.
 
-    >>> comment_line("a\\nb")
+    >>> comment_line("a\nb")
     'a b'
     """
     return " ".join(re.split(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", text)).strip()

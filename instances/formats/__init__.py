@@ -1,1 +1,1 @@
-"""Readers and writers of file formats, one module per format."""
+"""Readers and writers of file formats, one module per format or family of formats."""

@@ -1,8 +1,9 @@
-"""Workloads of the simulator Batsim, as JSON: jobs that ask for a number of resources, and profiles of what they do.
+"""Workloads of the simulator Batsim (JSON): jobs that request a number of resources, and profiles of their execution.
 
-The names of the types are those of Batsim 5 (``DelayProfile``) and of the versions before it (``delay``). What a delay
-takes stands in the file; a sequence of delays takes their sum. Of the others (parallel tasks, transfers to a storage,
-replays of traces) it depends on the speed of the simulated machine. Source: Batsim's documentation, input-workload.
+The type names of Batsim 5 (``DelayProfile``) and of earlier versions (``delay``) are read. The runtime of a delay is in
+the file; that of a sequence of delays is their sum. The runtime of other profiles (parallel tasks, transfers to a
+storage, replays of traces) depends on the speed of the simulated machine, which is not in the file. Source:
+documentation of Batsim, section "input workload".
 """
 
 from __future__ import annotations
@@ -16,27 +17,62 @@ from typing import Any
 
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
 from ..files.lines import read_json
-from ..repair import Logged, Trace
+from ..logged import Logged
+from ..repair import Trace
 from ..workload import Workload, WorkloadError
 
 MOST = MOST_NODES  # resources
 DELAYS = ("delay", "DelayProfile")
 SEQUENCES = ("composed", "sequential_composition", "SequentialCompositionProfile")
-DEEPEST = 50  # levels of sequences within sequences
-NOTE = "a Batsim workload has no users, queues and program names; the names of profiles do not stand in: they tell the runtime"
+DEEPEST = 50  # levels of nested sequences
+NOTE = (
+    "a Batsim workload has no users, queues and program names; profile names are not used as program names, "
+    "because they reveal the runtime"
+)
 
 
 def read_batsim(path: str | Path) -> Workload:
-    """The jobs of a Batsim workload: ``res`` units of one core each, runtimes from delays and sequences of delays.
+    """Read a Batsim workload. A job has ``res`` units of one core each; its runtime comes from its profile.
 
-    Jobs of other profiles are left out with a reason: how long they take depends on the simulated machine. Raises
-    WorkloadError, also if no job is left, with the reasons.
+    Jobs whose profile is not a delay or a sequence of delays are left out, with the reason: their runtime depends on
+    the simulated machine.
+
+    Parameters
+    ----------
+    path
+        The JSON file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Workload
+        The jobs, times in s.
+
+    Raises
+    ------
+    WorkloadError
+        The file cannot be read, is not a Batsim workload, or has no job that can be replayed.
+
+    References
+    ----------
+    .. [1] Batsim documentation, input workload, https://batsim.readthedocs.io/en/latest/input-workload.html
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "w.json")
+    ...     jobs = [{"id": "1", "subtime": 5, "walltime": 60, "res": 4, "profile": "short"}]
+    ...     profiles = {"short": {"type": "delay", "delay": 20.5}}
+    ...     _ = file.write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": profiles}))
+    ...     w = read_batsim(file)
+    >>> w.ids, w.units.tolist(), w.runtime.tolist()
+    (('1',), [4], [21])
     """
     return batsim_trace(path).workload
 
 
 def batsim_trace(path: str | Path) -> Trace:
-    """The same before the repairs that are common to all formats, with the machine of ``nb_res`` nodes of one core."""
+    """Read a Batsim workload before the common repairs, with a platform of ``nb_res`` nodes of one core."""
     values = _parsed(path)
     jobs = values.get("jobs")
     profiles = values.get("profiles", {})
@@ -52,13 +88,25 @@ def batsim_trace(path: str | Path) -> Trace:
 
 
 def write_batsim(workload: Workload, nodes: int, path: str | Path) -> None:
-    """Write jobs whose units ask for one core each as a Batsim workload for ``nodes`` resources.
+    """Write jobs whose units request one core each as a Batsim workload.
 
-    Raises WorkloadError for other requests: Batsim's resources are all alike, and a job has them whole.
+    Parameters
+    ----------
+    workload
+        The jobs.
+    nodes
+        Number of resources of the Batsim platform.
+    path
+        The JSON file to write.
+
+    Raises
+    ------
+    WorkloadError
+        A unit requests something else than one core: the resources of Batsim are identical and are not shared.
     """
     cores = workload.resources.index("cores") if "cores" in workload.resources else None
     if cores is None or (workload.request[:, cores] != 1).any() or workload.request.sum() != len(workload):
-        raise WorkloadError(f"{workload.name}: a Batsim workload holds only jobs that ask for one core per unit")
+        raise WorkloadError(f"{workload.name}: a Batsim workload holds only jobs that request one core per unit")
     rows = [workload.job(k) for k in range(len(workload))]
     profiles = {f"delay{j.runtime}": {"type": "delay", "delay": j.runtime} for j in rows}
     jobs = [
@@ -77,7 +125,7 @@ def _parsed(path: str | Path) -> dict[str, Any]:
 
 
 def _job(place: int, job: object, profiles: Profiles) -> Logged:
-    """An entry of the list of jobs; a fault is the reason why the job cannot be replayed."""
+    """Read an entry of the list of jobs; a fault becomes the reason why the job cannot be replayed."""
     if not isinstance(job, dict):
         return Logged(f"entry {place}", unusable=f"it is {job!r:.60}; expected an object")
     name = str(job.get("id", f"entry {place}"))
@@ -102,13 +150,13 @@ def _job(place: int, job: object, profiles: Profiles) -> Logged:
 
 @dataclass
 class Profiles:
-    """The profiles of a workload: how long each takes, as far as that does not depend on the simulated machine."""
+    """The profiles of a workload, with the runtimes that do not depend on the simulated machine."""
 
     given: Mapping[str, Any]
     known: dict[str, tuple[float, str]] = field(default_factory=dict)
 
     def runtime(self, name: object, within: tuple[str, ...] = ()) -> tuple[float, str]:
-        """The seconds of a profile, or NaN and why they cannot be said. ``within``: the sequences that it is a part of."""
+        """Return the runtime of a profile in s, or NaN and the reason. ``within``: sequences that contain it."""
         if not isinstance(name, str) or not isinstance(self.given.get(name), dict):
             return math.nan, f"its profile {name!r:.60} is not among the profiles"
         if name not in self.known:
@@ -128,11 +176,11 @@ class Profiles:
             return math.nan, why
         if kind in SEQUENCES:
             if name in within or len(within) > DEEPEST:
-                return math.nan, f"its profile {name!r:.60} is a sequence that contains itself, or of too many levels"
+                return math.nan, f"its profile {name!r:.60} is a sequence that contains itself or has too many levels"
             return self._sequence(name, profile, (*within, name))
         return math.nan, (
             f"its profile is of type {kind!r:.60}: how long it takes depends on the simulated machine; "
-            "only delays and sequences of them can be replayed"
+            "only delays and sequences of delays can be replayed"
         )
 
     def _sequence(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> tuple[float, str]:
@@ -140,7 +188,7 @@ class Profiles:
         if not isinstance(parts, list) or not parts or isinstance(repeat, bool) or not isinstance(repeat, int):
             return (
                 math.nan,
-                f"its profile {name!r:.60} is a sequence without a list 'seq', or 'repeat' is no whole number",
+                f"its profile {name!r:.60} is a sequence without a list 'seq', or its 'repeat' is not a whole number",
             )
         total = 0.0
         for part in parts:
@@ -151,13 +199,13 @@ class Profiles:
         if not 1 <= repeat <= MOST or total * repeat > LATEST:
             return (
                 math.nan,
-                f"its profile {name!r:.60} repeats {repeat!r:.60} times; expected 1 to {MOST:,}, and seconds below {LATEST:,}",
+                f"its profile {name!r:.60} repeats {repeat!r:.60} times; expected 1 to {MOST:,}, and at most {LATEST:,} s",
             )
         return total * repeat, ""
 
 
 def _seconds(value: object) -> float | None:
-    """A number of seconds, -1 for unknown among them; None for anything else."""
+    """Return a number of seconds (-1 for unknown is allowed); None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e10:
         return None
     return float(value)

@@ -1,4 +1,4 @@
-"""Cooling tables as CSV files: read with the place of every fault, written; the shipped ones by name."""
+"""Cooling tables as CSV files: reading, writing, and the shipped tables by name."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SHIPPED = Path(__file__).parents[1] / "cooling"
 TEMPERATURE = ("temperature_c", "ambient_c")
 POWER, COOLING, PUE = "it_power_w", "cooling_power_w", "pue"
 COLUMNS = ("temperature_c", POWER, COOLING, PUE)
-AGREE = 1e-6  # of PUE
+AGREE = 1e-6  # tolerance of PUE where a row has both PUE and cooling power
 
 
 class UnknownCooling(LookupError):
-    """Neither a file nor a shipped cooling table; the message gives the names."""
+    """The error for a name that is neither a file nor a shipped cooling table; the message lists similar names."""
 
     def __init__(self, name: str) -> None:
         known = cooling_names()
         self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"shipped are {' and '.join(known)}"
-        super().__init__(f"there is no cooling {excerpt(name)}: no file, no shipped table; {hint}")
+        super().__init__(f"there is no cooling {excerpt(name)}: neither a file nor a shipped table; {hint}")
 
 
 def cooling_names() -> list[str]:
-    """Names of the shipped cooling tables.
+    """Return the names of the shipped cooling tables.
 
     >>> cooling_names()
     ['air', 'hybrid']
@@ -41,9 +41,9 @@ def cooling_names() -> list[str]:
 
 
 def cooling(name: str | Path, folder: str | Path = "") -> Cooling:
-    """The shipped cooling table of that name, or the one in a CSV file (a path; a relative one begins in ``folder``).
+    """Return a shipped cooling table by its name, or read one from a CSV file (a relative path starts in ``folder``).
 
-    Raises UnknownCooling with the near names, and InstanceError with all faults of the file.
+    Raises UnknownCooling, with similar names, and InstanceError, with all faults of the file.
 
     >>> round(cooling("air").pue(55_000, 10), 10)
     1.1247272727
@@ -52,7 +52,7 @@ def cooling(name: str | Path, folder: str | Path = "") -> Cooling:
 
 
 def about(name: str | Path, folder: str | Path = "") -> list[str]:
-    """What the file of a cooling table says of itself: its comment lines. Raises as ``cooling`` does.
+    """Return the comment lines of the file of a cooling table. Raises as ``cooling`` does.
 
     >>> about("air")[0]
     'Air cooling.'
@@ -71,79 +71,85 @@ def _path(name: str | Path, folder: str | Path) -> Path:
 
 
 def read_cooling(path: str | Path) -> Cooling:
-    """The cooling table of a CSV file, with a row per temperature and IT power, in any order.
+    """Read a cooling table from a CSV file with one row per temperature and IT power, in any order.
 
-    Columns: ``temperature_c`` (or ``ambient_c``), ``it_power_w``, and ``cooling_power_w`` or ``pue`` or both, which must
-    agree then (within 1e-6 of PUE). PUE has no meaning at 0 W and stays empty there. A table that says nothing of 0 W is
-    taken to need no cooling there. Lines that begin with # are comments.
+    Columns: ``temperature_c`` (or ``ambient_c``), ``it_power_w``, and ``cooling_power_w`` or ``pue`` or both; if both,
+    they must agree within 1e-6 of PUE. PUE = 1 + cooling power / IT power; it is undefined at 0 W, where the cell stays
+    empty. A table without rows for 0 W needs no cooling there. Lines that begin with # are comments.
 
-    Raises InstanceError with all faults: file, line, field, what was expected and what was found. WorkloadError if there
-    is no such file.
+    Raises InstanceError with all faults (file, line, field, expected value, found value), WorkloadError if the file
+    cannot be read.
     """
     sheet = Sheet(Path(path))
     header = sheet.header()
     temperature = one_of(header, TEMPERATURE)
     for column, there in ((TEMPERATURE[0], temperature), (POWER, POWER in header)):
         if not there:
-            sheet.tell(1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None)
+            sheet.add_fault(1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None)
     if COOLING not in header and PUE not in header:
-        sheet.tell(1, COOLING, f"a column {COOLING} or {PUE} beside {', '.join(header) or 'an empty header'}", None)
-    sheet.done()
+        sheet.add_fault(
+            1, COOLING, f"a column {COOLING} or {PUE}; the file has {', '.join(header) or 'no columns'}", None
+        )
+    sheet.raise_faults()
     cells: dict[tuple[float, float], float] = {}
     lines: dict[tuple[float, float], int] = {}
     for row in sheet.rows():
         t, p = row.number_in(str(temperature), "degrees C"), row.number_in(POWER, "watts of at least 0")
         if p is not None and p < 0:
-            row.tell(POWER, "watts of at least 0", p)
+            row.add_fault(POWER, "watts of at least 0", p)
         elif t is not None and p is not None:
             if (t, p) in cells:
-                row.tell("row", f"one row for {_pair(t, p)} (line {lines[t, p]} has it too)", "a second one")
+                row.add_fault("row", f"one row for {_pair(t, p)} (line {lines[t, p]} has it too)", "a second one")
             lines.setdefault((t, p), row.number)
             cells[t, p] = _watts(row, p)
     if not cells and not sheet.faults:
-        sheet.tell(None, "rows", "a row per temperature and IT power", None)
+        sheet.add_fault(None, "rows", "a row per temperature and IT power", None)
     return _table(sheet, cells)
 
 
 def _watts(row: SheetRow, power: float) -> float:
-    """The cooling power that a row tells, in watts; after a fault a stand-in."""
+    """Return the cooling power of a row in W; 0 after a fault."""
     before = len(row.sheet.faults)
     watts, pue = row.maybe(COOLING), row.maybe(PUE)
     if watts is not None and watts < 0:
-        row.tell(COOLING, "watts of at least 0, as a PUE is at least 1", watts)
+        row.add_fault(COOLING, "watts of at least 0, as a PUE is at least 1", watts)
     if pue is not None and power == 0:
-        row.tell(PUE, "nothing, as PUE has no meaning at 0 W", pue)
+        row.add_fault(PUE, "nothing, as PUE has no meaning at 0 W", pue)
     if pue is not None and pue < 1:
-        row.tell(PUE, "at least 1", pue)
+        row.add_fault(PUE, "at least 1", pue)
     if len(row.sheet.faults) > before:
         return 0.0
     if watts is None and pue is None:
         if power > 0:
-            row.tell(COOLING if COOLING in row.cells else PUE, "a number here or as the other of both", None)
+            row.add_fault(
+                COOLING if COOLING in row.cells else PUE,
+                "a number here, or in the other one of the columns cooling_power_w and pue",
+                None,
+            )
         return 0.0
     if watts is None:
         return (float(pue or 1.0) - 1) * power
     if pue is not None and abs(1 + watts / power - pue) > AGREE:
-        row.tell(PUE, f"{1 + watts / power:.10g}, as the cooling power says", pue)
+        row.add_fault(PUE, f"{1 + watts / power:.10g}, as the cooling power says", pue)
     return watts
 
 
 def _table(sheet: Sheet, cells: Mapping[tuple[float, float], float]) -> Cooling:
-    """The table of all cells. Raises InstanceError for what is missing."""
+    """Make the table of all cells. Raises InstanceError for missing rows."""
     temperatures, powers = sorted({t for t, _ in cells}), sorted({p for _, p in cells})
     missing = ((t, p) for t in temperatures for p in powers if (t, p) not in cells)
     for t, p in islice(missing, SHOWN + 1 if len(cells) < len(temperatures) * len(powers) else 0):
-        sheet.tell(None, "rows", f"a row for {_pair(t, p)}, as there is one for {p:g} W elsewhere", None)
-    sheet.done()
+        sheet.add_fault(None, "rows", f"a row for {_pair(t, p)}, as other temperatures have one for {p:g} W", None)
+    sheet.raise_faults()
     rows = [[cells[t, p] for p in powers] for t in temperatures]
     if powers[0] > 0:
         powers, rows = [0.0, *powers], [[0.0, *row] for row in rows]
     try:
         return Cooling(sheet.path.stem, temperatures, powers, rows)
     except ProblemError as e:
-        sheet.tell(None, "table", "a table without contradictions", str(e))
-        sheet.done()
-        raise AssertionError("a table that cannot be made is a fault") from e
+        sheet.add_fault(None, "table", "a table without contradictions", str(e))
+        sheet.raise_faults()
+        raise AssertionError("unreachable: a fault was recorded") from e
 
 
 def _pair(temperature: float, power: float) -> str:
@@ -151,7 +157,7 @@ def _pair(temperature: float, power: float) -> str:
 
 
 def cooling_csv(table: Cooling, comment: Iterable[str] = ()) -> str:
-    """The text of a file that ``read_cooling`` reads, PUE beside the cooling power; the same table gives the same text.
+    """Return the CSV text of a table, with cooling power and PUE, for ``read_cooling``.
 
     >>> print(cooling_csv(Cooling("flat", (20,), (0, 1000), ((0, 250),)), ["An example."]))
     # An example.

@@ -1,4 +1,4 @@
-"""The real jobs of the Eurora supercomputer, spring 2014: a CSV made of the traces of PA-HPC-SIM (A. Borghesi)."""
+"""The recorded jobs of the Eurora supercomputer, spring 2014: a CSV made of the traces of PA-HPC-SIM (A. Borghesi)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pathlib import Path
 from ...models.dispatch.jobs import DAY
 from ...models.platform import NodeGroup, Platform
 from ..files.lines import csv_rows, read_lines
-from ..repair import Logged, Trace
-from ..workload import BadLine, Workload, WorkloadError
+from ..logged import Logged
+from ..repair import Trace
+from ..report import BadLine
+from ..workload import Workload, WorkloadError
 
 COLUMNS = (
     "job_id", "queue", "submit", "start", "end", "req_nodes", "walltime_req_hhmm", "app_type", "cores_per_node",
@@ -21,16 +23,23 @@ COLUMNS = (
 RESOURCES = ("cores", "gpus", "mics", "memory")
 PER_NODE = {"cores": "cores_per_node", "gpus": "gpus_per_node", "mics": "mics_per_node", "memory": "mem_per_node_raw"}
 QUEUES = {"debug": 3600, "parallel": 21600, "np_longpar": DAY, "longpar": DAY, "R": 1800, "reservation": 1800}
-ZONE = timezone(timedelta(hours=2), "Europe/Rome, summer")  # all of the trace lies in summer time
+ZONE = timezone(timedelta(hours=2), "Europe/Rome, summer")  # the whole trace is in summer time
 KB_PER_MB = 1024
-NODE_MEMORY = 32768  # MB; 33554432 KB in the simulator's configuration of 64 nodes
-UNEQUAL = "units of a job that differ, all taken as the largest"
-OTHER_NODES = "nodes requested are not as many as the nodes used, the used ones taken"
+NODE_MEMORY = 32768  # MB; 33554432 KB in the configuration of 64 nodes of PA-HPC-SIM
+UNEQUAL = "units of a job that differ, all replaced by the largest"
+OTHER_NODES = "number of nodes requested differs from the number used, the number used is taken"
 
 
 def eurora_platform() -> Platform:
-    """Eurora as the traces' simulator configures it: 32 nodes with two GPUs each and 32 with two MICs, 16 cores, 32 GB.
+    """Return the platform of Eurora as configured in PA-HPC-SIM.
 
+    Returns
+    -------
+    Platform
+        32 nodes with two GPUs each and 32 nodes with two MICs each; every node has 16 cores and 32 GB of memory.
+
+    Examples
+    --------
     >>> eurora_platform().total("cores")
     1024
     """
@@ -44,20 +53,47 @@ def eurora_platform() -> Platform:
 
 
 def read_eurora(path: str | Path) -> Workload:
-    """The jobs of ``eurora_jobs_unique.csv``: second 0 is midnight before the first submission, local time; memory in MB.
+    """Read the recorded jobs of Eurora (``eurora_jobs_unique.csv``).
 
-    A job's request per unit is the most that it had on one of its nodes. Raises WorkloadError.
+    The request per unit of a job is the largest amount that it had on one of its nodes.
+
+    Parameters
+    ----------
+    path
+        The CSV file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Workload
+        The jobs. Times are in s; second 0 is midnight (local time) before the first submission. Memory is in MB.
+
+    Raises
+    ------
+    WorkloadError
+        The file cannot be read, lacks a column, or has no job that can be replayed.
+
+    References
+    ----------
+    .. [1] A. Borghesi, PA-HPC-SIM, traces of Eurora, 2014.
+
+    Examples
+    --------
+    >>> workload = read_eurora("eurora_jobs_unique.csv")  # doctest: +SKIP
+    >>> len(workload)  # doctest: +SKIP
+    5930
     """
     return eurora_trace(path).workload
 
 
 def eurora_trace(path: str | Path) -> Trace:
-    """The same before the repairs that are common to all formats, with the machine."""
+    """Read the recorded jobs of Eurora before the common repairs, with the platform."""
     table = csv_rows(path, read_lines(path))
     header = next(table, (1, []))[1]
     missing = [c for c in COLUMNS if c not in header]
     if missing:
-        raise WorkloadError(f"{path}, line 1: there is no column {', '.join(missing)}; the trace of Eurora has them")
+        raise WorkloadError(
+            f"{path}, line 1: there is no column {', '.join(missing)}; the trace of Eurora has these columns"
+        )
     jobs: list[Logged] = []
     bad: list[BadLine] = []
     for line, cells in table:
@@ -70,8 +106,8 @@ def eurora_trace(path: str | Path) -> Trace:
         except (ValueError, OverflowError) as e:
             bad.append(BadLine(str(path), line, str(e)))
     notes = [
-        "the trace has no names of users and programs: all jobs are of one user; app_type stands in for the program",
-        "power is what a model predicted for the job, not a measurement",
+        "the trace has no user and program names: all jobs belong to one user; app_type is used as program name",
+        "the power of a job was predicted by a model, not measured",
     ]
     trace = Trace.of(Path(path).stem, "eurora", jobs, RESOURCES, bad, notes)
     midnight = min((int(j.submit) // DAY * DAY for j in jobs), default=0)
@@ -88,7 +124,7 @@ def eurora_trace(path: str | Path) -> Trace:
 
 
 def _job(row: Mapping[str, str]) -> Logged:
-    """A row; times are seconds since 1970 on the local clock. Raises ValueError."""
+    """Read a row; times are seconds since 1970 in local time. Raises ValueError."""
     submit, start, end = (_clock(row, c) for c in ("submit", "start", "end"))
     amounts = {r: [_whole(c, word) for word in row[c].split()] for r, c in PER_NODE.items()}
     units = len(amounts["cores"])

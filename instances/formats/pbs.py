@@ -1,4 +1,4 @@
-"""Accounting logs of PBS: lines ``MM/DD/YYYY HH:MM:SS;E;job;key=value key=value ...``, one E per job that ended."""
+"""Accounting logs of PBS: lines ``MM/DD/YYYY HH:MM:SS;E;job;key=value key=value ...``, one E record per ended job."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 
 from ..files.lines import read_lines
-from ..repair import MISSING, Logged, Trace
-from ..workload import BadLine, Workload
+from ..logged import MISSING, Logged
+from ..repair import Trace
+from ..report import BadLine
+from ..workload import Workload
 
 STAMP = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
-# a word without = is taken too, whole: a search for words with = begins anew at each of its characters, in quadratic time
+# words without = must match too: otherwise the search restarts at each of their characters, in quadratic time
 PAIR = re.compile(r'([^\s=]+)(?:=("[^"]*"|\'[^\']*\'|\S*))?')
 SIZE = re.compile(r"(\d+)([kmgtp]?)([bw]?)", re.ASCII | re.IGNORECASE)
 DURATION = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+)", re.ASCII)
@@ -21,21 +23,53 @@ BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4, "p": 1024**
 WORD = 8  # bytes
 NAMES = {"ncpus": "cores", "ngpus": "gpus", "nmics": "mics", "mem": "memory"}
 RESOURCES = tuple(NAMES.values())
-LARGEST = "chunks that differ, all taken as the largest"
+LARGEST = "chunks that differ, all replaced by the largest"
 MOST = 10**10
 
 
 def read_pbs(path: str | Path, zone: tzinfo = UTC) -> Workload:
-    """The jobs of a PBS accounting log that ended; times are Unix times. Memory in MB.
+    r"""Read the ended jobs of a PBS accounting log.
 
-    A unit is a chunk of ``Resource_List.select``; without it, ``nodes``, ``ncpus`` and ``mem`` are used. ``zone`` is the
-    time zone of the machine, for dates alone: the log has its times as Unix times. Raises WorkloadError.
+    A unit is a chunk of ``Resource_List.select``; without ``select``, the entries ``nodes``, ``ncpus`` and ``mem`` are
+    used. Job arrays are left out, their subjobs are jobs.
+
+    Parameters
+    ----------
+    path
+        The log, plain or compressed (``.gz``).
+    zone
+        Time zone of the machine. It is used for windows of dates only: the times of the log are Unix times.
+
+    Returns
+    -------
+    Workload
+        The jobs. Times are Unix times in s; memory is in MB per unit.
+
+    Raises
+    ------
+    WorkloadError
+        The file cannot be read, or has no job that can be replayed.
+
+    References
+    ----------
+    .. [1] Altair PBS Professional, Administrator's Guide, chapter "Accounting".
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = Path(folder, "20120713")
+    ...     resources = "Resource_List.select=2:ncpus=16 Resource_List.walltime=04:00:00"
+    ...     _ = log.write_text(f"07/13/2012 00:10:01;E;1.server;ctime=1000 start=1100 end=1160 {resources}\n")
+    ...     w = read_pbs(log)
+    >>> w.units.tolist(), w.request.tolist(), w.runtime.tolist(), w.walltime.tolist()
+    ([2], [[16]], [60], [14400])
     """
     return pbs_trace(path, zone).workload
 
 
 def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
-    """The same before the repairs that are common to all formats."""
+    """Read a PBS accounting log before the common repairs."""
     jobs: list[Logged] = []
     bad: list[BadLine] = []
     others = 0
@@ -52,7 +86,7 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
                 others += 1
         except ValueError as e:
             bad.append(BadLine(str(path), n, str(e)))
-    notes = [f"{others} records of other events than the end of a job are passed over"] if others else []
+    notes = [f"{others} records of other events than the end of a job are ignored"] if others else []
     resources = [r for r in RESOURCES if r == "cores" or any(j.request.get(r) for j in jobs)]
     trace = Trace.of(Path(path).name, "pbs", jobs, resources, bad, notes)
     return replace(trace, unix_start=0, zone=zone)
@@ -67,7 +101,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _job(name: str, values: Mapping[str, str]) -> Logged:
-    """The record of a job that ended. Raises ValueError for what cannot be read."""
+    """Read the record of an ended job. Raises ValueError."""
     if not name:
         raise ValueError("the job has no id; expected one such as 123.server")
     submit = _moment(values, "ctime", "qtime")
@@ -78,7 +112,7 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
     took = values.get("resources_used.walltime", "")
     why = ""
     if re.search(r"\[\]", name):
-        why = "it is the frame of a job array, whose subjobs are jobs of their own"
+        why = "it is a job array, whose subjobs have records of their own"
     return Logged(
         id=name,
         submit=submit,
@@ -96,7 +130,7 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
 
 
 def _geometry(values: Mapping[str, str]) -> tuple[int, dict[str, int], bool]:
-    """Units, what each of them asks for, and whether the chunks differ."""
+    """Return the number of units, the request per unit, and whether the chunks differ."""
     listed = {key: values.get(f"Resource_List.{key}", "") for key in ("select", "nodes", "nodect", *NAMES)}
     if listed["select"] or listed["nodes"]:  # the older nodes=4:ppn=8+node7:ppn=16 may name hosts
         texts = (listed["select"] or listed["nodes"].replace("ppn=", "ncpus=")).split("+")
@@ -113,19 +147,19 @@ def _geometry(values: Mapping[str, str]) -> tuple[int, dict[str, int], bool]:
 
 
 def _chunk(text: str, hosts: bool) -> tuple[int, dict[str, int]]:
-    """How many, and the request of each, of a text such as "2:ncpus=16:ngpus=2:mem=14gb"; PBS gives 1 core by default."""
+    """Return the number of chunks and the request of each, from a text such as "2:ncpus=16"; default: 1 core."""
     head, *rest = text.split(":")
     if "=" in head or (hosts and head and not head.isdecimal()):
         head, rest = "1", [head, *rest]
-    asked = dict(pair.split("=", 1) for pair in rest if "=" in pair)
-    request = {name: _amount(key, asked[key]) if key in asked else 0 for key, name in NAMES.items()}
-    if "ncpus" not in asked:
+    amounts = dict(pair.split("=", 1) for pair in rest if "=" in pair)
+    request = {name: _amount(key, amounts[key]) if key in amounts else 0 for key, name in NAMES.items()}
+    if "ncpus" not in amounts:
         request["cores"] = 1
     return _amount("select", head), request
 
 
 def _amount(key: str, text: str) -> int:
-    """A whole number; of memory MB, rounded up."""
+    """Return a whole number; for memory in MB, rounded up."""
     found = SIZE.fullmatch(text) if key == "mem" else re.fullmatch(r"(\d+)", text, re.ASCII)
     value = int(found[1]) if found and len(found[1]) <= len(str(MOST)) else MOST
     if found and key == "mem":
@@ -138,7 +172,7 @@ def _amount(key: str, text: str) -> int:
 
 
 def _moment(values: Mapping[str, str], *keys: str) -> float:
-    """The first of these Unix times that is there."""
+    """Return the first of these Unix times that the record has."""
     for key in keys:
         text = values.get(key, "")
         if text:
@@ -149,7 +183,7 @@ def _moment(values: Mapping[str, str], *keys: str) -> float:
 
 
 def _duration(text: str) -> float:
-    """Seconds of HH:MM:SS, MM:SS or plain seconds."""
+    """Convert HH:MM:SS, MM:SS or plain seconds to s."""
     found = DURATION.fullmatch(text) if len(text) <= 15 else None
     if found is None:
         raise ValueError(f"walltime is {text[:40]!r}; expected a duration such as 04:00:00")

@@ -1,4 +1,4 @@
-"""Accounting of Slurm: the text of ``sacct --parsable2``, with its header, columns in any order."""
+"""Accounting of Slurm: the output of ``sacct --parsable2`` with its header, columns in any order."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from ..files.lines import read_lines
-from ..repair import MISSING, UNLIMITED, Logged, Trace
-from ..workload import BadLine, Workload, WorkloadError
+from ..logged import MISSING, UNLIMITED, Logged
+from ..repair import Trace
+from ..report import BadLine
+from ..workload import Workload, WorkloadError
 
 NODES, CPUS = ("NNodes", "AllocNodes"), ("NCPUS", "AllocCPUS", "ReqCPUS")
 NEEDED = (("JobID",), ("Submit",), ("Start",), ("End", "Elapsed"), ("Timelimit",), NODES, CPUS)
 TRES = ("AllocTRES", "ReqTRES")
-NOWHEN = ("", "Unknown", "None", "N/A", "INVALID")
+NO_TIME = ("", "Unknown", "None", "N/A", "INVALID")
 NO_LIMIT = ("UNLIMITED", "Partition_Limit")
 MOST = 10**10
 DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)", re.ASCII)
@@ -26,18 +28,50 @@ FIELDS = "JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,User,JobName,Partition,S
 
 
 def read_sacct(path: str | Path, zone: tzinfo = UTC) -> Workload:
-    """The jobs of ``sacct --parsable2 --format=JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,...``; times are Unix times.
+    r"""Read the output of ``sacct --parsable2 --format=JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,...``.
 
-    One row per job: steps such as ``12.batch`` are folded away, the tasks ``12_4`` of an array are jobs. ``zone``: where
-    the local times of the file are local. A unit is a node, with an equal share of cores, GPUs and memory (MB). Jobs that
-    never started or still run are left out, with the reason. Raises WorkloadError if the file cannot be read or lacks
-    a column that is needed.
+    Rows of job steps (``12.batch``) are ignored; tasks of a job array (``12_4``) are jobs. A unit is a node, with an
+    equal share of the cores, GPUs and memory of the job. Jobs that never started or had not ended are left out, with
+    the reason.
+
+    Parameters
+    ----------
+    path
+        The file, plain or compressed (``.gz``).
+    zone
+        Time zone of the times in the file, which are local times. Default: UTC.
+
+    Returns
+    -------
+    Workload
+        The jobs. Times are Unix times in s; memory is in MB per unit.
+
+    Raises
+    ------
+    WorkloadError
+        The file cannot be read, lacks a necessary column, or has no job that can be replayed.
+
+    References
+    ----------
+    .. [1] Slurm documentation, sacct, https://slurm.schedmd.com/sacct.html
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = Path(folder, "jobs.txt")
+    ...     head = "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS"
+    ...     row = "11|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T11:05:00|02:00:00|2|32"
+    ...     _ = log.write_text(f"{head}\n{row}\n")
+    ...     w = read_sacct(log)
+    >>> w.units.tolist(), w.request.tolist(), w.runtime.tolist(), w.walltime.tolist()
+    ([2], [[16]], [3600], [7200])
     """
     return sacct_trace(path, zone).workload
 
 
 def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
-    """The same before the repairs that are common to all formats."""
+    """Read the output of sacct before the common repairs."""
     lines = read_lines(path)
     first = next((n for n, line in enumerate(lines) if line.strip()), None)
     if first is None:
@@ -56,7 +90,7 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
         if not line.strip():
             continue
         cells = line.split("|")
-        if len(cells) == len(header) + 1 and not cells[-1]:  # --parsable ends its lines with a |
+        if len(cells) == len(header) + 1 and not cells[-1]:  # --parsable adds a | at the end of each line
             cells.pop()
         if len(cells) != len(header):
             bad.append(BadLine(str(path), n, f"{len(cells)} fields; the header has {len(header)}"))
@@ -69,7 +103,7 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
             jobs.append(_job(row, zone))
         except ValueError as e:
             bad.append(BadLine(str(path), n, str(e)))
-    notes = [f"{steps} rows of job steps are folded into their jobs"] if steps else []
+    notes = [f"{steps} rows of job steps are ignored: the rows of their jobs cover them"] if steps else []
     for column, what in (("User", "users"), ("JobName", "program names")):
         if column not in header:
             notes.append(f"the log has no {what} (column {column})")
@@ -79,14 +113,14 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
 
 
 def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
-    """A row of a job. Raises ValueError for what cannot be read."""
+    """Read the row of a job. Raises ValueError."""
     name = row["JobID"]
     if not name:
         raise ValueError("JobID is empty; expected a job such as 123 or 123_4")
     submit, start, end = (_moment(row, column, zone) for column in ("Submit", "Start", "End"))
     nodes = max((_count(row, c) for c in NODES), default=0)
     cpus = next((n for c in CPUS if (n := _count(row, c)) > 0), 0)
-    elapsed = _duration("Elapsed", row["Elapsed"]) if row.get("Elapsed", "") not in NOWHEN else MISSING
+    elapsed = _duration("Elapsed", row["Elapsed"]) if row.get("Elapsed", "") not in NO_TIME else MISSING
     runtime = end - start if end >= start else elapsed
     why = ""
     if math.isnan(start):
@@ -102,7 +136,7 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
         submit=submit,
         start=start,
         runtime=runtime,
-        walltime=UNLIMITED if limit in NO_LIMIT else MISSING if limit in NOWHEN else _duration("Timelimit", limit),
+        walltime=UNLIMITED if limit in NO_LIMIT else MISSING if limit in NO_TIME else _duration("Timelimit", limit),
         units=units,
         request=_request(row, units, cpus) if units else {},
         queue=row.get("Partition", ""),
@@ -113,11 +147,11 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
 
 
 def _request(row: Mapping[str, str], units: int, cpus: int) -> dict[str, int]:
-    """What a unit, that is a node of the job, asks for."""
+    """Return the request of a unit, that is, of one node of the job."""
     tres = [_tres(row.get(column, "")) for column in TRES]
     gpus = next((n for n in map(_gpus, tres) if n), 0)
     memory = row.get("ReqMem", "")
-    if memory not in NOWHEN:
+    if memory not in NO_TIME:
         found = MEMORY.fullmatch(memory)
         if found is None:
             raise ValueError(f"ReqMem is {memory[:40]!r}; expected an amount such as 4000M, 4Gc or 16Gn")
@@ -133,19 +167,19 @@ def _request(row: Mapping[str, str], units: int, cpus: int) -> dict[str, int]:
 
 
 def _tres(text: str) -> dict[str, str]:
-    """The pairs of a text such as "cpu=4,gres/gpu=2,mem=16G,node=1"."""
+    """Return the key-value pairs of a text such as "cpu=4,gres/gpu=2,mem=16G,node=1"."""
     return {key: value for key, sign, value in (pair.partition("=") for pair in text.split(",")) if sign}
 
 
 def _gpus(tres: Mapping[str, str]) -> int:
-    """GPUs of the whole job: the total, or the sum over the models if only those are listed."""
+    """Return the GPUs of the whole job: the total, or the sum over GPU models if only these are listed."""
     counts = {key: int(n) for key, n in tres.items() if n.isascii() and n.isdigit() and len(n) <= 15}
     return counts.get("gres/gpu", sum(n for key, n in counts.items() if key.startswith("gres/gpu:")))
 
 
 def _count(row: Mapping[str, str], column: str) -> int:
     text = row.get(column, "")
-    if text in NOWHEN:
+    if text in NO_TIME:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) < 9):
         raise ValueError(f"{column} is {text[:40]!r}; expected a whole number")
@@ -154,19 +188,19 @@ def _count(row: Mapping[str, str], column: str) -> int:
 
 def _moment(row: Mapping[str, str], column: str, zone: tzinfo) -> float:
     text = row.get(column, "")
-    if text in NOWHEN:
+    if text in NO_TIME:
         return MISSING
     try:
         found = datetime.fromisoformat(text)
         return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
-    except (ValueError, OverflowError):  # OverflowError: the year 1 or 9999 in another time zone
+    except (ValueError, OverflowError):  # OverflowError: year 1 or 9999 in another time zone
         raise ValueError(
             f"{column} is {text[:40]!r}; expected a time such as 2024-05-01T12:00:00, or Unknown"
         ) from None
 
 
 def _duration(column: str, text: str) -> float:
-    """Seconds of D-HH:MM:SS, HH:MM:SS or MM:SS."""
+    """Convert D-HH:MM:SS, HH:MM:SS or MM:SS to s."""
     found = DURATION.fullmatch(text) if len(text) <= 20 else None
     if found is None:
         raise ValueError(f"{column} is {text[:40]!r}; expected a duration such as 1-12:00:00 or 30:00")

@@ -16,8 +16,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from ..files.lines import read_lines
-from ..repair import MISSING, Bools, TextColumn, Trace
-from ..workload import BadLine, Floats, Ints, Report, Workload, WorkloadError
+from ..logged import MISSING, Bools, TextColumn
+from ..repair import Trace
+from ..report import BadLine, Report
+from ..workload import Floats, Ints, Workload, WorkloadError
 
 FIELDS = (
     "job number", "submit time", "wait time", "runtime", "allocated processors", "average CPU time", "used memory",
@@ -29,13 +31,13 @@ JOB, SUBMIT, WAIT, RUNTIME, ALLOCATED, USED_MEMORY, REQUESTED, TIME, MEMORY, USE
 )  # fmt: skip
 WHOLE = np.array([f not in ("submit time", "wait time", "runtime", "average CPU time", "used memory", "requested time",
                             "requested memory", "think time") for f in FIELDS])  # fmt: skip
-# beyond these a number is damage: names up to what a float holds exactly, 300 years, 1e8 processors; products of them
-# still fit 64 bits
+# upper limits of valid numbers: identifiers up to 2**53 (exact in a float), times up to 1e10 s (317 years), 1e8
+# processors; their products fit into 64 bits
 LARGEST = np.where(WHOLE, 2.0**53, 1e10)
 LARGEST[[ALLOCATED, REQUESTED]] = 1e8
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-SAMPLE = 200  # jobs that tell how many fields the lines have
-CHUNK = 8192  # lines; a damaged line makes its chunk be read line by line
+SAMPLE = 200  # first jobs from which the number of fields per line is taken
+CHUNK = 8192  # lines parsed together; a chunk with a damaged line is parsed line by line
 KB_PER_MB = 1024
 FROM_ALLOCATED = "requested processors missing, the allocated ones taken"
 FROM_USED = "requested memory missing, the used one taken"
@@ -43,17 +45,42 @@ CAPPED = "memory above that of a node, capped"
 
 
 def read_swf(path: str | Path, cores: int = 1, memory: int | None = None) -> Workload:
-    """The jobs of an SWF file (.gz too) for nodes of ``cores`` cores and ``memory`` MB (None: memory plays no part).
+    r"""Read a log in the Standard Workload Format (SWF).
 
-    A job of p processors becomes ceil(p / cores) units of equal size; its memory (KB per processor in the file) becomes
-    MB per unit. Submit times stay as in the file. What was repaired, the lines that could not be read and the jobs left
-    out are in ``report``. Raises WorkloadError if the file cannot be read, or has no job that can be replayed.
+    A job of p processors becomes ceil(p / cores) units of equal size. Its memory (KB per processor in the file) becomes
+    MB per unit. Submit times stay as in the file.
 
+    Parameters
+    ----------
+    path
+        The log, plain or compressed (``.gz``).
+    cores
+        Cores of a node.
+    memory
+        Memory of a node in MB. None: the memory requests of the jobs are ignored.
+
+    Returns
+    -------
+    Workload
+        The jobs, times in s. Its ``report`` has the repairs, the unreadable lines and the jobs that were left out.
+
+    Raises
+    ------
+    WorkloadError
+        The file cannot be read, or has no job that can be replayed.
+
+    References
+    ----------
+    .. [1] S. J. Chapin et al., "Benchmarks and standards for the evaluation of parallel job schedulers", JSSPP 1999,
+       LNCS 1659, 67-90; version 2.2 at https://www.cs.huji.ac.il/labs/parallel/workload/swf.html
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     log = Path(folder, "log.swf")
     ...     line = "1 0 10 60.5 24 -1 -1 24 3600 -1 1 5 1 -1 -1 -1 -1 -1"
-    ...     _ = log.write_text(f"; UnixStartTime: 0\\n{line}\\n2 7 nothing\\n")
+    ...     _ = log.write_text(f"; UnixStartTime: 0\n{line}\n2 7 nothing\n")
     ...     w = read_swf(log, cores=16)
     >>> w.units.tolist(), w.request.tolist(), w.runtime.tolist(), w.report.bad_lines[0].message
     ([2], [[12]], [61], '3 fields; a line of SWF has 18')
@@ -62,26 +89,26 @@ def read_swf(path: str | Path, cores: int = 1, memory: int | None = None) -> Wor
 
 
 def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Trace:
-    """The same before the repairs that are common to all formats, with the time zone and the sizes of the header."""
+    """Read an SWF log before the common repairs, with the time zone and the machine sizes of its header."""
     if cores < 1 or (memory is not None and memory < 1):
-        raise WorkloadError(f"{path}: nodes of {cores} cores and {memory} MB; at least 1 of each is expected")
+        raise WorkloadError(f"{path}: nodes of {cores} cores and {memory} MB; expected at least 1 of each")
     lines = read_lines(path)
     header = Header.of(lines)
     width = _width(lines)
     table, bad = _table(lines, str(path), width)
     notes = list(header.notes)
     if width > len(FIELDS):
-        notes.append(f"the lines have {width} fields; what follows the {len(FIELDS)} of SWF is not read")
+        notes.append(f"the lines have {width} fields; those after the {len(FIELDS)} fields of SWF are ignored")
     unix_start = header.unix_start
     if unix_start and len(table) and table[:, SUBMIT].min() >= 0.9 * unix_start > 1e8:
         notes.append("the submit times are Unix times already; UnixStartTime of the header is not added to them")
         unix_start = 0
     units, request, resources, changed = _geometry(table, cores, memory)
     submit, wait = table[:, SUBMIT], table[:, WAIT]
-    program, about = _programs(table)
-    notes += about
+    program, program_notes = _programs(table)
+    notes += program_notes
     if not (table[:, QUEUE] >= 0).any():
-        notes.append("the log has no queues: all jobs are in one, 'default'")
+        notes.append("the log has no queues: all jobs are in one queue, 'default'")
     return Trace(
         name=_stem(path),
         format="swf",
@@ -107,7 +134,7 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
 
 @dataclass
 class Header:
-    """What the comments on top of the file say: ``; Key: value``."""
+    """The header comments of an SWF file, ``; Key: value``: start time, time zone, machine sizes, queue names."""
 
     unix_start: int | None = None
     zone: tzinfo = UTC
@@ -117,7 +144,7 @@ class Header:
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Header:
-        """The header of a file."""
+        """Read the header from the lines of a file."""
         pairs: dict[str, str] = {}
         made = cls()
         for line in lines:
@@ -143,10 +170,10 @@ class Header:
             self.zone = ZoneInfo(name) if name else fixed
         except (ValueError, LookupError, OSError):
             self.zone = fixed
-            self.notes.append(f"the time zone {name!r} of the header is not known here; {fixed} is used for dates")
+            self.notes.append(f"the time zone {name!r} of the header is unknown; {fixed} is used for dates")
 
     def queue(self, code: int) -> str:
-        """The name of a queue, with its number if another queue has the same name."""
+        """Return the name of a queue, with its number if another queue has the same name."""
         name = self.queues.get(code, f"queue {code}")
         return f"{name} ({code})" if list(self.queues.values()).count(name) > 1 else name
 
@@ -165,13 +192,13 @@ def _is_job(line: str) -> bool:
 
 
 def _width(lines: Sequence[str]) -> int:
-    """How many fields the lines have: 18, or more if the first jobs agree on it (extensions of the format)."""
+    """Return the number of fields per line: 18, or more if most of the first jobs have more (extended formats)."""
     counts = Counter(len(line.split()) for line in islice(filter(_is_job, lines), SAMPLE))
     return max([len(FIELDS), *(n for n, _ in counts.most_common(1))])
 
 
 def _table(lines: Sequence[str], file: str, width: int) -> tuple[Floats, list[BadLine]]:
-    """The jobs, 18 columns, and the lines that are damaged."""
+    """Parse all lines: the fields of the jobs, shape (jobs, 18), and the damaged lines."""
     parts, bad = [np.zeros((0, len(FIELDS)))], []
     for begin in range(0, len(lines), CHUNK):
         values = _at_once(lines[begin : begin + CHUNK], width)
@@ -179,21 +206,21 @@ def _table(lines: Sequence[str], file: str, width: int) -> tuple[Floats, list[Ba
             rows = [(n, line) for n, line in enumerate(lines[begin : begin + CHUNK], begin + 1) if _is_job(line)]
             values = _at_once([line for _, line in rows], width)
         if values is None:
-            values, told = _one_by_one([line for _, line in rows], width)
-            bad += [BadLine(file, rows[k][0], fault) for k, fault in told]
+            values, faults = _one_by_one([line for _, line in rows], width)
+            bad += [BadLine(file, rows[k][0], fault) for k, fault in faults]
         parts.append(values)
     return np.concatenate(parts), bad
 
 
 def _at_once(lines: Sequence[str], width: int) -> Floats | None:
-    """The numbers of lines without a fault; None if one has a fault, or is no job's."""
+    """Parse lines together; None if one of them is damaged or is not a job."""
     text = "\n".join(lines)
     if not _all_have(text, len(lines), width):
         return None
-    for kind in (np.int64, np.float64):  # whole numbers are read five times as fast
+    for kind in (np.int64, np.float64):  # integers are parsed five times as fast as floats
         try:
             with warnings.catch_warnings():
-                # older versions of numpy only warn of what is no number
+                # older versions of NumPy only warn of invalid numbers
                 warnings.simplefilter("error", DeprecationWarning)
                 values = np.fromstring(text, dtype=kind, sep=" ").astype(np.float64)
         except (ValueError, DeprecationWarning):
@@ -205,9 +232,9 @@ def _at_once(lines: Sequence[str], width: int) -> Floats | None:
 
 
 def _all_have(text: str, lines: int, width: int) -> bool:
-    """Whether the text is so many lines, each of so many words; False also where only Python's split() could tell.
+    r"""Check that a text has ``lines`` lines of ``width`` words each; False also for text that is not plain ASCII.
 
-    >>> _all_have("1 2\\n 3\\t4 ", 2, 2), _all_have("1 2 3\\n4", 2, 2), _all_have("", 0, 18)
+    >>> _all_have("1 2\n 3\t4 ", 2, 2), _all_have("1 2 3\n4", 2, 2), _all_have("", 0, 18)
     (True, False, True)
     """
     if not lines:
@@ -226,18 +253,18 @@ def _all_have(text: str, lines: int, width: int) -> bool:
 
 
 def _one_by_one(lines: Sequence[str], width: int) -> tuple[Floats, list[tuple[int, str]]]:
-    """The numbers of the lines without a fault, and of the others which they are and what is wrong."""
+    """Parse lines one by one: the fields of the good lines, and (index, fault) of the damaged ones."""
     table = np.full((len(lines), len(FIELDS)), MISSING)
     for k, line in enumerate(lines):
         words = line.split()
         if len(words) == width:
             with suppress(ValueError):
                 table[k] = list(map(float, words[: len(FIELDS)]))
-    # what Python reads as a number is more than what SWF means by one: 1_000, or digits of other scripts
+    # Python accepts more than SWF allows: 1_000, or digits of other scripts
     odd = np.array([not line.isascii() or "_" in line for line in lines], np.bool_)
     doubtful = np.flatnonzero(_wrong(table).any(axis=1) | odd).tolist()
-    told = [(k, fault) for k in doubtful if (fault := _fault(lines[k], width))]
-    return np.delete(table, [k for k, _ in told], axis=0), told
+    faults = [(k, fault) for k in doubtful if (fault := _fault(lines[k], width))]
+    return np.delete(table, [k for k, _ in faults], axis=0), faults
 
 
 def _wrong(values: Floats) -> Bools:
@@ -246,11 +273,11 @@ def _wrong(values: Floats) -> Bools:
 
 
 def _fault(line: str, width: int) -> str:
-    """What is wrong with a line; empty if nothing is."""
+    """Describe the fault of a line; empty if it has none."""
     words = line.split()
     if len(words) != width:
-        whose = "a line of SWF has" if width == len(FIELDS) else "the lines of this file have"
-        return f"{len(words)} field{'s' * (len(words) != 1)}; {whose} {width}"
+        expected = "a line of SWF has" if width == len(FIELDS) else "the lines of this file have"
+        return f"{len(words)} field{'s' * (len(words) != 1)}; {expected} {width}"
     for k, word in enumerate(words[: len(FIELDS)]):
         where = f"field {k + 1} ({FIELDS[k]}) is {word[:40]!r}"
         if not NUMBER.fullmatch(word):
@@ -264,12 +291,12 @@ def _fault(line: str, width: int) -> str:
 
 
 def _geometry(table: Floats, cores: int, memory: int | None) -> tuple[Ints, Ints, tuple[str, ...], dict[str, Bools]]:
-    """Units, what one of them asks for, over which resources; what had to be repaired for it."""
-    asked, given = table[:, REQUESTED], table[:, ALLOCATED]
-    processors = np.where(asked > 0, asked, np.maximum(given, 0)).astype(np.int64)
+    """Return the number of units, the request per unit, the resource names, and repair -> mask of the jobs."""
+    requested, allocated = table[:, REQUESTED], table[:, ALLOCATED]
+    processors = np.where(requested > 0, requested, np.maximum(allocated, 0)).astype(np.int64)
     units = -(-processors // cores)
     per_unit = -(-processors // np.maximum(units, 1))
-    changed = {FROM_ALLOCATED: (asked <= 0) & (given > 0)}
+    changed = {FROM_ALLOCATED: (requested <= 0) & (allocated > 0)}
     if memory is None:
         return units, per_unit.reshape(-1, 1), ("cores",), changed
     wanted, used = table[:, MEMORY], table[:, USED_MEMORY]
@@ -281,13 +308,13 @@ def _geometry(table: Floats, cores: int, memory: int | None) -> tuple[Ints, Ints
 
 
 def _named(codes: Floats, name: Callable[[int], str]) -> TextColumn:
-    """The texts of numbers, each number's text made once."""
+    """Make a column of texts from numbers; ``name`` is called once per distinct number."""
     found, index = _distinct(np.maximum(codes, -1).astype(np.int64))
     return TextColumn(index, tuple(name(code) for code in found.tolist()))
 
 
 def _distinct(codes: Ints) -> tuple[Ints, Ints]:
-    """The distinct numbers, all at least -1, in order, and of each place which one it has.
+    """Return the distinct numbers (all at least -1), sorted, and for each element the index of its number.
 
     >>> _distinct(np.array([7, -1, 7]))
     (array([-1,  7]), array([1, 0, 1]))
@@ -295,23 +322,23 @@ def _distinct(codes: Ints) -> tuple[Ints, Ints]:
     if len(codes) and codes.max() > 4 * len(codes) + 1000:
         found, index = np.unique(codes, return_inverse=True)
         return found, index.reshape(-1).astype(np.int64)
-    there = np.bincount(codes + 1) > 0  # numbers of users are small: no need to sort
+    there = np.bincount(codes + 1) > 0  # small numbers, such as users: counting is faster than sorting
     return np.flatnonzero(there) - 1, (np.cumsum(there) - 1)[codes + 1]
 
 
 def _programs(table: Floats) -> tuple[TextColumn, list[str]]:
-    """What stands for the name of the program, and the note that says so: a log has numbers at best."""
+    """Return the column used as program names, and a note: SWF has numbers only."""
 
     def text(code: int) -> str:
         return str(code) if code > 0 else ""
 
     if (table[:, PROGRAM] > 0).any():
-        return _named(table[:, PROGRAM], text), ["the log has no program names: the application number stands in"]
+        return _named(table[:, PROGRAM], text), ["the log has no program names: the application number is used instead"]
     users, user = _distinct(np.maximum(table[:, USER], -1).astype(np.int64))
     of_user = np.zeros(len(users))
     of_user[user] = table[:, GROUP]
-    if (table[:, GROUP] != of_user[user]).any():  # else a group says no more than the user
-        note = "the log has no program names and no application numbers: the group or project number stands in"
+    if (table[:, GROUP] != of_user[user]).any():  # else the group has no more information than the user
+        note = "the log has no program names and no application numbers: the group or project number is used instead"
         return _named(table[:, GROUP], text), [note]
     none = TextColumn(np.zeros(len(table), np.int64), ("",) if len(table) else ())
-    return none, ["the log has no program names, and nothing that could stand in"]
+    return none, ["the log has no program names, and no numbers that could be used instead"]

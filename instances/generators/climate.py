@@ -1,4 +1,4 @@
-"""Synthetic summer and winter temperatures, for instances that shall not depend on a weather file."""
+"""Synthetic summer and winter temperatures, for instances without a weather file."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from ...models.step_function import StepFunction
 
-WARMEST = 15  # o'clock
-KEPT = 0.7  # of the drift from one day to the next
+WARMEST = 15  # warmest hour of the day
+KEPT = 0.7  # share of the drift of a day that remains on the next day
 
 
 @dataclass(frozen=True)
 class SyntheticSeason:
-    """Degrees C: the mean, from the coldest to the warmest hour of a day, and the most that a day drifts anew."""
+    """Mean temperature, daily range, and largest new drift per day, all in degrees C."""
 
     mean: float
     swing: float
@@ -30,14 +30,15 @@ SEASONS: Mapping[str, SyntheticSeason] = {
 
 
 def synthetic(season: str, days: int, seed: int) -> StepFunction:
-    """Hourly temperatures of a season, from midnight on, rounded to 0.01 degrees.
+    """Return hourly temperatures of a season, "summer" or "winter", from midnight on, rounded to 0.01 degrees C.
 
-    A cosine over the day, warmest at 15:00, about the mean of the season (summer 23 degrees with a swing of 8, winter 3.5
-    with 5: near weeks of July and January in the Po valley), plus a drift: every day 0.7 times that of the day before and
-    a new part, uniform within 1.5 degrees (winter: 1), linear from midnight to midnight. So summer stays within 14 and 32
-    degrees, winter within -2.4 and 9.4. The same seed gives the same temperatures on every machine.
+    The temperature is a cosine over the day plus a drift. The cosine has its maximum at 15:00 and the mean of the
+    season (summer: 23 degrees, difference of warmest and coldest hour 8; winter: 3.5 and 5; close to weeks of July and
+    January in the Po valley). The drift at midnight is 0.7 times that of the midnight before plus a new part, uniform
+    within 1.5 degrees (winter: 1); it is linear from midnight to midnight. So summer stays within 14 and 32 degrees,
+    winter within -2.4 and 9.4. The same seed gives the same temperatures on every machine.
 
-    Raises ValueError for another season, or less than a day.
+    Raises ValueError for another season, or less than one day.
 
     >>> synthetic("summer", 1, 7).at(15 * 3600) > synthetic("winter", 1, 7).at(15 * 3600)
     True

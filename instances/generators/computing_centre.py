@@ -1,33 +1,36 @@
-"""Batches of a computing centre for profit problems: jobs as in a real log, on a machine of nodes of 32 cores.
+"""Generator of profit instances: jobs of a computing centre, distributed as in a real log, on nodes of 32 cores.
 
-What was measured, once, on the log of the CEA Curie machine (2012, the cleaned version of the Parallel Workloads Archive:
-312,807 jobs, which the thesis uses too):
+Measured once on the log of the CEA Curie machine (2012, cleaned version of the Parallel Workloads Archive, 312,807
+jobs, also used in [Bridi2018]):
 
-- arrivals by hour of the day, on weekdays and on Saturdays and Sundays (``HOURS``), and by weekday (``WEEKDAYS``): half of
-  the jobs come between 9:00 and 18:00 on weekdays;
-- 57 % of the jobs come from the user of the job before (``SAME_USER``), half of them within 13 s (``GAPS``); 80 % of those
-  have its size and walltime too (``REPEATED``), and most of these a runtime within 1.5 times of its own;
-- users: the k-th of 582 sends a share that goes as 1 / (k + 3): the first about 5 %, the first ten about 27 %;
-- cores: 83 % of the jobs have a power of two (``SIZES``: the share of the jobs above half of a size and up to it, and of
-  these the part of exactly that size); of the others above 64 cores half have multiples of 32, here all;
-- runtimes by size (``RUNTIMES``: quantiles): half of the jobs take less than 2 minutes, a tenth more than 4 hours, up to a
-  day; linear between the quantiles;
-- walltimes (``WALLTIMES``): the usual round numbers, a day most often, whatever the job needs; 2 % use them up.
+- arrivals by hour of the day, on weekdays and on weekends (``HOURS``), and by day of the week (``WEEKDAYS``): half of
+  the jobs are submitted between 9:00 and 18:00 on weekdays;
+- 57 % of the jobs have the same user as the job before (``SAME_USER``), half of these within 13 s (``GAPS``); 80 % of
+  them also have the same size and walltime (``REPEATED``), and most of these a runtime within a factor of 1.5;
+- users: the share of the k-th of 582 users is proportional to 1 / (k + 3): about 5 % for the first user, about 27 % for
+  the first ten;
+- cores: 83 % of the jobs have a power of two (``SIZES``: for each size the share of jobs above half of it and up to it,
+  and the part of these with exactly this size); of the other jobs above 64 cores half have multiples of 32, here all;
+- runtimes by size (``RUNTIMES``: quantiles, linear in between): half of the jobs run for less than 2 minutes, a tenth
+  for more than 4 hours, up to a day;
+- walltimes (``WALLTIMES``): round numbers, most often a day, independent of the runtime; 2 % of the jobs use them up.
 
-What is ours: day 1 is a Monday; a tenth of the jobs wait from second 0 on, as a machine under such a load has a queue
-(they count as work of the first day); what a session would submit after the last day comes at the beginning; jobs have at
-most half of the nodes; runtimes are multiplied by one factor so that the offered load (core-seconds of runtime over what
-the machine offers from second 0 to the last submission) is what was asked for, and cut at a day; no job asks for memory,
-of which the log tells nothing. Power is uniform in 7.8 to 11.11 W per core (thesis 6.8). ``shortest`` takes the jobs of
-the log that run at least so long; with a ``step`` all times are multiples of it, submissions rounded down, runtimes and
-walltimes up.
+Own assumptions: day 1 is a Monday. A tenth of the jobs is submitted at second 0, because a machine with such a load has
+a backlog (they count as work of the first day). Submissions of a session after the last day are moved to the beginning.
+Jobs have at most half of the nodes. All runtimes are multiplied by one factor, such that the offered load (core-seconds
+of the jobs / core-seconds of the machine from second 0 to the last submission) has the requested value, and limited to
+a day. No job requests memory, which the log does not record. The power is uniform in 7.8 to 11.11 W per core
+[Bridi2018, 6.8]. Option ``shortest`` selects the jobs of the log with at least this runtime; with option ``step`` all
+times are multiples of it: submit times are rounded down, runtimes and walltimes up.
 
-``profit_medium`` (seed 4) has all jobs of the log; ``profit_small`` (seed 25) those of at least 10 minutes, in whole
-minutes: fewer distinct times help exact solvers, and jobs of seconds would only fill the models. The seeds were taken
-before anything was solved: for work spread over all days, and a factor of the runtimes near 1 (0.94 and 0.85).
+``profit_medium`` (seed 4) has jobs of all runtimes; ``profit_small`` (seed 25) has jobs of at least 10 minutes, in
+whole minutes: fewer distinct times help exact solvers, and jobs of a few seconds would only enlarge the models. The
+seeds were chosen before anything was solved: such that the work is spread over all days, and the factor of the runtimes
+is near 1 (0.94 and 0.85).
 
-Temperatures are synthetic (``instances/climate.py``), prices and plants those of the thesis (``thesis_scenarios``).
-Random numbers come from ``random.Random(seed).random()`` alone, and only sums and products are taken of them.
+Temperatures are synthetic (``generators/climate.py``), prices and plants are those of [Bridi2018]
+(``thesis_scenarios``). All random numbers come from ``random.Random(seed).random()``; they are only added and
+multiplied, so that the results are the same on every machine.
 """
 
 from __future__ import annotations
@@ -48,27 +51,27 @@ from .climate import SEASONS, synthetic
 
 VERSION = 1
 SOURCE = "distributions of the CEA Curie log of 2012 (Parallel Workloads Archive); T. Bridi, PhD thesis, section 6.8"
-CORES, MEMORY = 32, 131072  # of a node; MB
+CORES, MEMORY = 32, 131072  # per node; memory in MB
 HOUR = 3600
 BACKLOG = 0.10
 LONGEST = DAY
-HOURS = (  # per thousand: weekdays, Saturdays and Sundays
+HOURS = (  # arrivals per hour of the day, in thousandths: weekdays; Saturdays and Sundays
     (22, 19, 16, 17, 16, 19, 23, 25, 34, 60, 74, 76, 58, 51, 71, 79, 82, 70, 54, 31, 23, 24, 29, 27),
     (47, 41, 30, 31, 32, 32, 37, 34, 39, 50, 49, 45, 42, 46, 43, 48, 39, 44, 44, 43, 51, 48, 45, 44),
 )
-WEEKDAYS = (135, 171, 187, 186, 187, 72, 62)  # per thousand, from Monday on
+WEEKDAYS = (135, 171, 187, 186, 187, 72, 62)  # arrivals per day of the week, in thousandths, from Monday on
 SAME_USER, REPEATED = 0.57, 0.80
-ALIKE = 1.5  # runtimes of repeated jobs lie within this factor
-GAPS = ((0.0, 0), (0.1, 0), (0.25, 1), (0.5, 2), (0.75, 13), (0.9, 60), (0.95, 119), (1.0, 524))  # share, s
+ALIKE = 1.5  # runtimes of repeated jobs differ at most by this factor
+GAPS = ((0.0, 0), (0.1, 0), (0.25, 1), (0.5, 2), (0.75, 13), (0.9, 60), (0.95, 119), (1.0, 524))  # (quantile, s)
 USERS, FLAT = 582, 3
 GRAIN = 16  # cores of a node of Curie
-SIZES = (  # cores, share per thousand, of these exactly so many
+SIZES = (  # (cores, share in thousandths, part of these with exactly this number of cores)
     (1, 211, 1.0), (2, 53, 1.0), (4, 31, 0.95), (8, 64, 0.95), (16, 89, 0.87), (32, 99, 0.83), (64, 65, 0.83),
     (128, 109, 0.79), (256, 88, 0.78), (512, 74, 0.65), (1024, 45, 0.45), (2048, 25, 0.54), (4096, 19, 0.69),
     (8192, 13, 0.56), (16384, 8, 0.44), (32768, 3, 0.86), (65536, 2, 0.47),
 )  # fmt: skip
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
-RUNTIMES = (  # up to so many cores: seconds that a share of the jobs takes at most
+RUNTIMES = (  # (largest number of cores, quantiles of the runtime in s, at SHARES)
     (1, (1, 1, 2, 5, 11, 19, 84, 186, 295, 803, 2952, 5699, 49309, 86400)),
     (16, (1, 1, 2, 3, 6, 8, 14, 44, 241, 1467, 7225, 17049, 65149, 86400)),
     (64, (1, 2, 6, 19, 54, 138, 375, 823, 2009, 7188, 28728, 64486, 86387, 86400)),
@@ -76,32 +79,58 @@ RUNTIMES = (  # up to so many cores: seconds that a share of the jobs takes at m
     (1024, (1, 1, 1, 8, 20, 85, 287, 661, 1930, 5223, 18361, 57189, 86375, 86400)),
     (2**62, (1, 1, 3, 29, 48, 104, 261, 630, 1257, 6729, 35974, 55503, 86387, 86400)),
 )
-WALLTIMES = (  # seconds, per thousand
+WALLTIMES = (  # (s, share in thousandths)
     (300, 30), (600, 70), (900, 60), (1800, 130), (3600, 90), (7200, 60), (10800, 30), (14400, 40), (18000, 30),
     (30000, 30), (43200, 30), (60000, 30), (86400, 370),
 )  # fmt: skip
-USED_UP = 0.02
+USED_UP = 0.02  # share of jobs that run for exactly their walltime
 
 
 @dataclass
 class Draft:
-    """A job before its times are final: ``runtime`` is a real number, ``ask`` says which walltime its user takes."""
+    """A job before its times are final: ``runtime`` in s, not rounded; ``walltime_quantile`` in [0, 1)."""
 
     submit: int
     user: int
     cores: int
     runtime: float
-    ask: float
+    walltime_quantile: float
 
 
 def generate(
     jobs: int, seed: int, nodes: int = 60, days: int = 5, load: float = 1.5, shortest: int = 1, step: int = 1
 ) -> Instance:
-    """Jobs of ``days`` days from a Monday on, with eight scenarios; the same arguments give the same instance.
+    """Generate jobs of ``days`` days from a Monday on, with eight scenarios; the same arguments give the same instance.
 
-    ``load``: the offered load; ``shortest``: seconds that a job takes at least; ``step``: seconds of which all times are
-    multiples. Raises ValueError for numbers that make no batch.
+    Parameters
+    ----------
+    jobs
+        Number of jobs.
+    seed
+        Seed of the random numbers.
+    nodes
+        Number of nodes, of 32 cores each.
+    days
+        Number of days in which jobs are submitted.
+    load
+        Offered load.
+    shortest
+        Shortest runtime of a job, in s.
+    step
+        All times are multiples of this number of seconds.
 
+    Returns
+    -------
+    Instance
+        The instance.
+
+    Raises
+    ------
+    ValueError
+        A parameter is out of its range, or the jobs cannot have this offered load.
+
+    Examples
+    --------
     >>> made = generate(jobs=60, seed=7, nodes=8, days=2, shortest=600, step=60)
     >>> made.scenarios[0], round(offered_load(made.profit.dispatch), 1)
     ('air,summer,cheap', 1.5)
@@ -139,9 +168,9 @@ def generate(
 
 
 def offered_load(problem: Dispatch) -> float:
-    """Core-seconds that the jobs take over those that the machine offers from ``now`` to the last submission.
+    """Return core-seconds of the jobs / core-seconds of the machine from ``now`` to the last submission.
 
-    Infinite if all jobs are there from the beginning.
+    Infinite if all jobs are submitted at or before ``now``.
     """
     work = sum(problem.duration(j) * j.units * j.request.get("cores", 0) for j in problem.jobs)
     span = max((j.submit for j in problem.jobs), default=problem.now) - problem.now
@@ -154,13 +183,13 @@ def _check(jobs: int, nodes: int, days: int, load: float, shortest: int, step: i
         ("shortest", shortest, 1, LONGEST // 2), ("step", step, 1, HOUR),
     ):  # fmt: skip
         if not least <= value <= most:
-            raise ValueError(f"{what} is {value}; {least} to {most} is expected")
+            raise ValueError(f"{what} is {value}; expected {least} to {most}")
     if not 0 < load < float("inf"):
-        raise ValueError(f"the load is {load}; a number above 0 is expected, such as 1.5")
+        raise ValueError(f"the load is {load}; expected a number above 0, such as 1.5")
 
 
 def _drafts(count: int, most: int, days: int, shortest: int, random: Random) -> list[Draft]:
-    """Jobs by submission: sessions of one user, of which the first ones wait at second 0."""
+    """Draw jobs, sorted by submit time, as sessions of one user each; the first sessions begin at second 0."""
     starts = _sessions_over(days)
     users = list(accumulate(1 / (k + FLAT) for k in range(1, USERS + 1)))
     found: list[Draft] = []
@@ -178,16 +207,18 @@ def _drafts(count: int, most: int, days: int, shortest: int, random: Random) -> 
 
 
 def _draft(submit: int, user: int, last: Draft | None, most: int, shortest: int, random: Random) -> Draft:
-    """A job of its own, or one like the last of the session."""
+    """Draw a new job, or one that repeats the last job of the session."""
     if last is not None and random.random() < REPEATED:
         factor = 1 / ALIKE + random.random() * (ALIKE - 1 / ALIKE)
-        return Draft(submit, user, last.cores, max(shortest, min(LONGEST, last.runtime * factor)), last.ask)
+        return Draft(
+            submit, user, last.cores, max(shortest, min(LONGEST, last.runtime * factor)), last.walltime_quantile
+        )
     cores = _size(most, random)
     return Draft(submit, user, cores, _runtime(cores, shortest, random), random.random())
 
 
 def _sessions_over(days: int) -> list[int]:
-    """For every hour of the days, how much has begun by its end."""
+    """Return for each hour of all days the cumulative weight of the sessions that begin up to its end."""
     per_hour = (WEEKDAYS[d % 7] * h for d in range(days) for h in HOURS[d % 7 > 4])
     return list(accumulate(per_hour))
 
@@ -198,7 +229,7 @@ def _in_hours(starts: Sequence[int], random: Random) -> int:
 
 
 def _size(most: int, random: Random) -> int:
-    """Cores of a job, at most ``most``."""
+    """Draw the number of cores of a job, at most ``most``."""
     classes = [(size, share, exact) for size, share, exact in SIZES if size // 2 < most]
     sums = list(accumulate(share for _, share, _ in classes))
     size, _, exact = classes[bisect_left(sums, random.random() * sums[-1])]
@@ -210,14 +241,14 @@ def _size(most: int, random: Random) -> int:
 
 
 def _runtime(cores: int, shortest: int, random: Random) -> float:
-    """Seconds of a job of the log with so many cores that took at least ``shortest``."""
+    """Draw the runtime, in s, of a job with this number of cores, given that it is at least ``shortest``."""
     points = list(zip(SHARES, next(values for most, values in RUNTIMES if cores <= most), strict=True))
     below = _share_below(points, shortest)
     return max(float(shortest), _interpolated(points, below + random.random() * (1 - below)))
 
 
 def _share_below(points: Sequence[tuple[float, int]], value: int) -> float:
-    """The share of the values of a table of quantiles that are below this one."""
+    """Return the share of values below ``value``, from a table of quantiles."""
     for (a, x), (b, y) in pairwise(points):
         if x <= value < y:
             return a + (b - a) * (value - x) / (y - x) if value > x else a
@@ -225,7 +256,7 @@ def _share_below(points: Sequence[tuple[float, int]], value: int) -> float:
 
 
 def _interpolated(points: Sequence[tuple[float, int]], share: float) -> float:
-    """The value that a table of quantiles has at a share, linear in between."""
+    """Return the quantile at ``share``, by linear interpolation in a table of quantiles."""
     for (a, x), (b, y) in pairwise(points):
         if share <= b:
             return x + (y - x) * (share - a) / (b - a)
@@ -233,7 +264,7 @@ def _interpolated(points: Sequence[tuple[float, int]], share: float) -> float:
 
 
 def _at_load(drafts: Sequence[Draft], work: float, shortest: int, step: int) -> list[int]:
-    """Runtimes in whole steps, multiplied by one factor so that they make up ``work`` core-seconds. Raises ValueError."""
+    """Return runtimes in s, scaled by one factor to ``work`` core-seconds, in whole steps. Raises ValueError."""
 
     def times(factor: float) -> list[int]:
         return [_up(min(LONGEST, max(shortest, d.runtime * factor)), step) for d in drafts]
@@ -247,8 +278,8 @@ def _at_load(drafts: Sequence[Draft], work: float, shortest: int, step: int) -> 
     if not worth(low) <= work <= worth(high):
         span = work / max(1, worth(high))
         raise ValueError(
-            f"{len(drafts)} jobs cannot make up this load (they would have to take {span:.1f} times what they can at "
-            "most, or are too short); take other numbers of jobs, nodes or days, or another load"
+            f"{len(drafts)} jobs cannot have this offered load (their runtimes would be {span:.1f} times their upper "
+            "limits, or below their lower limits); use other numbers of jobs, nodes or days, or another load"
         )
     for _ in range(60):
         middle = (low + high) / 2
@@ -261,7 +292,7 @@ def _job(name: str, draft: Draft, runtime: int, step: int, random: Random) -> Jo
     low, high = WATTS_PER_CORE
     usual = [(w, share) for w, share in WALLTIMES if w >= runtime] or [(_up(runtime, step), 1)]
     sums = list(accumulate(share for _, share in usual))
-    walltime = usual[bisect_left(sums, draft.ask * sums[-1])][0]
+    walltime = usual[bisect_left(sums, draft.walltime_quantile * sums[-1])][0]
     return Job(
         id=name,
         submit=draft.submit,
@@ -276,5 +307,5 @@ def _job(name: str, draft: Draft, runtime: int, step: int, random: Random) -> Jo
 
 
 def _up(seconds: float, step: int) -> int:
-    """Up to a whole number of steps."""
+    """Round up to a multiple of ``step``."""
     return int(-(-seconds // step)) * step

@@ -1,9 +1,10 @@
-"""How the shipped cooling tables ``air`` and ``hybrid`` are made: what the thesis gives, and what is assumed beyond it.
+"""Generator of the shipped cooling tables ``air`` and ``hybrid`` from the data of [Bridi2018, 6] and own assumptions.
 
-What is given and what is assumed is told by ``PLANTS[...].about``, which stands in the files too. How plausible that is:
-the PUE by these tables, at 97 % (high) and 65 % (low; the thesis does not tell its power) of 90,768 W, over the hours of
-15 to 21 July and of 15 to 21 January in the Po valley (mean 21.0 and 3.6 degrees), beside that of the thesis (table 6.2,
-best rule; its temperatures are not published):
+The data and the assumptions are listed in ``PLANTS[...].about``, which is also written into the files. Plausibility
+check: the PUE of these tables is compared with that of [Bridi2018, table 6.2] (best rule; its temperatures are not
+published). The IT power is 97 % (high) or 65 % (low; the power of this case is not in [Bridi2018]) of 90,768 W; the
+temperatures are those of 15 to 21 July and 15 to 21 January in the Po valley (mean 21.0 and 3.6 degrees). First column:
+these tables, second column: [Bridi2018]:
 
     air summer high     1.4247  1.4345
     air summer low      1.4158  1.4170
@@ -27,20 +28,22 @@ from ...models.profit.cooling import Cooling, Point
 from ..files.writing import write_files
 from ..formats.cooling_tables import SHIPPED, cooling_csv, read_cooling
 
-Curve = Callable[[float], float]  # cooling watts of IT watts
+Curve = Callable[[float], float]  # IT power in W -> cooling power in W
 
 TEMPERATURES = tuple(range(-20, 50, 5))
-WINTER, SUMMER = 5, 25  # the rows of the slope-change points, degrees C
-MOST = 110_000.0  # W; 300 nodes x 32 cores x 11.11 W are 106,656 W
-KINKS = (20_000.0, 40_000.0, 60_000.0)  # W; where the slope grows a little, below the slope-change point
-COLDER, HOTTER = 0.85, 1.03  # cooling power of a row, in those of the row 5 degrees nearer to the reference
+WINTER, SUMMER = 5, 25  # temperatures of the slope-change points, degrees C
+MOST = 110_000.0  # largest IT power of the tables, W; 300 nodes x 32 cores x 11.11 W are 106,656 W
+KINKS = (20_000.0, 40_000.0, 60_000.0)  # W; IT powers below the slope-change point at which the slope grows slightly
+COLDER, HOTTER = 0.85, 1.03  # factor of the cooling power per 5 degrees below WINTER and above SUMMER
 
 
 @dataclass(frozen=True)
 class FittedPlant:
-    """What makes a table: the cooling power (points of IT watts and watts) at 5 and 25 degrees, and at 10 and 15.
+    """The data from which a cooling table is computed.
 
-    ``between``: the row of 20 degrees lies so far from that of 15 to that of 25.
+    ``winter``, ``summer``: points (IT power in W, cooling power in W) of the curves at 5 and 25 degrees C; ``ten``,
+    ``fifteen``: the curves at 10 and 15 degrees; ``bends``: further IT powers of the table, in W; ``between``: weight
+    of the curve of 25 degrees, against that of 15 degrees, in the curve of 20 degrees.
     """
 
     about: Sequence[str]
@@ -52,7 +55,7 @@ class FittedPlant:
     between: float = 0.8
 
     def row(self, temperature: int) -> Curve:
-        """Cooling watts of IT watts at a temperature of the table."""
+        """Return the curve from IT power to cooling power at a temperature of the table."""
         winter, summer = through(self.winter), through(self.summer)
         if temperature <= WINTER:
             return lambda p: winter(p) * COLDER ** ((WINTER - temperature) / 5)
@@ -63,14 +66,14 @@ class FittedPlant:
         return self.ten if temperature == 10 else self.fifteen
 
     def cooling(self, name: str) -> Cooling:
-        """The table; cooling power in steps of a millionth of a watt."""
+        """Return the table, with the cooling power rounded to 1e-6 W."""
         powers = sorted({p for p, _ in (*self.winter, *self.summer)} | set(self.bends))
         rows = [[round(self.row(t)(p), 6) for p in powers] for t in TEMPERATURES]
         return Cooling(name, TEMPERATURES, powers, rows)
 
 
 def through(points: Sequence[Point]) -> Curve:
-    """The piecewise-linear curve through these points."""
+    """Return the piecewise linear curve through these points."""
     xs = [x for x, _ in points]
 
     def curve(p: float) -> float:
@@ -82,10 +85,25 @@ def through(points: Sequence[Point]) -> Curve:
 
 
 def rising(start: float, change: float, pue: float, grow: float, rise: float) -> list[Point]:
-    """No cooling power up to ``start`` (IT watts), then steeper and steeper, to the end of the table.
+    """Return the points of a convex curve that is 0 up to ``start`` and then grows with increasing slope.
 
-    At each of the KINKS the slope grows by the factor ``grow``, at the slope-change point (``change``: its IT watts, and its
-    ``pue``) by ``rise``, which is the greatest.
+    Parameters
+    ----------
+    start
+        IT power in W up to which no cooling power is needed.
+    change
+        IT power in W of the slope-change point.
+    pue
+        PUE at the slope-change point.
+    grow
+        Factor of the slope at each of the KINKS.
+    rise
+        Factor of the slope at the slope-change point; the largest one.
+
+    Returns
+    -------
+    list of (float, float)
+        Points (IT power in W, cooling power in W), up to the end of the table.
     """
     ends = (start, *KINKS, change)
     widths = [b - a for a, b in pairwise(ends)]
@@ -98,7 +116,26 @@ def rising(start: float, change: float, pue: float, grow: float, rise: float) ->
 
 
 def bent(first: float, bend: float, change: float, pue: float, rise: float) -> list[Point]:
-    """The slope ``first`` up to ``bend`` (IT watts), a line from there to the slope-change point, ``rise`` times its slope."""
+    """Return the points of a curve of three linear pieces.
+
+    Parameters
+    ----------
+    first
+        Slope of the first piece, from 0 W to ``bend``.
+    bend
+        IT power in W at the end of the first piece; the second piece ends at the slope-change point.
+    change
+        IT power in W of the slope-change point.
+    pue
+        PUE at the slope-change point.
+    rise
+        Slope of the third piece, in multiples of that of the second.
+
+    Returns
+    -------
+    list of (float, float)
+        Points (IT power in W, cooling power in W), up to the end of the table.
+    """
     watts = (pue - 1) * change
     slope = (watts - first * bend) / (change - bend)
     return [(0.0, 0.0), (bend, first * bend), (change, watts), (MOST, watts + rise * slope * (MOST - change))]
@@ -118,7 +155,8 @@ AIR_WINTER = rising(1406.25, 90_000.0, 1.11726, grow=1.15, rise=1.18)
 AIR_SUMMER = bent(0.416, 50_000.0, 90_000.0, 1.43497, rise=1.3)
 HYBRID_WINTER = rising(0.0, 77_000.0, 1.00302, grow=1.08, rise=1.3)
 HYBRID_SUMMER = rising(0.0, 77_000.0, 1.08727, grow=1.2, rise=1.3)
-HYBRID_TEN, HYBRID_FIFTEEN = 1.07, 0.955  # as air at its slope change: 10 degrees to 5, and 15 to 25
+# ratios of the rows of 10 to 5 degrees and of 15 to 25 degrees, taken from the air plant at its slope change
+HYBRID_TEN, HYBRID_FIFTEEN = 1.07, 0.955
 
 PLANTS: Mapping[str, FittedPlant] = {
     "air": FittedPlant(
@@ -140,7 +178,7 @@ PLANTS: Mapping[str, FittedPlant] = {
         AIR_SUMMER,
         lambda p: max(0.0, 0.128 * p - 180),
         lambda p: max(0.0, 0.416 * p - 38),
-        (91.346, 55_000.0, 55_500.0),  # W; where the line of 15 degrees leaves 0, and the columns of table 6.1
+        (91.346, 55_000.0, 55_500.0),  # W; where the curve of 15 degrees becomes positive, and the columns of table 6.1
     ),
     "hybrid": FittedPlant(
         (
@@ -166,11 +204,11 @@ PLANTS: Mapping[str, FittedPlant] = {
 
 
 def shipped() -> dict[str, str]:
-    """The files of the shipped tables, name -> text."""
+    """Return the files of the shipped tables, name -> text."""
     return {f"{name}.csv": cooling_csv(plant.cooling(name), plant.about) for name, plant in PLANTS.items()}
 
 
 def ship(folder: Path = SHIPPED) -> None:
-    """Write the shipped tables anew."""
+    """Write the files of the shipped tables."""
     files = shipped()
     write_files(folder, files, lambda path: [read_cooling(path / name) for name in files])

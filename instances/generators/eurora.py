@@ -1,16 +1,17 @@
-"""Days of the Eurora supercomputer, generated as in Bridi's thesis, section 4.5.2.
+"""Generator of dispatching instances: days of the Eurora supercomputer as in [Bridi2018, 4.5.2].
 
-What the thesis gives: 89 % of the jobs arrive uniformly between 8:00 and 18:00, the others uniformly in the rest of the
-day; 27 % go to ``debug``, 72 % to ``parallel``, 1 % to ``np_longpar``; units (nodes) are uniform in 1..2 (debug) or
-1..32, cores per unit uniform in 1..16; the walltime makes up the queue's average volume of utilization (equation 4.8,
-table 4.10, core-seconds); GPUs, MICs and memory per unit follow tables 4.11 and 4.12; 20 % of the jobs run for exactly
-their walltime W, the others uniformly in [0.20 W, W).
+Taken from [Bridi2018, 4.5.2]: 89 % of the jobs arrive uniformly between 8:00 and 18:00, the others uniformly in the
+rest of the day; 27 % go to ``debug``, 72 % to ``parallel``, 1 % to ``np_longpar``; units (nodes) are uniform in 1..2
+(debug) or 1..32, cores per unit uniform in 1..16; the walltime follows from the average volume of utilization of the
+queue (equation 4.8, table 4.10, core-seconds); GPUs, MICs and memory per unit follow tables 4.11 and 4.12; 20 % of the
+jobs run for exactly their walltime W, the others uniformly in [0.20 W, W).
 
-What is ours: all shares are fixed numbers of jobs, by largest remainders (shares that did not add up to 100 would be
-normalised by this), dealt out by shuffling; fractions of a second are rounded up; ids follow the submit times. The
-smallest walltime is 202 s (a debug job of 2 x 16 cores), so it needs no lower limit. What cannot run on the platform is
-repaired before the walltime is computed: a job with GPUs gets no MICs, and units are capped at what the empty platform
-holds. Random numbers come from ``random.Random(seed).random()`` alone, whose sequence Python keeps across versions.
+Own assumptions: each share is a fixed number of jobs, computed by largest remainders (this normalises shares that do
+not add up to 100) and assigned in random order; fractions of a second are rounded up; ids follow the submit times. The
+smallest walltime is 202 s (a debug job of 2 x 16 cores), so it needs no lower limit. Jobs that the platform cannot hold
+are repaired before the walltime is computed: a job with GPUs gets no MICs, and the number of units is limited to that
+of the empty platform. All random numbers come from ``random.Random(seed).random()``, whose sequence Python keeps across
+versions.
 """
 
 from __future__ import annotations
@@ -38,7 +39,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)  # hashed by identity: requests are dictionaries
 class QueueProfile:
-    """A queue's jobs: share in percent, most units, volume in core-seconds; percent of jobs per value of a request."""
+    """The distribution of the jobs of a queue.
+
+    ``share``: percent of all jobs; ``most_units``: largest number of units; ``volume``: core-seconds of a job;
+    ``gpus``, ``mics``, ``memory`` (GB): amount per unit -> percent of the jobs of the queue.
+    """
 
     queue: Queue
     share: int
@@ -81,12 +86,12 @@ PROFILES = (
 
 
 def platform(nodes: int = 65) -> Platform:
-    """Eurora: 32 nodes with GPUs, 32 with MICs and a login node; or the thesis's small one of 4 nodes, 2 of each kind.
+    """Return Eurora: 32 nodes with GPUs, 32 with MICs, a login node; or a small machine with 2 nodes of each kind.
 
-    Raises ValueError for another number of nodes.
+    Raises ValueError unless ``nodes`` is 65 or 4.
     """
     if nodes not in (4, 65):
-        raise ValueError(f"Eurora has 65 nodes, or 4 in the small test of the thesis, not {nodes}")
+        raise ValueError(f"nodes is {nodes}; Eurora has 65 nodes, or 4 in the small test of [Bridi2018]")
     half = (nodes - nodes % 2) // 2
     groups = [
         NodeGroup("gpu", half, {"cores": CORES, "gpus": 2, "mics": 0, "memory": 16 * GB}),
@@ -98,13 +103,13 @@ def platform(nodes: int = 65) -> Platform:
 
 
 def generate(jobs: int, seed: int, nodes: int = 65) -> Instance:
-    """A day of ``jobs`` jobs on 65 (or 4) nodes; the same arguments give the same instance. Raises ValueError.
+    """Generate a day of ``jobs`` jobs on 65 (or 4) nodes; the same arguments give the same instance. Raises ValueError.
 
     >>> generate(jobs=330, seed=7).jobs[0].id
     'j001'
     """
     if jobs < 1:
-        raise ValueError(f"a day has at least 1 job, not {jobs}")
+        raise ValueError(f"jobs is {jobs}; expected at least 1 job")
     machine, random = platform(nodes), Random(seed)
     submits = sorted(_submit_times(jobs, random))
     profiles = _deal({p: p.share for p in PROFILES}, jobs, random)
@@ -132,12 +137,12 @@ def generate(jobs: int, seed: int, nodes: int = 65) -> Instance:
 
 
 def _below(n: int, random: Random) -> int:
-    """Uniform in 0..n-1."""
+    """Draw a whole number uniformly from 0..n-1."""
     return int(random.random() * n)
 
 
 def _deal(shares: dict[T, int], count: int, random: Random) -> list[T]:
-    """``count`` values in the proportions of ``shares``, by largest remainders, in random order."""
+    """Return ``count`` values in the proportions of ``shares``, by largest remainders, in random order."""
     total = sum(shares.values())
     numbers = {value: count * share // total for value, share in shares.items()}
     by_remainder = sorted(shares, key=lambda value: -(count * shares[value] % total))
@@ -151,7 +156,7 @@ def _deal(shares: dict[T, int], count: int, random: Random) -> list[T]:
 
 
 def _submit_times(count: int, random: Random) -> list[int]:
-    """Seconds of the day, in no order."""
+    """Draw submit times in seconds since midnight, unsorted."""
     day = EVENING - MORNING
     found = []
     for in_daytime in _deal({True: DAYTIME, False: NIGHT}, count, random):
@@ -161,7 +166,7 @@ def _submit_times(count: int, random: Random) -> list[int]:
 
 
 def _requests(profiles: Sequence[QueueProfile], random: Random) -> list[dict[str, int]]:
-    """What a unit of each job asks for; within a queue every value has its fixed number of jobs."""
+    """Draw the request per unit of each job; within a queue each value has its fixed number of jobs."""
     found: list[dict[str, int]] = [{} for _ in profiles]
     for profile in PROFILES:
         members = [k for k, p in enumerate(profiles) if p is profile]
@@ -175,7 +180,7 @@ def _requests(profiles: Sequence[QueueProfile], random: Random) -> list[dict[str
 def _repaired(
     machine: Platform, units: int, request: dict[str, int], repairs: dict[str, int]
 ) -> tuple[int, dict[str, int]]:
-    """Units and request that the empty platform can hold; changes are counted."""
+    """Return units and request that the empty platform can hold; changes are counted in ``repairs``."""
     if request["gpus"] and request["mics"]:
         repairs["mics_removed"] += 1
         request = {**request, "mics": 0}

@@ -1,15 +1,16 @@
-"""Moments of the supercomputer Theta for the eviction problem, generated as in Maurya et al. 2020, section IV.
+"""Generator of eviction instances: snapshots of the supercomputer Theta as in [Maurya2020, IV].
 
-What the paper gives: 4,352 nodes in use by 12, 16 or 24 jobs, none of which has run for less than half an hour; an
-application-level checkpoint every hour; memory in use 40 to 90 % of a node's 192 GB, of which the application writes 20 to
-60 %, both uniform per job; a file system of 250 GB/s and a node's SSD of 700 MB/s; 512, 1,024 and 2,048 nodes to free, within
-15 minutes in steps of a minute.
+Taken from [Maurya2020]: 4,352 nodes are used by 12, 16 or 24 jobs, each of which has run for at least half an hour; an
+application-level checkpoint every hour; the memory in use is 40 to 90 % of the 192 GB of a node, of which the
+application writes 20 to 60 %, both uniform per job; the file system has 250 GB/s, the SSD of a node 700 MB/s; 512,
+1,024 or 2,048 nodes are to be freed within 15 minutes, in steps of one minute.
 
-What is ours: the bandwidth of a node towards the file system, which the paper does not tell, is that of its SSD, 700 MB/s;
-GB are 1,024 MB. Three of four jobs have multiples of 128 nodes, as most on Theta have, made by giving one block after
-another to a job drawn in proportion to its size; the others have 1 to 256 nodes, and the first of them what is left over
-(for many jobs on few nodes the block is halved until they fit). Starts are uniform over the five and a half hours that end
-half an hour ago. Random numbers come from ``random.Random(seed).random()`` alone.
+Own assumptions: the bandwidth of a node to the file system, which the paper does not give, is that of its SSD, 700
+MB/s; 1 GB is 1,024 MB. Three of four jobs have multiples of 128 nodes, as most jobs on Theta have: blocks of 128 nodes
+are given one after another to a job drawn with probability proportional to its size. The other jobs have 1 to 256
+nodes, and the first of them also gets the remaining nodes (for many jobs on few nodes the block is halved until the
+jobs fit). Start times are uniform over the five and a half hours that end half an hour before now. All random numbers
+come from ``random.Random(seed).random()``.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ DEADLINE, STEP = 900, 60
 
 
 def generate(jobs: int, seed: int, nodes: int = NODES) -> Instance:
-    """A moment at which ``jobs`` jobs use ``nodes`` nodes; the same arguments give the same instance. Raises ValueError.
+    """Generate a snapshot of ``jobs`` jobs on ``nodes`` nodes, reproducible by ``seed``. Raises ValueError.
 
     >>> generate(jobs=24, seed=1).eviction.nodes_in_use
     4352
     """
     if not 1 <= jobs <= nodes // 2:
-        raise ValueError(f"{nodes} nodes hold 1 to {nodes // 2} jobs here, not {jobs}")
+        raise ValueError(f"jobs is {jobs}; expected 1 to {nodes // 2} jobs on {nodes} nodes")
     random = Random(seed)
     how = Checkpointing(seed=seed)
     running = []
@@ -57,12 +58,12 @@ def generate(jobs: int, seed: int, nodes: int = NODES) -> Instance:
 
 
 def _below(n: int, random: Random) -> int:
-    """Uniform in 0..n-1."""
+    """Draw a whole number uniformly from 0..n-1."""
     return int(random.random() * n)
 
 
 def _sizes(jobs: int, nodes: int, random: Random) -> list[int]:
-    """Sizes that add up to ``nodes``, in random order."""
+    """Return sizes of jobs that add up to ``nodes``, in random order."""
     odd = jobs // 4
     even = jobs - odd
     block = BLOCK

@@ -27,12 +27,12 @@ The jobs are in jobs.csv: a column per resource holds what one unit requests; al
 
 
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:
-    """The instance of a folder: the whole day, each job from its submit time on. Raises InstanceError with all faults."""
+    """Read an instance folder. A job can start from its submit time on. Raises InstanceError with all faults."""
     s = folder.settings
     s.only("kind", "description", "source", "objective", "platform", "queues", "generator", "repairs")
     objective = s.text("objective", "weighted-wait")
     if objective not in OBJECTIVES:
-        s.tell("objective", f"one of {', '.join(OBJECTIVES)}", objective)
+        s.add_fault("objective", f"one of {', '.join(OBJECTIVES)}", objective)
     description, source = s.text("description", ""), s.text("source", "")
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
     batch = read_batch(folder, drop_impossible)
@@ -45,7 +45,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
 
 @dataclass(frozen=True)
 class Batch:
-    """Platform, queues and jobs of a folder: the jobs that fit, their rows, and the others with the reason."""
+    """Platform, queues and jobs of a folder; ``rows``: id -> row; ``dropped``: (job that never fits, reason)."""
 
     platform: Platform
     queues: Sequence[Queue]
@@ -55,20 +55,20 @@ class Batch:
 
 
 def read_batch(folder: Folder, drop_impossible: bool = False) -> Batch:
-    """The jobs of a folder and their machine. Raises InstanceError with all faults told so far."""
+    """Read platform, queues and jobs of a folder. Raises InstanceError with all faults recorded so far."""
     queues = _queues(folder.settings)
     platform = _platform(folder.settings.table("platform"))
     if platform is None:
-        folder.done()
-        raise AssertionError("a platform that is missing is a fault")
+        folder.raise_faults()
+        raise AssertionError("unreachable: a fault was recorded")
     jobs = _jobs(folder, platform, [q.name for q in queues])
-    folder.done()
+    folder.raise_faults()
     dropped = impossible(platform, [j for j, _ in jobs])
     rows = {j.id: row for j, row in jobs}
     if not drop_impossible:
         for job, why in dropped:
-            rows[job.id].tell("units", "a job that the empty platform can hold", f"job {job.id} {why}")
-        folder.done()
+            rows[job.id].add_fault("units", "a job that the empty platform can hold", f"job {job.id} {why}")
+        folder.raise_faults()
     gone = {job.id for job, _ in dropped}
     return Batch(platform, queues, [j for j, _ in jobs if j.id not in gone], rows, dropped)
 
@@ -85,7 +85,7 @@ def _platform(table: Table) -> Platform | None:
     try:
         return Platform(groups)
     except ProblemError as e:
-        table.tell("groups", "groups of nodes, each with a name of its own", str(e))
+        table.add_fault("groups", "groups of nodes with distinct names", str(e))
         return None
 
 
@@ -95,23 +95,23 @@ def _queues(settings: Table) -> list[Queue]:
         table.only("name", "ewt_s", "start_between")
         queue = Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), _daily(table))
         if queue.name in found:
-            table.tell("name", "each queue once", queue.name)
+            table.add_fault("name", "each queue once", queue.name)
         found[queue.name] = queue
     return list(found.values())
 
 
 def _daily(table: Table) -> tuple[Window, ...]:
-    """Windows of the day from ``start_between``: a pair of times, or a list of pairs."""
+    """Return the daily windows of ``start_between``, which is a pair of times or a list of pairs."""
     given = table.values.get("start_between", [])
     pairs = [given] if isinstance(given, list) and given and not isinstance(given[0], list) else given
     found = [_window(pair) for pair in pairs] if isinstance(pairs, list) else [None]
     if None in found:
-        table.tell("start_between", 'two times of the day as ["18:00", "08:00"], or a list of such pairs', given)
+        table.add_fault("start_between", 'two times of the day as ["18:00", "08:00"], or a list of such pairs', given)
     return tuple(w for w in found if w is not None)
 
 
 def _window(pair: object) -> Window | None:
-    """Two times of the day as seconds; past midnight if the second one is not the later."""
+    """Convert two times of the day to seconds; the window ends on the next day if the second time is not later."""
     if not isinstance(pair, list) or len(pair) != 2:
         return None
     lo, hi = (_seconds(t) for t in pair)
@@ -121,7 +121,7 @@ def _window(pair: object) -> Window | None:
 
 
 def _seconds(time: object) -> int | None:
-    """Seconds since midnight of "HH:MM" or "HH:MM:SS", up to 24:00; None for anything else."""
+    """Convert "HH:MM" or "HH:MM:SS", up to 24:00, to seconds since midnight; None for any other value."""
     parts = re.fullmatch(r"(\d\d?):([0-5]\d)(?::([0-5]\d))?", time) if isinstance(time, str) else None
     if parts is None:
         return None
@@ -135,13 +135,13 @@ def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tup
     for row in folder.rows(JOBS, (*BEFORE, *platform.resources, *AFTER), OPTIONAL):
         job = _job(row, platform.resources)
         if job.queue and job.queue not in queues:
-            row.tell("queue", f"one of the queues {', '.join(queues)}", job.queue)
+            row.add_fault("queue", f"one of the queues {', '.join(queues)}", job.queue)
         if job.id in seen:
-            row.tell("id", f"an id of its own (line {seen[job.id]} has it too)", job.id)
+            row.add_fault("id", f"a unique id (line {seen[job.id]} has it too)", job.id)
         seen.setdefault(job.id, row.line)
         found.append((job, row))
     if not found and not folder.faults:
-        folder.tell(JOBS, None, "rows", "at least one job", None)
+        folder.add_fault(JOBS, None, "rows", "at least one job", None)
     return found
 
 
@@ -165,7 +165,17 @@ def _job(row: TableRow, resources: Sequence[str]) -> Job:
 def write(instance: Instance, folder: str | Path) -> None:
     """Write a dispatching instance as a folder; the same instance gives the same bytes.
 
-    Raises ValueError for what the files cannot hold: running jobs, start windows of single jobs.
+    Parameters
+    ----------
+    instance
+        The instance.
+    folder
+        The folder to write to; created if it does not exist.
+
+    Raises
+    ------
+    ValueError
+        The instance has running jobs or start windows of single jobs, which the files cannot represent.
     """
     text = jobs_csv(instance.name, instance.dispatch)
     files = {JOBS: text, SETTINGS: to_toml(_settings(instance), HEADING)}
@@ -173,9 +183,11 @@ def write(instance: Instance, folder: str | Path) -> None:
 
 
 def jobs_csv(name: str, problem: Dispatch) -> str:
-    """The text of ``jobs.csv``. Raises ValueError for what it cannot hold: running jobs, start windows of single jobs."""
+    """Return the text of ``jobs.csv``. Raises ValueError for running jobs and for start windows of single jobs."""
     if problem.running or any(j.windows for j in problem.jobs):
-        raise ValueError(f"instance {name!r} has running jobs or start windows, which a folder cannot hold")
+        raise ValueError(
+            f"instance {name!r} has running jobs or start windows of single jobs, which instance files cannot represent"
+        )
     resources = problem.platform.resources
     extra = [c for c in OPTIONAL if any(getattr(j, c) not in (None, "") for j in problem.jobs)]
     rows = [
@@ -200,13 +212,13 @@ def _settings(instance: Instance) -> dict[str, Any]:
 
 
 def machine_tables(problem: Dispatch) -> dict[str, Any]:
-    """Platform and queues as tables of ``instance.toml``."""
+    """Return platform and queues as tables of ``instance.toml``."""
     groups = [{"name": g.name, "count": g.count, "capacity": dict(g.capacity)} for g in problem.platform.groups]
     return {"platform": {"groups": groups}, "queues": [_queue_table(q) for q in problem.queues]}
 
 
 def origin_tables(instance: Instance) -> dict[str, Any]:
-    """How an instance was made, as tables of ``instance.toml``."""
+    """Return generator and repairs of an instance as tables of ``instance.toml``."""
     tables = {"generator": dict(instance.generator), "repairs": dict(instance.repairs)}
     return {name: table for name, table in tables.items() if table}
 

@@ -1,8 +1,9 @@
-"""Instances of kind "eviction": what is needed in ``instance.toml``, one row per running job in ``jobs.csv``.
+"""Instances of kind "eviction": settings in ``instance.toml``, one row per running job in ``jobs.csv``.
 
-The rows hold the four numbers of each job (``id,nodes,loss,system_s,application_s``); or, where ``instance.toml`` has
-``now_s`` and both bandwidths, what they are computed from (``id,nodes,start,last_checkpoint,next_checkpoint,memory_mb,
-application_share``).
+There are two forms of rows. The direct form has the numbers that the problem uses (``id,nodes,loss,system_s,
+application_s``). The physical form has the data from which they are computed (``id,nodes,start,last_checkpoint,
+next_checkpoint,memory_mb,application_share``); it is used if ``instance.toml`` has ``now_s``, and then needs both
+bandwidths.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Eviction.read_log = read_swf
 
 
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:
-    """The instance of a folder. Raises InstanceError with all faults."""
+    """Read an instance folder. Raises InstanceError with all faults."""
     s = folder.settings
     s.only(*KEYS)
     nodes_needed, deadline = s.whole("nodes_needed", 0), s.whole("deadline_s", 0, most=LATEST)
@@ -42,25 +43,25 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     compared = _wholes(s, "nodes_compared")
     shared = s.values.get("shared_bandwidth", False)
     if not isinstance(shared, bool):
-        s.tell("shared_bandwidth", "true or false", shared)
+        s.add_fault("shared_bandwidth", "true or false", shared)
     physical = "now_s" in s.values
     now = s.whole("now_s", 0, most=LATEST) if physical else 0
     file_system = _number(s, "file_system_mb_s", needed=physical)
     node = _number(s, "node_mb_s", needed=physical)
     description, source, generator = s.text("description", ""), s.text("source", ""), s.table("generator").values
     jobs = _jobs(folder, physical, now)
-    folder.done()
+    folder.raise_faults()
     in_use = sum(j.nodes for j in jobs)
     for key, values in (("nodes_needed", [nodes_needed]), ("nodes_compared", compared)):
         if any(n > in_use for n in values):
-            s.tell(key, f"at most {in_use} nodes, which is all that the running jobs can free", max(values))
-    folder.done()
+            s.add_fault(key, f"at most {in_use} nodes, the total number that the running jobs use", max(values))
+    folder.raise_faults()
     try:
         problem = Eviction(jobs, nodes_needed, deadline, step, now, file_system, node, bool(shared))
     except ProblemError as e:
-        folder.tell(SETTINGS, None, "problem", "a problem without contradictions", str(e))
-        folder.done()
-        raise AssertionError("a problem that cannot be made is a fault") from e
+        folder.add_fault(SETTINGS, None, "problem", "a problem without contradictions", str(e))
+        folder.raise_faults()
+        raise AssertionError("unreachable: a fault was recorded") from e
     name = folder.path.resolve().name
     return Instance(
         name, "eviction", problem, folder.path, description, source, generator, nodes_compared=tuple(compared)
@@ -68,22 +69,22 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
 
 
 def _wholes(s: Table, key: str) -> list[int]:
-    """A list of whole numbers of at least 0, empty where it is missing."""
+    """Return a list of whole numbers of at least 0; an empty one if the key is missing."""
     value = s.values.get(key, [])
     if isinstance(value, list) and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in value):
         return value
-    s.tell(key, "a list of whole numbers of at least 0", value)
+    s.add_fault(key, "a list of whole numbers of at least 0", value)
     return []
 
 
 def _number(s: Table, key: str, needed: bool) -> float | None:
-    """A number above 0; None where it is missing and not needed."""
+    """Return a number above 0; None if the key is missing and not needed."""
     value = s.values.get(key)
     if value is None and not needed:
         return None
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf"):
         return value
-    s.tell(key, "a number above 0", value)
+    s.add_fault(key, "a number above 0", value)
     return 1.0
 
 
@@ -96,9 +97,9 @@ def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | EvictionC
         job = _physical(row) if physical else _direct(row)
         if len(folder.faults) == before:
             for wrong in job_faults(job, now):
-                row.tell("memory_mb" if wrong.field == "memory" else wrong.field, wrong.expected, wrong.found)
+                row.add_fault("memory_mb" if wrong.field == "memory" else wrong.field, wrong.expected, wrong.found)
         if job.id in seen:
-            row.tell("id", f"an id of its own (line {seen[job.id]} has it too)", job.id)
+            row.add_fault("id", f"a unique id (line {seen[job.id]} has it too)", job.id)
         seen.setdefault(job.id, row.line)
         found.append(job)
     return found
@@ -131,12 +132,12 @@ def _direct(row: TableRow) -> EvictionCandidate:
 def _needed(row: TableRow, column: str) -> float:
     value = row.maybe_number(column)
     if value is None:
-        row.tell(column, "a number", None)
+        row.add_fault(column, "a number", None)
     return value or 0.0
 
 
 def _seconds(row: TableRow, column: str) -> float | None:
-    """A number, whole where it is written so."""
+    """Return a number; an int if it is whole, so that it is written without a decimal point."""
     value = row.maybe_number(column)
     return int(value) if value is not None and value.is_integer() else value
 
@@ -144,13 +145,25 @@ def _seconds(row: TableRow, column: str) -> float | None:
 def write(instance: Instance, folder: str | Path) -> None:
     """Write an eviction instance as a folder; the same instance gives the same bytes.
 
-    Raises ValueError for what the files cannot hold: some jobs as numbers, some as the machine knows them.
+    Parameters
+    ----------
+    instance
+        The instance.
+    folder
+        The folder to write to; created if it does not exist.
+
+    Raises
+    ------
+    ValueError
+        The instance mixes jobs of the direct and of the physical form, which the files cannot represent.
     """
     p = instance.eviction
     physical = [j for j in p.jobs if isinstance(j, BatchJob)]
     direct = [j for j in p.jobs if isinstance(j, EvictionCandidate)]
     if physical and direct:
-        raise ValueError(f"instance {instance.name!r} has jobs of both kinds, which a folder cannot hold")
+        raise ValueError(
+            f"instance {instance.name!r} has jobs of both forms (BatchJob, EvictionCandidate), but jobs.csv has one form"
+        )
     table = to_csv(PHYSICAL, map(_physical_cells, physical)) if physical else _direct_table(direct)
     files = {JOBS: table, SETTINGS: to_toml(_settings(instance, bool(physical)), HEADING)}
     write_files(Path(folder), files, lambda path: read(Folder(path)))

@@ -1,18 +1,18 @@
-"""Instances of kind "profit": jobs and machine as of kind "dispatch", with their power; cooling, seasons and prices.
+"""Instances of kind "profit": platform, queues and jobs as for kind "dispatch", and power, cooling, seasons, prices.
 
-``jobs.csv`` has a column ``power``, the watts of the whole job. A job takes its runtime, or its walltime where there is
-none. ``instance.toml`` has, beside platform and queues::
+``jobs.csv`` has a column ``power``: the power of the whole job in W. The duration of a job is its runtime, or its
+walltime if it has no runtime. Besides platform and queues, ``instance.toml`` has::
 
-    scenario = "air,summer,cheap"        # the default one
+    scenario = "air,summer,cheap"        # the default scenario
     [profit]
-    energy_price = 0.13                  # euro per kWh, may be negative; or a file such as "energy_prices.csv" (time_s,euro_per_kwh)
-    until_s = 432000                     # profit counts up to then; left out: up to the last submission
-    watts_per_core = 9.0                 # of jobs without a power; left out: such a job is a fault
+    energy_price = 0.13                  # euro per kWh, may be negative; or a CSV file of the folder (time_s,euro_per_kwh)
+    until_s = 432000                     # end of the period in which profit counts; default: the last submit time
+    watts_per_core = 9.0                 # power of jobs without a value in column power; default: such a job is a fault
     [profit.cooling.air]
-    table = "air"                        # shipped, or a file of the folder
-    scale = 0.2                          # left out: 1; the plant of a machine so many times as large as the table's
+    table = "air"                        # a shipped table, or a file of the folder
+    scale = 0.2                          # factor of the IT power and cooling power of the table; default: 1
     [profit.season.summer]
-    temperatures = "summer.csv"          # time_s,temperature_c, or any other file that bench import weather reads
+    temperatures = "summer.csv"          # time_s,temperature_c, or another weather file that read_weather reads
     [profit.price.cheap]
     core_hour = 0.013                    # euro
 
@@ -32,7 +32,8 @@ from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
 from ...models.step_function import HOUR, StepFunction
-from ..files.folder import SETTINGS, Folder, InstanceError, Table
+from ..files.faults import InstanceError
+from ..files.folder import SETTINGS, Folder, Table
 from ..files.lines import read_lines
 from ..files.own_files import ForeignFile, own_file
 from ..files.sheet import Sheet
@@ -47,7 +48,7 @@ from .dispatch import JOBS, Batch, jobs_csv, machine_tables, origin_tables, read
 TIME, EURO = "time_s", "euro_per_kwh"
 PRICES_FILE = "energy_prices.csv"
 WORD = re.compile(r"[\w-]+", re.ASCII)
-SHOWN = 10  # jobs with the same fault that are told
+SHOWN = 10  # faults of the same kind in the error message
 HEADING = """\
 An instance of schedlab. Times are in seconds, 0 is midnight of the first day; memory is in MB, power in watts.
 The jobs are in jobs.csv: a column per resource holds what one unit requests; all units of a job start together.
@@ -56,7 +57,7 @@ T = TypeVar("T")
 
 
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:
-    """The instance of a folder, in its default scenario. Raises InstanceError with all faults."""
+    """Read an instance folder; the problem is that of its default scenario. Raises InstanceError with all faults."""
     s = folder.settings
     s.only("kind", "description", "source", "scenario", "profit", "platform", "queues", "generator", "repairs")
     description, source = s.text("description", ""), s.text("source", "")
@@ -67,16 +68,16 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     seasons = dict(_each(profit, "season", _season))
     prices = dict(_each(profit, "price", _price))
     energy = _energy_price(profit)
-    until = profit.whole("until_s", 1, most=LATEST) if "until_s" in profit.values else None
+    horizon_end = profit.whole("until_s", 1, most=LATEST) if "until_s" in profit.values else None
     watts = _number(profit, "watts_per_core", 0, None)
     default = _default(s, {"cooling": plants, "season": seasons, "price": prices})
     batch = read_batch(folder, drop_impossible)
     _check_jobs(folder, batch, watts)
-    folder.done()
+    folder.raise_faults()
     jobs = Dispatch(batch.platform, batch.jobs, batch.queues, durations="runtime")
     plants_read = {word: plant for word, plant in plants.items() if plant}
     seasons_read = {word: season for word, season in seasons.items() if season}
-    centre = Scenarios(jobs, plants_read, seasons_read, prices, energy, default, until, watts)
+    centre = Scenarios(jobs, plants_read, seasons_read, prices, energy, default, horizon_end, watts)
     problem = _made(folder, centre)
     name = folder.path.resolve().name
     return Instance(
@@ -94,22 +95,22 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
 
 
 def _each(profit: Table, axis: str, read_one: Callable[[Table, str], T]) -> Iterator[tuple[str, T]]:
-    """Every table of [profit.axis] by its word."""
+    """Yield (key, content) of each table [profit.AXIS.KEY]."""
     tables = profit.table(axis)
     if not tables.values:
-        profit.tell(axis, f"at least one table [profit.{axis}.WORD]", None)
+        profit.add_fault(axis, f"at least one table [profit.{axis}.KEY]", None)
     for word in tables.values:
         if not WORD.fullmatch(word):
-            tables.tell(word, "a word of letters, digits, - and _", word)
+            tables.add_fault(word, "a key of letters, digits, - and _", word)
         yield word, read_one(tables.table(word), word)
 
 
 def _number(table: Table, key: str, least: float, default: float | None, expected: str = "") -> float | None:
-    """A number of at least ``least``, or the default where it is missing."""
+    """Return a number of at least ``least``; the default if the key is missing."""
     value = table.values.get(key, default)
     if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value < inf):
         return value
-    table.tell(key, expected or f"a number of at least {least:g}", value)
+    table.add_fault(key, expected or f"a number of at least {least:g}", value)
     return default
 
 
@@ -117,7 +118,7 @@ def _plant(table: Table, word: str) -> Plant | None:
     table.only("table", "scale")
     name, scale = table.text("table"), table.values.get("scale", 1)
     if not isinstance(scale, (int, float)) or isinstance(scale, bool) or not 0 < scale < inf:
-        table.tell("scale", "a number above 0", scale)
+        table.add_fault("scale", "a number above 0", scale)
         scale = 1
     if not name:
         return None
@@ -129,9 +130,9 @@ def _plant(table: Table, word: str) -> Plant | None:
     except FileNotFoundError:
         expected = f"a file of the folder, or a shipped table ({', '.join(cooling_names())})"
         near = UnknownCooling(name).near
-        table.tell("table", expected + (f"; {near[0]} perhaps" if near else ""), name)
+        table.add_fault("table", expected + (f"; {near[0]} perhaps" if near else ""), name)
     except (InstanceError, WorkloadError, ForeignFile) as e:
-        _took(table, "table", e)
+        _add_file_faults(table, "table", e)
     return None
 
 
@@ -144,31 +145,31 @@ def _season(table: Table, word: str) -> Season | None:
         path = own_file(table.folder.path, file)
         return Season(file, read_weather(path), _text(path))
     except (InstanceError, WorkloadError, ForeignFile, FileNotFoundError) as e:
-        _took(table, "temperatures", e)
+        _add_file_faults(table, "temperatures", e)
     return None
 
 
 def _text(path: Path) -> str:
-    """What a file says, with its comments, for a copy of it."""
+    """Return the text of a file with its comments, for a copy of it."""
     return "\n".join(read_lines(path)) + "\n"
 
 
-def _took(table: Table, key: str, error: Exception) -> None:
-    """The faults of a file that a value names."""
+def _add_file_faults(table: Table, key: str, error: Exception) -> None:
+    """Record the faults of a file whose name is the value of ``key``."""
     if isinstance(error, InstanceError):
         table.folder.faults += error.faults
     elif isinstance(error, WorkloadError):
-        table.tell(key, "a file of the folder that can be read", str(error))
+        table.add_fault(key, "a file of the folder that can be read", str(error))
     else:
         why = "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
-        table.tell(key, f"a regular file of the folder ({why})", table.values.get(key))
+        table.add_fault(key, f"a regular file of the folder ({why})", table.values.get(key))
 
 
 def _price(table: Table, word: str) -> float:
     table.only("core_hour")
     found = _number(table, "core_hour", 0, None, "euro per core-hour, a number of at least 0")
     if "core_hour" not in table.values:
-        table.tell("core_hour", "euro per core-hour", None)
+        table.add_fault("core_hour", "euro per core-hour", None)
     return found or 0.0
 
 
@@ -178,11 +179,11 @@ def _energy_price(profit: Table) -> StepFunction | float:
         try:
             return read_prices(own_file(profit.folder.path, value))
         except (InstanceError, WorkloadError, ForeignFile, FileNotFoundError) as e:
-            _took(profit, "energy_price", e)
+            _add_file_faults(profit, "energy_price", e)
             return 0.0
     found = _number(profit, "energy_price", -inf, None, f"euro per kWh, or a file ({TIME},{EURO})")
     if value is None:
-        profit.tell("energy_price", f"euro per kWh, or a file ({TIME},{EURO})", None)
+        profit.add_fault("energy_price", f"euro per kWh, or a file ({TIME},{EURO})", None)
     return found or 0.0
 
 
@@ -191,66 +192,71 @@ def _default(settings: Table, axes: Mapping[str, Mapping[str, object]]) -> str:
     try:
         return ",".join(known(name, axes)) if name else ""
     except UnknownScenario as e:
-        settings.tell("scenario", ",".join(axes), str(e))
+        settings.add_fault("scenario", ",".join(axes), str(e))
         return ""
 
 
 def _check_jobs(folder: Folder, batch: Batch, watts_per_core: float | None) -> None:
-    """Jobs without power, and jobs that take power and pay nothing."""
+    """Record as faults: jobs without a power, and jobs with a power but without cores."""
     missing = [j for j in batch.jobs if j.power is None] if watts_per_core is None else []
     for job in missing[:SHOWN]:
-        batch.rows[job.id].tell("power", "watts of the job (or watts_per_core in [profit] of instance.toml)", None)
+        batch.rows[job.id].add_fault(
+            "power", "the power of the job in W (or watts_per_core in [profit] of instance.toml)", None
+        )
     if len(missing) > SHOWN:
-        folder.tell(JOBS, None, "power", "a power of every job", f"{len(missing)} jobs without one")
+        folder.add_fault(JOBS, None, "power", "a power for every job", f"{len(missing)} jobs without one")
     for job in [j for j in batch.jobs if j.power and not cores(j)][:SHOWN]:
-        batch.rows[job.id].tell("cores", f"cores that pay for the {job.power:g} W of the job", 0)
+        batch.rows[job.id].add_fault(
+            "cores", f"at least 1, as the job has a power of {job.power:g} W and pays per core", 0
+        )
 
 
 def _made(folder: Folder, centre: Scenarios) -> Profit:
-    """The default problem, after every season has been tried with every cooling."""
+    """Return the default problem, after a check of every season with every cooling plant."""
     last = max((j.submit for j in centre.jobs.jobs), default=0) if centre.horizon_end is None else centre.horizon_end
     if last == 0:
-        expected = "up to when profit counts, as all jobs are submitted at second 0"
-        folder.settings.table("profit").tell("until_s", expected, None)
+        expected = "the end of the period in which profit counts, as all jobs are submitted at second 0"
+        folder.settings.table("profit").add_fault("until_s", expected, None)
     if "cores" not in centre.jobs.platform.resources:
-        folder.settings.tell(
-            "platform", "nodes with cores, which jobs pay for", ", ".join(centre.jobs.platform.resources)
+        folder.settings.add_fault(
+            "platform", "nodes with cores, as jobs pay per core", ", ".join(centre.jobs.platform.resources)
         )
     covering = {season.file: season.weather.series for season in centre.season.values()}
     if isinstance(centre.energy_price, StepFunction):
         covering[str(folder.settings.table("profit").values["energy_price"])] = centre.energy_price
     for file, series in covering.items():
         if series.begin > 0 or series.end < last:
-            expected = f"values from 0 s to {last} s, as long as profit counts"
-            folder.tell(file, None, TIME, expected, f"values from {series.begin} s to {series.end} s")
-    folder.done()
+            expected = f"values from 0 s to {last} s, the period in which profit counts"
+            folder.add_fault(file, None, TIME, expected, f"values from {series.begin} s to {series.end} s")
+    folder.raise_faults()
     price = next(iter(centre.price))
-    told = set()
+    reported = set()
     for plant in centre.cooling:
         for season in centre.season:
             try:
                 centre.problem(f"{plant},{season},{price}")
             except ProblemError as e:
-                if str(e) not in told:
+                if str(e) not in reported:
                     cooling_tables = folder.settings.table("profit").table("cooling")
-                    cooling_tables.tell(plant, "a problem without contradictions", str(e))
-                told.add(str(e))
-    folder.done()
+                    cooling_tables.add_fault(plant, "a problem without contradictions", str(e))
+                reported.add(str(e))
+    folder.raise_faults()
     return centre.problem(centre.default)
 
 
 def read_prices(path: str | Path) -> StepFunction:
-    """Energy prices of a CSV file ``time_s,euro_per_kwh``: each holds up to the next time, the last one as long as the
-    one before it. Lines that begin with # are comments.
+    """Read energy prices from a CSV file ``time_s,euro_per_kwh``.
 
-    Raises InstanceError with all faults, WorkloadError if there is no such file.
+    A price holds until the next time; the last one as long as the one before it, or an hour if it is the only one.
+    Lines that begin with # are comments. Raises InstanceError with all faults, WorkloadError if the file cannot be
+    read.
     """
     sheet = Sheet(Path(path))
     header = sheet.header()
     for column in (TIME, EURO):
         if column not in header:
-            sheet.tell(1, column, f"a column of this name beside {', '.join(header) or 'an empty header'}", None)
-    sheet.done()
+            sheet.add_fault(1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None)
+    sheet.raise_faults()
     times: list[int] = []
     values: list[float] = []
     for row in sheet.rows():
@@ -258,25 +264,38 @@ def read_prices(path: str | Path) -> StepFunction:
         if time is None or value is None:
             continue
         if time != int(time) or abs(time) > LATEST or (times and time <= times[-1]):
-            row.tell(TIME, f"whole seconds{f' after {times[-1]}' if times else ''}, at most {LATEST}", row.cells[TIME])
+            row.add_fault(
+                TIME, f"whole seconds{f' after {times[-1]}' if times else ''}, at most {LATEST}", row.cells[TIME]
+            )
             continue
         times.append(int(time))
         values.append(value)
     if not times and not sheet.faults:
-        sheet.tell(None, "rows", "a price per hour", None)
-    sheet.done()
+        sheet.add_fault(None, "rows", "at least one price", None)
+    sheet.raise_faults()
     return StepFunction(times, values, times[-1] + (times[-1] - times[-2] if len(times) > 1 else HOUR))
 
 
 def write(instance: Instance, folder: str | Path) -> None:
     """Write a profit instance as a folder; the same instance gives the same bytes.
 
-    Raises ValueError for what the files cannot hold: a problem without scenarios, running jobs, windows of single jobs, two
-    files of one name.
+    Parameters
+    ----------
+    instance
+        The instance.
+    folder
+        The folder to write to; created if it does not exist.
+
+    Raises
+    ------
+    ValueError
+        The instance has no scenarios, running jobs, start windows of single jobs, or two different files of one name.
     """
     centre = instance.centre
     if centre is None:
-        raise ValueError(f"instance {instance.name!r} has no scenarios (cooling, season, price), which a folder needs")
+        raise ValueError(
+            f"instance {instance.name!r} has no scenarios (cooling, season, price), which an instance folder needs"
+        )
     named = [(season.file, season.text or weather_csv(season.weather)) for season in centre.season.values()]
     own = [plant for plant in centre.cooling.values() if plant.table not in cooling_names()]
     named += [(plant.table, plant.text or cooling_csv(plant.cooling)) for plant in own]
@@ -284,7 +303,7 @@ def write(instance: Instance, folder: str | Path) -> None:
     for file, text in named:
         taken = _name(file) in (JOBS, SETTINGS, PRICES_FILE, *cooling_names())
         if taken or files.setdefault(_name(file), text) != text:
-            raise ValueError(f"instance {instance.name!r}: {excerpt(file)} needs another name, {_name(file)} is taken")
+            raise ValueError(f"instance {instance.name!r}: {excerpt(file)} needs another name: {_name(file)} is in use")
     if isinstance(centre.energy_price, StepFunction):
         files[PRICES_FILE] = to_csv(
             (TIME, EURO), zip(centre.energy_price.times, centre.energy_price.values, strict=True)
@@ -294,7 +313,7 @@ def write(instance: Instance, folder: str | Path) -> None:
 
 
 def _name(file: str) -> str:
-    """The name of a file in the folder that is written, as plain text."""
+    """Return the name of a file in the written folder, where files are not compressed."""
     return Path(file).name.removesuffix(".gz")
 
 

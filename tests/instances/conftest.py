@@ -1,4 +1,4 @@
-"""Files that a test writes, for the tests of the readers."""
+"""Fixtures: files for the tests of the readers."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ Writer = Callable[[str, str], Path]
 
 @pytest.fixture
 def file(tmp_path: Path) -> Writer:
-    """Writes a file: (name, text) -> path."""
+    """Return a function that writes a file: (name, text) -> path."""
 
     def of(name: str, text: str) -> Path:
         path = tmp_path / name

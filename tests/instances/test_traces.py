@@ -1,4 +1,4 @@
-"""Workloads of Batsim and Eurora, formats told by content, and days of a log on a platform."""
+"""Workloads of Batsim and Eurora, recognition of log formats, and parts of a log on a platform."""
 
 import gzip
 import json
@@ -110,7 +110,7 @@ def test_a_log_of_which_nothing_is_left_says_why(file: Writer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("{", "not a JSON file: .*line 1"),
         ("[]", "expected a JSON object"),
@@ -121,8 +121,8 @@ def test_a_log_of_which_nothing_is_left_says_why(file: Writer) -> None:
         (batsim("job"), "1 jobs were left out"),
     ],
 )
-def test_a_file_that_is_no_batsim_workload(file: Writer, text: str, told: str) -> None:
-    with pytest.raises(WorkloadError, match=told):
+def test_a_file_that_is_no_batsim_workload(file: Writer, text: str, expected: str) -> None:
+    with pytest.raises(WorkloadError, match=expected):
         read_batsim(file("w.json", text))
 
 
@@ -157,11 +157,11 @@ def test_eurora_jobs(file: Writer) -> None:
     assert (w.power[0], np.isnan(w.power[1])) == (9.0, True)
     assert {q.name: q.ewt for q in w.queues} == {"parallel": 21600, "debug": 3600}
     assert w.unix_start == datetime(2014, 3, 31, tzinfo=ZoneInfo("Europe/Rome")).timestamp()
-    assert w.report.repairs == {"units of a job that differ, all taken as the largest": 1}
+    assert w.report.repairs == {"units of a job that differ, all replaced by the largest": 1}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ("2014-03-31 08:51:10", "31.3.2014", "submit is '31.3.2014'"),
         (",04:00,", ",4,", "walltime_req_hhmm is '4'"),
@@ -171,10 +171,10 @@ def test_eurora_jobs(file: Writer) -> None:
         ("1048576,9.0", "1048576", "expected 16 fields"),
     ],
 )
-def test_a_damaged_row_of_eurora_is_told(file: Writer, old: str, new: str, told: str) -> None:
+def test_a_damaged_row_of_eurora_is_told(file: Writer, old: str, new: str, expected: str) -> None:
     w = read_eurora(file("jobs.csv", EURORA.replace(old, new, 1)))
     assert (w.ids, bad_lines(w)) == (("2",), [2])
-    assert told in w.report.bad_lines[0].message
+    assert expected in w.report.bad_lines[0].message
 
 
 def test_a_table_without_the_columns_of_eurora(file: Writer) -> None:
@@ -241,7 +241,7 @@ def test_a_format_is_told_by_what_the_text_looks_like(file: Writer, tmp_path: Pa
 
 
 def test_a_text_of_no_known_format_says_which_are_known(file: Writer) -> None:
-    with pytest.raises(WorkloadError, match=r"looks like no log that is known.*sacct.*batsim"):
+    with pytest.raises(WorkloadError, match=r"format of this log is not recognised.*sacct.*batsim"):
         read_trace(file("log", "dear diary,\n"))
     with pytest.raises(WorkloadError, match=f"no format 'gwf'.*{', '.join(FORMATS)}"):
         read_trace(file("log", "dear diary,\n"), "gwf")
@@ -258,13 +258,13 @@ def test_an_swf_log_without_nodes_gets_those_of_its_header(file: Writer) -> None
 
 
 def test_a_log_without_a_machine_asks_for_one(file: Writer) -> None:
-    with pytest.raises(WorkloadError, match="how many processors the machine has; say how many nodes"):
+    with pytest.raises(WorkloadError, match="how many processors the machine has; give the number of nodes"):
         open_trace(file("log", swf(0).splitlines()[-1]))
     with pytest.raises(WorkloadError, match="how many processors"):
         open_trace(file("log", SACCT))
-    with pytest.raises(WorkloadError, match="how many cores a node has"):
+    with pytest.raises(WorkloadError, match="number of cores of a node"):
         open_trace(file("log", SACCT), nodes=3)
-    with pytest.raises(WorkloadError, match="bring their platform"):
+    with pytest.raises(WorkloadError, match="have their own platform"):
         open_trace(file("log", EURORA), nodes=3, cores=16)
     with pytest.raises(WorkloadError, match="0 gpus"):
         open_trace(file("log", SACCT), nodes=3, cores=16, others={"gpus": 0})
@@ -274,10 +274,10 @@ def test_what_the_platform_cannot_hold_is_left_out_and_named(file: Writer) -> No
     w, _ = open_trace(file("log", SACCT), nodes=2, cores=16)
     assert (w.resources, w.ids) == (("cores",), ("12",))
     assert any("gpus" in why for _, why in w.report.dropped)
-    assert any("what the jobs ask of it is left aside" in note for note in w.report.notes)
+    assert any("memory requests of the jobs are ignored" in note for note in w.report.notes)
     w, _ = open_trace(file("log", SACCT), nodes=2, cores=16, memory=8192, others={"gpus": 2})
     assert (w.ids, w.report.dropped) == (("11", "12"), ())
-    with pytest.raises(WorkloadError, match=r"can hold none of the 1 jobs: .*3 units"):
+    with pytest.raises(WorkloadError, match=r"can hold none of the 1 jobs; .*3 units"):
         open_trace(file("log", swf(0, processors=3)), nodes=2)
 
 
@@ -309,7 +309,7 @@ def test_a_day_of_a_window_is_one_of_the_calendar(file: Writer) -> None:
     "window", ["2012-07-13", "13.7.2012:1d", "2012-07-13:0d", "2012-13-01:1d", "2012-07-13:3w", ""]
 )
 def test_a_window_that_is_not_understood(file: Writer, window: str) -> None:
-    with pytest.raises(WorkloadError, match=r"is not understood; expected .* such as 2012-07-13:23d"):
+    with pytest.raises(WorkloadError, match=r"is malformed; expected .* such as 2012-07-13:23d"):
         open_trace(file("log", swf(0)), window=window)
 
 
@@ -318,9 +318,9 @@ def test_a_window_without_jobs_or_without_dates(file: Writer) -> None:
         WorkloadError, match=r"no job was submitted from 172800 s to 259200 s of the log; .* 0 s to 7 s"
     ):
         open_trace(file("log", swf(0, 7)), window="2012-07-15:1d")
-    with pytest.raises(WorkloadError, match="does not tell the date of its second 0"):
+    with pytest.raises(WorkloadError, match="has no date of its second 0"):
         open_trace(file("log", swf(0).splitlines()[-1]), nodes=2, window="2012-07-15:1d")
-    with pytest.raises(WorkloadError, match="beyond the calendar"):
+    with pytest.raises(WorkloadError, match="after the year 9999"):
         open_trace(file("log", swf(0)), window="9999-07-15:99999d")
 
 
@@ -329,8 +329,8 @@ def test_of_a_window_without_jobs_the_dates_of_the_log_are_told_as_a_window_take
     with pytest.raises(WorkloadError) as caught:
         open_trace(log, window="2013-01-01:1d")
     said = str(caught.value)
-    assert "by its clock from 2012-07-13T01:00 to 2012-07-20T00:01" in said
-    assert "window 2012-07-13:8d" in said
+    assert "in its time zone from 2012-07-13T01:00 to 2012-07-20T00:01" in said
+    assert "the window of all jobs is 2012-07-13:8d" in said
     assert ids(log, window="2012-07-13:8d") == ("1", "2")
     assert ids(log, window="2012-07-20T00:01:1h") == ("2",)
 

@@ -1,4 +1,4 @@
-"""Temperatures: the formats of weather files, windows of them, synthetic seasons, faults with their places."""
+"""Temperatures: formats of weather files, time windows, synthetic seasons, and the place of every fault."""
 
 import csv
 import gzip
@@ -21,7 +21,7 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the weather of the P
 
 
 def epw(*rows: tuple[int, int, int, object], periods: str = "DATA PERIODS,1,1,Data,Sunday, 1/ 1,12/31") -> str:
-    """An EPW file of (month, day, hour, dry bulb)."""
+    """Return an EPW text with the given records (month, day, hour, dry bulb)."""
     head = ["LOCATION,Nowhere,-,-,-,0,45,8,1,250", *["COMMENTS 1,none"] * 6, periods]
     return "\n".join([*head, *(f"2018,{m},{d},{h},0,?,{t},1.2,94,99870" for m, d, h, t in rows)]) + "\n"
 
@@ -70,7 +70,7 @@ def test_hour_1_of_epw_is_the_hour_after_midnight(file: Writer) -> None:
 
 
 def test_a_typical_year_has_no_leap_day_and_no_year(file: Writer) -> None:
-    """After 28 February comes 1 March or 29 February, after December the January of any year."""
+    """28 February may be followed by 1 March or 29 February, and December by January."""
     for days in ([(2, 28), (3, 1)], [(2, 28), (2, 29), (3, 1)], [(12, 31), (1, 1)]):
         weather = read_weather(file("w.epw", epw(*(row for m, d in days for row in day(m, d)))))
         assert weather.series.end == len(days) * DAY
@@ -116,7 +116,7 @@ def test_packed_files_are_read_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (epw((7, 15, 1, 20), (7, 15, 2, 99.9)), "w, line 10, dry bulb: expected a temperature (99.9 means that it is"),
         (epw((7, 15, 1, 20), (7, 15, 3, 20)), "w, line 10, time: expected 07-15 01:00, the next hour; fill it"),
@@ -128,12 +128,15 @@ def test_packed_files_are_read_too(tmp_path: Path) -> None:
         (epw((7, 15, 1, "")), "line 9, dry bulb: expected a temperature"),
         (epw((7, 15, 1, 20)) + "2018,7\n", "line 10, row: expected a record of EPW"),
         (epw((7, 15, 1, 20), periods="DATA PERIODS,1,4,Data"), "with one record per hour"),
-        (epw(), "rows: expected a temperature per hour"),
+        (epw(), "rows: expected a temperature for each hour"),
         ("time(UTC),RH\n20180101:0000,94\n", "line 1, T2m: expected a column of this name"),
         ("time(UTC),T2m\n2018-01-01,9\n", "line 2, time(UTC): expected a time such as 20180101:0000"),
         ("time(UTC),T2m\n20180101:0000,9\n20180101:0200,9\n", "line 3, time: expected 01-01 01:00, the next hour"),
         ("hour,degrees\n1,20\n", "columns: expected a column of temperatures (temperature_c, drybulb_c,"),
-        ("month,day,temp\n1,1,20\n", "expected hour_ending (1 to 24) or hour (0 to 23) beside month and day"),
+        (
+            "month,day,temp\n1,1,20\n",
+            "expected a column hour_ending (1 to 24) or hour (0 to 23), as there are month and day",
+        ),
         ("time_s,temp\n0,20\n0,21\n", "line 3, time_s: expected a later time than the 0 s of the row before"),
         ("time_s,temp\n0.5,20\n", "line 2, time_s: expected a whole number of seconds"),
         ("time,temp\n2012-07-15 00:00,20\n15.7.2012,21\n", "line 3, time: expected a date with a time such as"),
@@ -148,10 +151,10 @@ def test_packed_files_are_read_too(tmp_path: Path) -> None:
         ("", "columns: expected a column of temperatures"),
     ],
 )
-def test_a_fault_is_told_with_its_place(file: Writer, text: str, told: str) -> None:
+def test_a_fault_is_told_with_its_place(file: Writer, text: str, expected: str) -> None:
     with pytest.raises(InstanceError) as fault:
         read_weather(file("w", text))
-    assert told in str(fault.value)
+    assert expected in str(fault.value)
 
 
 def test_a_file_that_is_not_there() -> None:
@@ -160,26 +163,26 @@ def test_a_file_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "told"),
+    ("window", "expected"),
     [
-        ("July", "'July' is not understood; expected month-day:days, such as 07-15:7d"),
-        ("07-15:0d", "not understood"),
-        ("08-15:1d", "08-15 is not in it; it goes from 07-15 to 07-16"),
+        ("July", "'July' is not a window; expected month-day:days, such as 07-15:7d"),
+        ("07-15:0d", "not a window"),
+        ("08-15:1d", "08-15 is not in the file; it has the days from 07-15 to 07-16"),
         ("07-15:3d", "from 07-15 on there are only 2 days"),
     ],
 )
-def test_a_window_that_cannot_be_had(file: Writer, window: str, told: str) -> None:
+def test_a_window_that_cannot_be_had(file: Writer, window: str, expected: str) -> None:
     path = file("w.epw", epw(*day(7, 15), *day(7, 16)))
     with pytest.raises(InstanceError) as fault:
         read_weather(path, window)
-    assert "w.epw, window: expected days that it holds, found " in str(fault.value)
-    assert told in str(fault.value)
+    assert "w.epw, window: expected days that are in the file, found " in str(fault.value)
+    assert expected in str(fault.value)
 
 
 def test_a_window_needs_dates_and_a_midnight(file: Writer) -> None:
-    with pytest.raises(InstanceError, match="the file tells no dates"):
+    with pytest.raises(InstanceError, match="the file has no dates"):
         read_weather(file("w.csv", "temp\n20\n"), "07-15:1d")
-    with pytest.raises(InstanceError, match="07-15 is not there from its midnight on"):
+    with pytest.raises(InstanceError, match="the file has no value at midnight of 07-15"):
         read_weather(file("w.epw", epw(*day(7, 15)[5:], *day(7, 16))), "07-15:1d")
 
 

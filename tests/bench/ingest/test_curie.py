@@ -120,6 +120,6 @@ def test_a_batch_is_generated_byte_for_byte(bench, folder):
 
 def test_generators_tell_wrong_numbers_and_names(bench, folder):
     code, _, err = bench("generate", "centre", "--jobs", 5, "--load", 1000, "--out", "x")
-    assert code == 2 and "cannot make up this load" in err
+    assert code == 2 and "cannot have this offered load" in err
     code, _, err = bench("generate", "center", "--out", "x")
     assert code == 2 and "centre" in err

@@ -63,7 +63,7 @@ def test_days_of_a_log_become_an_instance(bench: Bench) -> None:
     assert instance.dispatch.aim == "waiting"
     assert "repaired: runtime 0, taken as 1 s: 1 job\n" in out
     assert "left out: 1 job\n  job 4: asks for 25 units" in out
-    assert "note: the log has no program names: the application number stands in\n" in out
+    assert "note: the log has no program names: the application number is used instead\n" in out
     assert "offered load: " in out
     assert out.endswith("mine: 2 jobs on 4 nodes; bench show mine\n")
 
@@ -216,7 +216,7 @@ def test_nodes_with_more_than_cores_and_memory(bench: Bench) -> None:
         (["swf", "log.swf", "--window", "2013-07-14:1d"], "no job was submitted"),
         (["swf", "log.swf", "--nodes", "1"], "the platform can hold none of the 1 jobs"),
         (["swf", "log.swf", "--load", "-1"], "an offered load of -1.0 cannot be reached"),
-        (["swf", "log.swf", "--load", "1"], "no span of time"),
+        (["swf", "log.swf", "--load", "1"], "the offered load is undefined"),
         (["swf", "log.swf", "--objective", "fame"], "fame"),
         (["swf", "log.swf", "--zone", "Mars/Base"], "there is no such time zone"),
         (["swf", "log.swf", "--per-node", "gpus"], "expected names and whole numbers such as gpus=2,mics=1"),

@@ -61,7 +61,7 @@ def test_the_picture_has_a_line_per_temperature_and_is_the_same_each_time(bench)
     ("arguments", "told"),
     [
         (["hybird"], "there is no cooling 'hybird'"),
-        (["none.csv"], "there is no cooling 'none.csv': no file"),
+        (["none.csv"], "there is no cooling 'none.csv': neither a file"),
         (["bad.csv"], "bad.csv, line 2, pue: expected at least 1, found 0.5"),
         (["air", "--plot", "air.gif"], "--plot air.gif: expected is a file that ends in .svg, .png, .pdf"),
         (["air", "--plot", "none/air.svg"], "--plot none/air.svg: cannot be written"),
@@ -99,7 +99,7 @@ def test_a_window_of_weather_becomes_a_plain_file(bench) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["station.csv", "--window", "08-01:7d"], "08-01 is not in it; it goes from 07-15 to 07-16"),
+        (["station.csv", "--window", "08-01:7d"], "08-01 is not in the file; it has the days from 07-15 to 07-16"),
         (["station.csv", "--window", "July"], "expected month-day:days, such as 07-15:7d"),
         (["none.epw"], "none.epw: there is no such file"),
         (["gap.csv"], "gap.csv, line 4, time: expected 07-15 01:00, the next hour; fill it"),

@@ -1,4 +1,4 @@
-"""Instance folders: what is read, every fault with its place, bytes that stay the same."""
+"""Instance folders: reading, the place of every fault, and reproducible bytes."""
 
 from pathlib import Path
 
@@ -114,7 +114,7 @@ def test_every_fault_of_all_files_is_told_with_its_place(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "told"),
+    ("file", "old", "new", "expected"),
     [
         ("instance.toml", "count = 2", "count =", ("instance.toml", 6, "syntax")),
         ("instance.toml", 'kind = "dispatch"', 'kind = "dispatcher"', ("instance.toml", 1, "kind")),
@@ -127,10 +127,10 @@ def test_every_fault_of_all_files_is_told_with_its_place(folder: Path) -> None:
     ],
 )
 def test_a_fault_has_its_file_line_and_field(
-    folder: Path, file: str, old: str, new: str, told: tuple[str, int, str]
+    folder: Path, file: str, old: str, new: str, expected: tuple[str, int, str]
 ) -> None:
     edit(folder, file, old, new)
-    assert told in faults(folder)
+    assert expected in faults(folder)
 
 
 def test_missing_files_and_broken_text_are_faults(folder: Path) -> None:

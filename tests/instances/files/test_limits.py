@@ -1,4 +1,4 @@
-"""Files of hostile size: long lines, gzip bombs, numbers beyond all data end in bounded time with the place of the fault."""
+"""Malicious files (long lines, gzip bombs, huge numbers): reading ends in bounded time, with the place of the fault."""
 
 import gzip
 import json
@@ -21,9 +21,11 @@ from schedlab.instances import (
 )
 from schedlab.instances.files import lines as limits
 from schedlab.instances.files.lines import read_lines
-from schedlab.instances.formats.classic import FormatError, read_fjsplib, read_patterson, read_psplib
 from schedlab.instances.formats.cooling_tables import read_cooling
 from schedlab.instances.formats.eurora_trace import COLUMNS, read_eurora
+from schedlab.instances.formats.job_shop_files import read_fjsplib
+from schedlab.instances.formats.numbered_lines import FormatError
+from schedlab.instances.formats.project_files import read_patterson, read_psplib
 from schedlab.instances.weather import read_weather
 from schedlab.models.dispatch.jobs import Job, Queue
 from schedlab.models.dispatch.problem import Dispatch
@@ -114,7 +116,7 @@ def test_other_packed_files_are_told(tmp_path: Path, magic: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "expected"),
     [
         ([("a,q,0", f"{'x' * 200_000},q,0")], r"jobs.csv, line 2, row: expected CSV with fields of at most 131,072"),
         (
@@ -130,14 +132,14 @@ def test_other_packed_files_are_told(tmp_path: Path, magic: bytes) -> None:
             r"line 4, platform.groups\[1\].count: expected a number of 64 bits",
         ),
         ([("ewt_s = 60", "ewt_s = 1e400")], r"line 8, queues\[1\].ewt_s: expected a whole number"),
-        ([("ewt_s = 60", f"ewt_s = {'[' * 5000}")], r"instance.toml, syntax: expected TOML with at most 20 tables"),
+        ([("ewt_s = 60", f"ewt_s = {'[' * 5000}")], r"instance.toml, syntax: expected TOML with at most 20 levels"),
         ([("ewt_s = 60", "ewt_s = 60 # " + "x" * 2**21)], r"instance.toml, line 8, line: expected at most 1,048,576"),
     ],
 )
 def test_a_folder_with_numbers_or_texts_beyond_all_data(
-    tmp_path: Path, changes: list[tuple[str, str]], told: str
+    tmp_path: Path, changes: list[tuple[str, str]], expected: str
 ) -> None:
-    with pytest.raises(InstanceError, match=told):
+    with pytest.raises(InstanceError, match=expected):
         load(folder(tmp_path, *changes))
 
 
@@ -184,8 +186,8 @@ def test_times_of_a_log_beyond_all_data_are_left_out_with_the_reason(file: Write
     text = "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS\n" + row.format(1, *["2024-05-01T10:00:00"] * 3)
     text += row.format(2, *["2999-05-01T10:00:00"] * 3) + row.format(3, *["0001-01-01T00:00:00+14:00"] * 3)
     assert read_sacct(file("log", text)).report.dropped == (
-        ("2", "a time of it lies beyond 10,000,000,000 s (317 years)"),
-        ("3", "its submit time lies before second 0 of the log"),
+        ("2", "one of its times is beyond 10,000,000,000 s (317 years)"),
+        ("3", "its submit time is before second 0 of the log"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The files of an instance: regular ones inside of its folder, all of them part of the content hash."""
+"""The files of an instance: only regular files inside its folder, all of them part of the content hash."""
 
 import os
 import shutil
@@ -110,7 +110,7 @@ def test_links_within_the_folder_and_shipped_tables_are_fine(folder):
 
 @pytest.mark.parametrize("name", ["sub/summer.csv", "sub/jobs.csv"])
 def test_a_copy_keeps_files_of_one_name_apart(folder, name):
-    """The copy of a folder has no folders of its own: two seasons under one name would become one."""
+    """The copy has no subfolders, so two files of the same name would overwrite each other."""
     (folder / "sub").mkdir()
     (folder / name).write_text("time_s,temperature_c\n0,-5\n3600,-4\n")
     (folder / "instance.toml").write_text(SETTINGS.replace('"winter.csv"', f'"{name}"'))

@@ -53,7 +53,7 @@ def test_slurm_accounting_reports_what_it_did(file: Writer) -> None:
     report = read_sacct(file("jobs.txt", SACCT)).report
     assert report.repairs == {
         "runtime 0, taken as 1 s": 1,
-        "walltime without a limit, the longest of the log stands in": 2,
+        "walltime without a limit, the longest walltime of the log is used instead": 2,
         "runtime over walltime, kept": 1,
     }
     assert [name for name, _ in report.dropped] == ["12_2", "13"]
@@ -74,7 +74,7 @@ def test_slurm_without_any_limit_takes_the_runtime(file: Writer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ("ann|11|lmp", "ann|11|l|mp", "15 fields; the header has 14"),
         ("2024-05-01T10:00:00", "yesterday", "Submit is 'yesterday'"),
@@ -84,11 +84,11 @@ def test_slurm_without_any_limit_takes_the_runtime(file: Writer) -> None:
         ("32|16G|", "32|99999999P|", "more than any machine has"),
     ],
 )
-def test_a_damaged_row_of_slurm_is_told(file: Writer, old: str, new: str, told: str) -> None:
+def test_a_damaged_row_of_slurm_is_told(file: Writer, old: str, new: str, expected: str) -> None:
     w = read_sacct(file("jobs.txt", SACCT.replace(old, new, 1)))
     assert w.ids == ("12_1", "14", "15")
     assert bad_lines(w) == [2]
-    assert told in w.report.bad_lines[0].message
+    assert expected in w.report.bad_lines[0].message
 
 
 def test_slurm_accounting_without_a_column_that_is_needed(file: Writer) -> None:
@@ -129,13 +129,13 @@ def test_pbs_accounting_takes_the_jobs_that_ended(file: Writer) -> None:
     assert w.walltime.tolist() == [14400] * 5
     assert w.recorded_start.tolist() == [1100, 1010, 1030, 1040, -1]
     assert (w.job(0).user, w.job(0).name, w.job(0).queue, w.unix_start) == ("ann", "run", "parallel", 0)
-    assert w.report.repairs == {"chunks that differ, all taken as the largest": 1}
+    assert w.report.repairs == {"chunks that differ, all replaced by the largest": 1}
     assert [name for name, _ in w.report.dropped] == ["6[].server"]
     assert any(note.startswith("2 records of other events") for note in w.report.notes)
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("what is this", "expected MM/DD/YYYY"),
         (pbs("9", "Resource_List.select=x:ncpus=2", 1, 2, 3), "select is 'x'"),
@@ -145,7 +145,7 @@ def test_pbs_accounting_takes_the_jobs_that_ended(file: Writer) -> None:
         (pbs("9", "", 1, 2, 3).replace("04:00:00", "4h"), "walltime is '4h'"),
     ],
 )
-def test_a_damaged_record_of_pbs_is_told(file: Writer, line: str, told: str) -> None:
+def test_a_damaged_record_of_pbs_is_told(file: Writer, line: str, expected: str) -> None:
     w = read_pbs(file("log", "\n".join([line, pbs("1", "Resource_List.select=1", 1, 2, 3)])))
     assert (w.ids, bad_lines(w)) == (("1",), [1])
-    assert told in w.report.bad_lines[0].message
+    assert expected in w.report.bad_lines[0].message

@@ -1,4 +1,4 @@
-"""Cooling tables: what the thesis gives is in them, they behave as a cooling does, every fault of a file has its place."""
+"""Cooling tables: agreement with [Bridi2018], physical plausibility, and the place of every fault of a file."""
 
 import csv
 from collections.abc import Callable
@@ -38,10 +38,10 @@ def test_the_shipped_files_are_what_their_generator_makes(tmp_path: Path) -> Non
 
 def test_the_shipped_files_say_what_is_given_and_what_is_assumed() -> None:
     for name in cooling_names():
-        told = " ".join(about(name))
-        assert "Given: " in told
-        assert "Assumed: " in told
-        assert "PhD thesis" in told
+        text = " ".join(about(name))
+        assert "Given: " in text
+        assert "Assumed: " in text
+        assert "PhD thesis" in text
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_the_tables_reach_as_far_as_the_machine_of_the_thesis(name: str) -> None
 
 @needs_data
 def test_the_pues_that_the_fit_claims_are_those_of_the_tables() -> None:
-    """The figures in the docstring, recomputed; none is further from the thesis than 0.01."""
+    """Recompute the figures of the docstring; each differs from [Bridi2018] by at most 0.01."""
     with (DATA / "pue_anchors" / "table_6_2.csv").open() as file:
         thesis = {(r["scenario"], r["workload"]): float(r["best_rule_based"]) for r in csv.DictReader(file)}
     folder = DATA / "weather_po_valley_pvgis"
@@ -164,7 +164,7 @@ HEAD = "temperature_c,it_power_w,cooling_power_w,pue\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (HEAD + "10,0,0,\n10,500,50,\n20,0,0,\n", "rows: expected a row for 20 degrees and 500 W"),
         (HEAD + "10,0,0,\n20,0,0,\n20,500,9,\n", "rows: expected a row for 10 degrees and 500 W"),
@@ -176,20 +176,20 @@ HEAD = "temperature_c,it_power_w,cooling_power_w,pue\n"
         (HEAD + "# of 10\n10,0,0,\n10,x,50,\n", "t.csv, line 4, it_power_w: expected watts of at least 0, found 'x'"),
         (HEAD + "10,-1,0,\n", "t.csv, line 2, it_power_w: expected watts of at least 0, found -1.0"),
         (HEAD + "nan,1,0,\n", "t.csv, line 2, temperature_c: expected degrees C, found 'nan'"),
-        (HEAD + "10,500,,\n", "t.csv, line 2, cooling_power_w: expected a number here or as the other of both"),
+        (HEAD + "10,500,,\n", "t.csv, line 2, cooling_power_w: expected a number here, or in the other one"),
         (HEAD + "10,500,50\n", "t.csv, line 2, row: expected 4 fields, as in the header, found 3"),
         (HEAD + "10,0,0,\n", "its IT powers begin at 0 W; 0 is expected, and more"),
         (HEAD, "rows: expected a row per temperature and IT power"),
-        ("temperature_c,pue\n10,1.2\n", "it_power_w: expected a column of this name beside temperature_c, pue"),
+        ("temperature_c,pue\n10,1.2\n", "it_power_w: expected a column of this name; the file has temperature_c, pue"),
         ("it_power_w,pue\n10,1.2\n", "temperature_c: expected a column of this name"),
         ("temperature_c,it_power_w\n10,12\n", "a column cooling_power_w or pue"),
-        ("", "beside an empty header"),
+        ("", "the file has no columns"),
     ],
 )
-def test_a_fault_of_a_table_is_told_with_its_place(file: Writer, text: str, told: str) -> None:
+def test_a_fault_of_a_table_is_told_with_its_place(file: Writer, text: str, expected: str) -> None:
     with pytest.raises(InstanceError) as fault:
         read_cooling(file("t.csv", text))
-    assert told in str(fault.value)
+    assert expected in str(fault.value)
 
 
 def test_of_many_faults_the_first_ten_are_told(file: Writer) -> None:

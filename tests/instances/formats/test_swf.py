@@ -1,4 +1,4 @@
-"""Logs in the Standard Workload Format: what is read, what is repaired and counted, which lines are told to be damaged."""
+"""Logs in the Standard Workload Format: reading, repairs and their numbers, reports of damaged lines."""
 
 import gzip
 import random
@@ -29,7 +29,7 @@ JOB = "1 0 5 100 4 -1 -1 4 300 -1 1 7 3 12 1 -1 -1 -1"
 
 
 def job(**changes: object) -> str:
-    """The line of a job, some of its fields changed."""
+    """Return the line of a job with some fields changed."""
     words = JOB.split()
     for name, value in changes.items():
         words[FIELDS.index(name.replace("_", " "))] = str(value)
@@ -38,7 +38,7 @@ def job(**changes: object) -> str:
 
 @pytest.fixture
 def read(tmp_path: Path) -> Callable[..., Workload]:
-    """Reads a log of these lines."""
+    """Read a log of these lines."""
 
     def of(*lines: str, **geometry: int) -> Workload:
         path = tmp_path / "log.swf"
@@ -70,8 +70,8 @@ def test_a_unit_is_a_processor_unless_nodes_have_more(read: Callable[..., Worklo
     ("changes", "column", "value", "repair"),
     [
         ({"requested processors": -1}, "units", 4, "requested processors missing, the allocated ones taken"),
-        ({"requested time": -1}, "walltime", 100, "walltime missing, the runtime stands in"),
-        ({"requested time": 0}, "walltime", 100, "walltime missing, the runtime stands in"),
+        ({"requested time": -1}, "walltime", 100, "walltime missing, the runtime is used instead"),
+        ({"requested time": 0}, "walltime", 100, "walltime missing, the runtime is used instead"),
         ({"runtime": 0}, "runtime", 1, "runtime 0, taken as 1 s"),
         ({"runtime": 99.2}, "runtime", 100, "times with fractions of a second, rounded"),
         ({"requested time": 299.5}, "walltime", 300, "times with fractions of a second, rounded"),
@@ -88,8 +88,8 @@ def test_a_repair_is_made_and_counted(
 
 
 def test_a_walltime_that_the_runtime_replaces_is_noted(read: Callable[..., Workload]) -> None:
-    assert any("the runtime stands in" in note for note in read(job(requested_time=-1)).report.notes)
-    assert not any("the runtime stands in" in note for note in read(JOB).report.notes)
+    assert any("the runtime is used instead" in note for note in read(job(requested_time=-1)).report.notes)
+    assert not any("the runtime is used instead" in note for note in read(JOB).report.notes)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_two_queues_of_one_name_stay_two(tmp_path: Path) -> None:
 def test_what_stands_in_for_the_program_is_noted(read: Callable[..., Workload]) -> None:
     assert "application number" in read(JOB).report.notes[-1]
     one_group = read(job(application=-1), job(job_number=2, application=-1))
-    assert (one_group.programs, "nothing that could stand in" in one_group.report.notes[-1]) == (("",), True)
+    assert (one_group.programs, "no numbers that could be used instead" in one_group.report.notes[-1]) == (("",), True)
     two_groups = read(job(application=-1), job(job_number=2, application=-1, group=4))
     assert (two_groups.programs, "group" in two_groups.report.notes[-1]) == (("3", "4"), True)
 
@@ -193,7 +193,7 @@ def test_a_packed_log_reads_as_the_plain_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("1 0 5", "3 fields; a line of SWF has 18"),
         (JOB + " 5", "19 fields; a line of SWF has 18"),
@@ -209,11 +209,13 @@ def test_a_packed_log_reads_as_the_plain_one(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_damaged_line_is_told_and_the_others_are_read(read: Callable[..., Workload], line: str, told: str) -> None:
+def test_a_damaged_line_is_told_and_the_others_are_read(
+    read: Callable[..., Workload], line: str, expected: str
+) -> None:
     w = read(JOB, line, job(job_number=3))
     assert w.ids == ("1", "3")
-    assert [(b.line, b.message) for b in w.report.bad_lines] == [(10, told)]
-    assert str(w.report.bad_lines[0]).endswith(f"log.swf, line 10: {told}")
+    assert [(b.line, b.message) for b in w.report.bad_lines] == [(10, expected)]
+    assert str(w.report.bad_lines[0]).endswith(f"log.swf, line 10: {expected}")
 
 
 def test_a_field_more_in_all_lines_is_an_extension_of_the_format(read: Callable[..., Workload]) -> None:
@@ -241,7 +243,7 @@ def test_a_file_that_is_not_there_and_an_impossible_node(tmp_path: Path) -> None
 
 
 def damaged(line: str, rng: random.Random) -> str:
-    """The line cut, with a letter in a number, without a field, or with a value that is huge or not a number."""
+    """Damage a line: cut it, put a letter into a number, remove a field, or insert a huge value or a non-number."""
     words = line.split()
     k = rng.randrange(len(words))
     kind = rng.randrange(5)

@@ -1,4 +1,4 @@
-"""Generated batches of a computing centre: they follow the log that was measured, and the shipped ones stay as they are."""
+"""The generator of profit instances: it follows the distributions of the log, and reproduces the shipped instances."""
 
 import random
 from itertools import pairwise
@@ -19,7 +19,7 @@ SHIPPED = {
 
 @pytest.fixture(scope="module")
 def month() -> list[Job]:
-    """4,000 jobs in four weeks, at a load for which their runtimes need hardly be stretched."""
+    """4,000 jobs in four weeks, at a load for which the factor of the runtimes is near 1."""
     return list(generate(4000, seed=3, nodes=100, days=28, load=0.55).jobs)
 
 
@@ -116,8 +116,8 @@ def test_other_seeds_give_other_batches() -> None:
         ({"days": 0}, "days is 0"),
         ({"load": 0.0}, "load is 0"),
         ({"shortest": DAY}, "shortest is 86400"),
-        ({"load": 1e4}, "cannot make up this load"),
-        ({"load": 1e-9}, "cannot make up this load"),
+        ({"load": 1e4}, "cannot have this offered load"),
+        ({"load": 1e-9}, "cannot have this offered load"),
     ],
 )
 def test_numbers_that_make_no_batch_are_told(change: dict[str, float], word: str) -> None:

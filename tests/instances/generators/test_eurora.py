@@ -1,4 +1,4 @@
-"""The generated days of Eurora: the shares that thesis 4.5.2 states, repairs, the same bytes, and a replay."""
+"""The generated days of Eurora: the shares of [Bridi2018, 4.5.2], repairs, reproducible files, and a replay."""
 
 import heapq
 import math
@@ -90,7 +90,7 @@ def test_wrong_sizes_are_refused() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
 def test_a_day_replayed_by_walltime_waits_as_in_the_thesis(seed: int) -> None:
-    """Thesis, table 4.14 (PBSWalltime): weighted queue time 137.74, average wait 9,465 s for its day of 330 jobs."""
+    """[Bridi2018, table 4.14] (PBSWalltime): weighted queue time 137.74, average wait 9,465 s, for a day of 330 jobs."""
     problem = generators["eurora"](330, seed).problem
     start = replay(problem)
     waits = [(start[j.id] - j.submit, problem.ewt[j.queue]) for j in problem.jobs]
@@ -99,7 +99,7 @@ def test_a_day_replayed_by_walltime_waits_as_in_the_thesis(seed: int) -> None:
 
 
 def replay(problem: Dispatch) -> dict[str, int]:
-    """Starts of a dispatcher by increasing walltime, with a reservation for the first job that does not fit."""
+    """Return the start times of a dispatcher by increasing walltime, with a reservation for the first job that does not fit."""
     waiting: list[Job] = []
     running: list[Run] = []
     arrivals = sorted(problem.jobs, key=lambda j: j.submit)
@@ -126,7 +126,7 @@ def replay(problem: Dispatch) -> dict[str, int]:
 def choose(
     problem: Dispatch, t: int, waiting: list[Job], running: list[Run], free: Free
 ) -> Iterator[tuple[Job, Nodes]]:
-    """The jobs to start at t with their nodes, which are taken from ``free``."""
+    """Return the jobs to start at t with their nodes, and remove their resources from ``free``."""
     later: Free = {}  # once a job holds a reservation: what is free at that moment, beside it
     begin = 0
     ends = [(expected, job, nodes) for _, expected, job, nodes in running]
@@ -153,7 +153,7 @@ def choose(
 
 
 def place(free: Free, job: Job, other: Free) -> Nodes | None:
-    """Nodes for all units of the job, first fit, within both of what is free; None if there is no room."""
+    """Return nodes for all units of the job by first fit, within both free capacities; None if they do not fit."""
     left, nodes = job.units, {}
     asked = [(k, r) for k, r in enumerate(job.request.values()) if r]
     for node, vector in free.items():

@@ -1,4 +1,4 @@
-"""Folders of profit problems: scenarios, what is read and written, and every fault with its place."""
+"""Folders of profit instances: scenarios, reading, writing, and the place of every fault."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -56,7 +56,7 @@ Centre = Callable[..., Path]
 
 @pytest.fixture
 def centre(tmp_path: Path) -> Centre:
-    """Writes a folder: a file's text, or (old, new) of the settings."""
+    """Write a folder; arguments: (old, new) replacements in the settings, and texts of files."""
 
     def of(*changes: tuple[str, str], **files: str) -> Path:
         folder = tmp_path / "centre"
@@ -96,14 +96,14 @@ class TestScenarios:
         assert plant.pue(550, 10) == pytest.approx(1.1247272727)
 
     @pytest.mark.parametrize(
-        ("name", "told"),
+        ("name", "expected"),
         [("air,sumer,cheap", "summer"), ("aire,summer,cheap", "air"), ("air,summer", "cooling,season,price"),
          ("air,summer,free", "cheap, dear")],
     )  # fmt: skip
-    def test_unknown_words_are_told_with_the_near_ones(self, centre: Centre, name: str, told: str) -> None:
+    def test_unknown_words_are_told_with_the_near_ones(self, centre: Centre, name: str, expected: str) -> None:
         with pytest.raises(UnknownScenario) as e:
             load(centre()).scenario(name)
-        assert name in str(e.value) and told in str(e.value)
+        assert name in str(e.value) and expected in str(e.value)
 
     def test_an_instance_of_another_kind_has_none(self) -> None:
         day = load("eurora_99")

@@ -1,17 +1,12 @@
-"""Readers of the classic formats, on small texts and on the files of ../shared/data; broken files are told by line."""
+"""Readers of project and job shop benchmarks, on small texts and on files of ../shared/data; lines of faults."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schedlab.instances.formats.classic import (
-    FormatError,
-    read_fjsplib,
-    read_jsplib,
-    read_mmlib,
-    read_patterson,
-    read_psplib,
-)
+from schedlab.instances.formats.job_shop_files import read_fjsplib, read_jsplib
+from schedlab.instances.formats.numbered_lines import FormatError
+from schedlab.instances.formats.project_files import read_mmlib, read_patterson, read_psplib
 from schedlab.models.project.problem import Project
 from shared_data import DATA
 

@@ -1,0 +1,254 @@
+"""Readers of project scheduling benchmarks: PSPLIB, MMLIB and the Patterson format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ...models.platform import ProblemError
+from ...models.project.problem import Project
+from ...models.project.tasks import Mode, Resource, Task
+from .numbered_lines import FormatError, NumberedLine, is_whole, numbered_lines
+
+MOST = 100_000  # upper limit of the numbers of resources and machines
+
+
+def checked_project(
+    path: str | Path, tasks: Sequence[Task], resources: Sequence[Resource], links: Sequence[tuple[str, str]]
+) -> Project:
+    """Make the project of a file.
+
+    Parameters
+    ----------
+    path
+        The file, for the error message.
+    tasks, resources
+        The tasks and resources.
+    links
+        Precedence pairs (task, successor).
+
+    Returns
+    -------
+    Project
+        The project.
+
+    Raises
+    ------
+    ProblemError
+        The data contradict themselves; the message begins with the path.
+    """
+    try:
+        return Project(tasks, resources, links)
+    except ProblemError as e:
+        raise ProblemError(f"{path}: {e}") from None
+
+
+def read_psplib(path: str | Path) -> Project:
+    """Read an RCPSP or MRCPSP instance of PSPLIB (``.sm``, ``.mm``).
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named by their numbers, from "1"; the dummy source and sink are included.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves, for example a cycle of precedences.
+
+    References
+    ----------
+    .. [1] R. Kolisch and A. Sprecher, "PSPLIB - A project scheduling problem library", European Journal of Operational
+       Research 96 (1996), 205-216.
+
+    Examples
+    --------
+    >>> project = read_psplib("j301_1.sm")  # doctest: +SKIP
+    >>> len(project.tasks), [resource.capacity for resource in project.resources]  # doctest: +SKIP
+    (32, [12, 13, 4, 12])
+    """
+    lines = numbered_lines(path)
+    renewable, non_renewable = _resource_counts(lines)
+    names = [f"R{k + 1}" for k in range(renewable)] + [f"N{k + 1}" for k in range(non_renewable)]
+    links, modes_of = _psplib_precedences(lines)
+    modes = _psplib_modes(lines, names)
+    for task, (count, line) in modes_of.items():
+        if len(modes.get(task, ())) != count:
+            raise line.error(
+                f"{count} modes of job {task} under REQUESTS/DURATIONS (there are {len(modes.get(task, ()))})"
+            )
+    limits = _section(lines, r"RESOURCE ?AVAILABILITIES")
+    if len(limits) < 2:
+        raise lines[-1].error("the capacities under RESOURCEAVAILABILITIES")
+    capacities = limits[1].numbers(f"{len(names)} capacities", least=len(names))
+    resources = [Resource(n, c, n[0] == "R") for n, c in zip(names, capacities, strict=False)]
+    return checked_project(path, [Task(name, tuple(modes.get(name, ()))) for name in modes_of], resources, links)
+
+
+def read_mmlib(path: str | Path) -> Project:
+    """Read an MRCPSP instance of MMLIB50, MMLIB100 or MMLIB+. The format is that of the ``.mm`` files of PSPLIB.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named by their numbers, from "1"; the dummy source and sink are included.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves, for example a cycle of precedences.
+
+    References
+    ----------
+    .. [1] V. Van Peteghem and M. Vanhoucke, "An experimental investigation of metaheuristics for the multi-mode
+       resource-constrained project scheduling problem on new dataset instances", European Journal of Operational
+       Research 235 (2014), 62-72.
+
+    Examples
+    --------
+    >>> project = read_mmlib("J5011_5.txt")  # doctest: +SKIP
+    >>> len(project.tasks), sum(len(task.modes) for task in project.tasks)  # doctest: +SKIP
+    (52, 152)
+    """
+    return read_psplib(path)
+
+
+def _section(lines: Sequence[NumberedLine], title: str) -> list[NumberedLine]:
+    """Return the lines after a title, up to the next line of asterisks, without lines of dashes."""
+    begin = next((k for k, line in enumerate(lines) if re.match(rf"\s*{title}", line.text, re.IGNORECASE)), None)
+    if begin is None:
+        raise FormatError(
+            lines[-1].path, lines[-1].number, f"a section {title.replace(' ?', ' ')} before the end", None
+        )
+    found = []
+    for line in lines[begin + 1 :]:
+        if line.text.lstrip().startswith("*"):
+            break
+        if not line.text.lstrip().startswith("-" * 5):
+            found.append(line)
+    return found
+
+
+def _resource_counts(lines: Sequence[NumberedLine]) -> tuple[int, int]:
+    """Return the numbers of renewable and non-renewable resources. Raises FormatError for doubly constrained ones."""
+    counts = []
+    for kind in ("renewable", "nonrenewable", "doubly constrained"):
+        line = next((x for x in lines if re.match(rf"\s*-\s*{kind}", x.text)), lines[0])
+        found = re.search(r":\s*(\d{1,6})(?!\d)", line.text, re.ASCII)
+        if found is None or int(found[1]) > MOST:
+            raise line.error(f"a line '- {kind} : number', at most {MOST:,}")
+        counts.append(int(found[1]))
+        if kind == "doubly constrained" and counts[-1]:
+            raise line.error("no doubly constrained resources (give each as a renewable and a non-renewable one)")
+    return counts[0], counts[1]
+
+
+def _psplib_precedences(
+    lines: Sequence[NumberedLine],
+) -> tuple[list[tuple[str, str]], dict[str, tuple[int, NumberedLine]]]:
+    """Return the precedence pairs, and task -> (number of modes, line)."""
+    links, modes = [], {}
+    for line in _section(lines, "PRECEDENCE RELATIONS")[1:]:
+        task, count, successors, *after = line.numbers("job, number of modes, number of successors, successors", 3)
+        if len(after) != successors:
+            raise line.error(f"{successors} successors")
+        modes[str(task)] = (count, line)
+        links += [(str(task), str(other)) for other in after]
+    return links, modes
+
+
+def _psplib_modes(lines: Sequence[NumberedLine], resources: Sequence[str]) -> dict[str, list[Mode]]:
+    """Return task -> modes. Only the line of the first mode of a task begins with the number of the task."""
+    found: dict[str, list[Mode]] = {}
+    task = ""
+    wanted = f"[job] mode duration and {len(resources)} demands"
+    for line in _section(lines, "REQUESTS/DURATIONS")[1:]:
+        values = line.numbers(wanted)
+        if len(values) == len(resources) + 3:
+            task = str(values.pop(0))
+        if len(values) != len(resources) + 2 or not task:
+            raise line.error(wanted)
+        demands = {r: d for r, d in zip(resources, values[2:], strict=True) if d}
+        found.setdefault(task, []).append(Mode(str(values[0]), values[1], demands))
+    return found
+
+
+def read_patterson(path: str | Path) -> Project:
+    r"""Read an RCPSP instance in the Patterson format (such as RG30, RG300).
+
+    The file has whole numbers separated by spaces or line breaks: numbers of tasks and of resources, capacities, then
+    for each task its duration, demands, number of successors and successors.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named by their numbers, from "1".
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves, for example a cycle of precedences.
+
+    References
+    ----------
+    .. [1] J. H. Patterson, "A comparison of exact approaches for solving the multiple constrained resource, project
+       scheduling problem", Management Science 30 (1984), 854-867.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two.rcp")
+    ...     _ = file.write_text("2 1\n4\n3 2 1 2\n5 4 0\n")
+    ...     project = read_patterson(file)
+    >>> [task.shortest for task in project.tasks], project.precedences
+    ([3, 5], (('1', '2', 0),))
+    """
+    take = _Numbers(numbered_lines(path))
+    n, k = take.next("the number of tasks"), take.next("the number of resources")
+    resources = [Resource(f"R{r + 1}", take.next(f"the capacity of resource {r + 1}")) for r in range(k)]
+    tasks, links = [], list[tuple[str, str]]()
+    for t in range(1, n + 1):
+        duration = take.next(f"the duration of task {t}")
+        demands = {r.name: take.next(f"the demand of task {t} for {r.name}") for r in resources}
+        tasks.append(Task.single(str(t), duration, {r: d for r, d in demands.items() if d}))
+        successors = take.next(f"the number of successors of task {t}")
+        links.extend((str(t), str(take.next(f"a successor of task {t}"))) for _ in range(successors))
+    return checked_project(path, tasks, resources, links)
+
+
+class _Numbers:
+    """The whole numbers of a file in order, each with its line."""
+
+    def __init__(self, lines: Sequence[NumberedLine]) -> None:
+        self._last = lines[-1]
+        self._words: Iterator[tuple[NumberedLine, str]] = ((line, w) for line in lines for w in line.text.split())
+
+    def next(self, expected: str) -> int:
+        """Return the next number. Raises FormatError for another word or the end of the file."""
+        line, word = next(self._words, (self._last, ""))
+        if not is_whole(word):
+            raise FormatError(line.path, line.number, expected, word or "the end of the file")
+        return int(word)

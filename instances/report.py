@@ -1,0 +1,60 @@
+"""The report of how a log became a workload: repairs, unreadable lines and jobs that were left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..models.excerpt import shortened, visible
+
+REASONS = 5  # reasons for jobs left out that an error message lists
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line of a log that could not be read: its file, its line number from 1, and what was expected."""
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return shortened(visible(f"{self.file}, line {self.line}: {self.message}"))
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a log became a workload.
+
+    ``repairs``: kind of repair -> number of jobs; ``bad_lines``: lines that could not be read; ``dropped``: (id,
+    reason) of each job that was left out; ``notes``: sentences for the user.
+    """
+
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    bad_lines: tuple[BadLine, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def losses(self) -> str:
+        """Return a text: the numbers of lost lines and jobs, then the first lost line and the most frequent reasons."""
+        bad = f"; {len(self.bad_lines)} lines could not be read" if self.bad_lines else ""
+        gone = f"; {len(self.dropped)} jobs were left out" if self.dropped else ""
+        reasons = Counter(why for _, why in self.dropped).most_common()
+        details = [str(line) for line in self.bad_lines[:1]]
+        details += [f"{n} job{'s' * (n != 1)}: {why}" for why, n in reasons[:REASONS]]
+        details += [f"{sum(n for _, n in reasons[REASONS:])} jobs: other reasons"] if len(reasons) > REASONS else []
+        return "\n  ".join([bad + gone, *details])
+
+    def and_also(
+        self,
+        repairs: Mapping[str, int] | None = None,
+        dropped: Iterable[tuple[str, str]] = (),
+        notes: Iterable[str] = (),
+    ) -> Report:
+        """Return a copy of this report with further repairs, dropped jobs and notes."""
+        counts = dict(self.repairs)
+        for what, n in (repairs or {}).items():
+            if n:
+                counts[what] = counts.get(what, 0) + n
+        return replace(self, repairs=counts, dropped=(*self.dropped, *dropped), notes=(*self.notes, *notes))
