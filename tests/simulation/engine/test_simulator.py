@@ -50,7 +50,7 @@ def test_no_policy_breaks_capacity_order_or_causality(listed, name, allocator, l
     assert found.violations == []
     assert p.verify(found.schedule()) == []  # the check of single schedules, jobs and nodes by name
     w = found.workload
-    if POLICIES[name].strict and letter == "w":  # nobody overtakes one that could have been started by its calendar
+    if POLICIES[name].strict and letter == "w":  # no job overtakes one whose calendar was open
         base = POLICIES[name].key(w, w.walltime)
         if not isinstance(base, tuple):
             first = np.lexsort((np.arange(len(w)), base))
@@ -155,7 +155,7 @@ def test_a_dispatcher_of_ones_own_never_sees_a_runtime():
     assert seen
     assert all(j.runtime is None for j in seen)
     assert found.decisions.made == 2
-    assert found.decisions.skipped == 2  # at 1 and 2, when nobody could have started
+    assert found.decisions.skipped == 2  # at 1 and 2, when no job could have started
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_dispatcher_that_misbehaves(answer, message, job, node):
 
 
 def test_jobs_that_wait_for_ever_are_told():
-    with pytest.raises(sl.SimulationError, match=r"job 'j0' waits for ever: at 7 nothing runs") as caught:
+    with pytest.raises(sl.SimulationError, match=r"job 'j0' waits forever: after time 7 no job runs") as caught:
         simulate(line((7, 10, 20, 1)), dispatcher=Scripted(lambda m: []))
     assert caught.value.partial.start.tolist() == [-1]
 
@@ -215,16 +215,16 @@ def test_a_period_wakes_the_dispatcher():
 
 
 def test_progress_is_told_and_can_stop():
-    told = []
-    found = simulate("eurora_99", dispatcher="fcfs", on_progress=lambda news: told.append(news))
+    reports = []
+    found = simulate("eurora_99", dispatcher="fcfs", on_progress=lambda news: reports.append(news))
     assert found.notes == ()
     stopped = simulate(
         line(*[(t, 1, 1, 1) for t in range(30000)]),
         dispatcher="fcfs",
-        on_progress=lambda news: told.append(news) or False,
+        on_progress=lambda news: reports.append(news) or False,
     )
     assert stopped.notes == ("stopped before its end",)
-    assert told[-1].jobs == 30000
+    assert reports[-1].jobs == 30000
 
 
 def test_the_same_replay_twice_is_the_same():
