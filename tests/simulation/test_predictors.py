@@ -42,9 +42,9 @@ def begun(work, name="data-driven"):
 def test_the_clairvoyant_knows_that_jobs_are_killed_at_their_walltime():
     work = table({"walltime": 50, "runtime": 200}, {"walltime": 90, "runtime": 80}, {"walltime": 90, "runtime": 0})
     assert predictor("real").begin(work).tolist() == [200, 80, 1]
-    told = predictor("real", kill_at_walltime=True)
-    assert told.begin(work).tolist() == [50, 80, 1]
-    assert [told.predict(k) for k in range(3)] == [50, 80, 1]
+    real = predictor("real", kill_at_walltime=True)
+    assert real.begin(work).tolist() == [50, 80, 1]
+    assert [real.predict(k) for k in range(3)] == [50, 80, 1]
 
 
 @pytest.mark.parametrize("name", ["walltime", "data-driven", "last-two"])
@@ -320,7 +320,7 @@ def test_accuracy_of_jobs_without_a_duration_and_of_none():
 def test_accuracy_refuses_what_cannot_be_compared():
     with pytest.raises(ValueError, match="job 1 is 0 s"):
         accuracy(np.array([5, 0]), np.array([5, 5]))
-    with pytest.raises(ValueError, match="2 expectations for 1"):
+    with pytest.raises(ValueError, match="2 expected durations for 1"):
         accuracy(np.array([5, 5]), np.array([5]))
 
 

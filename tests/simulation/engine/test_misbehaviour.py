@@ -120,7 +120,9 @@ def test_a_dispatcher_that_raises_as_the_replay_begins():
         def begin(self, platform, queues, seed):
             raise KeyError("weights")
 
-    with pytest.raises(sl.SimulationError, match="custom raised in begin, before the replay: KeyError: 'weights'") as caught:
+    with pytest.raises(
+        sl.SimulationError, match="custom raised in begin, before the replay: KeyError: 'weights'"
+    ) as caught:
         simulate(day(job("j0")), dispatcher=Unready(nothing))
     assert caught.value.partial.start.tolist() == [-1]
 

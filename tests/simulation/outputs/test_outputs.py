@@ -168,9 +168,9 @@ def test_a_line_that_is_missing_is_a_job_that_never_started(day, tmp_path):
 def test_jobs_that_are_unknown_or_there_twice_are_named(day, tmp_path):
     write_jobs(day, tmp_path / "jobs.csv")
     back = read_jobs(tmp_path / "jobs.csv")
-    with pytest.raises(JobsError, match=rf"job '{day.workload.ids[-1]}' is not one of .*1 such"):
+    with pytest.raises(JobsError, match=rf"job '{day.workload.ids[-1]}' is not a job of workload .*1 such"):
         back.replay(day.workload.first(len(day.workload) - 1), day.platform)
-    with pytest.raises(JobsError, match=f"job '{back.ids[0]}' is there twice"):
+    with pytest.raises(JobsError, match=f"job '{back.ids[0]}' has two lines"):
         replace(back, ids=[back.ids[0], *back.ids[:-1]]).replay(day.workload, day.platform)
 
 
@@ -191,15 +191,18 @@ def test_a_file_of_batsim_itself_is_read(tmp_path):
     ("text", "complaint"),
     [
         ("", "lacks job_id, submission_time"),
-        ("job_id,start\n1,2\n", "not a jobs.csv of Batsim, its first line lacks submission_time"),
+        ("job_id,start\n1,2\n", "not a jobs.csv of Batsim, the header (line 1) lacks submission_time"),
         (HEADER, "no jobs"),
-        (HEADER + "1,0,1,0,5,0,\n2,0,1,0\n", "line 3: 4 fields; expected are 7"),
+        (HEADER + "1,0,1,0,5,0,\n2,0,1,0\n", "line 3: 4 fields; expected 7"),
         (
             HEADER + "1,0,1,0,5,0,\n2,0,1,soon,5,0,\n",
-            "line 3: starting_time is 'soon'; expected is a number",
+            "line 3: starting_time is 'soon'; expected a number",
         ),
         (HEADER + "1,0,1,nan,5,0,\n", "line 2: starting_time is 'nan'"),
-        (HEADER + "1,0,1,0,5,n1-n3,\n", "line 2: job '1' has the nodes 'n1-n3'; expected is 0-3 7"),
+        (
+            HEADER + "1,0,1,0,5,n1-n3,\n",
+            "line 2: job '1' has the nodes 'n1-n3'; expected ranges of node numbers such as 0-3 7",
+        ),
         (HEADER + "1,0,1,0,5,99999999999999999999,\n", "line 2: job '1' has the nodes"),
         (HEADER + "1,0,1,0,5,5-3,\n", "line 2: job '1' has the nodes '5-3'"),
     ],
@@ -213,7 +216,7 @@ def test_what_is_no_jobs_csv_is_told_with_its_line(tmp_path, text, complaint):
 
 def test_a_file_that_is_no_text_is_told(tmp_path):
     (tmp_path / "jobs.csv").write_bytes(b"\xff\xfe\x00job")
-    with pytest.raises(JobsError, match="not text"):
+    with pytest.raises(JobsError, match="not a text file"):
         read_jobs(tmp_path / "jobs.csv")
 
 

@@ -10,7 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.simulation.engine.moment import Moment
-from schedlab.simulation.policies.cp.model import problem_of, what_runs
+from schedlab.simulation.policies.cp.model import problem_of, running_usage
 from schedlab.simulation.policies.cp.waiting import Register
 
 QUEUES = (Queue("debug", 2), Queue("parallel", 5), Queue("long", 11))
@@ -79,12 +79,12 @@ def moment_of(case: Case) -> Moment:
 def problem_at(case: Case) -> Dispatch:
     """As a CP dispatcher puts it; with a calendar, every second job must not start within some seconds from NOW + 3 on."""
     moment = moment_of(case)
-    jobs = Register(moment.platform, moment.queues).look(moment)
-    seen = what_runs(moment, case.naive).seen
-    last = max([NOW, *seen[1].tolist()]) + int(jobs.duration.sum())
+    jobs = Register(moment.platform, moment.queues).allowed(moment)
+    usage = running_usage(moment, case.naive).modelled
+    last = max([NOW, *usage[1].tolist()]) + int(jobs.duration.sum())
     always, pause = ((NOW, last),), ((NOW, NOW + 2), (NOW + 7, last))
     windows = [pause if case.calendar and k % 2 else always for k in range(case.jobs)]
-    return problem_of(moment, jobs, windows, seen, case.aim)
+    return problem_of(moment, jobs, windows, usage, case.aim)
 
 
 @cache

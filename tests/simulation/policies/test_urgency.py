@@ -10,7 +10,7 @@ from schedlab.simulation.engine.moment import Moment
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.cp.allocation import NodeTimeline
 from schedlab.simulation.policies.cp.dispatcher import make
-from schedlab.simulation.policies.cp.model import what_runs
+from schedlab.simulation.policies.cp.model import running_usage
 from schedlab.simulation.policies.cp.urgency import Guard
 from schedlab.simulation.policies.cp.waiting import Register
 
@@ -33,10 +33,12 @@ def moment(now, waiting, running=(), expected=None):
 
 
 def held(guard, m):
-    jobs = Register(PLATFORM, QUEUES).look(m)
-    guard.look(m, jobs)
-    board = NodeTimeline(np.array(list(PLATFORM.capacity.values()), np.int64), m.now, what_runs(m, False).bound)
-    return guard.hold(m, jobs, board)
+    jobs = Register(PLATFORM, QUEUES).allowed(m)
+    guard.observe(m, jobs)
+    timeline = NodeTimeline(
+        np.array(list(PLATFORM.capacity.values()), np.int64), m.now, running_usage(m, False).by_walltime
+    )
+    return guard.hold(m, jobs, timeline)
 
 
 def guard(max_stretch=50.0):
