@@ -20,7 +20,8 @@ class Predictor(Protocol):
 
     A job is its row in the workload. Durations are whole seconds, at least 1. The predictors of this module, except
     ``real``, never predict more than the walltime. The simulator calls ``begin`` once. If it returns None, the simulator
-    calls ``learn`` for each job that ends, and ``predict`` for each job that arrives and again when ``learn`` says so.
+    calls ``learn`` for each job that ends, and ``predict`` for each job that arrives and again for each waiting job of the
+    users that ``learn`` returns.
 
     Attributes
     ----------

@@ -8,7 +8,8 @@ Pass the object to ``schedlab.simulate(..., dispatcher=...)``.
 1. The simulator calls ``begin`` once, before the replay.
 2. At each event (a job ends, a job arrives, a calendar opens, or a multiple of ``period``) it first ends jobs, then adds
    the new jobs to the queue, then calls ``decide`` once. It skips the call if no waiting job could start now, even
-   alone on the free nodes.
+   alone on the free nodes. With ``charge_decisions``, the wall time of the call passes on the simulated clock before
+   the jobs start, and ``decide`` is called again at the new time.
 3. ``decide`` returns a ``Decision`` with the jobs that start now and their nodes. All other jobs stay in the queue.
 
 The simulator checks each start, in the given order, against these rules:
@@ -108,8 +109,8 @@ class Moment:
         Job id -> expected duration in seconds, at least 1, from the predictor of the replay. It holds the waiting and the
         running jobs. The simulator changes this mapping after the call: read it, do not modify it, copy it to keep it.
     may_start : ndarray of bool, shape (len(waiting),)
-        Whether the calendars (the daily windows of the queue and the windows of the job) allow the job to start now. It
-        says nothing about free nodes.
+        Whether the calendars (the daily windows of the queue and the windows of the job) allow the job to start now. Free
+        nodes are not considered.
     running : sequence of Running
         The jobs that run, in order of their starts. ``end`` is the start plus the duration that was expected at the
         start. It is in the past if the job runs longer than expected.

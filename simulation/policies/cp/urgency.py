@@ -49,7 +49,7 @@ class Held(NamedTuple):
     allocations : list of Allocation
         Start and nodes of each urgent job. The start is ``now`` or later; later means a reservation.
     rest : ndarray of bool, shape (waiting jobs,)
-        Mask of the waiting jobs that are not urgent.
+        Mask of the waiting jobs that are not in ``jobs``.
     now : int
         The current time in seconds.
     """

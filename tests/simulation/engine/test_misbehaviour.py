@@ -1,4 +1,4 @@
-"""Dispatchers of one's own that answer what is no answer, and dispatchers under which jobs wait for ever."""
+"""Dispatchers that return invalid decisions, and dispatchers under which jobs wait forever."""
 
 from dataclasses import replace
 
@@ -11,11 +11,11 @@ from schedlab.simulation.engine.simulator import simulate
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 2, {"cores": 1})])
 QUEUES = (Queue("any", 60), Queue("day", 60, ((1000, 3000),)), Queue("night", 60, ((80000, 90000),)))
-MOST = 200  # calls of a replay of a few jobs; one that is not ended would go on for ever
+MOST = 200  # calls in a replay of a few jobs; more calls mean that the replay does not end
 
 
 class Custom:
-    """Answers what a function of the moment says; as a replay that is not ended would never come back, it gives up."""
+    """A dispatcher that returns ``answer(moment)``; it fails the test after too many calls, as the replay may never end."""
 
     name = "custom"
 
@@ -29,7 +29,7 @@ class Custom:
     def decide(self, moment):
         self.times.append(moment.now)
         if len(self.times) > MOST:
-            pytest.fail(f"asked {MOST} times, and still no end")
+            pytest.fail(f"{MOST} calls, and the replay has not ended")
         return self.answer(moment)
 
 
@@ -38,7 +38,7 @@ def nothing(moment):
 
 
 def as_early_as_possible(moment):
-    """Starts the first job that may start, alone on the first nodes."""
+    """Start the first job that may start, on the first nodes, one unit per node."""
     for job, may in zip(moment.waiting, moment.may_start, strict=True):
         if may:
             return Decision([Start(job.id, {f"n-{k + 1}": 1 for k in range(job.units)})])
@@ -187,7 +187,7 @@ def test_time_that_is_charged_for_decisions_is_no_progress(monkeypatch):
     monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))
     lazy = Custom(nothing)
     refused_as_waiting_forever(day(job("j0"), job("j1", submit=9)), lazy, charge_decisions=True)
-    assert len(lazy.times) == 2  # at 7, and once more as the second job has come meanwhile
+    assert len(lazy.times) == 2  # at 7, and again after the second job has arrived
 
 
 def test_a_job_that_ends_while_a_decision_is_charged_is_progress(monkeypatch):
@@ -210,4 +210,4 @@ def test_the_clairvoyant_knows_that_jobs_are_killed():
         assert simulate(p, dispatcher=dispatcher, **options).expected.tolist() == [100, 10, 19]
         killed = simulate(p, dispatcher=dispatcher, kill_at_walltime=True, **options)
         assert killed.expected.tolist() == [20, 10, 19]
-        assert killed.start.tolist() == [0, 20, 30]  # the filler would end at 21, in the way of the second
+        assert killed.start.tolist() == [0, 20, 30]  # job 'fill' would end at 21 and delay job 'both'

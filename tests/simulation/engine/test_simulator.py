@@ -1,4 +1,4 @@
-"""Replays: capacity, order and causality on random workloads; calendars, options, and dispatchers that misbehave."""
+"""Replays: capacity, order and causality on random workloads; calendars, options, and invalid decisions."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -48,7 +48,7 @@ def test_no_policy_breaks_capacity_order_or_causality(listed, name, allocator, l
     p = problem(listed)
     found = simulate(p, dispatcher=f"{name}-{letter}", allocator=allocator)
     assert found.violations == []
-    assert p.verify(found.schedule()) == []  # the check of single schedules, jobs and nodes by name
+    assert p.verify(found.schedule()) == []  # the check of offline schedules
     w = found.workload
     if POLICIES[name].strict and letter == "w":  # no job overtakes one whose calendar was open
         base = POLICIES[name].key(w, w.walltime)
@@ -60,7 +60,7 @@ def test_no_policy_breaks_capacity_order_or_causality(listed, name, allocator, l
 
 
 def line(*jobs_, nodes=2):
-    """Jobs (submit, runtime, walltime, units) on nodes of one core."""
+    """Return a problem with the jobs (submit, runtime, walltime, units) on nodes of one core."""
     listed = [Job(f"j{k}", s, w, u, {"cores": 1}, "q", runtime=r) for k, (s, r, w, u) in enumerate(jobs_)]
     return Dispatch(Platform([NodeGroup("n", nodes, {"cores": 1})]), listed, [Queue("q", 60)])
 
@@ -118,7 +118,7 @@ def test_an_empty_workload_is_told():
 
 
 class Scripted:
-    """A dispatcher that answers what a function says."""
+    """A dispatcher that starts what ``answer(moment)`` returns."""
 
     name = "scripted"
 
@@ -133,7 +133,7 @@ class Scripted:
 
 
 def first_fit(moment):
-    """Every waiting job on the first free nodes (of one core), in order of arrival."""
+    """Yield the start of each waiting job on the first free nodes (of one core), in order of arrival."""
     free = [n for n, amount in zip(moment.platform.nodes, moment.free[:, 0], strict=True) if amount]
     for job in moment.waiting:
         if len(free) >= job.units:

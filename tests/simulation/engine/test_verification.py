@@ -1,4 +1,4 @@
-"""The check of whole replays: each thing that can be wrong is put into a right replay, and told with job, node and time."""
+"""The verification of whole replays: each possible fault in a valid replay is reported with job, node and time."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def job(name, submit=0, runtime=10, units=1, walltime=100, queue="day", windows=
 
 
 def replay(jobs, start, ranges, killed=None, took=None):
-    """A replay; ``ranges``: of each job (low, high, units on each)."""
+    """Return a replay; ``ranges`` holds (low, high, units per node) of each range of each job."""
     w = Workload.of(Dispatch(MACHINE, jobs, [DAY, NIGHT]))
     start = np.array(start, np.int64)
     low, high, units = np.array([r for job in ranges for r in job], np.int64).reshape(-1, 3).T
@@ -38,7 +38,7 @@ def messages(run, **options):
 
 
 def test_a_right_replay_has_no_violations():
-    """b starts when a ends, on the same cores; c has two units on each of two nodes."""
+    """Job b starts when a ends, on the same cores; c has two units on each of two nodes."""
     jobs = [job("a", cores=16), job("b", submit=3, cores=16), job("c", submit=4, units=4)]
     assert messages(replay(jobs, [0, 10, 5], [[(0, 0, 1)], [(0, 0, 1)], [(2, 3, 2)]])) == []
 
@@ -132,7 +132,7 @@ def test_many_violations_of_a_kind_are_counted():
 
 @st.composite
 def small_replays(draw):
-    """A few jobs, anywhere and at any time: most of these replays are wrong."""
+    """Draw a few jobs at random times on random nodes; most of these replays are not valid."""
     jobs, start, ranges = [], [], []
     for k in range(draw(st.integers(1, 4))):
         request = {"cores": draw(st.integers(0, 16)), "gpus": draw(st.integers(0, 1))}
@@ -148,7 +148,7 @@ def small_replays(draw):
 @given(small_replays())
 @settings(max_examples=300, deadline=None)
 def test_it_agrees_with_the_check_of_single_schedules(run):
-    """The same jobs as an offline schedule, whose check is another code but for the sweep."""
+    """The check of an offline schedule gives the same faults; the two share only the capacity sweep."""
     names = MACHINE.nodes
     nodes = {}
     for k, name in enumerate(run.workload.ids):
@@ -162,7 +162,7 @@ def test_it_agrees_with_the_check_of_single_schedules(run):
 
 @pytest.fixture(scope="module")
 def day():
-    """A simulated day on which jobs wait."""
+    """Return a simulated day on which jobs wait."""
     run = simulate("eurora_99", dispatcher="fcfs")
     assert (run.start > run.workload.submit).any()
     return run
@@ -172,7 +172,7 @@ def test_a_simulated_day_holds(day):
     assert violations(day) == []
 
 
-def test_a_day_on_which_nobody_waits_overfills_nodes(day):
+def test_a_day_on_which_no_job_waits_overfills_nodes(day):
     start = day.workload.release
     found = messages(replace(day, start=start, end=start + day.workload.runtime))
     assert found

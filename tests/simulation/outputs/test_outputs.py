@@ -1,4 +1,4 @@
-"""jobs.csv as Batsim writes it, what comes back from it, and tables of starts."""
+"""Writing and reading ``jobs.csv`` in the format of Batsim, and tables of starts."""
 
 import csv
 from dataclasses import replace
@@ -70,7 +70,7 @@ def test_a_line_of_each_kind_by_hand(tmp_path):
 
 
 def test_what_tools_read_from_it(tmp_path):
-    """As evalys reads it: pandas, numbers, interval sets whose sizes are the nodes."""
+    """The file can be read as evalys does: with pandas, numbers and interval sets."""
     run = replay([job("a", units=3), job("b", units=4)], [0, 3], [[(0, 2, 1)], [(5, 6, 1), (3, 3, 1), (4, 4, 1)]])
     write_jobs(run, tmp_path / "jobs.csv")
     table = pandas.read_csv(tmp_path / "jobs.csv")
@@ -107,7 +107,7 @@ def test_names_with_odd_characters_come_back(tmp_path):
 
 @st.composite
 def placements(draw):
-    """Jobs with ascending ranges that do not touch, as allocations are."""
+    """Draw ascending ranges that do not touch, as in allocations."""
     found = []
     for _ in range(draw(st.integers(1, 6))):
         nodes = sorted(draw(st.sets(st.integers(0, 7), max_size=6)))
@@ -178,7 +178,7 @@ HEADER = "job_id,submission_time,requested_number_of_resources,starting_time,fin
 
 
 def test_a_file_of_batsim_itself_is_read(tmp_path):
-    """Times with fractions, metadata of somebody else, jobs that were rejected."""
+    """Times with fractions, metadata of another program, rejected jobs."""
     rows = '1,0.000000,4,10.000000,13.600000,0-3,"units=who knows"\n2,5.000000,90,,,,""\n'
     (tmp_path / "jobs.csv").write_text(HEADER + rows, encoding="utf-8")
     back = read_jobs(tmp_path / "jobs.csv")
@@ -191,7 +191,7 @@ def test_a_file_of_batsim_itself_is_read(tmp_path):
     ("text", "complaint"),
     [
         ("", "lacks job_id, submission_time"),
-        ("job_id,start\n1,2\n", "not a jobs.csv of Batsim, the header (line 1) lacks submission_time"),
+        ("job_id,start\n1,2\n", "not a jobs.csv of Batsim: the header (line 1) lacks submission_time"),
         (HEADER, "no jobs"),
         (HEADER + "1,0,1,0,5,0,\n2,0,1,0\n", "line 3: 4 fields; expected 7"),
         (
@@ -231,7 +231,7 @@ def test_a_file_is_written_whole_or_not_at_all(day, tmp_path):
 
 
 def test_the_table_of_starts(tmp_path):
-    """c is larger than the machine and left out; b was not started by the second one."""
+    """Job c is larger than the machine and left out; b was not started in the second run."""
     one = replay([job("a"), job("b", submit=1)], [0, 4], [[(0, 0, 1)], [(0, 0, 1)]])
     two = replace(one, start=np.array([7, -1]))
     named = {"fcfs": one, "hcp3-d@cpsat": two}
