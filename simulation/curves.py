@@ -1,7 +1,7 @@
 """Step functions over the time of a replay: number of waiting jobs, used amount of a resource.
 
-A curve is a pair of arrays of equal length: ``times`` (seconds, increasing) and ``values``. The value is ``values[k]`` in
-``[times[k], times[k + 1])``, and 0 before ``times[0]``. All changes at one time are one step.
+A curve is a pair of arrays of equal length: ``times`` (seconds, increasing) and ``values``. The value is ``values[k]``
+in ``[times[k], times[k + 1])``, and 0 before ``times[0]``. All changes at one time are one step.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class DecisionMetrics:
     ended : mapping of str to int
         How the calls ended (see ``moment.Ended``) -> number of calls.
     seconds : Timing
-        Wall time per call in seconds. For compiled replays: mean = time of the whole replay / calls, without p99 and max.
+        Wall time per call in seconds. For compiled replays: mean = time of the replay / calls, no p99 and max.
     solver_seconds : Timing
         Wall time in seconds of the calls that used a solver (those with a solve time above 0).
     model_seconds, solve_seconds, allocate_seconds : Timing
@@ -159,8 +159,8 @@ class Metrics:
     bounded_slowdown : Spread
         ``max(1, (wait + d) / max(d, 10 s))``, without unit.
     by_class : mapping of str to JobClass
-        The metrics of the jobs by ``e - s``: ``"short"`` (less than 1 h), ``"medium"`` (1 to 5 h), ``"long"`` (more than
-        5 h) [Galleguillos2019, 5].
+        The metrics of the jobs by ``e - s``: ``"short"`` (less than 1 h), ``"medium"`` (1 to 5 h), ``"long"`` (more
+        than 5 h) [Galleguillos2019, 5].
     thesis : mapping of str to float
         The metrics of [Bridi2018, 4.5], where ewt is the expected waiting time of the job's queue, in seconds:
 
@@ -177,11 +177,11 @@ class Metrics:
         For each resource r, ``(sum of units * request[r] * (e - s)) / (capacity[r] * makespan)``, from 0 to 1, where
         capacity[r] is that of the whole platform.
     utilisation_submitting : mapping of str to float
-        The same between the first and the last submit time, instead of over the makespan; None if all jobs have the same
-        submit time.
+        The same between the first and the last submit time, instead of over the makespan; None if all jobs have the
+        same submit time.
     queue_max : int
-        Largest number of waiting jobs, those with ``q <= t < s``, over all times t of the makespan. A job that starts at
-        its submit time never counts; a job that never starts waits to the end.
+        Largest number of waiting jobs, those with ``q <= t < s``, over all times t of the makespan. A job that starts
+        at its submit time never counts; a job that never starts waits to the end.
     queue_mean : float
         Mean number of waiting jobs over the makespan: (integral of the number of waiting jobs) / makespan.
     decisions : DecisionMetrics

@@ -19,9 +19,9 @@ class Predictor(Protocol):
     """The protocol of predictors: an object that returns the expected duration of each job of a workload.
 
     A job is its row in the workload. Durations are whole seconds, at least 1. The predictors of this module, except
-    ``real``, never predict more than the walltime. The simulator calls ``begin`` once. If it returns None, the simulator
-    calls ``learn`` for each job that ends, and ``predict`` for each job that arrives and again for each waiting job of the
-    users that ``learn`` returns.
+    ``real``, never predict more than the walltime. The simulator calls ``begin`` once. If it returns None, the
+    simulator calls ``learn`` for each job that ends, and ``predict`` for each job that arrives and again for each
+    waiting job of the users that ``learn`` returns.
 
     Attributes
     ----------
@@ -120,8 +120,8 @@ class Real:
 class LastTwo:
     """A predictor from the last two jobs of the same user that have ended [Bridi2018, 2.3].
 
-    It returns ``min(walltime, ceil((a + b) / 2))``, where a and b are the runtimes of these jobs. After one job it returns
-    ``min(walltime, a)``, before that the walltime.
+    It returns ``min(walltime, ceil((a + b) / 2))``, where a and b are the runtimes of these jobs. After one job it
+    returns ``min(walltime, a)``, before that the walltime.
     """
 
     name = "last-two"
@@ -163,11 +163,11 @@ class DataDriven:
     5. same name;
     6. same prefix of the name.
 
-    If no rule finds a job, the prediction is the walltime. If a rule finds several jobs, it takes the one that ended last
-    (of those that ended at the same time, the one learned last). Rules 3 and 4 first keep the jobs with the smallest
-    distance of requests. The distance of the requests a and b is ``sum_i |log(a[i] / b[i])|``, where i runs over the
-    number of units and the amounts per unit; so it does not depend on units of measure. An amount of 0 counts as half
-    of the smallest positive amount of that resource in the trace.
+    If no rule finds a job, the prediction is the walltime. If a rule finds several jobs, it takes the one that ended
+    last (of those that ended at the same time, the one learned last). Rules 3 and 4 first keep the jobs with the
+    smallest distance of requests. The distance of the requests a and b is ``sum_i |log(a[i] / b[i])|``, where i runs
+    over the number of units and the amounts per unit; so it does not depend on units of measure. An amount of 0 counts
+    as half of the smallest positive amount of that resource in the trace.
     """
 
     name = "data-driven"
@@ -238,9 +238,9 @@ class _Latest:
 class _Similar:
     """The runtime of the last ended job with the most similar requests, in the group of a job.
 
-    ``kind`` numbers the distinct requests. For each group, the kinds seen so far are kept in order of first appearance, each
-    with its last job. For each (group, kind) looked up, the nearest kinds are kept, so that the next lookup compares only
-    the kinds that are new.
+    ``kind`` numbers the distinct requests. For each group, the kinds seen so far are kept in order of first appearance,
+    each with its last job. For each (group, kind) looked up, the nearest kinds are kept, so that the next lookup
+    compares only the kinds that are new.
     """
 
     def __init__(self, group: Ints, kind: Ints, logs: list[tuple[float, ...]]) -> None:
@@ -314,8 +314,8 @@ def _notes_on_names(workload: Workload) -> tuple[str, ...]:
     nameless = _nameless(workload.programs, workload.program)
     if nameless == len(workload):
         return (
-            "the trace has no program names: similar jobs of a user are those with the same queue, walltime and requests, "
-            "then those with the same queue and walltime, then all",
+            "the trace has no program names: similar jobs of a user are those with the same queue, walltime and "
+            "requests, then those with the same queue and walltime, then all",
         )
     return (f"{nameless} jobs have no program name: the predictor treats them as one program",) if nameless else ()
 
@@ -336,8 +336,8 @@ PREDICTORS: dict[str, Callable[[], Predictor]] = {
 def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
     """Return a new predictor by its name.
 
-    ``kill_at_walltime`` says whether jobs are killed at their walltime; it only changes ``real``. Raises UnknownName, with
-    similar names, if there is no such predictor.
+    ``kill_at_walltime`` says whether jobs are killed at their walltime; it only changes ``real``. Raises UnknownName,
+    with similar names, if there is no such predictor.
 
     Examples
     --------

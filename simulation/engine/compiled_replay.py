@@ -1,7 +1,7 @@
 """A whole replay under a compiled policy, in one loop of compiled code.
 
-There is one loop per kind of policy. A single loop with all three kinds would pass the arguments of the largest kernel in
-every decision and would be slower.
+There is one loop per kind of policy. A single loop with all three kinds would pass the arguments of the largest kernel
+in every decision and would be slower.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A replay in Python, event by event.
 
-It serves dispatchers written in Python, predictors that learn during the replay, and decisions that take simulated time.
-State and events are those of ``heuristics.kernels.events.state``.
+It serves dispatchers written in Python, predictors that learn during the replay, and decisions that take simulated
+time. State and events are those of ``heuristics.kernels.events.state``.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def any_fits(trace: TraceArrays, state: State) -> bool:
 class LiveReplay:
     """One replay: its state and the statistics of its decisions.
 
-    ``waiting``, ``running`` and ``by_user`` identify jobs by their row in the workload, ``expected`` (seconds; waiting and
-    running jobs) and ``row`` by their id. ``fixed``: the expected durations never change. ``rules``: the policy as the
-    kernels take it, None if it is out of date. ``debt``: wall time of decisions, below 1 s, that has not yet passed on
-    the simulated clock.
+    ``waiting``, ``running`` and ``by_user`` identify jobs by their row in the workload, ``expected`` (seconds; waiting
+    and running jobs) and ``row`` by their id. ``fixed``: the expected durations never change. ``rules``: the policy as
+    the kernels take it, None if it is out of date. ``debt``: wall time of decisions, below 1 s, that has not yet passed
+    on the simulated clock.
     """
 
     def __init__(self, plan: ReplayPlan, fixed: Ints | None, on_progress: OnProgress | None) -> None:
@@ -286,7 +286,8 @@ class LiveReplay:
     def _apply(self, decision: Decision, moved: bool) -> None:
         """Check and start the jobs of a decision, one after the other.
 
-        If the decision took simulated time (``moved``), jobs whose calendar has closed in the meantime stay in the queue.
+        If the decision took simulated time (``moved``), jobs whose calendar has closed in the meantime stay in the
+        queue.
         """
         trace, state = self.plan.trace, self.state
         for start in decision.starts:

@@ -6,8 +6,8 @@ A dispatcher is an object with an attribute ``name`` and two methods, ``begin`` 
 Pass the object to ``schedlab.simulate(..., dispatcher=...)``.
 
 1. The simulator calls ``begin`` once, before the replay.
-2. At each event (a job ends, a job arrives, a calendar opens, or a multiple of ``period``) it first ends jobs, then adds
-   the new jobs to the queue, then calls ``decide`` once. It skips the call if no waiting job could start now, even
+2. At each event (a job ends, a job arrives, a calendar opens, or a multiple of ``period``) it first ends jobs, then
+   adds the new jobs to the queue, then calls ``decide`` once. It skips the call if no waiting job could start now, even
    alone on the free nodes. With ``charge_decisions``, the wall time of the call passes on the simulated clock before
    the jobs start, and ``decide`` is called again at the new time.
 3. ``decide`` returns a ``Decision`` with the jobs that start now and their nodes. All other jobs stay in the queue.
@@ -19,8 +19,8 @@ The simulator checks each start, in the given order, against these rules:
 - Every node is in ``moment.platform.nodes`` and has enough free capacity after the starts before this one.
 
 A start that breaks a rule, a result that is not a ``Decision``, and an exception in ``begin`` or ``decide`` end the
-replay with ``SimulationError``. The same holds for jobs that are never started: the replay fails when no job runs, no job
-arrives, all calendars of the waiting jobs have opened, and jobs still wait.
+replay with ``SimulationError``. The same holds for jobs that are never started: the replay fails when no job runs, no
+job arrives, all calendars of the waiting jobs have opened, and jobs still wait.
 
 Times are whole seconds. A dispatcher never sees a runtime, only the walltime and the expected duration of a job.
 
@@ -103,14 +103,15 @@ class Moment:
     queues : sequence of Queue
         The queues that the jobs name in ``Job.queue``.
     waiting : sequence of Job
-        The jobs that have arrived (at ``Job.release``: the submit time, or the job's earliest start if that is later) and
-        have not started, in order of arrival. ``Job.runtime`` is None.
+        The jobs that have arrived (at ``Job.release``: the submit time, or the job's earliest start if that is later)
+        and have not started, in order of arrival. ``Job.runtime`` is None.
     expected : mapping of str to int
-        Job id -> expected duration in seconds, at least 1, from the predictor of the replay. It holds the waiting and the
-        running jobs. The simulator changes this mapping after the call: read it, do not modify it, copy it to keep it.
+        Job id -> expected duration in seconds, at least 1, from the predictor of the replay. It holds the waiting and
+        the running jobs. The simulator changes this mapping after the call: read it, do not modify it, copy it to keep
+        it.
     may_start : ndarray of bool, shape (len(waiting),)
-        Whether the calendars (the daily windows of the queue and the windows of the job) allow the job to start now. Free
-        nodes are not considered.
+        Whether the calendars (the daily windows of the queue and the windows of the job) allow the job to start now.
+        Free nodes are not considered.
     running : sequence of Running
         The jobs that run, in order of their starts. ``end`` is the start plus the duration that was expected at the
         start. It is in the past if the job runs longer than expected.

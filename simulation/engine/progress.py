@@ -50,8 +50,8 @@ class ReplayPlan:
     """All inputs of a replay.
 
     ``name`` is the name of the dispatcher. ``period`` is in seconds, 0 for none. ``charge``: decisions take simulated
-    time. ``by_count``: nodes are interchangeable and the replay only counts them. ``killed``: mask of the jobs that end at
-    their walltime. ``trace``: the workload and the platform as arrays.
+    time. ``by_count``: nodes are interchangeable and the replay only counts them. ``killed``: mask of the jobs that end
+    at their walltime. ``trace``: the workload and the platform as arrays.
     """
 
     workload: Workload
@@ -128,8 +128,8 @@ def check_all_started(plan: ReplayPlan, state: State, found: Simulation) -> None
         job = plan.workload.ids[int(state.waiting[0])]
         last = int(max(found.end.max(), plan.trace.release.max()))
         raise SimulationError(
-            f"job {job!r} waits forever: after time {last} no job runs and no job arrives, and dispatcher {plan.name} has "
-            f"not started {waiting} waiting job{'s' * (waiting > 1)}",
+            f"job {job!r} waits forever: after time {last} no job runs and no job arrives, and dispatcher {plan.name} "
+            f"has not started {waiting} waiting job{'s' * (waiting > 1)}",
             job=job,
             time=last,
             partial=found,

@@ -159,8 +159,8 @@ class Simulation:
         -------
         pandas.DataFrame
             The columns id, user, queue, submit, start, end, wait (start - submit), slowdown ((wait + d) / d with
-            d = max(1, end - start)), units, walltime, expected, runtime, killed. Times in seconds; wait and slowdown are
-            NaN for jobs that never started.
+            d = max(1, end - start)), units, walltime, expected, runtime, killed. Times in seconds; wait and slowdown
+            are NaN for jobs that never started.
 
         Raises
         ------

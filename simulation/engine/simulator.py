@@ -61,9 +61,9 @@ def simulate(
         ``schedlab.simulation.policies.registry.parse_dispatcher``), a ``Policy``, or an object of your own that follows
         the protocol in ``schedlab.simulation.engine.moment``.
     predictor : str or Predictor, optional
-        The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an object
-        that follows ``schedlab.simulation.predictors.Predictor``. Default: the predictor in the dispatcher's name, else
-        ``"walltime"``.
+        The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
+        object that follows ``schedlab.simulation.predictors.Predictor``. Default: the predictor in the dispatcher's
+        name, else ``"walltime"``.
     allocator : str
         How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
         themselves.
@@ -76,8 +76,8 @@ def simulate(
     period : int, optional
         While jobs wait, decide also at each multiple of this number of seconds, at least 1. Default: at events only.
     on_progress : callable, optional
-        Called with a ``Progress`` from time to time: every 20,000 events of a compiled replay, else about every 0.2 s of
-        wall time. If it returns False, the replay stops and returns the result so far, with a note in
+        Called with a ``Progress`` from time to time: every 20,000 events of a compiled replay, else about every 0.2 s
+        of wall time. If it returns False, the replay stops and returns the result so far, with a note in
         ``Simulation.notes``.
 
     Returns

@@ -22,8 +22,8 @@ NEVER = -1  # the start of a job that was never started
 class Ranges(Protocol):
     """The nodes of all jobs.
 
-    Job k has the ranges ``first[k] .. first[k + 1] - 1``; each is ``units`` units on every node from ``low`` to ``high``
-    (see ``simulation.NodeRanges``).
+    Job k has the ranges ``first[k] .. first[k + 1] - 1``; each is ``units`` units on every node from ``low`` to
+    ``high`` (see ``simulation.NodeRanges``).
     """
 
     @property

@@ -111,7 +111,7 @@ class JobsTable:
         unknown = row.keys() - set(workload.ids)
         if unknown:
             raise JobsError(
-                f"job {excerpt(min(unknown))} is not a job of workload {workload.name} ({len(unknown)} such jobs in all)"
+                f"job {excerpt(min(unknown))} is not a job of workload {workload.name} ({len(unknown)} such jobs)"
             )
         at = np.array([row.get(name, NEVER) for name in workload.ids], np.int64)
         there, p = at >= 0, self.placement
@@ -197,8 +197,8 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
     Returns
     -------
     tuple
-        Ids, the columns of a ``JobsTable`` up to ``killed``, number of ranges per job, low, high and units of the ranges,
-        number of the metadata.
+        Ids, the columns of a ``JobsTable`` up to ``killed``, number of ranges per job, low, high and units of the
+        ranges, number of the metadata.
     """
     rows = len(text["job_id"])
     names = ("submission_time", "starting_time", "finish_time", "requested_time", "requested_number_of_resources")
@@ -214,8 +214,8 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
             ranges += _ranges(units or nodes)
         except ValueError:
             raise JobsError(
-                f"{where} {line + k}: job {excerpt(text['job_id'][k])} has the nodes {excerpt(units or nodes)}; expected "
-                "ranges of node numbers such as 0-3 7"
+                f"{where} {line + k}: job {excerpt(text['job_id'][k])} has the nodes {excerpt(units or nodes)}; "
+                "expected ranges of node numbers such as 0-3 7"
             ) from None
         count[k] = (len(ranges) - before) // 3
     low, high, each = np.array(ranges, np.int64).reshape(-1, 3).T

@@ -3,8 +3,8 @@
 ``jobs.csv`` has the columns of Batsim only, so that evalys and other tools read it. Other data are in the column
 ``metadata``, which Batsim leaves to its users: ``queue=...;user=...;request=cores:8 gpus:1;units=0-3:2 7:1``. Special
 characters in names are written as in a URL. ``units`` (units per node of each range) is written only if a node has
-several units of the job. Resources in the sense of Batsim are nodes, numbered in the order of ``platform.nodes``. Times are
-seconds, energy is joules. An empty cell means: not known, or never started.
+several units of the job. Resources in the sense of Batsim are nodes, numbered in the order of ``platform.nodes``. Times
+are seconds, energy is joules. An empty cell means: not known, or never started.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def write_starts(
     Parameters
     ----------
     runs : iterable of Simulation, or mapping
-        Simulations, whose columns are named by their dispatchers; or column name -> simulation or result of ``read_jobs``.
+        Simulations, whose columns are named by their dispatchers; or column name -> simulation or result of
+        ``read_jobs``.
     path : Path
         The file; an existing file is replaced.
     ids : sequence of str, optional

@@ -5,8 +5,8 @@ the backfill depth of PBS [Bridi2018, 4.5]. A reservation is a start and nodes f
 from one event to the next. ``backfill`` makes one decision:
 
 1. Sort the waiting jobs by priority.
-2. Build the free capacity of each node over time, from the expected ends of the running jobs. A job that runs longer than
-   expected is taken to end at now + 1 s.
+2. Build the free capacity of each node over time, from the expected ends of the running jobs. A job that runs longer
+   than expected is taken to end at now + 1 s.
 3. Subtract the reservations of the earlier events. If one does not fit any more, or its start has passed, delete all of
    them. The usual reason is a job that runs longer than expected.
 4. For each waiting job, in order of priority:
@@ -133,7 +133,7 @@ def _hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profi
 
 @compiled
 def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int) -> int:
-    """Return the earliest start of job j, at most ``latest``, at which it fits and its calendars are open; -1 if none."""
+    """Return the earliest start of job j, at most ``latest``, that nodes and calendars allow; -1 if there is none."""
     request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
     start = allowed_from(trace, j, state.clock[NOW])
     if start > latest:
@@ -152,7 +152,7 @@ def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j:
 def _reserve(
     profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int, best: bool
 ) -> Profile:
-    """Reserve the earliest start of job j, at most ``latest``, if there is one; return the profile, maybe a larger copy."""
+    """Reserve the earliest start of job j, at most ``latest``, if there is one; return the profile or a larger copy."""
     units = trace.units[j]
     start = _earliest(profile, s, trace, state, j, latest)
     state.reserved[j] = start

@@ -1,14 +1,14 @@
 """EASY backfilling, one decision; compiled.
 
-The source is [Bridi2018, 2.2, algorithm 3], extended by the second condition of step 5 [Mualem2001]: there, a job may also
-run past the shadow time on resources that the head does not need. ``easy`` makes one decision:
+The source is [Bridi2018, 2.2, algorithm 3], extended by the second condition of step 5 [Mualem2001]: there, a job may
+also run past the shadow time on resources that the head does not need. ``easy`` makes one decision:
 
 1. Sort the waiting jobs by priority.
-2. Start jobs in this order until one cannot start now, for lack of free capacity or because its calendar is closed. This
-   job is the *head*. If no later job could start now, stop.
-3. Compute the *shadow time*: the earliest time at which the head can start if all running jobs end as expected (a job that
-   runs longer than expected is taken to end at now + 1 s) and its calendars are open. If there is none, the head gets no
-   reservation: go back to step 2 with the next job.
+2. Start jobs in this order until one cannot start now, for lack of free capacity or because its calendar is closed.
+   This job is the *head*. If no later job could start now, stop.
+3. Compute the *shadow time*: the earliest time at which the head can start if all running jobs end as expected (a job
+   that runs longer than expected is taken to end at now + 1 s) and its calendars are open. If there is none, the head
+   gets no reservation: go back to step 2 with the next job.
 4. Choose the nodes of the head at the shadow time. The capacity that is free then and that the head does not take is
    *extra*.
 5. For each later job, in order of priority: start it now if its calendar is open and it fits
@@ -95,8 +95,8 @@ def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
 def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     """Return the shadow time of the head, and reserve its nodes.
 
-    Set ``state.extra`` to what is free at the shadow time beside the head, ``state.both`` to the minimum of ``extra`` and
-    what is free now.
+    Set ``state.extra`` to what is free at the shadow time beside the head, ``state.both`` to the minimum of ``extra``
+    and what is free now.
     """
     shadow, extra, request = shadow_of(trace, state, head), state.extra, trace.request
     if shadow < NEVER:

@@ -14,8 +14,8 @@ Floats = NDArray[np.float64]
 Key = Callable[[Workload, Ints], "Floats | Ints | tuple[Floats, Floats]"]
 """Function ``key(workload, expected)`` that returns the priority of each job, an array of shape (jobs,).
 
-``expected`` holds the expected durations in seconds. The job with the smallest value goes first; ties go by submit time.
-A pair ``(base, slope)`` of arrays is a priority that changes with time: ``base + slope * now``.
+``expected`` holds the expected durations in seconds. The job with the smallest value goes first; ties go by submit
+time. A pair ``(base, slope)`` of arrays is a priority that changes with time: ``base + slope * now``.
 """
 
 
@@ -127,7 +127,7 @@ POLICIES: dict[str, Policy] = {
 }
 """The policies by name.
 
-``pbs-fifo`` and ``pbs-walltime`` are the two PBS configurations of [Bridi2018, 4.5], with backfill depth 10 and 400. The
-backfill depth is taken as in PBS Professional: the number of jobs that hold a reservation, while all later jobs may start
-if they delay none of them. It could also mean the number of jobs that are examined; that is ``candidates``.
+``pbs-fifo`` and ``pbs-walltime`` are the two PBS configurations of [Bridi2018, 4.5], with backfill depth 10 and 400.
+The backfill depth is taken as in PBS Professional: the number of jobs that hold a reservation, while all later jobs may
+start if they delay none of them. It could also mean the number of jobs that are examined; that is ``candidates``.
 """

@@ -1,16 +1,17 @@
 """The CP dispatchers PCP and HCP, versions 0 to 3, on any backend [Galleguillos2019, 2.2, 3 and 4].
 
 - PCP decides starts and nodes in one model (formulation ``counts`` or ``units``).
-- HCP decides starts on the pooled resources of the machine (formulation ``pool``). It then allocates the jobs that start
-  now in order of priority, best-fit.
-- Version 0 has all waiting jobs in the model. Its objective is weighted tardiness (PCP) or the wait weighted by queue (HCP).
-- Version 1 leaves out jobs that cannot start now, keeps the first ``m`` jobs by priority, and stops when the solver proves
-  that there is no solution.
+- HCP decides starts on the pooled resources of the machine (formulation ``pool``). It then allocates the jobs that
+  start now in order of priority, best-fit.
+- Version 0 has all waiting jobs in the model. Its objective is weighted tardiness (PCP) or the wait weighted by queue
+  (HCP).
+- Version 1 leaves out jobs that cannot start now, keeps the first ``m`` jobs by priority, and stops when the solver
+  proves that there is no solution.
 - Version 2 takes a job that runs longer than expected to end at now + 1 s.
 - Version 3 uses the slowdown as objective and as priority.
 
-The search of the paper schedules or postpones jobs in order of priority. Here its first solution is the warm start, and the
-solver improves it within its limit.
+The search of the paper schedules or postpones jobs in order of priority. Here its first solution is the warm start, and
+the solver improves it within its limit.
 
 The published programs have faults that this code does not repeat:
 
@@ -76,8 +77,8 @@ class CPDispatcher:
     m : int
         Largest number of jobs in a model.
     first_limit : float, optional
-        Limit of the first step of the solver in seconds (see ``search_control.Control``). Default: ``limit / 16`` for HCP,
-        ``limit`` for PCP.
+        Limit of the first step of the solver in seconds (see ``search_control.Control``). Default: ``limit / 16`` for
+        HCP, ``limit`` for PCP.
     limit : float
         Limit of one decision in seconds, above 0. With ``deterministic``, both limits are in the solver's own unit.
     k : int
@@ -165,8 +166,8 @@ class CPDispatcher:
     def _timeline(self, moment: Moment, waiting: Waiting, runs: RunningUsage) -> tuple[NodeTimeline, Held]:
         """Return the free capacity over time, and the urgent jobs.
 
-        With urgent jobs, running jobs end at their walltimes and the urgent jobs are subtracted; else running jobs end at
-        their expected ends.
+        With urgent jobs, running jobs end at their walltimes and the urgent jobs are subtracted; else running jobs end
+        at their expected ends.
         """
         if self._guard is not None:
             timeline = NodeTimeline(self._capacity, moment.now, runs.by_walltime)
@@ -188,7 +189,7 @@ class CPDispatcher:
         return jobs.some(order if self.version == 0 else order[: self.m])
 
     def _requests_now(self, jobs: Waiting, now: int, held: bool) -> Requests:
-        """Return the jobs with a start now as the only window; beside reservations (``held``) each lasts its walltime."""
+        """Return the jobs with a start now as the only window; if ``held``, each lasts its walltime."""
         return requests_of(by_walltime(jobs) if held else jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
 
     def _startable_beside(
@@ -256,8 +257,8 @@ class CPDispatcher:
     ) -> list[Start]:
         """Return the chosen jobs that start now in the solution, with their nodes.
 
-        The nodes are those of the solution if the model is exact. For a relaxation, a naive model, or beside urgent jobs,
-        they are allocated by priority, and jobs that do not fit stay in the queue.
+        The nodes are those of the solution if the model is exact. For a relaxation, a naive model, or beside urgent
+        jobs, they are allocated by priority, and jobs that do not fit stay in the queue.
         """
         schedule = encoding.read(answer)
         here = np.array([i for i, j in enumerate(chosen.jobs) if schedule.start[j.id] == timeline.now], np.int64)

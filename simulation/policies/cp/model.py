@@ -58,9 +58,9 @@ def uncollected() -> Iterator[None]:
 class RunningUsage(NamedTuple):
     """The use of nodes by the running jobs, with three kinds of ends.
 
-    ``expected``: jobs end at their expected end, at the earliest at now + 1. ``modelled``: as the model has them; the same,
-    but without late jobs if the model is naive. ``by_walltime``: jobs end at their walltime, or at the expected end if
-    that is later.
+    ``expected``: jobs end at their expected end, at the earliest at now + 1. ``modelled``: as the model has them; the
+    same, but without late jobs if the model is naive. ``by_walltime``: jobs end at their walltime, or at the expected
+    end if that is later.
     """
 
     expected: Usage

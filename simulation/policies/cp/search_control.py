@@ -49,8 +49,8 @@ class Control:
 class SearchResult(NamedTuple):
     """The result of a search.
 
-    ``best``: the best assignment, None if there is none. ``ended``: see ``moment.Ended``. ``gain``: relative improvement
-    over the warm start, None without a warm start.
+    ``best``: the best assignment, None if there is none. ``ended``: see ``moment.Ended``. ``gain``: relative
+    improvement over the warm start, None without a warm start.
     """
 
     best: Assignment | None

@@ -3,21 +3,21 @@
 A job is urgent for one of two reasons:
 
 - *overdue*: it has waited longer than its fair wait, and longer than one day. The longest wait goes first. One such job
-  holds a reservation. The fair wait is the time that the whole machine needs for all jobs that ran or waited before this
-  job when it was first seen, and for the job itself::
+  holds a reservation. The fair wait is the time that the whole machine needs for all jobs that ran or waited before
+  this job when it was first seen, and for the job itself::
 
       max_r (sum of units * duration * request[r] over these jobs) / total[r]
 
   where a running job has its expected remaining duration.
 
-  Without idle capacity, first come, first served would have started the job by then. The fair wait grows with the load, so
-  that not every job is urgent on a machine with work for several weeks.
-- *stretched*: its slowdown, if it starts now, is above ``max_stretch``. The highest slowdown goes first. Two such jobs hold
-  reservations.
+  Without idle capacity, first come, first served would have started the job by then. The fair wait grows with the load,
+  so that not every job is urgent on a machine with work for several weeks.
+- *stretched*: its slowdown, if it starts now, is above ``max_stretch``. The highest slowdown goes first. Two such jobs
+  hold reservations.
 
-Reservations use walltimes, not predictions, both for running jobs and for jobs that may start before the reservation. A job
-that runs longer than predicted is taken to end one second later. Reservations from predictions are therefore always near,
-keep other jobs away, and are never met: on the KTH trace at load 1.2 they doubled the mean wait.
+Reservations use walltimes, not predictions, both for running jobs and for jobs that may start before the reservation. A
+job that runs longer than predicted is taken to end one second later. Reservations from predictions are therefore always
+near, keep other jobs away, and are never met: on the KTH trace at load 1.2 they doubled the mean wait.
 """
 
 from __future__ import annotations

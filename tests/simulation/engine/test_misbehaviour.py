@@ -15,7 +15,7 @@ MOST = 200  # calls in a replay of a few jobs; more calls mean that the replay d
 
 
 class Custom:
-    """A dispatcher that returns ``answer(moment)``; it fails the test after too many calls, as the replay may never end."""
+    """A dispatcher that returns ``answer(moment)``; it fails the test after too many calls."""
 
     name = "custom"
 

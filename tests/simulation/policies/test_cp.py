@@ -77,7 +77,7 @@ def test_an_underestimated_job_stops_version_1_and_not_version_2():
 
 
 def test_a_job_past_max_stretch_gets_a_reservation():
-    """Without a reservation it waits behind small jobs forever; with one, jobs that end after its start stay off its nodes."""
+    """Without a reservation it waits forever; with one, jobs that end after its start stay off its nodes."""
     busy = [runs("r", "cpu-1", 60)]
     whole = job("whole", 0, 1, units=3, cores=4)  # its slowdown is 51
     small = [job("until 60", 40, 10, cores=4), job("past 60", 40, 20, cores=4)]

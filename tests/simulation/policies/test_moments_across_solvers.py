@@ -21,7 +21,7 @@ SAME = 1e-6  # relative
 
 @dataclass(frozen=True)
 class Case:
-    """The options of a random moment; ``late``: one running job is past its expected end; ``naive``: the model omits it."""
+    """The options of a random moment; ``late``: a job runs longer than expected; ``naive``: the model omits it."""
 
     seed: int
     aim: str
@@ -77,7 +77,7 @@ def moment_of(case: Case) -> Moment:
 
 
 def problem_at(case: Case) -> Dispatch:
-    """Return the problem as a CP dispatcher builds it; with ``calendar``, every second job has a gap from NOW + 3 to NOW + 6."""
+    """Return the problem of a CP dispatcher; with ``calendar``, odd jobs may not start from NOW + 3 to NOW + 6."""
     moment = moment_of(case)
     jobs = Register(moment.platform, moment.queues).allowed(moment)
     usage = running_usage(moment, case.naive).modelled

@@ -1,4 +1,4 @@
-"""Reservations of backfilling are where windows and calendars allow starts: compared with a slow simulator in plain Python."""
+"""Reservations of backfilling are where calendars allow starts: compared with a slow simulator in plain Python."""
 
 import random
 from dataclasses import replace
@@ -218,7 +218,7 @@ def test_a_void_reservation_idles_nothing(name, starts):
 
 
 def test_a_job_whose_windows_never_open_again_holds_nothing():
-    """While the machine is taken its last window passes: the next job is the head, and no job is delayed for the first."""
+    """Its last window passes while the machine is full: the next job is the head, and the first delays none."""
     jobs = [
         Job("a", 0, 50, 1, {"cores": 1}, "any", runtime=5),
         Job("w", 0, 10, 2, {"cores": 1}, "any", windows=((0, 20),), runtime=10),

@@ -137,7 +137,8 @@ def test_easy_is_backfilling_with_one_reservation(seed):
 def test_counting_and_placing_agree(name):
     """With one core per node, the replay that counts nodes and the replay that allocates units give the same starts.
 
-    This holds without reservations only: a reservation of particular nodes excludes jobs that a reserved number would not.
+    This holds without reservations only: a reservation of particular nodes excludes more jobs than
+    a reservation of a number of nodes.
     """
     w = synthetic(400, 32, seed=5)
     counting = simulate(w, machine(32), name)

@@ -69,7 +69,7 @@ def test_a_day_of_waiting_is_never_overdue_on_an_empty_machine():
 
 
 def test_the_reservation_waits_for_walltimes_not_for_predictions():
-    """The running job is expected to end at 5,010 but may last to 9,000; the urgent job needs three of its four nodes."""
+    """The running job is expected to end at 5,010 but may last to 9,000; the urgent job needs three of its nodes."""
     runs = busy(5010, walltime=9000)
     wide = job("wide", 0, 100, units=3)  # its slowdown is 51 at 5,000
     found = held(guard(), moment(5000, [wide], [runs]))
@@ -77,7 +77,7 @@ def test_the_reservation_waits_for_walltimes_not_for_predictions():
 
 
 def test_a_reservation_of_next_week_lies_where_the_calendars_are_open():
-    """The machine is full for a week and the queue is open from second 1,000 to 3,000 of a day; later the job has windows."""
+    """The machine is full for a week, the queue is open from second 1,000 to 3,000; then the job has windows, too."""
     g, end = guard(), 7 * DAY
     queues = (Queue("q", 3600, ((1000, 3000),)),)
     for windows, at in (((), end + 1000), (((0, 9000), (end + DAY + 500, end + DAY + 9000)), end + DAY + 1000)):
