@@ -1,1 +1,1 @@
-"""Online dispatch: a trace-driven simulator, rules and backfilling, CP dispatchers, predictors of runtimes, metrics."""
+"""Online dispatching: a simulator that replays traces, policies and CP dispatchers, runtime predictors, metrics."""

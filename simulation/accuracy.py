@@ -1,4 +1,4 @@
-"""How well durations were predicted."""
+"""The accuracy of predicted durations."""
 
 from __future__ import annotations
 
@@ -16,11 +16,20 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Predictions against runtimes; all None if there was no job.
+    """The comparison of expected durations with durations in the replay.
 
-    ``mae``: mean absolute error in seconds; ``under``, ``over``, ``exact``: shares (0 to 1) of the jobs that took longer
-    than predicted, shorter, or exactly that; ``within_quarter``: the share with runtime / prediction in 0.75 to 1.25;
-    ``ratio_p5`` to ``ratio_p95``: quantiles of runtime / prediction.
+    e is the expected duration of a job and d its duration, at least 1 s. All values are None if there is no job.
+
+    Parameters
+    ----------
+    mae : float
+        Mean absolute error, ``mean(|d - e|)``, in seconds.
+    under, over, exact : float
+        Share of the jobs with ``d > e`` (underestimated), ``d < e`` (overestimated), ``d == e``; each from 0 to 1.
+    within_quarter : float
+        Share of the jobs with ``0.75 <= d / e <= 1.25``, from 0 to 1.
+    ratio_p5, ratio_p25, ratio_p50, ratio_p75, ratio_p95 : float
+        Percentiles of ``d / e``, without unit.
     """
 
     mae: float | None = None
@@ -35,26 +44,43 @@ class Accuracy:
     ratio_p95: float | None = None
 
     def as_dict(self) -> dict[str, float | None]:
-        """Field -> value."""
+        """Return a dict of all values by name."""
         return asdict(self)
 
 
 def accuracy(expected: Ints, runtime: Ints) -> Accuracy:
-    """How well ``expected`` (one duration per job, in seconds, at least 1) foretold ``runtime`` (taken as at least 1 s).
+    """Compare expected durations with runtimes.
 
-    Raises ValueError if the two are not equally long, or an expectation is below 1 s.
+    Parameters
+    ----------
+    expected : ndarray of int64, shape (jobs,)
+        Expected durations in seconds, at least 1.
+    runtime : ndarray of int64, shape (jobs,)
+        Runtimes in seconds; values below 1 count as 1.
 
+    Returns
+    -------
+    Accuracy
+        All values None if there is no job.
+
+    Raises
+    ------
+    ValueError
+        If the arrays have different lengths, or an expected duration is below 1 s.
+
+    Examples
+    --------
     >>> a = accuracy(np.array([100, 100, 100, 50]), np.array([100, 50, 150, 60]))
     >>> a.mae, a.under, a.over, a.exact, a.within_quarter
     (27.5, 0.5, 0.25, 0.25, 0.5)
     """
     if expected.shape != runtime.shape:
-        raise ValueError(f"{len(expected)} expectations for {len(runtime)} runtimes; one for each is needed")
+        raise ValueError(f"{len(expected)} expected durations for {len(runtime)} runtimes; expected equal numbers")
     if not expected.size:
         return Accuracy()
     if expected.min() < 1:
         k = int(expected.argmin())
-        raise ValueError(f"the expected duration of job {k} is {expected[k]} s; at least 1 s is needed")
+        raise ValueError(f"the expected duration of job {k} is {expected[k]} s; expected at least 1 s")
     took = np.maximum(runtime, 1)
     ratio = took / expected
     p5, p25, p50, p75, p95 = np.percentile(ratio, [5, 25, 50, 75, 95]).tolist()
@@ -73,17 +99,33 @@ def accuracy(expected: Ints, runtime: Ints) -> Accuracy:
 
 
 def expected_as_recorded(workload: Workload, predictor: Predictor) -> Ints:
-    """What a predictor would have said of each job when the real machine started it, in seconds; no simulation.
+    """Return the durations that a predictor expects at the starts recorded in the trace, without a simulation.
 
-    It has learnt by then of the jobs that had ended on the real machine. Raises WorkloadError if a job's start there is
-    not known.
+    At each recorded start, the predictor has learned from the jobs that had ended on the real machine.
+
+    Parameters
+    ----------
+    workload : Workload
+        A trace that records the start of every job.
+    predictor : Predictor
+        The predictor; it starts without knowledge.
+
+    Returns
+    -------
+    ndarray of int64, shape (jobs,)
+        Expected durations in seconds.
+
+    Raises
+    ------
+    WorkloadError
+        If the trace does not record the start of a job.
     """
     start = workload.recorded_start
     if (start < 0).any():
         k = int(np.flatnonzero(start < 0)[0])
         raise WorkloadError(
-            f"{workload.name}: the trace does not say when job {workload.ids[k]!r} started; leave such jobs out "
-            "(workload.keep) or simulate the trace"
+            f"{workload.name}: the trace does not record when job {workload.ids[k]!r} started; remove such jobs with "
+            "Workload.keep, or simulate the trace"
         )
     fixed = predictor.begin(workload)
     if fixed is not None:

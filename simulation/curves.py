@@ -1,7 +1,7 @@
-"""Step functions over the time of a replay: how many jobs wait, how much of a resource is used.
+"""Step functions over the time of a replay: number of waiting jobs, used amount of a resource.
 
-A curve is two arrays, ``times`` (seconds, increasing) and ``values``: from ``times[k]`` on, until ``times[k + 1]``, the value
-is ``values[k]``; before the first time it is 0. All that happens at one moment is in one step.
+A curve is a pair of arrays of equal length: ``times`` (seconds, increasing) and ``values``. The value is ``values[k]``
+in ``[times[k], times[k + 1])``, and 0 before ``times[0]``. All changes at one time are one step.
 """
 
 from __future__ import annotations
@@ -20,12 +20,43 @@ Ints = NDArray[np.int64]
 
 
 def queue_length(simulation: Simulation) -> tuple[Ints, Ints]:
-    """(times, jobs waiting): submitted and not started; a job that never starts waits for ever."""
+    """Return the number of waiting jobs over time.
+
+    A job waits from its submit time to its start; a job that never starts waits without end.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        A replay.
+
+    Returns
+    -------
+    times, values : ndarray of int64
+        The curve: seconds, number of jobs.
+    """
     return waiting(simulation.workload.submit, simulation.start)
 
 
 def utilisation(simulation: Simulation, resource: str) -> tuple[Ints, Ints]:
-    """(times, used amount of a resource of the platform). Raises UnknownName for a resource that it has not."""
+    """Return the used amount of a resource over time.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        A replay.
+    resource : str
+        A resource of the platform.
+
+    Returns
+    -------
+    times, values : ndarray of int64
+        The curve: seconds, used amount on the whole platform in the unit of the resource.
+
+    Raises
+    ------
+    UnknownName
+        If the platform has no such resource.
+    """
     s = simulation
     if resource not in s.platform.resources:
         raise UnknownName("resource", resource, list(s.platform.resources))
@@ -34,8 +65,10 @@ def utilisation(simulation: Simulation, resource: str) -> tuple[Ints, Ints]:
 
 
 def waiting(submit: Ints, start: Ints) -> tuple[Ints, Ints]:
-    """How many jobs wait; ``start`` -1: never started.
+    """Return the curve of the number of waiting jobs; a start of -1 means never started.
 
+    Examples
+    --------
     >>> [a.tolist() for a in waiting(np.array([0, 0, 5]), np.array([0, 10, 10]))]
     [[0, 5, 10], [1, 2, 0]]
     """
@@ -44,8 +77,12 @@ def waiting(submit: Ints, start: Ints) -> tuple[Ints, Ints]:
 
 
 def in_use(start: Ints, end: Ints, amount: Ints) -> tuple[Ints, Ints]:
-    """How much is used by jobs that hold ``amount`` from start to end; those without a start or end (-1) hold nothing.
+    """Return the curve of the amount in use by jobs that use ``amount`` from start to end.
 
+    Jobs without a start or an end (-1) use nothing.
+
+    Examples
+    --------
     >>> [a.tolist() for a in in_use(np.array([0, 10, -1]), np.array([10, 12, -1]), np.array([4, 2, 1]))]
     [[0, 10, 12], [4, 2, 0]]
     """

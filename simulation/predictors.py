@@ -1,4 +1,4 @@
-"""What a job is expected to take: walltime, data-driven (rules over a user's earlier jobs), last two, real."""
+"""Predictors of the duration of jobs: walltime, data-driven, last two runtimes, real runtime."""
 
 from __future__ import annotations
 
@@ -16,27 +16,51 @@ Ints = NDArray[np.int64]
 
 
 class Predictor(Protocol):
-    """Expected durations of the jobs of one workload, by row; at least 1 s and at most the walltime (``real``: what it will take).
+    """The protocol of predictors: an object that returns the expected duration of each job of a workload.
 
-    ``fixed``: the expectations of all jobs never change during a replay (None: they do, ask ``predict``).
+    A job is its row in the workload. Durations are whole seconds, at least 1. The predictors of this module, except
+    ``real``, never predict more than the walltime. The simulator calls ``begin`` once. If it returns None, the
+    simulator calls ``learn`` for each job that ends, and ``predict`` for each job that arrives and again for each
+    waiting job of the users that ``learn`` returns.
+
+    Attributes
+    ----------
+    name : str
+        The name in results and error messages.
+    notes : tuple of str
+        Remarks on data that the trace lacks, set by ``begin``; they go to ``Simulation.notes``.
     """
 
     name: str
-    notes: tuple[str, ...]  # what the trace lacks and what stands for it
+    notes: tuple[str, ...]
 
     def begin(self, workload: Workload) -> Ints | None:
-        """A replay begins: all expectations, if they never change; else None."""
+        """Prepare for a replay.
+
+        Returns
+        -------
+        ndarray of int64, shape (jobs,), or None
+            The expected durations in seconds, if they never change during the replay; else None.
+        """
 
     def predict(self, job: int) -> int:
-        """The duration to expect of a job (row of the workload), by what has ended so far."""
+        """Return the expected duration of a job in seconds, given the jobs that have ended so far."""
 
     def learn(self, job: int, took: int) -> tuple[int, ...]:
-        """A job ended after so many seconds; the users (``workload.user``) whose expectations may have changed."""
+        """Record that a job has ended after ``took`` seconds.
+
+        Returns
+        -------
+        tuple of int
+            The users (values of ``workload.user``) whose expected durations may have changed.
+        """
 
 
 def prefix(program: str) -> str:
-    """The name without the digits at its end. A name of digits alone stays whole: it is the number of one program.
+    """Return the name of a program without the digits at its end; a name of digits alone stays as it is.
 
+    Examples
+    --------
     >>> prefix("run_017"), prefix("lammps"), prefix("4711")
     ('run_', 'lammps', '4711')
     """
@@ -44,29 +68,32 @@ def prefix(program: str) -> str:
 
 
 class Walltime:
-    """Every job takes what its user asked for."""
+    """A predictor that returns the walltime of each job."""
 
     name = "walltime"
     notes: tuple[str, ...] = ()
 
     def begin(self, workload: Workload) -> Ints:
-        """The walltimes, at least 1 s."""
+        """Return the walltimes, at least 1 s."""
         self._expected = np.maximum(workload.walltime, 1)
         return self._expected
 
     def predict(self, job: int) -> int:
-        """The job's walltime, at least 1 s."""
+        """Return the walltime of the job, at least 1 s."""
         return int(self._expected[job])
 
     def learn(self, job: int, took: int) -> tuple[int, ...]:
-        """Nothing is learnt: no user's expectations change."""
+        """Return no users: nothing is learned."""
         return ()
 
 
 class Real:
-    """The clairvoyant: every job takes its runtime, at least 1 s, also beyond its walltime.
+    """A predictor that knows the runtime of each job, also if it is longer than the walltime.
 
-    ``kill_at_walltime``: jobs are ended at their walltime, so none takes longer than that.
+    Parameters
+    ----------
+    kill_at_walltime : bool
+        Whether jobs are killed at their walltime, so that none runs longer.
     """
 
     name = "real"
@@ -76,24 +103,25 @@ class Real:
         self._kill = kill_at_walltime
 
     def begin(self, workload: Workload) -> Ints:
-        """What the jobs will take, at least 1 s."""
+        """Return the durations of all jobs in the replay, at least 1 s."""
         took = np.minimum(workload.runtime, workload.walltime) if self._kill else workload.runtime
         self._expected = np.maximum(took, 1)
         return self._expected
 
     def predict(self, job: int) -> int:
-        """What the job will take, at least 1 s."""
+        """Return the duration of the job in the replay, at least 1 s."""
         return int(self._expected[job])
 
     def learn(self, job: int, took: int) -> tuple[int, ...]:
-        """Nothing is learnt: no user's expectations change."""
+        """Return no users: nothing is learned."""
         return ()
 
 
 class LastTwo:
-    """The mean, rounded up, of what the last two ended jobs of the same user took, capped by the walltime.
+    """A predictor from the last two jobs of the same user that have ended [Bridi2018, 2.3].
 
-    One ended job: what that one took; none: the walltime.
+    It returns ``min(walltime, ceil((a + b) / 2))``, where a and b are the runtimes of these jobs. After one job it
+    returns ``min(walltime, a)``, before that the walltime.
     """
 
     name = "last-two"
@@ -102,20 +130,20 @@ class LastTwo:
         self.notes: tuple[str, ...] = ()
 
     def begin(self, workload: Workload) -> None:
-        """Nothing is known of any user."""
+        """Start without any ended job."""
         self.notes = _notes_on_users(workload)
         self._user: list[int] = workload.user.tolist()
         self._walltime: list[int] = np.maximum(workload.walltime, 1).tolist()
-        self._took: dict[int, tuple[int, int]] = {}  # of a user: the last and the one before
+        self._took: dict[int, tuple[int, int]] = {}  # user -> runtimes of the last job and of the job before
 
     def predict(self, job: int) -> int:
-        """The mean of the user's last two, or the walltime."""
+        """Return the mean runtime of the user's last two jobs, at most the walltime."""
         walltime = self._walltime[job]
         took = self._took.get(self._user[job])
         return walltime if took is None else min(walltime, (took[0] + took[1] + 1) // 2)
 
     def learn(self, job: int, took: int) -> tuple[int, ...]:
-        """The job is now the last of its user; that user."""
+        """Record the job as the last of its user; return this user."""
         user, took = self._user[job], max(1, took)
         before = self._took.get(user)
         self._took[user] = (took, took if before is None else before[0])
@@ -123,21 +151,23 @@ class LastTwo:
 
 
 class DataDriven:
-    """What the latest ended job of the same user that looks the same took, capped by the walltime.
+    """A predictor from the last similar job of the same user that has ended [Galleguillos2019, 5].
 
-    Which jobs look the same is decided by the first of these rules that finds an ended job:
+    It returns the runtime of that job, at most the walltime. The first of these rules that finds an ended job decides
+    which jobs are similar:
 
     1. same name, queue, walltime and requests (units, and amount of each resource per unit);
-    2. as 1, but a name with the same prefix (see ``prefix``);
-    3. same name, queue and walltime, whatever the requests;
-    4. as 3, but a name with the same prefix;
+    2. as rule 1, but with the same prefix of the name (see ``prefix``);
+    3. same name, queue and walltime, with any requests;
+    4. as rule 3, but with the same prefix of the name;
     5. same name;
-    6. a name with the same prefix.
+    6. same prefix of the name.
 
-    No rule finds one: the walltime. Among several, the job that ended last (at one moment: the one learnt last); rules 3
-    and 4 first take those with the most similar requests. The distance of two requests is the sum, over the units and
-    the amounts per unit, of the absolute logarithm of their ratio, so that it depends on no unit of measure; an amount of 0
-    counts as half of the least amount of that resource that any job of the trace asks for.
+    If no rule finds a job, the prediction is the walltime. If a rule finds several jobs, it takes the one that ended
+    last (of those that ended at the same time, the one learned last). Rules 3 and 4 first keep the jobs with the
+    smallest distance of requests. The distance of the requests a and b is ``sum_i |log(a[i] / b[i])|``, where i runs
+    over the number of units and the amounts per unit; so it does not depend on units of measure. An amount of 0 counts
+    as half of the smallest positive amount of that resource in the trace.
     """
 
     name = "data-driven"
@@ -146,7 +176,7 @@ class DataDriven:
         self.notes: tuple[str, ...] = ()
 
     def begin(self, workload: Workload) -> None:
-        """Nothing is known of any user."""
+        """Start without any ended job."""
         self.notes = (*_notes_on_users(workload), *_notes_on_names(workload))
         stems: dict[str, int] = {}
         stem_of = np.array([stems.setdefault(prefix(p), len(stems)) for p in workload.programs], np.int64)
@@ -170,7 +200,7 @@ class DataDriven:
         self._walltime: list[int] = np.maximum(workload.walltime, 1).tolist()
 
     def predict(self, job: int) -> int:
-        """What the job found by the first rule took, or the walltime."""
+        """Return the runtime that the first matching rule finds, at most the walltime; without one the walltime."""
         walltime = self._walltime[job]
         for rule in self._rules:
             took = rule.find(job)
@@ -179,11 +209,11 @@ class DataDriven:
         return walltime
 
     def rule(self, job: int) -> int:
-        """The number of the rule that ``predict`` goes by now, 1 to 6; 0: none, the walltime."""
+        """Return the number of the rule that ``predict`` would use now, 1 to 6; 0 if none matches."""
         return next((number for number, rule in enumerate(self._rules, 1) if rule.find(job)), 0)
 
     def learn(self, job: int, took: int) -> tuple[int, ...]:
-        """The job is now the latest of all that looks like it; its user."""
+        """Record the job as the last one of its groups; return its user."""
         took = max(1, took)
         for rule in self._rules:
             rule.learn(job, took)
@@ -191,14 +221,14 @@ class DataDriven:
 
 
 class _Latest:
-    """What the latest ended job of each group took; a job's group is a number."""
+    """The runtime of the last ended job of each group; ``group`` holds the group of each job."""
 
     def __init__(self, group: Ints) -> None:
         self._group: list[int] = group.tolist()
         self._took: dict[int, int] = {}
 
     def find(self, job: int) -> int:
-        """What the latest took, in seconds; 0: none has ended."""
+        """Return the runtime of the last ended job of this job's group, in seconds; 0 if none has ended."""
         return self._took.get(self._group[job], 0)
 
     def learn(self, job: int, took: int) -> None:
@@ -206,10 +236,11 @@ class _Latest:
 
 
 class _Similar:
-    """What the latest ended job with the most similar requests took, in the group of a job.
+    """The runtime of the last ended job with the most similar requests, in the group of a job.
 
-    Per group the requests seen, in order of first appearance, each with the latest job that had it; and per request asked
-    for, which of the requests seen are nearest, so that only those new since the last question are compared.
+    ``kind`` numbers the distinct requests. For each group, the kinds seen so far are kept in order of first appearance,
+    each with its last job. For each (group, kind) looked up, the nearest kinds are kept, so that the next lookup
+    compares only the kinds that are new.
     """
 
     def __init__(self, group: Ints, kind: Ints, logs: list[tuple[float, ...]]) -> None:
@@ -217,12 +248,12 @@ class _Similar:
         self._kind: list[int] = kind.tolist()
         self._logs = logs
         self._clock = 0
-        self._seen: dict[int, dict[int, tuple[int, int]]] = {}  # group -> kind -> (when learnt, what it took)
-        self._order: dict[int, list[int]] = {}  # group -> kinds
-        self._nearest: dict[tuple[int, int], tuple[int, float, list[int]]] = {}  # (kinds compared, distance, kinds)
+        self._seen: dict[int, dict[int, tuple[int, int]]] = {}  # group -> kind -> (time of learning, runtime)
+        self._order: dict[int, list[int]] = {}  # group -> kinds in order of first appearance
+        self._nearest: dict[tuple[int, int], tuple[int, float, list[int]]] = {}  # -> (kinds compared, distance, kinds)
 
     def find(self, job: int) -> int:
-        """What the latest of the most similar took, in seconds; 0: none has ended."""
+        """Return the runtime of the last of the most similar jobs, in seconds; 0 if none has ended."""
         group = self._group[job]
         seen = self._seen.get(group)
         return max(seen[k] for k in self._near(group, self._kind[job]))[1] if seen else 0
@@ -253,7 +284,7 @@ class _Similar:
 
 
 def _group(*columns: Ints) -> Ints:
-    """Rows numbered so that two have the same number if and only if they agree in all columns."""
+    """Return a number for each row; two rows have the same number if and only if they agree in all columns."""
     found = np.unique(columns[0], return_inverse=True)[1].reshape(-1)
     for column in columns[1:]:
         numbers = np.unique(column, return_inverse=True)[1].reshape(-1)
@@ -262,35 +293,35 @@ def _group(*columns: Ints) -> Ints:
 
 
 def _kinds(workload: Workload) -> tuple[Ints, list[tuple[float, ...]]]:
-    """Of each job the number of its requests (units and amounts per unit); of each number their logarithms."""
+    """Return the kind of each job, and for each kind the logarithms of its units and amounts per unit."""
     kind = _group(workload.units, workload.request_kind)
     _, sample = np.unique(kind, return_index=True)
     amounts = np.column_stack([workload.units, workload.request])[sample].astype(np.float64)
     for column in amounts.T:
-        asked = column[column > 0]
-        column[column <= 0] = asked.min() / 2 if asked.size else 1.0
+        positive = column[column > 0]
+        column[column <= 0] = positive.min() / 2 if positive.size else 1.0
     return kind, [tuple(row) for row in np.log(amounts).tolist()]
 
 
 def _notes_on_users(workload: Workload) -> tuple[str, ...]:
     nameless = _nameless(workload.users, workload.user)
     if nameless == len(workload):
-        return ("the trace has no users: all jobs are taken as those of one user",)
-    return (f"{nameless} jobs have no user: they are taken as those of one user",) if nameless else ()
+        return ("the trace has no users: the predictor treats all jobs as jobs of one user",)
+    return (f"{nameless} jobs have no user: the predictor treats them as jobs of one user",) if nameless else ()
 
 
 def _notes_on_names(workload: Workload) -> tuple[str, ...]:
     nameless = _nameless(workload.programs, workload.program)
     if nameless == len(workload):
         return (
-            "the trace has no program names: similar jobs are those of the user with the same queue, walltime and requests, "
-            "then with the same queue and walltime, then any",
+            "the trace has no program names: similar jobs of a user are those with the same queue, walltime and "
+            "requests, then those with the same queue and walltime, then all",
         )
-    return (f"{nameless} jobs have no program name: they are taken as runs of one program",) if nameless else ()
+    return (f"{nameless} jobs have no program name: the predictor treats them as one program",) if nameless else ()
 
 
 def _nameless(names: tuple[str, ...], column: Ints) -> int:
-    """How many jobs have an empty name."""
+    """Return how many jobs have an empty name."""
     return int(np.isin(column, [k for k, name in enumerate(names) if not name.strip()]).sum())
 
 
@@ -303,10 +334,13 @@ PREDICTORS: dict[str, Callable[[], Predictor]] = {
 
 
 def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
-    """A new predictor by its name; ``kill_at_walltime``: jobs are ended at their walltime, which ``real`` foresees.
+    """Return a new predictor by its name.
 
-    The others never expect more than the walltime. Raises UnknownName with the near names.
+    ``kill_at_walltime`` says whether jobs are killed at their walltime; it only changes ``real``. Raises UnknownName,
+    with similar names, if there is no such predictor.
 
+    Examples
+    --------
     >>> predictor("last-two").name
     'last-two'
     """

@@ -1,1 +1,1 @@
-"""The event loop of the simulator, its state, its result and the verification of a replay."""
+"""The event loop of the simulator, the protocol of dispatchers, the result of a replay and its verification."""

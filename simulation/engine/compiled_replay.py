@@ -1,6 +1,7 @@
-"""A whole replay under a compiled policy, event after event, without leaving compiled code.
+"""A whole replay under a compiled policy, in one loop of compiled code.
 
-One loop per kind of decision: in one compiled function with all three, each decision would pay for the largest.
+There is one loop per kind of policy. A single loop with all three kinds would pass the arguments of the largest kernel
+in every decision and would be slower.
 """
 
 from __future__ import annotations
@@ -39,14 +40,18 @@ def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, event
 
 
 class Kernel(NamedTuple):
-    """``decide``: one decision; ``replay``: up to so many events, False if nothing happens any more."""
+    """The compiled functions of a policy.
+
+    ``decide(trace, state, rules)`` makes one decision. ``replay(trace, state, rules, period, events)`` replays at most
+    ``events`` events, and returns False if there are no more events.
+    """
 
     decide: Callable[[TraceArrays, State, Rules], None]
     replay: Callable[[TraceArrays, State, Rules, int, int], bool]
 
 
 def kernel(rules: Rules) -> Kernel:
-    """The kernels of a policy, by how many reservations it holds."""
+    """Return the compiled functions for the number of reservations: none, one (EASY), or several."""
     if rules.reservations == 0:
         return Kernel(by_rule, replay_by_rule)
     return Kernel(easy, _easy) if rules.reservations == 1 else Kernel(backfill, _backfill)

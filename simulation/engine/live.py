@@ -1,6 +1,7 @@
-"""A replay event by event: dispatchers in Python, predictors that learn, decisions charged to the clock.
+"""A replay in Python, event by event.
 
-The state and its events are those of ``heuristics.event_state``.
+It serves dispatchers written in Python, predictors that learn during the replay, and decisions that take simulated
+time. State and events are those of ``heuristics.kernels.events.state``.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ from ..policies.policy import Policy
 from . import compiled_replay as kernels
 from .answer import fault_of
 from .moment import Decision, Dispatcher, Moment, Start
-from .progress import OnProgress, Progress, ReplayPlan, check_all_started, rules_of
+from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 
-TELL_EVERY = 0.2  # seconds
+TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
 
 
 @compiled
 def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
-    """Which of the waiting jobs may start now by their calendars."""
+    """Return the mask of the waiting jobs that their calendars allow to start now."""
     found = np.empty(state.clock[WAITING], np.bool_)
     for i in range(found.size):
         found[i] = may_start(trace, state.waiting[i], state.clock[NOW])
@@ -59,7 +60,7 @@ def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
 
 @compiled
 def any_fits(trace: TraceArrays, state: State) -> bool:
-    """Whether any waiting job could start now, were it alone."""
+    """Return whether at least one waiting job could start now, alone on the free places."""
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
         if may_start(trace, j, state.clock[NOW]) and (
@@ -70,12 +71,18 @@ def any_fits(trace: TraceArrays, state: State) -> bool:
 
 
 class LiveReplay:
-    """One replay, its state and the books about its decisions."""
+    """One replay: its state and the statistics of its decisions.
 
-    def __init__(self, plan: ReplayPlan, known: Ints | None, told: OnProgress | None) -> None:
-        self.plan, self.told = plan, told
-        self.fixed = known is not None
-        self.state = new_state(plan.trace, known if known is not None else np.ones(len(plan.workload), np.int64))
+    ``waiting``, ``running`` and ``by_user`` identify jobs by their row in the workload, ``expected`` (seconds; waiting
+    and running jobs) and ``row`` by their id. ``fixed``: the expected durations never change. ``rules``: the policy as
+    the kernels take it, None if it is out of date. ``debt``: wall time of decisions, below 1 s, that has not yet passed
+    on the simulated clock.
+    """
+
+    def __init__(self, plan: ReplayPlan, fixed: Ints | None, on_progress: OnProgress | None) -> None:
+        self.plan, self.on_progress = plan, on_progress
+        self.fixed = fixed is not None
+        self.state = new_state(plan.trace, fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
         self.rules: Rules | None = None
         self.waiting: dict[int, Job] = {}
         self.running: dict[int, Running] = {}
@@ -88,10 +95,10 @@ class LiveReplay:
         self.endings: Counter[str] = Counter()
         self.seconds: dict[str, list[float]] = {part: [] for part in ("total", "model", "solve", "allocate")}
         self.gains: list[float] = []
-        self.began = self.last_told = time.perf_counter()
+        self.began = self.last_report = time.perf_counter()
 
     def run(self) -> Simulation:
-        """ReplayPlan to the end. Raises SimulationError."""
+        """Replay all events and return the result. Raises SimulationError."""
         plan, state = self.plan, self.state
         if not isinstance(plan.dispatcher, Policy):
             self._begin(plan.dispatcher)
@@ -103,7 +110,7 @@ class LiveReplay:
             last_call, started = standstill.reached(), state.clock[STARTED]
             moved = self._decide() if state.clock[WAITING] > 0 else False
             if self._stopped():
-                notes = ("stopped before its end",)
+                notes = (STOPPED,)
                 break
             if last_call and state.clock[STARTED] == started:
                 break
@@ -119,11 +126,12 @@ class LiveReplay:
             dispatcher.begin(plan.platform, plan.workload.queues, plan.seed)
         except Exception as e:
             raise SimulationError(
-                f"dispatcher {plan.name} raised as the replay began: {type(e).__name__}: {e}", partial=self.result()
+                f"dispatcher {plan.name} raised in begin, before the replay: {type(e).__name__}: {e}",
+                partial=self.result(),
             ) from e
 
     def result(self, notes: tuple[str, ...] = ()) -> Simulation:
-        """What has been replayed so far."""
+        """Return the result of the replay so far."""
         seconds = time.perf_counter() - self.began
         total = math.fsum(self.seconds["total"])
         decisions = Decisions(
@@ -138,15 +146,18 @@ class LiveReplay:
         return self.plan.result(self.state, decisions, seconds, notes)
 
     def _stopped(self) -> bool:
-        if self.told is None or time.perf_counter() - self.last_told < TELL_EVERY:
+        """Call ``on_progress`` if it is time to; return whether it asks to stop."""
+        if self.on_progress is None or time.perf_counter() - self.last_report < TELL_EVERY:
             return False
-        self.last_told = time.perf_counter()
+        self.last_report = time.perf_counter()
         clock = self.state.clock
-        news = Progress(int(clock[STARTED]), len(self.plan.workload), int(clock[NOW]), self.last_told - self.began)
-        return self.told(news) is False
+        progress = Progress(
+            int(clock[STARTED]), len(self.plan.workload), int(clock[NOW]), self.last_report - self.began
+        )
+        return self.on_progress(progress) is False
 
     def _learn(self) -> None:
-        """The books after the completions and arrivals of this instant; expectations that they change."""
+        """Record the completions and arrivals of this event, and update the expected durations that they change."""
         plan, state = self.plan, self.state
         changed: set[int] = set()
         for j in state.ended[: state.clock[ENDED]].tolist():
@@ -168,7 +179,7 @@ class LiveReplay:
             self.row[self.waiting[j].id] = j
 
     def _expect(self, jobs: list[int]) -> None:
-        """Ask the predictor about waiting jobs; a compiled policy orders them anew."""
+        """Predict the durations of these waiting jobs; if there are any, a policy sorts the queue again."""
         for j in jobs:
             predicted = self.plan.predictor.predict(j)
             if not is_whole(predicted):
@@ -181,22 +192,22 @@ class LiveReplay:
             self.rules = None
 
     def _job(self, j: int) -> Job:
-        """What a dispatcher may know of a job: everything but its runtime."""
+        """Return the job as a dispatcher sees it: without its runtime."""
         return replace(self.plan.workload.job(j), runtime=None)
 
     def _decide(self) -> bool:
-        """One decision, if one is worth making; True if the clock has moved on by it."""
+        """Make one decision, unless no job could start; return whether it moved the simulated clock."""
         plan, state = self.plan, self.state
         began = time.perf_counter()
         if isinstance(plan.dispatcher, Policy):
-            self._by_policy(plan.dispatcher)
+            self._apply_policy(plan.dispatcher)
         elif not any_fits(plan.trace, state):
             self.skipped += 1
             return False
         else:
-            decision = self._asked(plan.dispatcher)
+            decision = self._decision_of(plan.dispatcher)
             took = time.perf_counter() - began
-            self._note(decision, took)
+            self._count(decision, took)
             moved = self._charge(took)
             self._apply(decision, moved)
             return moved
@@ -206,7 +217,7 @@ class LiveReplay:
         return self._charge(took)
 
     def _charge(self, took: float) -> bool:
-        """Let the time of a decision pass on the simulated clock, in whole seconds; the rest is owed."""
+        """Add the wall time of a decision to the simulated clock, in whole seconds; the rest is kept in ``debt``."""
         if not self.plan.charge:
             return False
         self.debt += took
@@ -216,22 +227,22 @@ class LiveReplay:
             advance(self.plan.trace, self.state, int(self.state.clock[NOW]) + whole)
         return whole > 0
 
-    def _by_policy(self, policy: Policy) -> None:
+    def _apply_policy(self, policy: Policy) -> None:
         plan, state = self.plan, self.state
         if self.rules is None:
             self.rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")
             state.clock[SORTED] = 0
         kernels.kernel(self.rules).decide(plan.trace, state, self.rules)
         for j in [j for j in self.waiting if state.start[j] >= 0]:
-            self._gone(j)
+            self._dequeue(j)
 
-    def _gone(self, j: int) -> Job:
-        """Job j waits no more."""
+    def _dequeue(self, j: int) -> Job:
+        """Remove job j from the waiting jobs and return it."""
         self.by_user[int(self.plan.workload.user[j])].discard(j)
         return self.waiting.pop(j)
 
-    def _asked(self, dispatcher: Dispatcher) -> Decision:
-        """The dispatcher's answer; whatever it raises is told with the time."""
+    def _decision_of(self, dispatcher: Dispatcher) -> Decision:
+        """Call the dispatcher and return its decision; turn an exception into a SimulationError with the time."""
         plan, state = self.plan, self.state
         now = int(state.clock[NOW])
         moment = Moment(
@@ -247,7 +258,7 @@ class LiveReplay:
         try:
             answer = dispatcher.decide(moment)
             if isinstance(answer, Decision) and isinstance(answer.starts, Iterator):
-                answer.starts = list(answer.starts)  # what makes them may raise, too
+                answer.starts = list(answer.starts)  # a generator may raise, too
         except SimulationError:
             raise
         except Exception as e:
@@ -261,7 +272,8 @@ class LiveReplay:
             self._refuse(fault.job, None, fault.why)
         return answer
 
-    def _note(self, decision: Decision, took: float) -> None:
+    def _count(self, decision: Decision, took: float) -> None:
+        """Add one call of ``took`` seconds to the statistics."""
         self.made += 1
         self.endings[decision.ended] += 1
         self.urgent += decision.urgent
@@ -272,7 +284,11 @@ class LiveReplay:
             self.gains.append(decision.gain)
 
     def _apply(self, decision: Decision, moved: bool) -> None:
-        """Start what was decided, checked one by one. If the clock has moved, what the calendar forbids by now waits on."""
+        """Check and start the jobs of a decision, one after the other.
+
+        If the decision took simulated time (``moved``), jobs whose calendar has closed in the meantime stay in the
+        queue.
+        """
         trace, state = self.plan.trace, self.state
         for start in decision.starts:
             j = self._waiting_row(start)
@@ -281,30 +297,34 @@ class LiveReplay:
             entries = self._checked(start, j)
             keep_places(trace, state, j, entries)
             begin(trace, state, j)
-            job, now = self._gone(j), int(state.clock[NOW])
+            job, now = self._dequeue(j), int(state.clock[NOW])
             self.running[j] = Running(job, now, dict(start.nodes), now + int(state.expected[j]))
         compact(state)
 
     def _waiting_row(self, start: Start) -> int:
         j = self.row.get(start.job)
         if j is None:
-            self._refuse(start.job, None, f"there is no job {start.job!r} in the queue")
+            self._refuse(start.job, None, f"there is no job {start.job!r} in the queue; use the ids of moment.waiting")
         if j not in self.waiting:
             self._refuse(start.job, None, f"job {start.job!r} has started already, at {int(self.state.start[j])}")
         return j
 
     def _checked(self, start: Start, j: int) -> int:
-        """Whether the job may start so; the number of places, which are noted in the scratch."""
+        """Check one start; write its nodes to ``state.chosen`` and ``state.put``, and return how many there are."""
         trace, state = self.plan.trace, self.state
         if not may_start(trace, j, state.clock[NOW]):
-            self._refuse(start.job, None, f"the calendar of job {start.job!r} does not let it start")
-        placed = sum(start.nodes.values())
-        if placed != trace.units[j] or any(u < 1 for u in start.nodes.values()):
-            self._refuse(start.job, None, f"job {start.job!r} has {int(trace.units[j])} units, not {dict(start.nodes)}")
+            self._refuse(start.job, None, f"the calendars of job {start.job!r} do not allow a start now (may_start)")
+        total = sum(start.nodes.values())
+        if total != trace.units[j] or any(u < 1 for u in start.nodes.values()):
+            self._refuse(
+                start.job,
+                None,
+                f"job {start.job!r} has {int(trace.units[j])} units; the units of its start are {dict(start.nodes)}",
+            )
         for k, (node, units) in enumerate(start.nodes.items()):
             n = self.nodes.get(node)
             if n is None:
-                self._refuse(start.job, node, f"there is no node {node!r}")
+                self._refuse(start.job, node, f"the platform has no node {node!r}, which job {start.job!r} should use")
             need = units * trace.request[j]
             for r in np.flatnonzero(need > state.free[n]).tolist():
                 resource = self.plan.platform.resources[r]

@@ -1,4 +1,60 @@
-"""What a dispatcher sees at one moment and what it answers; never a runtime."""
+"""The protocol of dispatchers: the input (``Moment``) and the output (``Decision``) of one call.
+
+How to write a dispatcher
+-------------------------
+A dispatcher is an object with an attribute ``name`` and two methods, ``begin`` and ``decide``. No base class is needed.
+Pass the object to ``schedlab.simulate(..., dispatcher=...)``.
+
+1. The simulator calls ``begin`` once, before the replay.
+2. At each event (a job ends, a job arrives, a calendar opens, or a multiple of ``period``) it first ends jobs, then
+   adds the new jobs to the queue, then calls ``decide`` once. It skips the call if no waiting job could start now, even
+   alone on the free nodes. With ``charge_decisions``, the wall time of the call passes on the simulated clock before
+   the jobs start, and ``decide`` is called again at the new time.
+3. ``decide`` returns a ``Decision`` with the jobs that start now and their nodes. All other jobs stay in the queue.
+
+The simulator checks each start, in the given order, against these rules:
+
+- The job is in ``moment.waiting`` and its entry of ``moment.may_start`` is True. A job starts at most once.
+- The numbers of units are whole, at least 1, and their sum is ``job.units``.
+- Every node is in ``moment.platform.nodes`` and has enough free capacity after the starts before this one.
+
+A start that breaks a rule, a result that is not a ``Decision``, and an exception in ``begin`` or ``decide`` end the
+replay with ``SimulationError``. The same holds for jobs that are never started: the replay fails when no job runs, no
+job arrives, all calendars of the waiting jobs have opened, and jobs still wait.
+
+Times are whole seconds. A dispatcher never sees a runtime, only the walltime and the expected duration of a job.
+
+Examples
+--------
+First come, first served, one job after the other, on nodes in the order of the platform:
+
+>>> import schedlab as sl
+>>> from schedlab.simulation.engine.moment import Decision, Moment, Start
+>>> class FirstCome:
+...     name = "first-come"
+...
+...     def begin(self, platform, queues, seed):
+...         pass
+...
+...     def decide(self, moment: Moment) -> Decision:
+...         free, starts = moment.free.copy(), []
+...         for job, may_start in zip(moment.waiting, moment.may_start):
+...             request = [job.request.get(r, 0) for r in moment.platform.resources]
+...             nodes, left = {}, job.units
+...             for n, name in enumerate(moment.platform.nodes):
+...                 fits = min([left, *(f // q for f, q in zip(free[n], request) if q > 0)])
+...                 if fits > 0:
+...                     nodes[name], left = int(fits), left - int(fits)
+...             if not may_start or left > 0:
+...                 break  # later jobs do not overtake this job
+...             for name, units in nodes.items():
+...                 free[moment.platform.nodes.index(name)] -= [units * q for q in request]
+...             starts.append(Start(job.id, nodes))
+...         return Decision(starts)
+>>> run = sl.simulate("eurora_99", dispatcher=FirstCome())
+>>> run.violations, int((run.start >= 0).sum())
+([], 99)
+"""
 
 from __future__ import annotations
 
@@ -15,7 +71,20 @@ Ints = NDArray[np.int64]
 
 
 class Start(NamedTuple):
-    """Start a waiting job now, its units on these nodes: {node name: units}."""
+    """A waiting job that starts now, with the nodes of its units.
+
+    Parameters
+    ----------
+    job : str
+        The ``id`` of the job.
+    nodes : mapping of str to int
+        Node name -> number of units of the job on this node, at least 1. The numbers sum to ``job.units``.
+
+    Examples
+    --------
+    >>> Start("job-1", {"gpu-1": 2, "gpu-2": 1})  # three units on two nodes
+    Start(job='job-1', nodes={'gpu-1': 2, 'gpu-2': 1})
+    """
 
     job: str
     nodes: Mapping[str, int]
@@ -23,13 +92,32 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True)
 class Moment:
-    """The machine and the queue at ``now``, as a real dispatcher would see them.
+    """The state of the machine and of the queue at one time: the input of ``Dispatcher.decide``.
 
-    ``waiting``: the jobs submitted and not started, in order of arrival, each with the user's walltime and no runtime;
-    ``expected``: job id -> the duration to reckon with, in seconds, from the predictor in use (waiting and running jobs);
-    ``may_start``: which of the waiting jobs the calendars allow to start now; ``running``: with ``end`` = start +
-    expected duration, which has passed already if the job was underestimated; ``free`` (nodes x resources): what is free
-    now on each of ``platform.nodes``.
+    Parameters
+    ----------
+    now : int
+        The current time in seconds, on the clock of the trace.
+    platform : Platform
+        All nodes of the machine, busy or free.
+    queues : sequence of Queue
+        The queues that the jobs name in ``Job.queue``.
+    waiting : sequence of Job
+        The jobs that have arrived (at ``Job.release``: the submit time, or the job's earliest start if that is later)
+        and have not started, in order of arrival. ``Job.runtime`` is None.
+    expected : mapping of str to int
+        Job id -> expected duration in seconds, at least 1, from the predictor of the replay. It holds the waiting and
+        the running jobs. The simulator changes this mapping after the call: read it, do not modify it, copy it to keep
+        it.
+    may_start : ndarray of bool, shape (len(waiting),)
+        Whether the calendars (the daily windows of the queue and the windows of the job) allow the job to start now.
+        Free nodes are not considered.
+    running : sequence of Running
+        The jobs that run, in order of their starts. ``end`` is the start plus the duration that was expected at the
+        start. It is in the past if the job runs longer than expected.
+    free : ndarray of int64, shape (nodes, resources)
+        The free amount of each resource on each node. Rows are in the order of ``platform.nodes``, columns in the order
+        of ``platform.resources``. The array is a copy, and the dispatcher may change it.
     """
 
     now: int
@@ -43,37 +131,88 @@ class Moment:
 
 
 Ended = Literal["trivial", "optimal", "limit", "no-gain", "infeasible", "nothing"]
+"""How one call of a dispatcher ended.
+
+- ``trivial``: no solver was needed, as all candidates fit, or no job could start.
+- ``optimal``: the solver proved its solution optimal.
+- ``limit``: the time limit stopped the solver.
+- ``no-gain``: the search stopped after several steps without improvement.
+- ``infeasible``: the solver proved that the model has no solution.
+- ``nothing``: the solver stopped without a solution and without a proof.
+"""
 
 
 @dataclass
 class Decision:
-    """How a call of a dispatcher went, for the statistics; what is not known stays None.
+    """The output of ``Dispatcher.decide``: the jobs that start now, and statistics of the call.
 
-    ``ended``: "trivial": all that could start now fits, or nothing was to decide: no solver was asked; "optimal":
-    proven; "limit": cut by the time limit; "no-gain": steps without improvement ended it; "infeasible": proven to have no
-    solution; "nothing": the solver ended without a solution. ``gain``: by how much the solver improved the objective
-    over its warm start, relative; 0 if it ended with the start itself.
+    Only ``starts`` changes the replay. The other fields go into the statistics; leave them at their defaults if the
+    dispatcher does not know them.
+
+    Parameters
+    ----------
+    starts : iterable of Start
+        The jobs that start now. An empty list starts no job.
+    ended : str
+        How the call ended, one of ``Ended``.
+    gain : float, optional
+        Relative improvement of the objective over the warm start, ``(start - end) / |start|``; 0 if the solver returned
+        the warm start. None: unknown.
+    seconds : mapping of str to float
+        Wall time of the parts ``"model"``, ``"solve"`` and ``"allocate"`` of the call, in seconds.
+    jobs : int
+        Number of jobs in the model of this call.
+    urgent : int
+        Number of jobs that ``max_stretch`` put before all others.
     """
 
     starts: Iterable[Start]
     ended: Ended = "trivial"
     gain: float | None = None
-    seconds: Mapping[str, float] = field(default_factory=dict)  # "model", "solve", "allocate"
-    jobs: int = 0  # in the model
-    urgent: int = 0  # jobs that max_stretch put first
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    jobs: int = 0
+    urgent: int = 0
 
 
 class Dispatcher(Protocol):
-    """Decides, at each event, which waiting jobs start now and where.
+    """An object that decides at each event which waiting jobs start now, and on which nodes.
 
-    A dispatcher is asked after the completions and the arrivals of a moment. It may keep what it likes between calls;
-    ``begin`` is called once before a replay.
+    The module docstring gives the order of the calls, the rules for a valid decision, and an example. A dispatcher may
+    keep data between calls.
+
+    Attributes
+    ----------
+    name : str
+        The name in results and error messages.
     """
 
     name: str
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
-        """A replay begins."""
+        """Prepare for a replay; called once before the first event.
+
+        Discard everything that was kept from an earlier replay.
+
+        Parameters
+        ----------
+        platform : Platform
+            The machine of the replay.
+        queues : sequence of Queue
+            All queues of the workload.
+        seed : int
+            The seed for random choices; the argument ``seed`` of ``simulate``.
+        """
 
     def decide(self, moment: Moment) -> Decision:
-        """What starts now."""
+        """Return the jobs that start now.
+
+        Parameters
+        ----------
+        moment : Moment
+            The state of the machine and of the queue.
+
+        Returns
+        -------
+        Decision
+            The starts, and statistics of this call.
+        """

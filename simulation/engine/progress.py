@@ -1,4 +1,4 @@
-"""How far a replay is, and the check of its end."""
+"""The data of a replay, its progress, and the check that all jobs have started."""
 
 from __future__ import annotations
 
@@ -22,7 +22,19 @@ STOPPED = "stopped before its end"
 
 
 class Progress(NamedTuple):
-    """How far a replay is: jobs started, of how many; the simulated time; wall seconds."""
+    """The progress of a replay: the argument of ``on_progress``.
+
+    Parameters
+    ----------
+    started : int
+        Number of jobs that have started.
+    jobs : int
+        Number of jobs in the workload.
+    now : int
+        Simulated time in seconds.
+    seconds : float
+        Wall time since the begin of the replay, in seconds.
+    """
 
     started: int
     jobs: int
@@ -30,12 +42,17 @@ class Progress(NamedTuple):
     seconds: float
 
 
-OnProgress = Callable[[Progress], Any]
+OnProgress = Callable[[Progress], Any]  # the replay stops if it returns False
 
 
 @dataclass(frozen=True)
 class ReplayPlan:
-    """What is replayed, with the arrays of it."""
+    """All inputs of a replay.
+
+    ``name`` is the name of the dispatcher. ``period`` is in seconds, 0 for none. ``charge``: decisions take simulated
+    time. ``by_count``: nodes are interchangeable and the replay only counts them. ``killed``: mask of the jobs that end
+    at their walltime. ``trace``: the workload and the platform as arrays.
+    """
 
     workload: Workload
     platform: Platform
@@ -51,7 +68,7 @@ class ReplayPlan:
     killed: Any
 
     def result(self, state: State, decisions: Decisions, seconds: float, notes: tuple[str, ...] = ()) -> Simulation:
-        """What has been replayed; jobs that run are taken to run to their end."""
+        """Return the result of the replay so far; running jobs get the end that their runtime gives."""
         started = state.start >= 0
         return Simulation(
             workload=self.workload,
@@ -73,7 +90,24 @@ class ReplayPlan:
 
 
 def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> Rules:
-    """A policy as the kernels take it."""
+    """Return a policy in the form that the compiled kernels take.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    workload : Workload
+        The jobs.
+    expected : ndarray of int64, shape (jobs,)
+        Expected durations in seconds.
+    best : bool
+        Whether the allocator is best-fit (else first-fit).
+
+    Returns
+    -------
+    Rules
+        Priority of each job, and the options of the policy.
+    """
     key = policy.key(workload, expected)
     base, slope = key if isinstance(key, tuple) else (key, np.zeros(len(workload)))
     return Rules(
@@ -88,14 +122,14 @@ def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> 
 
 
 def check_all_started(plan: ReplayPlan, state: State, found: Simulation) -> None:
-    """Raise SimulationError if jobs wait when nothing happens any more."""
+    """Raise SimulationError if jobs still wait although no event is left."""
     waiting = int(state.clock[WAITING])
     if waiting:
         job = plan.workload.ids[int(state.waiting[0])]
         last = int(max(found.end.max(), plan.trace.release.max()))
         raise SimulationError(
-            f"job {job!r} waits for ever: at {last} nothing runs and nothing arrives any more, and {plan.name} has not "
-            f"started {waiting} waiting job{'s' * (waiting > 1)}",
+            f"job {job!r} waits forever: after time {last} no job runs and no job arrives, and dispatcher {plan.name} "
+            f"has not started {waiting} waiting job{'s' * (waiting > 1)}",
             job=job,
             time=last,
             partial=found,

@@ -1,4 +1,4 @@
-"""The result of a replay: when and where each job ran, how the decisions went."""
+"""The result of a replay: start, end and nodes of each job, and statistics of the decisions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,19 @@ Floats = NDArray[np.float64]
 
 
 class NodeRanges(NamedTuple):
-    """Where units run: job k has the ranges ``first[k] .. first[k + 1] - 1``, each of the nodes ``low .. high`` (both
-    included, as ``platform.nodes`` counts them) with ``units`` units on every one of them."""
+    """The nodes of all jobs, as ranges of node numbers.
+
+    Job k has the ranges ``first[k] .. first[k + 1] - 1``.
+
+    Parameters
+    ----------
+    first : ndarray of int64, shape (jobs + 1,)
+        Index of the first range of each job; ``first[0]`` is 0, the last entry is the number of ranges.
+    low, high : ndarray of int64, shape (ranges,)
+        First and last node of the range, both included; indices into ``platform.nodes``.
+    units : ndarray of int64, shape (ranges,)
+        Units of the job on each single node of the range.
+    """
 
     first: Ints
     low: Ints
@@ -31,11 +42,25 @@ class NodeRanges(NamedTuple):
 
 @dataclass(frozen=True)
 class Decisions:
-    """The calls of a dispatcher. ``skipped``: calls not made, because no waiting job could have started.
+    """Statistics of the calls of a dispatcher in one replay.
 
-    ``ended``: of ``moment.Ended``, how many calls; ``seconds``: "total", "model", "solve", "allocate", an entry per call
-    (empty for compiled policies, which are timed as a whole); ``gains``: of the calls that reached a solver, the
-    improvement over the warm start; ``urgent``: jobs that ``max_stretch`` put first.
+    Parameters
+    ----------
+    made : int
+        Number of calls.
+    skipped : int
+        Number of events without a call, because no waiting job could have started.
+    ended : mapping of str to int
+        How the calls ended (``moment.Ended``) -> number of calls. Empty for policies.
+    seconds : mapping of str to ndarray
+        Wall time of each call in seconds, for the keys ``"total"``, ``"model"``, ``"solve"``, ``"allocate"``. Empty for
+        compiled replays, which are timed as a whole.
+    total_seconds : float
+        Wall time of all calls in seconds; for compiled replays, of the whole replay.
+    gains : ndarray of float
+        Relative improvement over the warm start, one entry per call that reported it (``Decision.gain``).
+    urgent : int
+        Sum of ``Decision.urgent``: how often ``max_stretch`` put a job before all others.
     """
 
     made: int
@@ -49,12 +74,48 @@ class Decisions:
 
 @dataclass
 class Simulation:
-    """A replay. Arrays have an entry per job of ``workload`` (jobs that the platform cannot hold are in its report).
+    """The result of ``simulate``: the schedule of a replay and its statistics.
 
-    ``start``, ``end``: seconds, -1 if the job was not started (only in what a failed replay left); ``killed``: by its
-    walltime; ``expected``: the duration reckoned with when it started; ``first_reserved``: the first reservation that a
-    backfilling policy gave it, -1 for none; ``violations``: what the check of the whole run found; ``seconds``: of the
-    replay, reading and checking aside.
+    Arrays have one entry per job of ``workload``. Times are seconds on the clock of the trace.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs that were replayed. Jobs that the platform cannot hold are in ``workload.report.dropped``.
+    platform : Platform
+        The machine.
+    dispatcher, predictor, allocator : str
+        Names of the dispatcher, the predictor and the allocator.
+    seed : int
+        The seed given to ``simulate``.
+    start, end : ndarray of int64, shape (jobs,)
+        Start and end, -1 if the job was not started (only in the result of a replay that failed or was stopped).
+    killed : ndarray of bool, shape (jobs,)
+        Whether the job was killed at its walltime.
+    expected : ndarray of int64, shape (jobs,)
+        The expected duration in seconds at the time of the start.
+    first_reserved : ndarray of int64, shape (jobs,)
+        The start that a policy with several reservations first planned for the job, -1 for none. A job that started
+        without waiting has its start here.
+    placement : NodeRanges
+        The nodes of each job.
+    decisions : Decisions
+        Statistics of the calls of the dispatcher.
+    seconds : float
+        Wall time of the replay in seconds, without reading and verification.
+    violations : list of Violation
+        All faults that the verification of the replay found; empty if the replay is valid.
+    notes : tuple of str
+        Remarks, for example about users that the trace does not name, or that the replay was stopped.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> run = sl.simulate("eurora_99", dispatcher="easy")
+    >>> run
+    Simulation(easy, 99 of 99 jobs, 0 violations)
+    >>> run.metrics.started, len(run.schedule().start)
+    (99, 99)
     """
 
     workload: Workload
@@ -76,28 +137,40 @@ class Simulation:
 
     @property
     def metrics(self) -> Any:
-        """Waits, slowdowns, utilisation, decisions: see ``dispatch.metrics.Metrics``."""
+        """Waits, slowdowns, utilisation, decisions: a ``schedlab.simulation.metrics.Metrics``."""
         from ..metrics import metrics
 
         return metrics(self)
 
     def schedule(self) -> Schedule:
-        """Starts and nodes as the offline problems have them."""
-        from ...heuristics.kernels.events.nodes import by_name  # reading a result needs no compiler, this does
+        """Return starts and nodes in the form that offline problems use; jobs that never started are left out."""
+        from ...heuristics.kernels.events.nodes import (
+            by_name,
+        )  # lazy: it imports numba, which reading a result needs not
 
         ids, nodes = self.workload.ids, by_name(self.placement, self.platform.nodes)
         started = np.flatnonzero(self.start >= 0).tolist()
         return Schedule({ids[k]: int(self.start[k]) for k in started}, {ids[k]: nodes[k] for k in started})
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row per job: id, user, submit, start, end, wait, slowdown, units, walltime, expected, runtime, killed.
+        """Return a table with one row per job.
 
-        Raises ImportError without pandas.
+        Returns
+        -------
+        pandas.DataFrame
+            The columns id, user, queue, submit, start, end, wait (start - submit), slowdown ((wait + d) / d with
+            d = max(1, end - start)), units, walltime, expected, runtime, killed. Times in seconds; wait and slowdown
+            are NaN for jobs that never started.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
         """
         try:
             import pandas
         except ImportError as e:
-            raise ImportError("a table needs pandas: pip install 'schedlab[pandas]'") from e
+            raise ImportError("to_pandas needs pandas: pip install 'schedlab[pandas]'") from e
         w = self.workload
         took, wait = np.maximum(1, self.end - self.start), self.start - w.submit
         started = self.start >= 0
@@ -124,9 +197,21 @@ class Simulation:
 
 
 class SimulationError(Exception):
-    """A replay cannot go on: the dispatcher raised, answered what cannot be, or lets jobs wait for ever.
+    """A replay that cannot continue.
 
-    ``job``, ``node``, ``time`` as far as they are concerned; ``partial``: what was replayed so far.
+    Reasons: the dispatcher raised an exception, its decision was not valid, it left jobs in the queue when no event was
+    left, or a predictor returned something other than whole seconds.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, with the job, node and time.
+    job, node : str, optional
+        Id of the job and name of the node concerned.
+    time : int, optional
+        The simulated time in seconds.
+    partial : Simulation, optional
+        The replay so far; jobs that were not started have a start of -1.
     """
 
     def __init__(

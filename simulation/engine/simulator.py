@@ -1,4 +1,7 @@
-"""Replays a workload under a dispatcher: completions, then arrivals, then one decision (thesis 4.3; Galleguillos 2.1)."""
+"""The trace-driven simulator: ``simulate`` replays a workload under a dispatcher.
+
+At each event jobs end first, then jobs arrive, then one decision is made [Bridi2018, 4.3] [Galleguillos2019, 2.1].
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from .moment import Dispatcher
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 
-BATCH = 20_000  # events between two looks at the progress
+BATCH = 20_000  # events between two calls of on_progress
 
 
 def simulate(
@@ -40,46 +43,89 @@ def simulate(
     period: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Simulation:
-    """ReplayPlan a workload on a platform; the whole run is verified by code that no dispatcher shares.
+    """Replay a workload on a platform under a dispatcher, and verify the result.
 
-    ``workload``: a trace, an instance or its name, or a dispatch problem whose jobs have runtimes; ``platform``: may be
-    left out where the instance brings one; ``dispatcher``: a name as ``easy``, ``pbs-fifo``, ``hcp3-d@cpsat``, a
-    ``Policy``, or an object of your own (``dispatch.moment.Dispatcher``); ``predictor``: walltime, data-driven,
-    last-two, real (by default what the name says, or walltime); ``allocator``: first-fit or best-fit;
-    ``kill_at_walltime``: jobs end at their walltime at the latest; ``charge_decisions``: the wall time of a decision
-    passes on the simulated clock; ``period``: decide also every so many seconds; ``on_progress``: told now and then,
-    returning False stops with what is there.
+    At each time jobs end first, then jobs arrive, then the dispatcher is called once. It sees walltimes and expected
+    durations, never a runtime. A job of runtime 0 frees its nodes at the time of its start. The verification of the
+    whole replay shares no code with the dispatchers.
 
-    At one instant jobs end, then jobs arrive, then the dispatcher is called, once; never for an answer that cannot start
-    anything. It never sees a runtime. A job of runtime 0 gives its nodes back at the same instant.
+    Parameters
+    ----------
+    workload : Workload, Dispatch, Instance or str
+        The jobs: a trace, an instance or its name, or a dispatch problem. Every job needs a runtime.
+    platform : Platform, optional
+        The machine. Default: the platform of the instance or problem. Required for a ``Workload``. Jobs that the
+        platform cannot hold are left out and listed in ``Simulation.workload.report.dropped``.
+    dispatcher : str, Policy or Dispatcher
+        A name such as ``"easy"``, ``"pbs-fifo"`` or ``"hcp3-d@cpsat"`` (see
+        ``schedlab.simulation.policies.registry.parse_dispatcher``), a ``Policy``, or an object of your own that follows
+        the protocol in ``schedlab.simulation.engine.moment``.
+    predictor : str or Predictor, optional
+        The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
+        object that follows ``schedlab.simulation.predictors.Predictor``. Default: the predictor in the dispatcher's
+        name, else ``"walltime"``.
+    allocator : str
+        How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
+        themselves.
+    seed : int
+        Passed to ``Dispatcher.begin``. Policies do not use it.
+    kill_at_walltime : bool
+        Whether a job that reaches its walltime ends there.
+    charge_decisions : bool
+        Whether the wall time of each decision passes on the simulated clock, in whole seconds.
+    period : int, optional
+        While jobs wait, decide also at each multiple of this number of seconds, at least 1. Default: at events only.
+    on_progress : callable, optional
+        Called with a ``Progress`` from time to time: every 20,000 events of a compiled replay, else about every 0.2 s
+        of wall time. If it returns False, the replay stops and returns the result so far, with a note in
+        ``Simulation.notes``.
 
-    Raises SimulationError (with ``.partial``) if the dispatcher raises, starts a job twice, overfills a node, or lets
-    jobs wait for ever; WorkloadError if there is nothing to replay; UnknownName for names.
+    Returns
+    -------
+    Simulation
+        Start, end and nodes of each job, statistics of the decisions, and violations (empty if the replay is valid).
 
+    Raises
+    ------
+    SimulationError
+        If the dispatcher raises, returns an invalid decision (a job twice, a full node, ...), or leaves jobs in the
+        queue when no event is left; or if a predictor returns something other than whole seconds. ``partial`` holds the
+        replay so far.
+    WorkloadError
+        If there is no job to replay, a job has no runtime, or a platform is needed and missing.
+    UnknownName
+        If no dispatcher, predictor, backend or instance has the given name.
+    ValueError
+        If ``allocator`` or ``period`` is not valid.
+
+    Examples
+    --------
     >>> import schedlab as sl
     >>> run = sl.simulate("eurora_99", dispatcher="easy")
     >>> len(run.start), run.violations
     (99, [])
+    >>> run.metrics.wait.mean <= sl.simulate("eurora_99", dispatcher="fcfs").metrics.wait.mean
+    True
     """
     jobs, machine = _workload(workload, platform)
     chosen, name, named_predictor = _dispatcher(dispatcher)
     if allocator not in ALLOCATORS:
-        raise ValueError(f"there is no allocator {allocator!r}; known are {', '.join(ALLOCATORS)}")
+        raise ValueError(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if period is not None and (not is_whole(period) or period < 1):
-        raise ValueError(f"period is {shown(period)} s; a whole number of at least 1 is expected")
-    asked = predictor if predictor is not None else named_predictor
-    model = predictor_named(asked, kill_at_walltime) if isinstance(asked, str) else asked
+        raise ValueError(f"period is {shown(period)} s; expected a whole number of at least 1")
+    source = predictor if predictor is not None else named_predictor
+    model = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     by_count = isinstance(chosen, Policy) and counted(jobs, machine)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
         trace_of(jobs, machine, runtime, by_count), runtime < jobs.runtime,
     )  # fmt: skip
-    known = _expected(model, jobs)
-    if isinstance(chosen, Policy) and known is not None and not charge_decisions:
-        found = _compiled(plan, chosen, known, on_progress)
+    fixed = _fixed_durations(model, jobs)
+    if isinstance(chosen, Policy) and fixed is not None and not charge_decisions:
+        found = _compiled(plan, chosen, fixed, on_progress)
     else:
-        found = LiveReplay(plan, known, on_progress).run()
+        found = LiveReplay(plan, fixed, on_progress).run()
     from .verification import violations
 
     found.violations = violations(found, partial=STOPPED in found.notes)
@@ -93,7 +139,7 @@ def _workload(what: Workload | Dispatch | Instance | str, platform: Platform | N
     elif isinstance(instance, Dispatch):
         jobs, own = Workload.of(instance), instance.platform
     elif platform is None:
-        raise WorkloadError(f"{instance.name}: a trace is replayed on a platform, and none was given")
+        raise WorkloadError(f"{instance.name}: a trace has no platform of its own; pass one as the argument platform")
     else:
         jobs, own = instance.checked(), platform
     machine = platform or own
@@ -107,20 +153,23 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
     return what, what.name, "walltime"
 
 
-def _expected(model: Predictor, jobs: Workload) -> Ints | None:
-    """What a predictor says at the begin, as whole seconds. Raises SimulationError for anything else."""
-    known = model.begin(jobs)
-    if known is None:
+def _fixed_durations(model: Predictor, jobs: Workload) -> Ints | None:
+    """Return the expected durations (seconds) of a predictor that never changes them, else None.
+
+    Raises SimulationError if a duration is not a whole number.
+    """
+    predicted = model.begin(jobs)
+    if predicted is None:
         return None
-    durations, fault = whole_array(known)
+    durations, fault = whole_array(predicted)
     if fault is None:
         return durations
     job = jobs.ids[fault[0]]
     raise SimulationError(f"predictor {model.name}: the duration of job {job!r} {wrong(fault[1])}", job=job)
 
 
-def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, told: OnProgress | None) -> Simulation:
-    """A policy whose expectations never change is replayed without leaving compiled code."""
+def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnProgress | None) -> Simulation:
+    """Replay a policy with fixed expected durations; the whole loop is compiled."""
     state = new_state(plan.trace, expected)
     rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
     began = time.perf_counter()
@@ -128,18 +177,18 @@ def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, told: OnProgress
     replay = kernels.kernel(rules).replay
     standstill = Standstill(plan.trace, state)
     while replay(plan.trace, state, rules, plan.period, BATCH):
-        if told is not None:
-            news = Progress(
+        if on_progress is not None:
+            progress = Progress(
                 int(state.clock[STARTED]), len(plan.workload), int(state.clock[NOW]), time.perf_counter() - began
             )
-            if told(news) is False:
+            if on_progress(progress) is False:
                 notes = (STOPPED,)
                 break
         if standstill.reached():
             break
     seconds = time.perf_counter() - began
-    made = Decisions(int(state.clock[DECISIONS]), total_seconds=seconds)
-    found = plan.result(state, made, seconds, notes)
+    decisions = Decisions(int(state.clock[DECISIONS]), total_seconds=seconds)
+    found = plan.result(state, decisions, seconds, notes)
     if not notes:
         check_all_started(plan, state, found)
     return found

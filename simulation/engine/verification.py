@@ -1,4 +1,4 @@
-"""Verification of whole replays on the data alone: it shares nothing with what simulates, decides or allocates."""
+"""Verification of a whole replay from its data; it shares no code with the simulator, dispatchers and allocators."""
 
 from __future__ import annotations
 
@@ -15,97 +15,141 @@ from ...models.language import Violation
 from ...models.platform import Platform
 
 Mask = NDArray[np.bool_]
-MOST = 20  # violations of one kind that are told one by one
-NEVER = -1
+MOST = 20  # violations of one kind that are listed one by one
+NEVER = -1  # the start of a job that was never started
 
 
 class Ranges(Protocol):
-    """Where jobs ran: job k on the ranges ``first[k]:first[k + 1]``; range: ``units`` on each of the nodes low..high."""
+    """The nodes of all jobs.
+
+    Job k has the ranges ``first[k] .. first[k + 1] - 1``; each is ``units`` units on every node from ``low`` to
+    ``high`` (see ``simulation.NodeRanges``).
+    """
 
     @property
-    def first(self) -> Ints: ...
+    def first(self) -> Ints:
+        """Index of the first range of each job, shape (jobs + 1,)."""
+
     @property
-    def low(self) -> Ints: ...
+    def low(self) -> Ints:
+        """First node of each range."""
+
     @property
-    def high(self) -> Ints: ...
+    def high(self) -> Ints:
+        """Last node of each range, included."""
+
     @property
-    def units(self) -> Ints: ...
+    def units(self) -> Ints:
+        """Units on each node of the range."""
 
 
 class ReplayedRun(Protocol):
-    """What of a simulation is verified: one entry per job of ``workload``; a start of -1: never started."""
+    """The part of a simulation that is verified; arrays have one entry per job of ``workload``."""
 
     @property
-    def workload(self) -> Workload: ...
+    def workload(self) -> Workload:
+        """The jobs."""
+
     @property
-    def platform(self) -> Platform: ...
+    def platform(self) -> Platform:
+        """The machine."""
+
     @property
-    def start(self) -> Ints: ...
+    def start(self) -> Ints:
+        """Starts in seconds; -1 if the job was never started."""
+
     @property
-    def end(self) -> Ints: ...
+    def end(self) -> Ints:
+        """Ends in seconds; -1 if the job was never started."""
+
     @property
-    def killed(self) -> Mask: ...
+    def killed(self) -> Mask:
+        """Whether each job was killed at its walltime."""
+
     @property
-    def placement(self) -> Ranges: ...
+    def placement(self) -> Ranges:
+        """The nodes of each job."""
 
 
 def violations(replay: ReplayedRun, *, partial: bool = False) -> list[Violation]:
-    """Everything that a replay breaks, each with the job, node and time concerned; empty if it is right.
+    """Return all violations of a replay, each with the job, node and time concerned.
 
-    Checked: every job started (unless ``partial``: the records of a replay that broke off), not before its submission and
-    its release, within the windows of its queue's day and its own; it took its runtime (if it was killed: at most its
-    walltime); all its units are on nodes that exist; no node's capacity is exceeded at any moment. Of each kind the first
-    20 are told one by one, the rest as a number. Hundreds of thousands of jobs take a second or two.
+    The checks:
+
+    1. Every job has started (not checked if ``partial``).
+    2. No job starts before its submit time or its earliest start.
+    3. Each start is in a daily window of the queue and in a window of the job.
+    4. Each job runs for its runtime; a killed job for min(runtime, walltime).
+    5. All units of a job are on nodes that exist.
+    6. At each time, the use of each resource on each node is at most its capacity.
+
+    Several hundred thousand jobs take one or two seconds.
+
+    Parameters
+    ----------
+    replay : ReplayedRun
+        A ``Simulation``, or a replay that was read from a file.
+    partial : bool
+        Whether the replay stopped before its end, so that jobs may be left without a start.
+
+    Returns
+    -------
+    list of Violation
+        Empty if the replay is valid. Of each kind the first 20 are listed one by one, the rest as a number.
     """
     shape = _shape(replay)
     if shape:
         return [Violation("placement", 1, shape)]
     started = replay.start != NEVER
-    found = [] if partial else _told(~started, replay, lambda k: (1, "never started"))
+    found = [] if partial else _listed(~started, replay, lambda k: (1, "never started"))
     for check in (_releases, _daily, _windows, _durations, _units):
         found += check(replay, started)
     return [*found, *_nodes(replay), *_capacity(replay, started)]
 
 
 def _shape(replay: ReplayedRun) -> str:
-    """What is wrong with the lengths of the arrays; empty if nothing."""
+    """Return what is wrong with the lengths of the arrays, or an empty string."""
     n, p = len(replay.workload), replay.placement
     for name in ("start", "end", "killed"):
         if len(getattr(replay, name)) != n:
-            return f"{name!r} has {len(getattr(replay, name))} entries for {n} jobs"
+            return f"array {name!r} has {len(getattr(replay, name))} entries; expected {n}, one per job"
     ranges = {len(p.low), len(p.high), len(p.units)}
     steps = len(p.first) == n + 1 and p.first[0] == 0 and {int(p.first[-1])} == ranges and (np.diff(p.first) >= 0).all()
     return (
         ""
         if steps
-        else f"the placement's ranges do not fit together: {len(p.first)} firsts, {sorted(ranges)} ranges, {n} jobs"
+        else f"the arrays of the placement do not fit together: 'first' has {len(p.first)} entries, the ranges have "
+        f"{sorted(ranges)} entries, for {n} jobs; expected 'first' to increase from 0 to the number of ranges"
     )
 
 
-def _told(wrong: Mask, replay: ReplayedRun, say: Callable[[int], tuple[float, str]]) -> list[Violation]:
-    """The jobs of a mask as violations: the first ones with what ``say`` tells of a row (amount, text), then how many more."""
+def _listed(wrong: Mask, replay: ReplayedRun, describe: Callable[[int], tuple[float, str]]) -> list[Violation]:
+    """Return the jobs of a mask as violations, then the number of those that are not listed.
+
+    ``describe`` returns (amount, text) of the job in row k.
+    """
     rows, ids = np.flatnonzero(wrong).tolist(), replay.workload.ids
     found = []
     for k in rows[:MOST]:
-        amount, text = say(k)
+        amount, text = describe(k)
         found.append(Violation(ids[k], amount, f"job {ids[k]!r} {text}"))
     return found + _more(len(rows), found)
 
 
-def _more(count: int, told: list[Violation]) -> list[Violation]:
-    left = count - len(told)
-    return [Violation("and more", left, f"and {left} more such as: {told[-1].message}")] if left > 0 else []
+def _more(count: int, listed: list[Violation]) -> list[Violation]:
+    left = count - len(listed)
+    return [Violation("and more", left, f"and {left} more violations like: {listed[-1].message}")] if left > 0 else []
 
 
 def _releases(replay: ReplayedRun, started: Mask) -> list[Violation]:
     w, start = replay.workload, replay.start
 
-    def say(k: int) -> tuple[float, str]:
+    def describe(k: int) -> tuple[float, str]:
         limit = int(max(w.submit[k], w.release[k]))
         what = "its submit time" if limit == w.submit[k] else "its earliest start"
         return limit - int(start[k]), f"starts at {start[k]}, before {what}, {limit}"
 
-    return _told(started & (start < np.maximum(w.submit, w.release)), replay, say)
+    return _listed(started & (start < np.maximum(w.submit, w.release)), replay, describe)
 
 
 def _daily(replay: ReplayedRun, started: Mask) -> list[Violation]:
@@ -117,11 +161,11 @@ def _daily(replay: ReplayedRun, started: Mask) -> list[Violation]:
             here = [(lo <= s) & (s <= hi) for lo, hi in queue.daily for s in (second, second + DAY)]
             wrong |= (w.queue == k) & ~np.logical_or.reduce(here)
 
-    def say(k: int) -> tuple[float, str]:
+    def describe(k: int) -> tuple[float, str]:
         queue = w.queues[int(w.queue[k])]
         return 1, f"starts at {start[k]}, {second[k]} s of the day; queue {queue.name!r} allows {list(queue.daily)}"
 
-    return _told(started & wrong, replay, say)
+    return _listed(started & wrong, replay, describe)
 
 
 def _windows(replay: ReplayedRun, started: Mask) -> list[Violation]:
@@ -129,7 +173,7 @@ def _windows(replay: ReplayedRun, started: Mask) -> list[Violation]:
     wrong = np.zeros(len(w), np.bool_)
     for k, windows in w.windows.items():
         wrong[k] = not any(lo <= start[k] <= hi for lo, hi in windows)
-    return _told(
+    return _listed(
         started & wrong,
         replay,
         lambda k: (1, f"starts at {start[k]}, outside of its windows {list(w.windows[k])}"),
@@ -140,29 +184,29 @@ def _durations(replay: ReplayedRun, started: Mask) -> list[Violation]:
     w, took = replay.workload, replay.end - replay.start
     due = np.where(replay.killed, np.minimum(w.runtime, w.walltime), w.runtime)
 
-    def say(k: int) -> tuple[float, str]:
+    def describe(k: int) -> tuple[float, str]:
         why = f"killed at its walltime, {w.walltime[k]} s" if replay.killed[k] else "its runtime"
-        text = f"runs from {replay.start[k]} to {replay.end[k]}, {took[k]} s; {due[k]} s are due ({why})"
+        text = f"runs from {replay.start[k]} to {replay.end[k]}, {took[k]} s; expected {due[k]} s ({why})"
         return abs(int(took[k] - due[k])), text
 
-    return _told(started & (took != due), replay, say)
+    return _listed(started & (took != due), replay, describe)
 
 
 def _units(replay: ReplayedRun, started: Mask) -> list[Violation]:
     w, p = replay.workload, replay.placement
     each = np.concatenate([[0], np.cumsum(p.units * np.maximum(p.high - p.low + 1, 0))])
-    placed = each[p.first[1:]] - each[p.first[:-1]]
+    found = each[p.first[1:]] - each[p.first[:-1]]
     due = np.where(started, w.units, 0)
 
-    def say(k: int) -> tuple[float, str]:
+    def describe(k: int) -> tuple[float, str]:
         at = f"starts at {replay.start[k]}" if started[k] else "never started"
-        return abs(int(placed[k] - due[k])), f"{at} and has {placed[k]} units on nodes, not {due[k]}"
+        return abs(int(found[k] - due[k])), f"{at} and has {found[k]} units on nodes; expected {due[k]}"
 
-    return _told(placed != due, replay, say)
+    return _listed(found != due, replay, describe)
 
 
 def _nodes(replay: ReplayedRun) -> list[Violation]:
-    """Ranges that are none: nodes that do not exist, ends before begins, no units."""
+    """Return the ranges that are not valid: nodes that do not exist, low above high, fewer than 1 unit."""
     p, count = replay.placement, len(replay.platform.nodes)
     wrong = np.flatnonzero((p.low < 0) | (p.high >= count) | (p.high < p.low) | (p.units < 1))
     jobs = np.searchsorted(p.first, wrong, side="right") - 1
@@ -183,17 +227,17 @@ def _capacity(replay: ReplayedRun, started: Mask) -> Iterator[Violation]:
     missing = np.zeros(len(w), np.int64)
     request = np.column_stack([column.get(r, missing) for r in platform.resources])
     foreign = [r for r in w.resources if r not in platform.resources]
-    asked = np.logical_or.reduce([column[r] > 0 for r in foreign]) if foreign else missing > 0
-    yield from _told(
-        started & asked, replay, lambda k: (1, f"asks for {', '.join(foreign)}, which the platform has not")
+    requested = np.logical_or.reduce([column[r] > 0 for r in foreign]) if foreign else missing > 0
+    yield from _listed(
+        started & requested, replay, lambda k: (1, f"requests {', '.join(foreign)}, which the platform does not have")
     )
     capacity = np.array(list(platform.capacity.values()), np.int64)
     end = np.where(started, replay.end, replay.start)
     found = excesses(replay.start, end, p.first, p.low, p.high, p.units, request, capacity)
-    told = []
+    listed = []
     for node, r, time, used, job in list(zip(*(column.tolist() for column in found), strict=True))[:MOST]:
         name, limit = platform.nodes[node], int(capacity[node, r])
         text = f"node {name!r} at {time}: {used} {platform.resources[r]} in use, it has {limit} (job {w.ids[job]!r} starts)"
-        told.append(Violation(name, used - limit, text))
-    yield from told
-    yield from _more(len(found.node), told)
+        listed.append(Violation(name, used - limit, text))
+    yield from listed
+    yield from _more(len(found.node), listed)

@@ -1,1 +1,1 @@
-"""The schedule of a replay as files that Batsim writes, too: writing and reading."""
+"""The schedule of a replay as files in the format of Batsim: writing and reading."""

@@ -1,4 +1,4 @@
-"""Reads the schedule file of a replay back, with the place of every fault."""
+"""Reading the schedule file of a replay (``jobs.csv`` of Batsim); errors name the file, line and job."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ from ..engine.verification import NEVER
 from .columns import CHUNK, KILLED, NEEDED, Mask
 
 READ = (*NEEDED, "requested_time", "final_state", "metadata")
-
-
-LARGE = 2**53  # numbers from here on are taken for mistakes
+LARGE = 2**53  # larger numbers are refused as mistakes
 
 
 class JobsError(ValueError):
-    """A jobs.csv cannot be used; the message says where (file, line, job) and what was expected."""
+    """A ``jobs.csv`` that cannot be used; the message has the file, line and job, and what was expected."""
 
 
 class Kind(NamedTuple):
-    """What many jobs have in common: queue, user, and the request of a unit; empty where the file does not say."""
+    """The queue, the user and the request per unit of a job; empty if the file does not have them."""
 
     queue: str = ""
     user: str = ""
@@ -40,7 +38,7 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class Replayed:
-    """A replay that was read back: what ``verification.violations`` checks."""
+    """A replay that was read from a file, in the form that ``verification.violations`` checks."""
 
     workload: Workload
     platform: Platform
@@ -52,9 +50,24 @@ class Replayed:
 
 @dataclass(frozen=True)
 class JobsTable:
-    """The jobs of a jobs.csv, in its order, one entry per job; -1 where the file has an empty cell. Seconds.
+    """The jobs of a ``jobs.csv`` in the order of the file; -1 stands for an empty cell.
 
-    ``placement``: as in a Simulation, over the numbers of nodes; ``kind``: index into ``kinds``.
+    Parameters
+    ----------
+    ids : sequence of str
+        Ids of the jobs.
+    submit, start, end, walltime : ndarray of int64, shape (jobs,)
+        Seconds.
+    units : ndarray of int64, shape (jobs,)
+        Number of units.
+    killed : ndarray of bool, shape (jobs,)
+        Whether the job was killed at its walltime.
+    placement : NodeRanges
+        The nodes of each job, as numbers.
+    kind : ndarray of int64, shape (jobs,)
+        Index into ``kinds``.
+    kinds : sequence of Kind
+        The distinct combinations of queue, user and request.
     """
 
     ids: Sequence[str]
@@ -72,17 +85,34 @@ class JobsTable:
         return len(self.ids)
 
     def replay(self, workload: Workload, platform: Platform) -> Replayed:
-        """These jobs as a replay of the workload; a job that the file has not was never started.
+        """Return these jobs as a replay of a workload.
 
-        Raises JobsError if the file has a job twice, or one that the workload has not.
+        Parameters
+        ----------
+        workload : Workload
+            The jobs; those that the file does not have were never started.
+        platform : Platform
+            The machine.
+
+        Returns
+        -------
+        Replayed
+            The replay, in the order of the workload.
+
+        Raises
+        ------
+        JobsError
+            If a job is in the file twice, or is not in the workload.
         """
         row = {name: k for k, name in enumerate(self.ids)}
         if len(row) < len(self.ids):
             twice = next(name for k, name in enumerate(self.ids) if row[name] != k)
-            raise JobsError(f"job {excerpt(twice)} is there twice; expected is one line per job")
+            raise JobsError(f"job {excerpt(twice)} has two lines; expected one line per job")
         unknown = row.keys() - set(workload.ids)
         if unknown:
-            raise JobsError(f"job {excerpt(min(unknown))} is not one of {workload.name} ({len(unknown)} such jobs)")
+            raise JobsError(
+                f"job {excerpt(min(unknown))} is not a job of workload {workload.name} ({len(unknown)} such jobs)"
+            )
         at = np.array([row.get(name, NEVER) for name in workload.ids], np.int64)
         there, p = at >= 0, self.placement
         count = np.where(there, np.diff(p.first)[at], 0)
@@ -94,10 +124,25 @@ class JobsTable:
 
 
 def read_jobs(path: Path) -> JobsTable:
-    """The jobs of a jobs.csv, of ours or of Batsim (fractions of seconds are rounded). Raises JobsError, OSError.
+    """Read a ``jobs.csv`` that schedlab or Batsim wrote.
 
-    Needs the columns job_id, submission_time, requested_number_of_resources, starting_time, finish_time and
-    allocated_resources.
+    Parameters
+    ----------
+    path : Path
+        A file with the columns job_id, submission_time, requested_number_of_resources, starting_time, finish_time and
+        allocated_resources. Other columns are optional.
+
+    Returns
+    -------
+    JobsTable
+        The jobs; fractions of seconds are rounded to the nearest second.
+
+    Raises
+    ------
+    JobsError
+        If the file is not a valid ``jobs.csv``, or has no jobs.
+    OSError
+        If the file cannot be read.
     """
     kinds: dict[str, int] = {}
     parts = []
@@ -107,9 +152,9 @@ def read_jobs(path: Path) -> JobsTable:
     except TextError as e:
         raise JobsError(str(e)) from e
     except (UnicodeDecodeError, csv.Error) as e:
-        raise JobsError(f"{path}: not text with commas ({e})") from e
+        raise JobsError(f"{path}: not a text file with comma-separated values ({e})") from e
     if not parts:
-        raise JobsError(f"{path}: no jobs")
+        raise JobsError(f"{path}: no jobs; expected at least one line after the header")
     ids = [name for part in parts for name in part[0]]
     submit, start, end, walltime, units, killed, count, low, high, each, kind = (
         np.concatenate(column) for column in list(zip(*parts, strict=True))[1:]
@@ -119,22 +164,42 @@ def read_jobs(path: Path) -> JobsTable:
 
 
 def _blocks(reader: Iterator[list[str]], path: Path) -> Iterator[tuple[int, dict[str, list[str]]]]:
-    """The file in blocks of lines: the number of the first line, and the columns by name."""
+    """Yield the file in blocks of rows: the line number of the first row, and column name -> cells."""
     header = next(reader, [])
     missing = [name for name in NEEDED if name not in header]
     if missing:
-        raise JobsError(f"{path}: not a jobs.csv of Batsim, its first line lacks {', '.join(missing)}")
+        raise JobsError(f"{path}: not a jobs.csv of Batsim: the header (line 1) lacks {', '.join(missing)}")
     line = 2
     while rows := list(islice(reader, CHUNK)):
         wrong = next((k for k, row in enumerate(rows) if len(row) != len(header)), None)
         if wrong is not None:
-            raise JobsError(f"{path}, line {line + wrong}: {len(rows[wrong])} fields; expected are {len(header)}")
+            raise JobsError(
+                f"{path}, line {line + wrong}: {len(rows[wrong])} fields; expected {len(header)}, as in the header"
+            )
         yield line, {name: [row[k] for row in rows] for k, name in enumerate(header) if name in READ}
         line += len(rows)
 
 
 def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str, int]) -> tuple[Any, ...]:
-    """The columns of some rows; ``kinds`` numbers the distinct metadata."""
+    """Return the columns of a block of rows.
+
+    Parameters
+    ----------
+    text : mapping of str to list of str
+        Column name -> cells.
+    where : str
+        Begin of an error message: the file.
+    line : int
+        Line number of the first row.
+    kinds : dict of str to int
+        The distinct metadata with their numbers; new ones are added.
+
+    Returns
+    -------
+    tuple
+        Ids, the columns of a ``JobsTable`` up to ``killed``, number of ranges per job, low, high and units of the
+        ranges, number of the metadata.
+    """
     rows = len(text["job_id"])
     names = ("submission_time", "starting_time", "finish_time", "requested_time", "requested_number_of_resources")
     numbers = [_numbers(text.get(name, [""] * rows), name, where, line) for name in names]
@@ -149,7 +214,8 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
             ranges += _ranges(units or nodes)
         except ValueError:
             raise JobsError(
-                f"{where} {line + k}: job {excerpt(text['job_id'][k])} has the nodes {excerpt(units or nodes)}; expected is 0-3 7"
+                f"{where} {line + k}: job {excerpt(text['job_id'][k])} has the nodes {excerpt(units or nodes)}; "
+                "expected ranges of node numbers such as 0-3 7"
             ) from None
         count[k] = (len(ranges) - before) // 3
     low, high, each = np.array(ranges, np.int64).reshape(-1, 3).T
@@ -157,7 +223,7 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
 
 
 def _numbers(cells: list[str], name: str, where: str, line: int) -> Ints:
-    """A column of numbers as whole ones; -1 for empty cells. Raises JobsError."""
+    """Return a column rounded to whole numbers, -1 for empty cells. Raises JobsError if a cell is not a number."""
     try:
         found = np.array([cell or NEVER for cell in cells], np.float64)
     except ValueError:
@@ -165,7 +231,7 @@ def _numbers(cells: list[str], name: str, where: str, line: int) -> Ints:
     wrong = np.flatnonzero(~(np.abs(found) < LARGE))
     if wrong.size:
         k = int(wrong[0])
-        raise JobsError(f"{where} {line + k}: {name} is {excerpt(cells[k])}; expected is a number")
+        raise JobsError(f"{where} {line + k}: {name} is {excerpt(cells[k])}; expected a number below 2^53")
     return np.rint(found).astype(np.int64)
 
 
@@ -177,8 +243,12 @@ def _number(cell: str) -> float:
 
 
 def _ranges(text: str) -> list[int]:
-    """``0-3:2 7:1`` or ``0-3 7`` as low, high and units on each, one range after the other. Raises ValueError.
+    """Return low, high and units per node of each range of ``0-3:2 7:1`` or ``0-3 7``, as one flat list.
 
+    Raises ValueError if the text is not of this form.
+
+    Examples
+    --------
     >>> _ranges("0-3:2 7")
     [0, 3, 2, 7, 7, 1]
     """
@@ -194,10 +264,10 @@ def _ranges(text: str) -> list[int]:
 
 
 def _kind(text: str) -> Kind:
-    """What metadata of ours say; nothing of those of others."""
+    """Return the contents of metadata that schedlab wrote; an empty ``Kind`` for metadata of other programs."""
     fields = dict(field.partition("=")[::2] for field in text.split(";"))
     if "queue" not in fields:
         return Kind()
-    asked = (pair.partition(":") for pair in fields.get("request", "").split())
-    request = {unquote(name): int(amount) for name, _, amount in asked if amount.isdecimal() and len(amount) < 16}
+    pairs = (pair.partition(":") for pair in fields.get("request", "").split())
+    request = {unquote(name): int(amount) for name, _, amount in pairs if amount.isdecimal() and len(amount) < 16}
     return Kind(unquote(fields["queue"]), unquote(fields.get("user", "")), request)

@@ -1,9 +1,10 @@
-"""Files of a replay: the jobs as Batsim writes them (``jobs.csv``, which evalys and others read), and tables of starts.
+"""Writing the files of a replay: the jobs in the format of Batsim (``jobs.csv``), and tables of starts.
 
-Beside Batsim's columns nothing is added. What it has no column for stands in ``metadata``, which it leaves to its users:
-``queue=...;user=...;request=cores:8 gpus:1;units=0-3:2 7:1``, names with the special characters as in a URL; ``units`` (per
-node of each range) only where a node holds several. Resources are numbered as in ``platform.nodes``, times are seconds,
-energy is joules. An empty cell: not known, or never started.
+``jobs.csv`` has the columns of Batsim only, so that evalys and other tools read it. Other data are in the column
+``metadata``, which Batsim leaves to its users: ``queue=...;user=...;request=cores:8 gpus:1;units=0-3:2 7:1``. Special
+characters in names are written as in a URL. ``units`` (units per node of each range) is written only if a node has
+several units of the job. Resources in the sense of Batsim are nodes, numbered in the order of ``platform.nodes``. Times
+are seconds, energy is joules. An empty cell means: not known, or never started.
 """
 
 from __future__ import annotations
@@ -26,16 +27,33 @@ from ..engine.verification import NEVER, ReplayedRun
 from .columns import CHUNK, COLUMNS, DONE, KILLED, SPECIAL, WAITING, Mask
 from .reading import JobsTable
 
-NAMES = " /@+,"  # besides letters, digits and _.-~, what stays as it is in the names of metadata
-LINE = ",".join(["%s"] * len(COLUMNS)) + "\n"  # twice as fast as csv.writer, which looks for commas in every number
+NAMES = " /@+,"  # characters that stay as they are in the names of metadata, besides letters, digits and _.-~
+LINE = ",".join(["%s"] * len(COLUMNS)) + "\n"  # twice as fast as csv.writer, which searches each number for commas
 
 
 def write_jobs(simulation: ReplayedRun, path: Path) -> None:
-    """Write the jobs of a replay as Batsim's jobs.csv, whole or not at all; 300,000 jobs take a few seconds.
+    """Write the jobs of a replay as a ``jobs.csv`` of Batsim.
 
-    ``requested_number_of_resources`` is the number of units, which may be more than the nodes that were allocated. A job
-    that was never started (partial results) is ``SUBMITTED``, one that was killed ``COMPLETED_WALLTIME_REACHED``. Stretch
-    is turnaround over execution time, empty if that is 0. Raises OSError.
+    The file is written under another name and renamed at the end, so it is complete or absent. 300,000 jobs take a few
+    seconds.
+
+    Parameters
+    ----------
+    simulation : ReplayedRun
+        A ``Simulation``, or a replay that was read from a file.
+    path : Path
+        The file; an existing file is replaced.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    ``requested_number_of_resources`` is the number of units, which may be larger than the number of nodes. The final
+    state of a job that was never started is ``SUBMITTED``, that of a killed job ``COMPLETED_WALLTIME_REACHED``.
+    ``stretch`` is turnaround time / execution time, empty if the execution time is 0.
     """
     w = simulation.workload
     meta = _Meta.of(w)
@@ -46,7 +64,7 @@ def write_jobs(simulation: ReplayedRun, path: Path) -> None:
 
 
 def _rows(replay: ReplayedRun, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
-    """The cells of some jobs, texts quoted where CSV asks for it."""
+    """Return the rows of some jobs as tuples of cells; texts are quoted if CSV requires it."""
     w, start, end, killed = replay.workload, replay.start[at], replay.end[at], replay.killed[at]
     p = replay.placement
     first = p.first[at.start : at.stop + 1]
@@ -75,11 +93,24 @@ def _rows(replay: ReplayedRun, at: slice, meta: _Meta) -> Iterator[tuple[Any, ..
 def write_starts(
     runs: Iterable[Simulation] | Mapping[str, ReplayedRun | JobsTable], path: Path, ids: Sequence[str] | None = None
 ) -> None:
-    """Write a table of starts, ``job_id,fcfs,easy,...``: a line per job, its start in seconds under each dispatcher.
+    """Write a table of starts, ``job_id,fcfs,easy,...``: one row per job, its start in seconds under each dispatcher.
 
-    ``runs``: simulations, or name -> simulation or what ``read_jobs`` gave; ``ids``: all jobs of the trace in their order
-    (by default those of the runs, then those left out). A cell is empty where a job was left out or never started.
-    Raises OSError.
+    A cell is empty if the job was left out or never started.
+
+    Parameters
+    ----------
+    runs : iterable of Simulation, or mapping
+        Simulations, whose columns are named by their dispatchers; or column name -> simulation or result of
+        ``read_jobs``.
+    path : Path
+        The file; an existing file is replaced.
+    ids : sequence of str, optional
+        The ids of all jobs, in the order of the rows. Default: the jobs of the runs, then the jobs that were left out.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
     """
     named = runs if isinstance(runs, Mapping) else {s.dispatcher: s for s in runs}
     starts = []
@@ -100,7 +131,7 @@ def write_starts(
 
 
 class _Meta(NamedTuple):
-    """The texts of a workload's queues, users and requests, as metadata have them."""
+    """The queues, users and requests of a workload as texts of metadata."""
 
     queues: list[str]
     users: list[str]
@@ -115,7 +146,7 @@ class _Meta(NamedTuple):
         )
 
     def of_jobs(self, queue: Ints, user: Ints, request: Ints, placement: NodeRanges) -> list[str]:
-        """Of each job; with its units per node where the numbers of its nodes do not tell them."""
+        """Return the metadata of each job, with the units per node if a node has several units of the job."""
         rows = zip(queue.tolist(), user.tolist(), request.tolist(), strict=True)
         found = [self.queues[q] + self.users[u] + self.requests[r] for q, u, r in rows]
         several = np.flatnonzero(placement.units != 1)
@@ -132,8 +163,10 @@ def _request(request: Mapping[str, int]) -> str:
 
 
 def _quoted(texts: Sequence[str]) -> list[str]:
-    """Texts as cells of CSV.
+    """Return texts as cells of CSV.
 
+    Examples
+    --------
     >>> _quoted(["7", "a,b"])
     ['7', '"a,b"']
     """
@@ -144,7 +177,7 @@ def _quoted(texts: Sequence[str]) -> list[str]:
 
 
 def _cells(values: NDArray[Any], started: Mask) -> list[Any]:
-    """A column; empty where it is not a number or the job was never started."""
+    """Return a column of cells; empty if the value is NaN or the job was never started."""
     cells: list[Any] = values.tolist()
     for k in np.flatnonzero(~started | np.isnan(values)).tolist():
         cells[k] = ""
@@ -152,7 +185,7 @@ def _cells(values: NDArray[Any], started: Mask) -> list[Any]:
 
 
 def _intervals(placement: NodeRanges, nodes: int) -> list[str]:
-    """The nodes of each job as an interval set: ascending, disjoint, ``0-3 7``."""
+    """Return the nodes of each job as an interval set such as ``0-3 7``: ascending, disjoint."""
     count = np.diff(placement.first)
     job = np.repeat(np.arange(len(count)), count)
     order = np.lexsort((placement.low, job))
@@ -161,7 +194,7 @@ def _intervals(placement: NodeRanges, nodes: int) -> list[str]:
     begins = np.concatenate([[True], low[1:] > reach[:-1] + 1])[: len(low)]
     ends = np.concatenate([begins[1:], [True]])[: len(low)]
     pairs = zip((low - shift)[begins].tolist(), (reach - shift)[ends].tolist(), strict=True)
-    texts = [f"{lo}-{hi}" if lo != hi else str(lo) for lo, hi in pairs]  # millions of them: no call for each
+    texts = [f"{lo}-{hi}" if lo != hi else str(lo) for lo, hi in pairs]  # millions: _interval would be too slow
     cut = np.searchsorted(job[begins], np.arange(len(count) + 1)).tolist()
     return [texts[a] if b == a + 1 else " ".join(texts[a:b]) for a, b in pairwise(cut)]
 
@@ -172,7 +205,7 @@ def _interval(low: int, high: int) -> str:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[IO[str]]:
-    """A file that is written beside its place and renamed at the end."""
+    """Open a temporary file in the same folder; rename it to ``path`` if the block ends without an exception."""
     beside = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
         with beside.open("w", encoding="utf-8", newline="") as f:

@@ -1,1 +1,1 @@
-"""Dispatchers: rules, backfilling and constraint programming."""
+"""Policies (rules and backfilling), CP dispatchers, and their names."""

@@ -1,9 +1,33 @@
-"""Backfilling with several reservations at one event: conservative, and the depth of PBS; compiled (thesis 2.2, algorithm 2).
+"""Backfilling with several reservations, one decision; compiled.
 
-Reservations are kept from event to event. When a job ends early, each is moved to the earliest start that the others
-leave, its own place being free for it, so none moves later. Only a job that runs past its expected end (it is taken to
-end at now + 1) can break one: then all are made anew, in the order of priority.
-The state and its events are those of ``heuristics.event_state``.
+This is conservative backfilling [Bridi2018, 2.2, algorithm 2] [Mualem2001], and, with a limited number of reservations,
+the backfill depth of PBS [Bridi2018, 4.5]. A reservation is a start and nodes for a waiting job. Reservations are kept
+from one event to the next. ``backfill`` makes one decision:
+
+1. Sort the waiting jobs by priority.
+2. Build the free capacity of each node over time, from the expected ends of the running jobs. A job that runs longer
+   than expected is taken to end at now + 1 s.
+3. Subtract the reservations of the earlier events. If one does not fit any more, or its start has passed, delete all of
+   them. The usual reason is a job that runs longer than expected.
+4. For each waiting job, in order of priority:
+
+   a. Remove its reservation if reservations can move (a job has ended early, reservations were deleted, or priorities
+      change with time), or if ``rules.reservations`` jobs already hold one.
+   b. If it has no reservation, find its earliest start in the free capacity and in its calendars. If
+      ``rules.reservations`` jobs already hold one, only a start now counts.
+   c. If there is such a start, choose the nodes and subtract the job from the free capacity. If the start is now, start
+      the job; else it holds a reservation.
+
+While step 4 moves a reservation, its old start and nodes are free for the same job, so it never moves to a later time.
+Only step 3 can make a reservation later.
+
+Times are seconds. State and events are those of ``heuristics.kernels.events.state``.
+
+References
+----------
+- [Bridi2018]: see ``docs/references.md``.
+- [Mualem2001]: A. W. Mu'alem, D. G. Feitelson: Utilization, predictability, workloads, and user runtime estimates in
+  scheduling the IBM SP2 with backfilling. IEEE Transactions on Parallel and Distributed Systems 12(6), 2001.
 """
 
 from __future__ import annotations
@@ -29,12 +53,12 @@ from ...heuristics.kernels.events.state import (
 from ...heuristics.kernels.profile import NEVER, Profile, grown, occupy, segment
 from ...models.compiled import compiled
 
-SPARE = 32  # breakpoints
+SPARE = 32  # breakpoints per node beyond those of the running jobs, at first
 
 
 @compiled
 def running_profile(trace: TraceArrays, state: State) -> Profile:
-    """What the running jobs leave free, from now on; built in the order of their expected ends."""
+    """Return the free capacity of each place from now on, given the expected ends of the running jobs."""
     now, n = state.clock[NOW], state.clock[RUNNING]
     places, resources = trace.capacity.shape
     length = np.ones(places, np.int64)
@@ -65,7 +89,10 @@ def running_profile(trace: TraceArrays, state: State) -> Profile:
 
 @compiled
 def _hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) -> Profile:
-    """Put the reservation of job j into the profile, or take it out; the profile may have grown."""
+    """Subtract the reservation of job j from the profile (sign 1), or add it back (-1).
+
+    The returned profile is a larger copy if there was no room for more breakpoints.
+    """
     begin_, end = state.reserved[j], state.reserved[j] + state.expected[j]
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
         if profile.length[state.place[k]] + 2 > profile.time.shape[1]:
@@ -76,7 +103,7 @@ def _hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int)
 
 @compiled
 def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
-    """Whether the reservation of job j still fits into the profile."""
+    """Return whether the reservation of job j still fits into the profile."""
     start, end = state.reserved[j], state.reserved[j] + state.expected[j]
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
         p = state.place[k]
@@ -90,7 +117,7 @@ def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
 
 @compiled
 def _hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profile, bool]:
-    """Put all reservations into the profile; False if one does not fit any more, and then all are forgotten."""
+    """Subtract all reservations from the profile; if one does not fit any more, delete all and return False."""
     now, n = state.clock[NOW], state.clock[WAITING]
     for i in range(n):
         j = state.waiting[i]
@@ -106,7 +133,7 @@ def _hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profi
 
 @compiled
 def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int) -> int:
-    """The earliest start of job j up to ``latest`` at which its calendars are open; -1 if there is none."""
+    """Return the earliest start of job j, at most ``latest``, that nodes and calendars allow; -1 if there is none."""
     request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
     start = allowed_from(trace, j, state.clock[NOW])
     if start > latest:
@@ -125,7 +152,7 @@ def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j:
 def _reserve(
     profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int, best: bool
 ) -> Profile:
-    """Reserve the earliest start of job j up to ``latest``, if there is one; the profile may have grown."""
+    """Reserve the earliest start of job j, at most ``latest``, if there is one; return the profile or a larger copy."""
     units = trace.units[j]
     start = _earliest(profile, s, trace, state, j, latest)
     state.reserved[j] = start
@@ -142,9 +169,9 @@ def _reserve(
 
 @compiled
 def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
-    """The first jobs that cannot start hold reservations, ``rules.reservations`` of them; the others fill around them.
+    """Make one decision: at most ``rules.reservations`` jobs hold reservations, the others start if they delay none.
 
-    A reservation is the earliest start that the nodes and the calendars of the job allow, as things are expected.
+    The steps are those of the module docstring. Only the first ``rules.candidates`` waiting jobs are examined.
     """
     rank(state, rules.base, rules.slope, rules.dynamic)
     clock = state.clock
@@ -174,7 +201,10 @@ def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
 
 @compiled
 def _wake(state: State) -> None:
-    """Be asked again when the next reservation begins; not while a job runs past its expected end, second by second."""
+    """Add an event at the start of the next reservation.
+
+    While a job runs longer than expected, a reservation at now + 1 s adds no event: there would be one in every second.
+    """
     clock = state.clock
     late = clock[RUNNING] > 0 and state.running_end[0] <= clock[NOW]
     for i in range(clock[WAITING]):

@@ -1,4 +1,30 @@
-"""EASY backfilling at one event; compiled (thesis 2.2, algorithm 3)."""
+"""EASY backfilling, one decision; compiled.
+
+The source is [Bridi2018, 2.2, algorithm 3], extended by the second condition of step 5 [Mualem2001]: there, a job may
+also run past the shadow time on resources that the head does not need. ``easy`` makes one decision:
+
+1. Sort the waiting jobs by priority.
+2. Start jobs in this order until one cannot start now, for lack of free capacity or because its calendar is closed.
+   This job is the *head*. If no later job could start now, stop.
+3. Compute the *shadow time*: the earliest time at which the head can start if all running jobs end as expected (a job
+   that runs longer than expected is taken to end at now + 1 s) and its calendars are open. If there is none, the head
+   gets no reservation: go back to step 2 with the next job.
+4. Choose the nodes of the head at the shadow time. The capacity that is free then and that the head does not take is
+   *extra*.
+5. For each later job, in order of priority: start it now if its calendar is open and it fits
+
+   - into the capacity that is free now, if it is expected to end by the shadow time; or
+   - into the part of that capacity that is also extra (the minimum of both, for each node and resource); then subtract
+     the job from extra.
+
+Times are seconds.
+
+References
+----------
+- [Bridi2018]: see ``docs/references.md``.
+- [Mualem2001]: A. W. Mu'alem, D. G. Feitelson: Utilization, predictability, workloads, and user runtime estimates in
+  scheduling the IBM SP2 with backfilling. IEEE Transactions on Parallel and Distributed Systems 12(6), 2001.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +49,7 @@ from ...models.compiled import borrowing, compiled
 
 @borrowing
 def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, request: Ints) -> None:
-    """What a job has on its places is free again."""
+    """Add what a job uses on its places to ``free``."""
     for k in range(first, first + count):
         for r in range(request.size):
             free[place[k], r] += share[k] * request[r]
@@ -31,9 +57,10 @@ def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, r
 
 @borrowing
 def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
-    """When the head can start if all running jobs end as expected; ``extra`` becomes what is free at that time.
+    """Return the shadow time of the head (NEVER if there is none); set ``state.extra`` to what is free at that time.
 
-    That is the first moment at which its calendars are open and enough is free; NEVER if there is none. A running job past its expected end is taken to end at now + 1.
+    The shadow time is the first time at which the calendars of the head are open and enough capacity is free, if all
+    running jobs end as expected. A job that runs longer than expected is taken to end at now + 1.
     """
     units, request, now, then = trace.units[head], trace.request[head], state.clock[NOW], state.extra
     fit, place, share, ends, running = state.fit, state.place, state.share, state.running_end, state.running
@@ -66,7 +93,11 @@ def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
 
 @borrowing
 def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
-    """The head's shadow time; ``extra`` becomes what it leaves of the places then, ``both`` what of that is free now."""
+    """Return the shadow time of the head, and reserve its nodes.
+
+    Set ``state.extra`` to what is free at the shadow time beside the head, ``state.both`` to the minimum of ``extra``
+    and what is free now.
+    """
     shadow, extra, request = shadow_of(trace, state, head), state.extra, trace.request
     if shadow < NEVER:
         entries = spread(extra, trace.capacity, state.fit, trace.units[head], best, state.chosen, state.put)
@@ -80,14 +111,17 @@ def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
 
 @borrowing
 def _least(both: Ints, extra: Ints, free: Ints, p: int) -> None:
-    """Of a place, what is both extra and free."""
+    """Set row p of ``both`` to the minimum of ``extra`` and ``free``."""
     for r in range(both.shape[1]):
         both[p, r] = min(extra[p, r], free[p, r])
 
 
 @borrowing
 def _candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
-    """The next of the waiting jobs ``i .. n - 1`` that may start now and needs no more than is free in all; n: none."""
+    """Return the index of the next of the waiting jobs ``i .. n - 1`` that may fit now, or n if there is none.
+
+    Such a job has an open calendar and requests no more than all places together have free.
+    """
     units, request, spare, waiting = trace.units, trace.request, state.spare, state.waiting
     room, kind = state.room, trace.kind
     while i < n:
@@ -101,10 +135,9 @@ def _candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
 
 @compiled
 def easy(trace: TraceArrays, state: State, rules: Rules) -> None:
-    """EASY: the first job that cannot start holds a reservation; later ones start if they do not delay it.
+    """Make one decision: the first job that cannot start holds a reservation, later jobs start if they do not delay it.
 
-    They end by their expected durations before the shadow time, or leave alone what the head will take of its places. The
-    head may be kept out by its nodes or by its calendar; if it can never start as things are expected, the next one leads.
+    The steps are those of the module docstring. Only the first ``rules.candidates`` waiting jobs are examined.
     """
     rank(state, rules.base, rules.slope, rules.dynamic)
     at, i, n, shadow = -1, 0, 1, NEVER

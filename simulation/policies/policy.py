@@ -1,4 +1,4 @@
-"""Policies that need no solver: a priority, strictness, reservations; the names under which they are known."""
+"""Policies: dispatchers without a solver, given by a priority, strictness and a number of reservations."""
 
 from __future__ import annotations
 
@@ -12,35 +12,44 @@ from ...instances.workload import Ints, Workload
 
 Floats = NDArray[np.float64]
 Key = Callable[[Workload, Ints], "Floats | Ints | tuple[Floats, Floats]"]
-"""Of a workload and the expected durations of its jobs, a number per job: the least goes first, ties by submit time.
-A pair (base, slope) is a priority that changes with time: base + slope x now."""
+"""Function ``key(workload, expected)`` that returns the priority of each job, an array of shape (jobs,).
+
+``expected`` holds the expected durations in seconds. The job with the smallest value goes first; ties go by submit
+time. A pair ``(base, slope)`` of arrays is a priority that changes with time: ``base + slope * now``.
+"""
 
 
 def by_submit(workload: Workload, expected: Ints) -> Ints:
-    """First come, first served."""
+    """Return the submit times: first come, first served."""
     return workload.submit
 
 
 def by_release(workload: Workload, expected: Ints) -> Ints:
-    """The earliest start that the job allows."""
+    """Return the releases: max(submit time, earliest start) of each job."""
     return workload.release
 
 
 def by_duration(workload: Workload, expected: Ints) -> Ints:
-    """The shortest expected duration first (the walltime, where that is the predictor)."""
+    """Return the expected durations: the shortest job first."""
     return expected
 
 
 def by_profit(workload: Workload, expected: Ints) -> Floats:
-    """The greatest profit per cost first (thesis 6.3): see ``heuristics.rules.most_profit_first``."""
-    from ...heuristics.rules import most_profit_first  # naming a policy needs no compiler, this does
+    """Return a key that puts the job with the highest profit per cost first [Bridi2018, 6.3].
+
+    See ``heuristics.rules.most_profit_first``.
+    """
+    from ...heuristics.rules import most_profit_first  # lazy: it imports numba
 
     cores = workload.units * workload.request[:, _cores(workload)]
     return most_profit_first(cores, expected, workload.power)
 
 
 def by_slowdown(workload: Workload, expected: Ints) -> tuple[Floats, Floats]:
-    """The greatest slowdown by now first: (now - submit + d) / d (Galleguillos 4)."""
+    """Return a key that puts the job with the highest slowdown first [Galleguillos2019, 4].
+
+    The slowdown at time ``now`` is ``(now - submit + d) / d``, where d is the expected duration, at least 1 s.
+    """
     d = np.maximum(1, expected).astype(np.float64)
     return (workload.submit - d) / d, -1 / d
 
@@ -51,14 +60,37 @@ def _cores(workload: Workload) -> int:
 
 @dataclass(frozen=True)
 class Policy:
-    """Waiting jobs in the order of ``key``; a compiled policy.
+    """A dispatcher that starts waiting jobs in order of priority, with or without backfilling; compiled.
 
-    ``reservations``: how many of the first jobs that cannot start, for want of nodes or by their calendars, hold a
-    reservation which later jobs must not delay (None: all), at the earliest start that both allow; with 0, ``strict`` says whether later jobs have to wait behind the first that does not fit. ``candidates``: only
-    so many jobs at the head are looked at (None: all).
+    Parameters
+    ----------
+    name : str
+        The name in results and error messages.
+    key : callable
+        The priority: ``key(workload, expected)`` returns one number per job, smallest first; see ``Key``.
+    strict : bool
+        Only with ``reservations=0``: whether the first job that does not fit blocks all later jobs.
+    reservations : int, optional
+        Number of jobs that hold a reservation: the first jobs in the order that cannot start now, for lack of nodes or
+        because their calendars are closed. Later jobs must not delay a reservation. 0: no backfilling. 1: EASY.
+        None: all waiting jobs (conservative backfilling).
+    candidates : int, optional
+        Number of jobs at the head of the queue that are examined at each event. None: all.
 
-    >>> Policy("first 10 may start, one holds a reservation", by_submit, reservations=1, candidates=10).reservations
-    1
+    Raises
+    ------
+    ValueError
+        If ``reservations`` is negative or ``candidates`` is below 1.
+
+    Examples
+    --------
+    Shortest job first with EASY backfilling, where only the first 10 jobs may start:
+
+    >>> import schedlab as sl
+    >>> from schedlab.simulation.policies.policy import by_duration
+    >>> policy = sl.Policy("short-easy", by_duration, reservations=1, candidates=10)
+    >>> sl.simulate("eurora_99", dispatcher=policy).violations
+    []
     """
 
     name: str
@@ -93,6 +125,9 @@ POLICIES: dict[str, Policy] = {
         Policy("pbs-walltime", by_duration, reservations=400),
     )
 }
-"""``pbs-fifo`` and ``pbs-walltime`` are the two configurations of thesis 4.5: backfill depth 10 and 400. The depth is read
-as PBS Professional has it, the number of jobs at the head that hold a reservation while every other job may fill around
-them; ``candidates`` is the other reading."""
+"""The policies by name.
+
+``pbs-fifo`` and ``pbs-walltime`` are the two PBS configurations of [Bridi2018, 4.5], with backfill depth 10 and 400.
+The backfill depth is taken as in PBS Professional: the number of jobs that hold a reservation, while all later jobs may
+start if they delay none of them. It could also mean the number of jobs that are examined; that is ``candidates``.
+"""

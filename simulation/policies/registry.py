@@ -1,4 +1,4 @@
-"""The dispatchers by name: policies, and CP dispatchers on a backend, each with a predictor."""
+"""The names of dispatchers: policies, and CP dispatchers with a backend, each with a predictor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,19 @@ PREDICTED_BY = {"w": "walltime", "d": "data-driven", "r": "real", "l": "last-two
 
 
 class Named(NamedTuple):
-    """A dispatcher's name, taken apart. ``backend``: of a CP dispatcher; None for a policy."""
+    """The parts of a dispatcher's name.
+
+    Parameters
+    ----------
+    text : str
+        The whole name.
+    dispatcher : str
+        The name without predictor and backend.
+    predictor : str
+        Name of the predictor.
+    backend : str or None
+        Backend of a CP dispatcher; None for a policy.
+    """
 
     text: str
     dispatcher: str
@@ -21,7 +33,7 @@ class Named(NamedTuple):
     backend: str | None
 
     def make(self, **options: Any) -> Any:
-        """The policy or the CP dispatcher; ``options`` are those of ``cp.CPDispatcher`` and concern it alone."""
+        """Return the policy or the CP dispatcher; ``options`` go to ``CPDispatcher``, policies ignore them."""
         if self.backend is None:
             return POLICIES[self.dispatcher]
         from .cp.dispatcher import make
@@ -30,13 +42,15 @@ class Named(NamedTuple):
 
 
 def dispatchers() -> list[str]:
-    """The names, without predictors and backends."""
+    """Return the names of all dispatchers, without predictor and backend."""
     return [*POLICIES, *CP]
 
 
 def is_dispatcher(text: str) -> bool:
-    """Whether a name is meant as a dispatcher's.
+    """Return whether a text is the name of a dispatcher.
 
+    Examples
+    --------
     >>> is_dispatcher("easy-r"), is_dispatcher("cpsat:counts")
     (True, False)
     """
@@ -48,11 +62,27 @@ def is_dispatcher(text: str) -> bool:
 
 
 def parse_dispatcher(text: str) -> Named:
-    """A dispatcher from ``NAME[-w|-d|-r|-l][@BACKEND]``: by walltime, data-driven, real durations, the last two runtimes.
+    """Split the name of a dispatcher, ``NAME[-w|-d|-r|-l][@BACKEND]``, into its parts.
 
-    Without a letter it is the walltime; a CP dispatcher without a backend is on CP-SAT. Raises UnknownName with the near
-    names.
+    Parameters
+    ----------
+    text : str
+        ``NAME`` is one of ``dispatchers()``. The letter selects the predictor: ``w`` walltime (default), ``d``
+        data-driven, ``r`` real (the runtimes), ``l`` last-two. ``BACKEND`` is the solver of a CP dispatcher, by default
+        ``cpsat``; policies take none.
 
+    Returns
+    -------
+    Named
+        The parts of the name.
+
+    Raises
+    ------
+    UnknownName
+        If a part is unknown; the message lists similar names.
+
+    Examples
+    --------
     >>> parse_dispatcher("hcp3-d@cpsat")
     Named(text='hcp3-d@cpsat', dispatcher='hcp3', predictor='data-driven', backend='cpsat')
     """

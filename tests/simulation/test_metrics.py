@@ -1,4 +1,4 @@
-"""Metrics of replays by hand-computed values, and what must hold of any replay."""
+"""Metrics of replays, compared with values computed by hand, and properties of all replays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NONE = Decisions(made=0)
 
 
 def replayed(jobs, starts, ends=None, decisions=NONE, expected=None, killed=None, platform=PLATFORM):
-    """The result of a replay of (submit, runtime, units, cores, queue), in order of submission, with these starts."""
+    """Return a replay of jobs (submit, runtime, units, cores, queue), sorted by submit time, with these starts."""
     work = Workload.of(
         Dispatch(
             platform,
@@ -78,7 +78,7 @@ def test_slowdowns_of_short_jobs_are_bounded(four):
 
 
 def test_the_metrics_of_the_thesis(four):
-    """Only the fourth job waits longer than its queue's 100 s; the second waits exactly as long."""
+    """Only the fourth job waits longer than the 100 s of its queue; the second waits exactly 100 s."""
     t = metrics(four).thesis
     assert t["AQ"] == 57.5
     assert t["WQT"] == pytest.approx(1 + 1.3)
@@ -100,7 +100,7 @@ def test_the_curve_of_use(four):
 
 
 def test_the_curve_of_the_queue(four):
-    """Three wait at no moment: what starts as it comes never waits."""
+    """At most two jobs wait at a time: a job that starts at its submit time never waits."""
     times, length = queue_length(four)
     assert dict(zip(times.tolist(), length.tolist(), strict=True)) == {0: 1, 10: 1, 20: 2, 100: 1, 150: 0}
     m = metrics(four)
@@ -186,7 +186,7 @@ def test_decisions_of_a_solver():
     assert d.ended == {"trivial": 2, "optimal": 1, "limit": 1, "no-gain": 0, "infeasible": 0, "nothing": 0}
     assert (d.seconds.mean, d.seconds.max, d.seconds.total) == pytest.approx((0.4, 0.9, 1.6))
     assert d.seconds.p99 == pytest.approx(0.5 + 0.97 * 0.4)
-    assert (d.solver_seconds.mean, d.solver_seconds.max) == pytest.approx((0.7, 0.9))  # trivial calls aside
+    assert (d.solver_seconds.mean, d.solver_seconds.max) == pytest.approx((0.7, 0.9))  # without trivial calls
     assert [t.total for t in (d.model_seconds, d.solve_seconds, d.allocate_seconds)] == pytest.approx([0.4, 0.8, 0.4])
     assert (d.gain_mean, d.gain_none) == (0.125, 1)
     assert (m.thesis["AO"], m.thesis["MO"], m.thesis["%O"]) == pytest.approx((0.4, 0.9, 160 / 155))
@@ -230,7 +230,7 @@ def test_as_recorded_where_some_or_all_starts_are_unknown():
 
 @st.composite
 def replays(draw):
-    """Jobs at random times, started at random; capacity plays no part in the metrics."""
+    """Draw jobs with random submit times and starts; metrics do not depend on capacity."""
     n = draw(st.integers(1, 12))
     submits = sorted(draw(st.lists(st.integers(0, 50), min_size=n, max_size=n)))
     jobs = [
@@ -251,7 +251,7 @@ def test_a_shift_in_time_changes_nothing(replay, by):
 @settings(max_examples=80, deadline=None)
 @given(replays())
 def test_curves_have_the_areas_of_the_jobs(replay):
-    """Waiting jobs times seconds is the sum of all waits; used cores times seconds is the sum of all work."""
+    """The integral of waiting jobs is the sum of all waits, that of used cores the sum of all work."""
     run = replayed(*replay)
     m = metrics(run)
     work = run.workload

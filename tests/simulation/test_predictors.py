@@ -1,4 +1,4 @@
-"""Predictors: the rules one by one, against a plain scan of the history, and what a predictor must never know."""
+"""Predictors: each rule, comparison with a plain scan of the history, and data that a predictor must not use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def workload(*jobs):
 
 
 def table(*profiles):
-    """A workload of one row per profile, the fields of ``job`` that differ from its defaults."""
+    """Return a workload with one row per profile; a profile has the fields that differ from the defaults of ``job``."""
     return workload(*(job(k, **profile) for k, profile in enumerate(profiles)))
 
 
@@ -42,9 +42,9 @@ def begun(work, name="data-driven"):
 def test_the_clairvoyant_knows_that_jobs_are_killed_at_their_walltime():
     work = table({"walltime": 50, "runtime": 200}, {"walltime": 90, "runtime": 80}, {"walltime": 90, "runtime": 0})
     assert predictor("real").begin(work).tolist() == [200, 80, 1]
-    told = predictor("real", kill_at_walltime=True)
-    assert told.begin(work).tolist() == [50, 80, 1]
-    assert [told.predict(k) for k in range(3)] == [50, 80, 1]
+    real = predictor("real", kill_at_walltime=True)
+    assert real.begin(work).tolist() == [50, 80, 1]
+    assert [real.predict(k) for k in range(3)] == [50, 80, 1]
 
 
 @pytest.mark.parametrize("name", ["walltime", "data-driven", "last-two"])
@@ -65,9 +65,9 @@ def test_the_prefix_is_the_name_without_its_trailing_digits():
 
 def test_rules_are_tried_in_their_order():
     """Each ended job is found by a looser rule than the next one; the tightest rule that finds a job wins."""
-    asked = {}
+    wanted = {}
     work = table(
-        asked,
+        wanted,
         {"name": "run7", "queue": "long", "runtime": 60},  # rule 6: prefix alone
         {"name": "run1", "queue": "long", "runtime": 50},  # rule 5: name
         {"name": "run7", "units": 8, "runtime": 40},  # rule 4: prefix, queue and walltime
@@ -115,7 +115,7 @@ def test_the_most_similar_requests_come_before_the_latest():
 
 
 def test_requests_equally_far_apart_are_decided_by_the_latest():
-    """2 : 4 is as far as 4 : 8."""
+    """The distance of 2 and 4 is that of 4 and 8."""
     work = table({"units": 4}, {"units": 2, "runtime": 20}, {"units": 8, "runtime": 80})
     for order in ((1, 2), (2, 1)):
         p = begun(work)
@@ -125,7 +125,7 @@ def test_requests_equally_far_apart_are_decided_by_the_latest():
 
 
 def test_similarity_weighs_units_and_amounts_per_unit_alike():
-    """Half the units and twice the cores is two doublings away, three times the units is log2(3) = 1.6."""
+    """Half the units and twice the cores have distance log(4), three times the units log(3)."""
     work = table({"units": 4, "cores": 4}, {"units": 2, "cores": 8, "runtime": 11}, {"units": 12, "runtime": 22})
     p = begun(work)
     p.learn(2, 22)
@@ -134,7 +134,7 @@ def test_similarity_weighs_units_and_amounts_per_unit_alike():
 
 
 def test_an_amount_of_none_counts_as_half_of_the_least():
-    """The least GPU request is 1: none against one is a doubling, none against two is two; six units against two is log2(3)."""
+    """The smallest GPU request is 1, so 0 counts as 0.5: 0 to 1 is log(2), 0 to 2 is log(4); 6 to 2 units is log(3)."""
     work = table(
         {"units": 2}, {"units": 2, "gpus": 1, "runtime": 1}, {"units": 6, "runtime": 2}, {"units": 2, "gpus": 2}
     )
@@ -228,15 +228,15 @@ profiles = st.fixed_dictionaries(
 
 @st.composite
 def histories(draw):
-    """A workload, and the order in which some of its jobs end."""
+    """Draw a workload, and the order in which some of its jobs end."""
     work = table(*draw(st.lists(profiles, min_size=1, max_size=14)))
     order = draw(st.permutations(range(len(work))))
     return work, order[: draw(st.integers(0, len(work)))]
 
 
-def scan(work, ended, asked):
-    """The prediction by going through all that has ended, rule after rule."""
-    me = work.job(asked)
+def scan(work, ended, row):
+    """Return the prediction from a scan of all ended jobs, rule after rule."""
+    me = work.job(row)
     least = {r: min([a[r] for a in work.requests if a[r] > 0], default=2) for r in work.resources}
     past = [(when, work.job(k)) for when, k in enumerate(ended) if work.job(k).user == me.user]
 
@@ -265,7 +265,7 @@ def test_data_driven_agrees_with_a_scan_of_the_history(history):
     work, order = history
     p = begun(work)
     for n, k in enumerate(order):
-        # asked before and after, so that what is remembered of earlier questions is tried too
+        # predict before and after, so that values kept from earlier calls are tested, too
         assert [p.predict(j) for j in range(len(work))] == [scan(work, order[:n], j) for j in range(len(work))]
         p.learn(k, int(work.runtime[k]))
     assert [p.predict(j) for j in range(len(work))] == [scan(work, order, j) for j in range(len(work))]
@@ -320,12 +320,12 @@ def test_accuracy_of_jobs_without_a_duration_and_of_none():
 def test_accuracy_refuses_what_cannot_be_compared():
     with pytest.raises(ValueError, match="job 1 is 0 s"):
         accuracy(np.array([5, 0]), np.array([5, 5]))
-    with pytest.raises(ValueError, match="2 expectations for 1"):
+    with pytest.raises(ValueError, match="2 expected durations for 1"):
         accuracy(np.array([5, 5]), np.array([5]))
 
 
 def test_predictions_as_the_real_machine_would_have_had_them():
-    """The second job starts before the first has ended, the third just as it ends."""
+    """The second job starts before the first has ended, the third exactly when it ends."""
     work = replace(table({}, {}, {}), recorded_start=np.array([0, 99, 100]))
     assert expected_as_recorded(work, DataDriven()).tolist() == [1000, 1000, 100]
     assert expected_as_recorded(work, predictor("real")).tolist() == [100, 100, 100]

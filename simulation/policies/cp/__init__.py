@@ -1,1 +1,1 @@
-"""Dispatchers that solve a model at each decision."""
+"""Dispatchers that solve a constraint programming model at each decision."""

@@ -1,4 +1,7 @@
-"""Jobs put on the nodes one after another: beside what runs and what is reserved, each at its earliest start, best-fit."""
+"""Allocation of jobs on nodes, one job after another, each at its earliest start and best-fit.
+
+Running jobs and reservations are taken into account.
+"""
 
 from __future__ import annotations
 
@@ -13,39 +16,63 @@ from ....heuristics.kernels.profile import NEVER, Ints, Machine, Profile, grown,
 from ....models.compiled import compiled
 from .waiting import Waiting
 
-LAST = NEVER - 1  # as late as a start can be
+LAST = NEVER - 1  # the latest possible start
 ROOM = 32  # breakpoints per node, at first
 
 
 class Requests(NamedTuple):
-    """Jobs to place, arrays over them. Job j may start in ``[lo[w], hi[w]]`` for w in ``first[j] .. first[j + 1] - 1``."""
+    """The jobs to allocate, as arrays.
+
+    Parameters
+    ----------
+    units, duration : ndarray of int64, shape (jobs,)
+        Number of units; duration in seconds.
+    request : ndarray of int64, shape (jobs, resources)
+        Request per unit.
+    first : ndarray of int64, shape (jobs + 1,)
+        Job j has the start windows ``first[j] .. first[j + 1] - 1``.
+    lo, hi : ndarray of int64, shape (windows,)
+        First and last start of each window, in seconds.
+    slot : ndarray of int64, shape (jobs + 1,)
+        The nodes of job j go to the entries ``slot[j] .. slot[j + 1] - 1`` of an ``Allocation``.
+    """
 
     units: Ints
     duration: Ints
-    request: Ints  # jobs x resources, per unit
+    request: Ints
     first: Ints
     lo: Ints
     hi: Ints
-    slot: Ints  # where a job's nodes are noted: slot[j] .. slot[j + 1] - 1
+    slot: Ints
 
 
 class Allocation(NamedTuple):
-    """Starts (-1: found no place) and, on the slots of each job, its nodes and how many units each has; ``pieces`` of them."""
+    """The start and the nodes of each job.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (jobs,)
+        Start in seconds, -1 if the job does not fit in its windows.
+    pieces : ndarray of int64, shape (jobs,)
+        Number of nodes of the job.
+    node, put : ndarray of int64, shape (slots,)
+        Job j has ``put[e]`` units on node ``node[e]`` for e in ``slot[j] .. slot[j] + pieces[j] - 1``.
+    """
 
     start: Ints
     pieces: Ints
     node: Ints
     put: Ints
 
-    def nodes(self, asked: Requests, j: int, names: Sequence[str]) -> Mapping[str, int]:
-        """{node name: units} of job j."""
-        at = int(asked.slot[j])
-        until = at + int(self.pieces[j])
-        return {names[n]: u for n, u in zip(self.node[at:until].tolist(), self.put[at:until].tolist(), strict=True)}
+    def nodes(self, requests: Requests, j: int, names: Sequence[str]) -> Mapping[str, int]:
+        """Return {node name: units} of job j."""
+        at = int(requests.slot[j])
+        end = at + int(self.pieces[j])
+        return {names[n]: u for n, u in zip(self.node[at:end].tolist(), self.put[at:end].tolist(), strict=True)}
 
 
-def asked_for(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nodes: int) -> Requests:
-    """The arrays of jobs, each with its start windows."""
+def requests_of(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nodes: int) -> Requests:
+    """Return the arrays of some jobs with their start windows; ``nodes`` is the number of nodes of the platform."""
     flat = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
     return Requests(
         units=jobs.units,
@@ -63,99 +90,117 @@ def _ends(sizes: Ints | list[int]) -> Ints:
 
 
 class NodeTimeline:
-    """The nodes over time, as far as they are taken: by what runs, by reservations, by what was placed.
+    """The free capacity of each node over time, beside running jobs, reservations and allocated jobs.
 
-    ``taken``: (node, until when, amounts) of what runs now; node and amounts as ``platform`` counts them.
+    Parameters
+    ----------
+    capacity : ndarray of int64, shape (nodes, resources)
+        Capacity of each node, in the order of the platform.
+    now : int
+        The current time in seconds.
+    usage : tuple of ndarray
+        The use of nodes by the running jobs: node, end, amounts (see ``model.Usage``).
     """
 
-    def __init__(self, capacity: Ints, now: int, taken: tuple[Ints, Ints, Ints]) -> None:
+    def __init__(self, capacity: Ints, now: int, usage: tuple[Ints, Ints, Ints]) -> None:
         self.now = now
-        self.machine = Machine(capacity, np.zeros(capacity.shape[1]), now, *taken)
+        self.machine = Machine(capacity, np.zeros(capacity.shape[1]), now, *usage)
         self._profile = new_profile(self.machine, ROOM)
         self._scratch = new_scratch(capacity.shape[0])
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return int(self.machine.capacity.shape[0])
 
     def end(self) -> int:
-        """The last moment at which something is taken, ``now`` on an idle machine."""
+        """Return the time from which on all nodes are free; ``now`` on an idle machine."""
         return int(max([self.now, *(self._profile.time[n, k - 1] for n, k in enumerate(self._profile.length))]))
 
     def copy(self) -> NodeTimeline:
-        """The same nodes, to try something on."""
+        """Return a copy; changes of the copy do not affect this timeline."""
         made = object.__new__(NodeTimeline)
         made.now, made.machine, made._scratch = self.now, self.machine, self._scratch
         made._profile = Profile(*(a.copy() for a in self._profile))
         return made
 
-    def place(self, asked: Requests, order: Ints) -> Allocation:
-        """Place the jobs in this order, each at the earliest start in its windows; who finds none takes nothing."""
-        n, slots = asked.units.size, int(asked.slot[-1])
-        placed = Allocation(
+    def place(self, requests: Requests, order: Ints) -> Allocation:
+        """Allocate the jobs in this order, each at its earliest start in its windows.
+
+        A job that does not fit in its windows gets the start -1 and uses no node.
+        """
+        n, slots = requests.units.size, int(requests.slot[-1])
+        allocation = Allocation(
             np.full(n, -1, np.int64), np.zeros(n, np.int64), np.empty(slots, np.int64), np.empty(slots, np.int64)
         )
-        self._profile = _place_all(self._profile, self.machine, self._scratch, asked, order, placed)
-        return placed
+        self._profile = _place_all(self._profile, self.machine, self._scratch, requests, order, allocation)
+        return allocation
 
-    def hold(self, asked: Requests, placed: Allocation) -> None:
-        """Take the nodes of jobs that were placed on another board, at the same starts."""
-        self._profile = _hold_all(self._profile, asked, placed)
+    def hold(self, requests: Requests, allocation: Allocation) -> None:
+        """Subtract jobs that were allocated on another timeline, with the same starts and nodes."""
+        self._profile = _hold_all(self._profile, requests, allocation)
 
-    def fits_now(self, asked: Requests) -> Ints:
-        """1 for each job that could start now and run for its duration, were it alone; else 0."""
-        return _fit_now(self._profile, self.machine, self._scratch, asked, self.now)
+    def fits_now(self, requests: Requests) -> Ints:
+        """Return 1 for each job that could start now and run for its duration, each alone; else 0."""
+        return _fit_now(self._profile, self.machine, self._scratch, requests, self.now)
 
 
 @compiled
 def _place_all(
-    profile: Profile, machine: Machine, s: Scratch, asked: Requests, order: Ints, placed: Allocation
+    profile: Profile, machine: Machine, s: Scratch, requests: Requests, order: Ints, allocation: Allocation
 ) -> Profile:
     nodes, resources = machine.capacity.shape
     free = np.empty((nodes, resources), np.int64)
     chosen, put = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     for k in range(order.size):
         j = order[k]
-        start = _earliest(profile, machine, s, asked, j)
-        placed.start[j] = start
+        start = _earliest(profile, machine, s, requests, j)
+        allocation.start[j] = start
         if start < 0:
             continue
         for n in range(nodes):
             if s.fits[n] > 0:
                 free[n] = profile.free[n, segment(profile, n, start)]
-        entries = spread(free, machine.capacity, s.fits, asked.units[j], True, chosen, put)
-        placed.pieces[j] = entries
+        entries = spread(free, machine.capacity, s.fits, requests.units[j], True, chosen, put)
+        allocation.pieces[j] = entries
         for e in range(entries):
             n = chosen[e]
-            placed.node[asked.slot[j] + e], placed.put[asked.slot[j] + e] = n, put[e]
+            allocation.node[requests.slot[j] + e], allocation.put[requests.slot[j] + e] = n, put[e]
             if profile.length[n] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
-            occupy(profile, n, start, start + asked.duration[j], asked.request[j], put[e])
+            occupy(profile, n, start, start + requests.duration[j], requests.request[j], put[e])
     return profile
 
 
 @compiled
-def _hold_all(profile: Profile, asked: Requests, placed: Allocation) -> Profile:
-    for j in range(asked.units.size):
-        if placed.start[j] < 0:
+def _hold_all(profile: Profile, requests: Requests, allocation: Allocation) -> Profile:
+    for j in range(requests.units.size):
+        if allocation.start[j] < 0:
             continue
-        for e in range(asked.slot[j], asked.slot[j] + placed.pieces[j]):
-            n, end = placed.node[e], placed.start[j] + asked.duration[j]
+        for e in range(requests.slot[j], requests.slot[j] + allocation.pieces[j]):
+            n, end = allocation.node[e], allocation.start[j] + requests.duration[j]
             if profile.length[n] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
-            occupy(profile, n, placed.start[j], end, asked.request[j], placed.put[e])
+            occupy(profile, n, allocation.start[j], end, requests.request[j], allocation.put[e])
     return profile
 
 
 @compiled
-def _earliest(profile: Profile, machine: Machine, s: Scratch, asked: Requests, j: int) -> int:
-    """The earliest start of job j in its windows, or -1."""
-    fill_most(machine, s, asked.request[j], asked.units[j])
-    for w in range(asked.first[j], asked.first[j + 1]):
-        if asked.lo[w] <= asked.hi[w]:
+def _earliest(profile: Profile, machine: Machine, s: Scratch, requests: Requests, j: int) -> int:
+    """Return the earliest start of job j in its windows, or -1."""
+    fill_most(machine, s, requests.request[j], requests.units[j])
+    for w in range(requests.first[j], requests.first[j + 1]):
+        if requests.lo[w] <= requests.hi[w]:
             start = earliest(
-                profile, s, None, j, asked.request[j], asked.units[j], asked.duration[j], asked.lo[w], asked.hi[w]
+                profile,
+                s,
+                None,
+                j,
+                requests.request[j],
+                requests.units[j],
+                requests.duration[j],
+                requests.lo[w],
+                requests.hi[w],
             )
             if start >= 0:
                 return start
@@ -163,10 +208,10 @@ def _earliest(profile: Profile, machine: Machine, s: Scratch, asked: Requests, j
 
 
 @compiled
-def _fit_now(profile: Profile, machine: Machine, s: Scratch, asked: Requests, now: int) -> Ints:
-    found = np.zeros(asked.units.size, np.int64)
-    for j in range(asked.units.size):
-        fill_most(machine, s, asked.request[j], asked.units[j])
-        start = earliest(profile, s, None, j, asked.request[j], asked.units[j], asked.duration[j], now, now)
+def _fit_now(profile: Profile, machine: Machine, s: Scratch, requests: Requests, now: int) -> Ints:
+    found = np.zeros(requests.units.size, np.int64)
+    for j in range(requests.units.size):
+        fill_most(machine, s, requests.request[j], requests.units[j])
+        start = earliest(profile, s, None, j, requests.request[j], requests.units[j], requests.duration[j], now, now)
         found[j] = start == now
     return found

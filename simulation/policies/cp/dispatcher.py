@@ -1,15 +1,25 @@
-"""The CP dispatchers PCP and HCP, versions 0 to 3, on any backend (Galleguillos 2.2, 3 and 4).
+"""The CP dispatchers PCP and HCP, versions 0 to 3, on any backend [Galleguillos2019, 2.2, 3 and 4].
 
-PCP decides starts and nodes in one model (``counts`` or ``units``); HCP decides starts on the pooled resources and then
-allocates what starts now by priority, best-fit. Version 1 leaves out what cannot start now, keeps the first ``m`` jobs,
-and ends on proven infeasibility; version 2 lets a job that runs past its expected end last one more second; version 3
-takes the slowdown as objective and as priority. The paper's search, schedule or postpone in the order of priority,
-becomes the warm start: the first solution in that order; from there the solver improves within its limit.
+- PCP decides starts and nodes in one model (formulation ``counts`` or ``units``).
+- HCP decides starts on the pooled resources of the machine (formulation ``pool``). It then allocates the jobs that
+  start now in order of priority, best-fit.
+- Version 0 has all waiting jobs in the model. Its objective is weighted tardiness (PCP) or the wait weighted by queue
+  (HCP).
+- Version 1 leaves out jobs that cannot start now, keeps the first ``m`` jobs by priority, and stops when the solver
+  proves that there is no solution.
+- Version 2 takes a job that runs longer than expected to end at now + 1 s.
+- Version 3 uses the slowdown as objective and as priority.
 
-Faults of the published programs that are not repeated here: priorities frozen when a job is first seen (they are computed
-at every decision); the greatest expected wait taken with the wrong key (it is taken over all queues); cold restarts (each
-step starts from the best so far); an infeasibility test that never fires (the solver's proof is read); jobs of the whole
-machine waiting for ever (``max_stretch``).
+The search of the paper schedules or postpones jobs in order of priority. Here its first solution is the warm start, and
+the solver improves it within its limit.
+
+The published programs have faults that this code does not repeat:
+
+- They compute the priority of a job once, when it is first seen. Here it is computed at every decision.
+- They take the largest expected waiting time with a wrong key. Here it is the maximum over all queues.
+- They restart the solver without the best solution. Here each step starts from the best solution so far.
+- Their test for infeasibility is never true. Here the proof of the solver is used.
+- A job that needs the whole machine may wait forever. Here ``max_stretch`` prevents this.
 """
 
 from __future__ import annotations
@@ -29,8 +39,8 @@ from ....models.dispatch.jobs import Window
 from ....models.language import Assignment
 from ....models.problem import Encoding
 from ...engine.moment import Decision, Moment, Start
-from .allocation import Allocation, NodeTimeline, Requests, asked_for
-from .model import Machinery, end_of_horizon, latest_start, problem_of, uncollected, what_runs, windows_of
+from .allocation import Allocation, NodeTimeline, Requests, requests_of
+from .model import RunningUsage, end_of_horizon, latest_start, problem_of, running_usage, uncollected, windows_of
 from .priority import by_queue, by_slowdown, ordered
 from .search_control import Control, search
 from .urgency import STRETCH, Guard, Held, by_walltime
@@ -41,7 +51,10 @@ FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
 
 class Modelled(NamedTuple):
-    """The model of a moment as a solver takes it, and its warm start (None: what is reserved found no place in it)."""
+    """The model of a decision, the same model compiled for the solver, and its warm start.
+
+    ``warm`` is None if not all jobs fit in their windows in order of priority, beside the reservations.
+    """
 
     encoding: Encoding
     compiled: Compiled
@@ -49,12 +62,45 @@ class Modelled(NamedTuple):
 
 
 class CPDispatcher:
-    """One dispatcher; ``limit`` and ``first_limit`` are seconds per decision (of the solver's own unit if ``deterministic``).
+    """A dispatcher that solves a CP model at each decision.
 
-    ``m``: most jobs in a model; ``k``: steps without improvement that end a decision; ``max_stretch``: a job whose
-    slowdown would pass it, and a job that has waited longer than is fair, goes first and, if it cannot start, holds a
-    reservation (see ``urgency``; None: off; by default 50 in version 3).
+    Parameters
+    ----------
+    family : {"pcp", "hcp"}
+        PCP decides starts and nodes in one model; HCP decides the starts, then the nodes.
+    version : int
+        0 to 3, see the module docstring.
+    backend : str
+        Name of the solver's backend.
+    formulation : str, optional
+        Formulation of the dispatch problem. Default: ``"counts"`` for PCP, ``"pool"`` for HCP.
+    m : int
+        Largest number of jobs in a model.
+    first_limit : float, optional
+        Limit of the first step of the solver in seconds (see ``search_control.Control``). Default: ``limit / 16`` for
+        HCP, ``limit`` for PCP.
+    limit : float
+        Limit of one decision in seconds, above 0. With ``deterministic``, both limits are in the solver's own unit.
+    k : int
+        Number of successive steps without improvement that end a decision.
+    max_stretch : float or None
+        A job whose slowdown would be above this value, and a job that has waited longer than its fair wait, goes before
+        all others and, if it cannot start, holds a reservation (see ``urgency``). None: off. Default: 50 in version 3,
+        None in the other versions.
+    deterministic : bool
+        Whether the limits are in the solver's own reproducible unit, so that equal replays give equal results.
+    threads : int
+        Threads of the solver.
+    seed : int
+        Seed of the solver; ``begin`` replaces it by the seed of the replay.
 
+    Raises
+    ------
+    ValueError
+        If ``limit`` is not above 0.
+
+    Examples
+    --------
     >>> CPDispatcher("hcp", 3).name
     'hcp3@cpsat'
     """
@@ -75,12 +121,12 @@ class CPDispatcher:
         seed: int = 0,
     ) -> None:
         if limit <= 0:
-            raise ValueError(f"the limit of a decision is {limit} s; more than 0 is expected")
+            raise ValueError(f"limit is {limit} s per decision; expected more than 0")
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
         self.name = f"{family}{version or ''}@{backend}"
         self.formulation = formulation or FORMULATIONS[family]
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
-        # a step begins with a presolve, which is long for the model of the nodes
+        # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
         self.control = Control(first_limit or limit / (16 if family == "hcp" else 1), limit, k, deterministic, threads)
         self.naive = version <= 1
         if version >= 3:
@@ -89,7 +135,7 @@ class CPDispatcher:
             self.aim = "weighted-tardiness" if family == "pcp" else "queue-priority-wait"
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
-        """A replay begins."""
+        """Prepare for a replay."""
         self.seed = seed
         self._register = Register(platform, queues)
         self._capacity = np.array(list(platform.capacity.values()), np.int64)
@@ -99,67 +145,71 @@ class CPDispatcher:
         )
 
     def decide(self, moment: Moment) -> Decision:
-        """What starts now."""
+        """Return the jobs that start now."""
         began = time.perf_counter()
-        everyone = self._register.look(moment)
+        waiting = self._register.allowed(moment)
         if self._guard is not None:
-            self._guard.look(moment, everyone)
-        able = can_start_now(moment.free, everyone)
-        if not able.any():
+            self._guard.observe(moment, waiting)
+        startable = can_start_now(moment.free, waiting)
+        if not startable.any():
             return Decision(())
-        runs = what_runs(moment, self.naive)
-        board, held = self._board(moment, everyone, runs)
-        able &= held.rest
+        runs = running_usage(moment, self.naive)
+        timeline, held = self._timeline(moment, waiting, runs)
+        startable &= held.rest
         if held.jobs.jobs:
-            able = self._still_able(moment.now, everyone, able, board)
-        if not able.any():
-            return Decision(held.starts(self._nodes), urgent=len(held.placed))
-        chosen = self._chosen(moment.now, everyone, able, held.rest)
-        return self._decided(moment, chosen, runs, board, held, began)
+            startable = self._startable_beside(moment.now, waiting, startable, timeline)
+        if not startable.any():
+            return Decision(held.starts(self._nodes), urgent=len(held.allocations))
+        chosen = self._selected(moment.now, waiting, startable, held.rest)
+        return self._decide_chosen(moment, chosen, runs, timeline, held, began)
 
-    def _board(self, moment: Moment, everyone: Waiting, runs: Machinery) -> tuple[NodeTimeline, Held]:
-        """The nodes, and what goes first on them; if anything does, all that runs ends by its walltime."""
+    def _timeline(self, moment: Moment, waiting: Waiting, runs: RunningUsage) -> tuple[NodeTimeline, Held]:
+        """Return the free capacity over time, and the urgent jobs.
+
+        With urgent jobs, running jobs end at their walltimes and the urgent jobs are subtracted; else running jobs end
+        at their expected ends.
+        """
         if self._guard is not None:
-            board = NodeTimeline(self._capacity, moment.now, runs.bound)
-            held = self._guard.hold(moment, everyone, board)
-            if held.placed:
-                return board, held
-        nobody = everyone.some(np.array([], np.int64))
-        return NodeTimeline(self._capacity, moment.now, runs.real), Held(
-            nobody, [], np.ones(len(everyone.jobs), np.bool_), moment.now
+            timeline = NodeTimeline(self._capacity, moment.now, runs.by_walltime)
+            held = self._guard.hold(moment, waiting, timeline)
+            if held.allocations:
+                return timeline, held
+        none = waiting.some(np.array([], np.int64))
+        return NodeTimeline(self._capacity, moment.now, runs.expected), Held(
+            none, [], np.ones(len(waiting.jobs), np.bool_), moment.now
         )
 
     def _priority(self, now: int, jobs: Waiting) -> Floats:
         return by_slowdown(now, jobs) if self.version >= 3 else by_queue(now, jobs)
 
-    def _chosen(self, now: int, everyone: Waiting, able: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Waiting:
-        """The jobs of the model, by priority: from version 1 on the first m that can start now, before it all."""
-        jobs = everyone.some(rest if self.version == 0 else able)
+    def _selected(self, now: int, waiting: Waiting, startable: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Waiting:
+        """Return the jobs of the model by priority: all in version 0, else the first ``m`` that can start now."""
+        jobs = waiting.some(rest if self.version == 0 else startable)
         order = ordered(self._priority(now, jobs), jobs)
         return jobs.some(order if self.version == 0 else order[: self.m])
 
-    def _now(self, jobs: Waiting, now: int, held: bool) -> Requests:
-        """The jobs as they would start now; beside reservations each for its walltime."""
-        return asked_for(by_walltime(jobs) if held else jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
+    def _requests_now(self, jobs: Waiting, now: int, held: bool) -> Requests:
+        """Return the jobs with a start now as the only window; if ``held``, each lasts its walltime."""
+        return requests_of(by_walltime(jobs) if held else jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
 
-    def _still_able(
-        self, now: int, everyone: Waiting, able: NDArray[np.bool_], board: NodeTimeline
+    def _startable_beside(
+        self, now: int, waiting: Waiting, startable: NDArray[np.bool_], timeline: NodeTimeline
     ) -> NDArray[np.bool_]:
-        """Who can start now beside the reservations."""
-        index = np.flatnonzero(able)
-        found = np.zeros_like(able)
-        found[index] = board.fits_now(self._now(everyone.some(index), now, True)) > 0
+        """Return the mask of the jobs that can start now, each alone, beside the reservations."""
+        index = np.flatnonzero(startable)
+        found = np.zeros_like(startable)
+        found[index] = timeline.fits_now(self._requests_now(waiting.some(index), now, True)) > 0
         return found
 
-    def _decided(
-        self, moment: Moment, chosen: Waiting, runs: Machinery, board: NodeTimeline, held: Held, began: float
+    def _decide_chosen(
+        self, moment: Moment, chosen: Waiting, runs: RunningUsage, timeline: NodeTimeline, held: Held, began: float
     ) -> Decision:
-        """The decision about the chosen jobs; without the solver if all of them can start now."""
-        first, urgent = held.starts(self._nodes), len(held.placed)
-        asked = self._now(chosen, moment.now, urgent > 0)
-        placed = board.copy().place(asked, np.arange(len(chosen.jobs)))
-        if (placed.start >= 0).all():
-            return Decision([*first, *self._starts(chosen, asked, placed)], urgent=urgent)
+        """Decide about the chosen jobs; if all of them can start now, without the solver."""
+        first, urgent = held.starts(self._nodes), len(held.allocations)
+        requests = self._requests_now(chosen, moment.now, urgent > 0)
+        allocation = timeline.copy().place(requests, np.arange(len(chosen.jobs)))
+        if (allocation.start >= 0).all():
+            return Decision([*first, *self._starts(chosen, requests, allocation)], urgent=urgent)
         windows = self._windows(moment, chosen, runs, held)
         if windows is None:
             return Decision(first, "infeasible", urgent=urgent)
@@ -174,25 +224,25 @@ class CPDispatcher:
         seconds = {"model": solving - modelling, "solve": allocating - solving}
         if answer.best is None:
             return Decision(first, answer.ended, None, seconds, len(chosen.jobs), urgent)
-        starts = self._read(made.encoding, answer.best, chosen, asked, board, held)
+        starts = self._read(made.encoding, answer.best, chosen, requests, timeline, held)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, len(chosen.jobs), urgent)
 
     def _model(
-        self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: Machinery, held: Held
+        self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: RunningUsage, held: Held
     ) -> Modelled:
-        """The model of the chosen jobs beside those held, and the first solution in the order of priority."""
-        wanted = asked_for(chosen, windows, len(self._nodes))
-        seen = held.on(NodeTimeline(self._capacity, moment.now, runs.seen))
-        placed = seen.place(wanted, np.arange(len(chosen.jobs)))
+        """Return the model of the chosen and the urgent jobs, with the first solution in order of priority."""
+        requests = requests_of(chosen, windows, len(self._nodes))
+        timeline = held.reserve_on(NodeTimeline(self._capacity, moment.now, runs.modelled))
+        allocation = timeline.place(requests, np.arange(len(chosen.jobs)))
         jobs = chosen + held.jobs
-        problem = problem_of(moment, jobs, [*windows, *held.windows], runs.seen, self.aim)
+        problem = problem_of(moment, jobs, [*windows, *held.windows], runs.modelled, self.aim)
         encoding = problem.formulations[self.formulation]()
         compiled = find_backend(self.backend).compile(encoding.model)
-        if (placed.start < 0).any():
+        if (allocation.start < 0).any():
             return Modelled(encoding, compiled, None)
-        begins = [*placed.start.tolist(), *(w[0][0] for w in held.windows)]
-        nodes = {j.id: dict(placed.nodes(wanted, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
+        begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]
+        nodes = {j.id: dict(allocation.nodes(requests, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
         start = Schedule(dict(zip([j.id for j in jobs.jobs], begins, strict=True)), nodes | held.nodes(self._nodes))
         return Modelled(encoding, compiled, encoding.write(start))
 
@@ -201,41 +251,63 @@ class CPDispatcher:
         encoding: Encoding,
         answer: Assignment,
         chosen: Waiting,
-        asked: Requests,
-        board: NodeTimeline,
+        requests: Requests,
+        timeline: NodeTimeline,
         held: Held,
     ) -> list[Start]:
-        """Return what starts now: on the nodes of an exact model; of a relaxation, or beside reservations, by priority."""
+        """Return the chosen jobs that start now in the solution, with their nodes.
+
+        The nodes are those of the solution if the model is exact. For a relaxation, a naive model, or beside urgent
+        jobs, they are allocated by priority, and jobs that do not fit stay in the queue.
+        """
         schedule = encoding.read(answer)
-        here = np.array([i for i, j in enumerate(chosen.jobs) if schedule.start[j.id] == board.now], np.int64)
-        if not encoding.relaxation and not self.naive and not held.placed:
+        here = np.array([i for i, j in enumerate(chosen.jobs) if schedule.start[j.id] == timeline.now], np.int64)
+        if not encoding.relaxation and not self.naive and not held.allocations:
             ids = [chosen.jobs[i].id for i in here.tolist()]
             return [Start(i, schedule.nodes[i]) for i in ids]
-        return self._starts(chosen, asked, board.copy().place(asked, here))
+        return self._starts(chosen, requests, timeline.copy().place(requests, here))
 
-    def _windows(self, moment: Moment, chosen: Waiting, runs: Machinery, held: Held) -> list[tuple[Window, ...]] | None:
-        """When each job may start; None if one cannot end before the end of the naive makespan."""
+    def _windows(
+        self, moment: Moment, chosen: Waiting, runs: RunningUsage, held: Held
+    ) -> list[tuple[Window, ...]] | None:
+        """Return the start windows of each job; None if a job cannot end by the end of the naive horizon."""
         if not self.naive:
-            return windows_of(moment, chosen, latest_start(moment, chosen, runs.real, held.end()))
+            return windows_of(moment, chosen, latest_start(moment, chosen, runs.expected, held.end()))
         last = end_of_horizon(moment, chosen)
         latest = (last - chosen.duration).tolist()
         whole = windows_of(moment, chosen, last)
         found = [tuple((lo, min(hi, to)) for lo, hi in w if lo <= to) for w, to in zip(whole, latest, strict=True)]
         if not all(found):
             return None
-        if self.version == 0 and moment.running:  # those beyond the first m, at the very end
+        if self.version == 0 and moment.running:  # jobs after the first m are fixed to the end of the horizon
             late = chosen.duration[self.m :].tolist()
             found[self.m :] = [((max(moment.now, last - d), max(moment.now, last - d)),) for d in late]
         return found
 
-    def _starts(self, jobs: Waiting, asked: Requests, placed: Allocation) -> list[Start]:
-        found = np.flatnonzero(placed.start >= 0).tolist()
-        return [Start(jobs.jobs[i].id, placed.nodes(asked, i, self._nodes)) for i in found]
+    def _starts(self, jobs: Waiting, requests: Requests, allocation: Allocation) -> list[Start]:
+        found = np.flatnonzero(allocation.start >= 0).tolist()
+        return [Start(jobs.jobs[i].id, allocation.nodes(requests, i, self._nodes)) for i in found]
 
 
 def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
-    """A dispatcher by its name, ``pcp`` to ``hcp3``; ``options`` as of ``CPDispatcher``.
+    """Return a CP dispatcher by its name.
 
+    Parameters
+    ----------
+    name : str
+        ``"pcp"``, ``"hcp"``, or one of them with the version: ``"pcp1"`` to ``"hcp3"``.
+    backend : str, optional
+        Name of the solver's backend, by default ``"cpsat"``.
+    **options
+        Other arguments of ``CPDispatcher``.
+
+    Returns
+    -------
+    CPDispatcher
+        A new dispatcher.
+
+    Examples
+    --------
     >>> make("pcp1", "highs").name
     'pcp1@highs'
     """

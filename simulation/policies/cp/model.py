@@ -1,8 +1,10 @@
-"""The problem of a moment, as the versions of the CP dispatchers see it (Galleguillos 2.2, 3 and 4).
+"""The dispatch problem of one decision, in the versions of the CP dispatchers [Galleguillos2019, 2.2, 3 and 4].
 
-Which jobs are in it: version 0 has all that wait, and fixes those beyond the first ``m`` to the end of the makespan (HCP);
-from version 1 on only those that can start now, the first ``m`` of them. What runs longer than expected occupies nothing
-and shortens the makespan, by which all jobs end, in versions 0 and 1; from version 2 on it lasts one more second.
+Jobs: version 0 has all waiting jobs, and fixes those after the first ``m`` to the end of the horizon (HCP). The later
+versions have the first ``m`` of the jobs that can start now.
+
+Running jobs: in versions 0 and 1 ("naive"), a job that runs longer than expected uses no resources in the model and
+makes the horizon, by which all jobs end, shorter. From version 2 on it is taken to end at now + 1 s.
 """
 
 from __future__ import annotations
@@ -22,18 +24,24 @@ from ...engine.moment import Moment
 from .waiting import Waiting
 
 FOLLOWED = 2 * DAY
-"""For how long, in seconds, the model follows the calendars; what is later is not decided now, and windows cost time."""
+"""Seconds from now for which the model follows the calendars.
 
-Taken = tuple[Ints, Ints, Ints]
+Starts after that are not decided now, and each window costs solving time.
+"""
+
+Usage = tuple[Ints, Ints, Ints]
+"""Use of nodes by running jobs, one entry per (job, node): node index, end in seconds, amounts (entries, resources)."""
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """While a model is built and lowered, garbage is not looked for.
+    """Switch the garbage collector off while a model is built and lowered.
 
-    Why: a node model of 100 jobs has some 100,000 objects, all of them in use; to look through them again and again
-    takes a third of the time, and one look at everything that a replay holds takes 0.1 s.
+    A node model of 100 jobs has about 100,000 objects, all in use. To examine them again and again takes a third of the
+    time; to examine all objects of a replay once takes 0.1 s.
 
+    Examples
+    --------
     >>> with uncollected():
     ...     gc.isenabled()
     False
@@ -47,51 +55,91 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-class Machinery(NamedTuple):
-    """What runs, as (node, until, amounts) rows: as it is, as the model sees it, and until its walltime at the latest."""
+class RunningUsage(NamedTuple):
+    """The use of nodes by the running jobs, with three kinds of ends.
 
-    real: Taken
-    seen: Taken
-    bound: Taken
+    ``expected``: jobs end at their expected end, at the earliest at now + 1. ``modelled``: as the model has them; the
+    same, but without late jobs if the model is naive. ``by_walltime``: jobs end at their walltime, or at the expected
+    end if that is later.
+    """
+
+    expected: Usage
+    modelled: Usage
+    by_walltime: Usage
 
 
-def what_runs(moment: Moment, naive: bool) -> Machinery:
-    """The running jobs on their nodes. A job past its expected end lasts until now + 1; ``naive`` models do without it."""
+def running_usage(moment: Moment, naive: bool) -> RunningUsage:
+    """Return the use of nodes by the running jobs; ``naive``: the model leaves out jobs past their expected end."""
     resources = moment.platform.resources
     index = {name: n for n, name in enumerate(moment.platform.nodes)}
-    node, until, latest, amounts = [], [], [], []
+    node, ends, latest, amounts = [], [], [], []
     for r in moment.running:
         request = [r.job.request.get(name, 0) for name in resources]
         for name, units in r.nodes.items():
             node.append(index[name])
-            until.append(r.end)
+            ends.append(r.end)
             latest.append(max(r.end, r.start + r.job.walltime))
             amounts.append([units * q for q in request])
-    at, end = np.array(node, np.int64), np.array(until, np.int64)
-    taken = np.array(amounts, np.int64).reshape(len(node), len(resources))
-    real = (at, np.maximum(end, moment.now + 1), taken)
-    bound = (at, np.maximum(np.array(latest, np.int64), moment.now + 1), taken)
+    at, end = np.array(node, np.int64), np.array(ends, np.int64)
+    used = np.array(amounts, np.int64).reshape(len(node), len(resources))
+    expected = (at, np.maximum(end, moment.now + 1), used)
+    by_walltime = (at, np.maximum(np.array(latest, np.int64), moment.now + 1), used)
     if not naive:
-        return Machinery(real, real, bound)
+        return RunningUsage(expected, expected, by_walltime)
     on_time = end > moment.now
-    return Machinery(real, (at[on_time], end[on_time], taken[on_time]), bound)
+    return RunningUsage(expected, (at[on_time], end[on_time], used[on_time]), by_walltime)
 
 
 def end_of_horizon(moment: Moment, jobs: Waiting) -> int:
-    """The end of the worst makespan: now + the sum of what all jobs still take, negative for a job past its expected end."""
+    """Return the end of the horizon of the naive models, in seconds.
+
+    It is now + the expected durations of all waiting jobs + the remaining expected durations of all running jobs, which
+    are negative for jobs past their expected end.
+    """
     return moment.now + int(jobs.duration.sum()) + sum(r.end - moment.now for r in moment.running)
 
 
-def latest_start(moment: Moment, jobs: Waiting, taken: Taken, held: int) -> int:
-    """A moment by which any of these jobs can have started: after what runs, what is held and the calendars, in a row.
+def latest_start(moment: Moment, jobs: Waiting, usage: Usage, reserved_end: int) -> int:
+    """Return a time by which all of these jobs can have started, one after the other.
 
-    ``held``: when the last of the reserved jobs ends.
+    Parameters
+    ----------
+    moment : Moment
+        The current state.
+    jobs : Waiting
+        The jobs of the model.
+    usage : Usage
+        The use of nodes by the running jobs.
+    reserved_end : int
+        End of the last job with a reservation, in seconds.
+
+    Returns
+    -------
+    int
+        Seconds: the latest of these ends and of the followed calendars, plus the sum of the expected durations.
     """
-    return int(max([held, moment.now + FOLLOWED, *taken[1].tolist()]) + jobs.duration.sum())
+    return int(max([reserved_end, moment.now + FOLLOWED, *usage[1].tolist()]) + jobs.duration.sum())
 
 
 def windows_of(moment: Moment, jobs: Waiting, last: int, followed: int = FOLLOWED) -> list[tuple[Window, ...]]:
-    """When each job may start, from now to ``last``; calendars count for the first ``followed`` seconds."""
+    """Return the start windows of each job.
+
+    Parameters
+    ----------
+    moment : Moment
+        The current state.
+    jobs : Waiting
+        The jobs of the model.
+    last : int
+        The latest start, in seconds.
+    followed : int
+        Seconds from now for which calendars are followed; after that a job may start at any time.
+
+    Returns
+    -------
+    list of tuple of (int, int)
+        For each job, windows from now to ``last``, both ends included; empty if the job cannot start.
+    """
     daily = {q.name: q.daily for q in moment.queues if q.daily}
     anytime: tuple[Window, ...] = ((moment.now, last),) if last >= moment.now else ()
     if not daily and not any(j.windows for j in jobs.jobs):
@@ -113,28 +161,47 @@ def _of_job(job: Job, calendar: tuple[Window, ...], now: int, last: int, far: in
 
 
 def _clipped(windows: Iterable[Window], now: int, last: int, far: int) -> tuple[Window, ...]:
-    """The windows from now on; from ``far`` on any time."""
+    """Return the windows cut to [now, far - 1], and one window from ``far`` to ``last``."""
     kept = [(max(lo, now), min(hi, far - 1, last)) for lo, hi in sorted(windows)]
     return (*((lo, hi) for lo, hi in kept if lo <= hi), *(((far, last),) if far <= last else ()))
 
 
-def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]], seen: Taken, aim: str) -> Dispatch:
-    """Return the dispatch problem of these jobs beside the running ones, with expected durations."""
+def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]], usage: Usage, aim: str) -> Dispatch:
+    """Return the dispatch problem of some waiting jobs, with expected durations as walltimes.
+
+    Parameters
+    ----------
+    moment : Moment
+        The current state.
+    jobs : Waiting
+        The jobs of the model.
+    windows : sequence
+        Start windows of each job, in seconds, both ends included.
+    usage : Usage
+        The use of nodes by the running jobs.
+    aim : str
+        The objective, one of those of ``Dispatch``.
+
+    Returns
+    -------
+    Dispatch
+        The problem at time ``moment.now``.
+    """
     listed = [
         replace(j, walltime=d, earliest_start=None, deadline=None, windows=tuple(w), runtime=None)
         for j, d, w in zip(jobs.jobs, jobs.duration.tolist(), windows, strict=True)
     ]
     queues = [Queue(q.name, q.ewt) for q in moment.queues]
-    running = _merged(moment.platform, moment.now, seen)
+    running = _merged(moment.platform, moment.now, usage)
     return Dispatch(moment.platform, listed, queues, aim, moment.now, running)
 
 
-def _merged(platform: Platform, now: int, taken: Taken) -> list[Running]:
+def _merged(platform: Platform, now: int, usage: Usage) -> list[Running]:
     """Return one running job per node and expected end."""
-    node, until, amounts = taken
+    node, ends, amounts = usage
     if not node.size:
         return []
-    keys, which = np.unique(np.column_stack([until, node]), axis=0, return_inverse=True)
+    keys, which = np.unique(np.column_stack([ends, node]), axis=0, return_inverse=True)
     total = np.zeros((len(keys), amounts.shape[1]), np.int64)
     np.add.at(total, which.reshape(-1), amounts)
     names, resources, found = platform.nodes, platform.resources, []

@@ -1,4 +1,4 @@
-"""Who goes first: priorities of waiting jobs, computed afresh at every decision (Galleguillos 2.2 and 4)."""
+"""Priorities of waiting jobs, computed at every decision [Galleguillos2019, 2.2 and 4]."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from .waiting import Waiting
 
 
 def by_queue(now: int, jobs: Waiting) -> Floats:
-    """``max(ewt) / ewt * (now - submit)``: the longest wait first, those of queues with short expected waits before others."""
+    """Return ``max(ewt) / ewt * (now - submit)`` for each job: the wait in seconds, weighted by queue.
+
+    ``ewt`` is the expected waiting time of the job's queue, the maximum is over all queues.
+    """
     found: Floats = jobs.weight * (now - jobs.submit)
     return found
 
 
 def by_slowdown(now: int, jobs: Waiting) -> Floats:
-    """``(now - submit + duration) / duration``: the slowdown that the job has if it starts now."""
+    """Return ``(now - submit + duration) / duration`` for each job: its slowdown if it starts now."""
     found: Floats = (now - jobs.submit + jobs.duration) / jobs.duration
     return found
 
 
 def ordered(priority: Floats, jobs: Waiting) -> Ints:
-    """Indices of the jobs, the highest priority first; of equal ones the smaller demand, then the earlier arrival."""
+    """Return the indices of the jobs, highest priority first; ties by smaller demand, then by earlier arrival."""
     return np.lexsort((jobs.demand, -priority))

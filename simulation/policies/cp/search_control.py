@@ -1,4 +1,4 @@
-"""How long a solver works on one decision: limits that double, each step warm from the best so far."""
+"""The search of one decision: the solver runs in steps with doubled limits, each from the best solution so far."""
 
 from __future__ import annotations
 
@@ -11,16 +11,26 @@ from ....backends.recorder import Recorder
 from ....models.language import Assignment, Model
 from ...engine.moment import Ended
 
-LEAST = 0.01  # seconds; a step shorter than this is not begun
+SHORTEST = 0.01  # seconds; a step with less time left is not begun
 
 
 @dataclass(frozen=True)
 class Control:
-    """The limits of a decision. ``first``: of the first step, doubled from step to step; ``total``: of all of them.
+    """The limits of the search of one decision.
 
-    Both in seconds; with ``deterministic`` in the solver's own reproducible unit (CP-SAT: about a second of one core;
-    HiGHS: nodes; CP Optimizer: branches), and no clock has a say. ``patience``: so many steps in a row without an
-    improvement end it (k in the paper).
+    Parameters
+    ----------
+    first : float
+        Limit of the first step in seconds; each further step has twice the limit of the step before.
+    total : float
+        Limit of all steps together in seconds.
+    patience : int
+        Number of successive steps without improvement that end the search; ``k`` in [Galleguillos2019, 3].
+    deterministic : bool
+        Whether ``first`` and ``total`` are in the solver's own reproducible unit (CP-SAT: about one second of one core;
+        HiGHS: nodes of the search tree; CP Optimizer: branches). The wall time then has no influence.
+    threads : int
+        Threads of the solver; 1 if ``deterministic``.
     """
 
     first: float
@@ -30,14 +40,18 @@ class Control:
     threads: int = 1
 
     def limits(self, length: float, seed: int) -> Limits:
-        """Of one step."""
+        """Return the limits of one step of this length."""
         if self.deterministic:
             return Limits(None, 1, seed, deterministic=length)
         return Limits(length, self.threads, seed)
 
 
 class SearchResult(NamedTuple):
-    """What came of a search: the best assignment (None: none), how it ended, the relative gain over the start (if any)."""
+    """The result of a search.
+
+    ``best``: the best assignment, None if there is none. ``ended``: see ``moment.Ended``. ``gain``: relative
+    improvement over the warm start, None without a warm start.
+    """
 
     best: Assignment | None
     ended: Ended
@@ -47,23 +61,48 @@ class SearchResult(NamedTuple):
 def search(
     compiled: Compiled, model: Model, warm: Assignment | None, control: Control, seed: int, deadline: float
 ) -> SearchResult:
-    """Solve in steps. ``deadline``: of the clock ``time.perf_counter``, before which the last step ends (not if deterministic).
+    """Solve a model in steps, each from the best solution so far.
 
-    Raises RuntimeError if the solver cannot take the model.
+    Parameters
+    ----------
+    compiled : Compiled
+        The model as the solver takes it.
+    model : Model
+        The same model, which checks the solutions.
+    warm : Assignment or None
+        The first solution.
+    control : Control
+        The limits.
+    seed : int
+        Seed of the first step; each further step adds 1.
+    deadline : float
+        Time on the clock ``time.perf_counter`` at which the search ends; ignored if ``control.deterministic``.
+
+    Returns
+    -------
+    SearchResult
+        The best solution.
+
+    Raises
+    ------
+    RuntimeError
+        If the solver fails or does not support the model.
+    Interrupted
+        If the user interrupted the solver (Ctrl-C).
     """
-    watch = Recorder(model, model, compiled.exactness, time.perf_counter(), None, None)
+    recorder = Recorder(model, model, compiled.exactness, time.perf_counter(), None, None)
     if warm is not None:
-        watch.solution(warm)
-    start, spent, still, step = watch.objective, 0.0, 0, 0
+        recorder.solution(warm)
+    start, spent, stalled, step = recorder.objective, 0.0, 0, 0
     length, ended = control.first, "limit"
-    while still < control.patience:
+    while stalled < control.patience:
         left = control.total - spent if control.deterministic else min(control.total, deadline - time.perf_counter())
-        if left <= 0 or (left < LEAST and not control.deterministic):
+        if left <= 0 or (left < SHORTEST and not control.deterministic):
             break
-        before = watch.objective
-        outcome = compiled.run(watch, control.limits(min(length, left), seed + step), watch.best)
-        if watch.failure is not None:
-            raise watch.failure
+        before = recorder.objective
+        outcome = compiled.run(recorder, control.limits(min(length, left), seed + step), recorder.best)
+        if recorder.failure is not None:
+            raise recorder.failure
         if outcome.message == INTERRUPTED:
             raise Interrupted
         if outcome.status in ("unavailable", "error", "unbounded"):
@@ -71,15 +110,15 @@ def search(
         if outcome.status in ("optimal", "infeasible"):
             ended = outcome.status
             break
-        if outcome.running:  # what was compiled cannot be solved again
+        if outcome.running:  # the solver did not stop at its limit, so the compiled model cannot be used again
             break
-        improved = watch.objective is not None and (before is None or watch.objective < before)
-        still, spent, length, step = 0 if improved else still + 1, spent + length, 2 * length, step + 1
+        improved = recorder.objective is not None and (before is None or recorder.objective < before)
+        stalled, spent, length, step = 0 if improved else stalled + 1, spent + length, 2 * length, step + 1
     else:
         ended = "no-gain"
-    if watch.best is None:
+    if recorder.best is None:
         return SearchResult(None, "infeasible" if ended == "infeasible" else "nothing", None)
-    return SearchResult(watch.best, ended, _gain(start, watch.objective))  # type: ignore[arg-type]
+    return SearchResult(recorder.best, ended, _gain(start, recorder.objective))  # type: ignore[arg-type]
 
 
 def _gain(start: float | None, end: float | None) -> float | None:

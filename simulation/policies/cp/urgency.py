@@ -1,16 +1,23 @@
-"""Against starvation: which waiting jobs go first, and what a reservation for them takes (``max_stretch``).
+"""Protection against starvation (``max_stretch``): urgent jobs start first, or hold a reservation.
 
-Two reasons, with one and two reservations at a time:
+A job is urgent for one of two reasons:
 
-- *overdue*: a job that has waited longer than its fair wait, and longer than a day; the oldest first. The fair wait is
-  what the whole machine would have needed for all that was ahead of the job when it was first seen, and for itself: a
-  rule that serves in order of arrival without losses would have started it by then. It grows with the load, so that on
-  a machine with work for weeks not every job is urgent.
-- *stretched*: a job whose slowdown, were it to start now, would pass ``max_stretch``; the greatest first.
+- *overdue*: it has waited longer than its fair wait, and longer than one day. The longest wait goes first. One such job
+  holds a reservation. The fair wait is the time that the whole machine needs for all jobs that ran or waited before
+  this job when it was first seen, and for the job itself::
 
-A reservation is reckoned by walltimes, not by predictions, both of what runs and of what may still start before it. Why:
-a job that outlives its prediction is taken to end in a second, and reservations reckoned so are always near, keep other
-jobs off the machine, and are never kept (on KTH at load 1.2 such reservations doubled the mean wait).
+      max_r (sum of units * duration * request[r] over these jobs) / total[r]
+
+  where a running job has its expected remaining duration.
+
+  Without idle capacity, first come, first served would have started the job by then. The fair wait grows with the load,
+  so that not every job is urgent on a machine with work for several weeks.
+- *stretched*: its slowdown, if it starts now, is above ``max_stretch``. The highest slowdown goes first. Two such jobs
+  hold reservations.
+
+Reservations use walltimes, not predictions, both for running jobs and for jobs that may start before the reservation. A
+job that runs longer than predicted is taken to end one second later. Reservations from predictions are therefore always
+near, keep other jobs away, and are never met: on the KTH trace at load 1.2 they doubled the mean wait.
 """
 
 from __future__ import annotations
@@ -23,67 +30,93 @@ from numpy.typing import NDArray
 from ....heuristics.kernels.profile import Floats, Ints
 from ....models.dispatch.jobs import DAY, Window
 from ...engine.moment import Moment, Start
-from .allocation import Allocation, NodeTimeline, Requests, asked_for
+from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .model import FOLLOWED, windows_of
 from .priority import by_slowdown
 from .waiting import Waiting
 
-STRETCH = 50.0
-SLOTS = (1, 2)  # reservations: of the overdue, of the stretched
+STRETCH = 50.0  # default of max_stretch: a slowdown
+SLOTS = (1, 2)  # reservations for overdue jobs, for stretched jobs
 
 
 class Held(NamedTuple):
-    """The jobs that go first: ``rest`` (a mask over the waiting jobs) are not among them. ``placed`` has nodes and starts."""
+    """The urgent jobs of a moment: they start now or hold a reservation.
+
+    Parameters
+    ----------
+    jobs : Waiting
+        The urgent jobs.
+    allocations : list of Allocation
+        Start and nodes of each urgent job. The start is ``now`` or later; later means a reservation.
+    rest : ndarray of bool, shape (waiting jobs,)
+        Mask of the waiting jobs that are not in ``jobs``.
+    now : int
+        The current time in seconds.
+    """
 
     jobs: Waiting
-    placed: list[Allocation]
+    allocations: list[Allocation]
     rest: NDArray[np.bool_]
     now: int
 
     @property
     def windows(self) -> list[tuple[Window, ...]]:
-        """The start of each job, fixed."""
-        return [((int(p.start[0]), int(p.start[0])),) for p in self.placed]
+        """One start window per job, with the fixed start as both ends."""
+        return [((int(p.start[0]), int(p.start[0])),) for p in self.allocations]
 
     def end(self) -> int:
-        """When the last of them ends, as expected; ``now`` if there are none."""
-        return max([self.now, *(int(p.start[0] + d) for p, d in zip(self.placed, self.jobs.duration, strict=True))])
+        """Return the expected end of the last urgent job, in seconds; ``now`` if there are none."""
+        return max(
+            [self.now, *(int(p.start[0] + d) for p, d in zip(self.allocations, self.jobs.duration, strict=True))]
+        )
 
     def nodes(self, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
-        """Job id -> {node name: units}."""
+        """Return job id -> {node name: units}; ``names`` are the names of all nodes."""
         found = {}
-        for k, (job, placed) in enumerate(zip(self.jobs.jobs, self.placed, strict=True)):
-            found[job.id] = dict(placed.nodes(self.asked(k), 0, names))
+        for k, (job, allocation) in enumerate(zip(self.jobs.jobs, self.allocations, strict=True)):
+            found[job.id] = dict(allocation.nodes(self.requests_of_job(k), 0, names))
         return found
 
     def starts(self, names: tuple[str, ...]) -> list[Start]:
-        """Those that start now."""
+        """Return the urgent jobs that start now; ``names`` are the names of all nodes."""
         nodes = self.nodes(names)
         return [
-            Start(j.id, nodes[j.id]) for j, p in zip(self.jobs.jobs, self.placed, strict=True) if p.start[0] == self.now
+            Start(j.id, nodes[j.id])
+            for j, p in zip(self.jobs.jobs, self.allocations, strict=True)
+            if p.start[0] == self.now
         ]
 
-    def asked(self, k: int) -> Requests:
-        """Job k as it was placed, with its expected duration."""
+    def requests_of_job(self, k: int) -> Requests:
+        """Return urgent job k with its start as the only window, and its expected duration."""
         one = self.jobs.some(np.array([k]))
-        return asked_for(one, [self.windows[k]], self.placed[k].node.size)
+        return requests_of(one, [self.windows[k]], self.allocations[k].node.size)
 
-    def on(self, board: NodeTimeline) -> NodeTimeline:
-        """The board, with the jobs on their nodes."""
-        for k, placed in enumerate(self.placed):
-            board.hold(self.asked(k), placed)
-        return board
+    def reserve_on(self, timeline: NodeTimeline) -> NodeTimeline:
+        """Subtract the urgent jobs from the timeline and return it."""
+        for k, allocation in enumerate(self.allocations):
+            timeline.hold(self.requests_of_job(k), allocation)
+        return timeline
 
 
 class Guard:
-    """Says who goes first, from moment to moment of one replay. ``totals``: of the platform, per resource."""
+    """The selection of urgent jobs during one replay.
+
+    Parameters
+    ----------
+    max_stretch : float
+        The slowdown above which a job is urgent.
+    resources : tuple of str
+        The resources of the platform.
+    totals : ndarray of int64, shape (resources,)
+        Capacity of the platform.
+    """
 
     def __init__(self, max_stretch: float, resources: tuple[str, ...], totals: Ints) -> None:
         self.max_stretch, self.resources, self.totals = max_stretch, resources, totals
         self._fair: dict[str, float] = {}
 
-    def look(self, moment: Moment, jobs: Waiting) -> None:
-        """Note the fair wait of jobs not seen before."""
+    def observe(self, moment: Moment, jobs: Waiting) -> None:
+        """Compute the fair wait of each job that was not seen before."""
         new = [k for k, j in enumerate(jobs.jobs) if j.id not in self._fair]
         if not new:
             return
@@ -95,44 +128,49 @@ class Guard:
         self._fair.update((jobs.jobs[k].id, f) for k, f in zip(new, fair.tolist(), strict=True))
 
     def overdue(self, now: int, jobs: Waiting) -> Ints:
-        """Jobs that have waited longer than is fair, the oldest first."""
+        """Return the indices of the jobs that are overdue, longest wait first."""
         fair = np.array([self._fair[j.id] for j in jobs.jobs])
         wait = now - jobs.submit
         late = np.flatnonzero(wait > np.maximum(fair, DAY))
         return late[np.argsort(-wait[late], kind="stable")]
 
     def stretched(self, now: int, jobs: Waiting) -> Ints:
-        """Jobs whose slowdown would pass the most, the greatest first."""
+        """Return the indices of the jobs whose slowdown is above ``max_stretch``, highest slowdown first."""
         stretch: Floats = by_slowdown(now, jobs)
         late = np.flatnonzero(stretch > self.max_stretch)
         return late[np.argsort(-stretch[late], kind="stable")]
 
-    def hold(self, moment: Moment, jobs: Waiting, board: NodeTimeline) -> Held:
-        """Place them on the board, where everything ends by its walltime: they start now, or hold a reservation."""
+    def hold(self, moment: Moment, jobs: Waiting, timeline: NodeTimeline) -> Held:
+        """Allocate the urgent jobs on a timeline: they start now, or hold a reservation.
+
+        The running jobs of the timeline must end at their walltimes (``RunningUsage.by_walltime``).
+        """
         now, rest = moment.now, np.ones(len(jobs.jobs), np.bool_)
         kept: list[int] = []
         found: list[Allocation] = []
         for reason, most in zip((self.overdue(now, jobs), self.stretched(now, jobs)), SLOTS, strict=True):
             slots = most
             for j in reason[rest[reason]].tolist():
-                placed = self._place(moment, jobs.some(np.array([j])), board)
-                if placed.start[0] < 0:
+                allocation = self._place(moment, jobs.some(np.array([j])), timeline)
+                if allocation.start[0] < 0:
                     continue
                 rest[j] = False
                 kept.append(j)
-                found.append(placed)
-                slots -= int(placed.start[0] > now)
+                found.append(allocation)
+                slots -= int(allocation.start[0] > now)
                 if slots == 0:
                     break
         return Held(jobs.some(np.array(kept, np.int64)), found, rest, now)
 
-    def _place(self, moment: Moment, one: Waiting, board: NodeTimeline) -> Allocation:
-        # calendars are followed to the end: a reservation for a time at which they are closed would idle its nodes
-        last = max(moment.now, board.end()) + FOLLOWED + int(one.duration[0])
-        asked = asked_for(by_walltime(one), windows_of(moment, one, last, followed=last - moment.now + 1), board.nodes)
-        return board.place(asked, np.arange(1))
+    def _place(self, moment: Moment, one: Waiting, timeline: NodeTimeline) -> Allocation:
+        # follow calendars to the end: a reservation at a time when they are closed would leave its nodes idle
+        last = max(moment.now, timeline.end()) + FOLLOWED + int(one.duration[0])
+        requests = requests_of(
+            by_walltime(one), windows_of(moment, one, last, followed=last - moment.now + 1), timeline.nodes
+        )
+        return timeline.place(requests, np.arange(1))
 
 
 def by_walltime(jobs: Waiting) -> Waiting:
-    """The jobs, each lasting for its walltime, or longer if more is expected."""
+    """Return the jobs with max(walltime, expected duration) as duration."""
     return jobs._replace(duration=np.maximum(jobs.duration, jobs.walltime))

@@ -14,11 +14,26 @@ from ...engine.moment import Moment
 
 
 class Waiting(NamedTuple):
-    """Waiting jobs, in order of arrival; arrays over them. Times in seconds.
+    """Waiting jobs as arrays, with one entry per job, in order of arrival. Times are seconds.
 
-    ``duration`` is what to reckon with; ``kind`` says which of the distinct ``requests`` (kinds x resources, per unit) a
-    job has; ``share``: what all its units take, as the sum of shares of the platform; ``weight``: max(ewt) / ewt of its
-    queue, over all queues of the machine.
+    Parameters
+    ----------
+    jobs : sequence of Job
+        The jobs.
+    submit, units, walltime : ndarray of int64, shape (jobs,)
+        Submit times, numbers of units, requested walltimes.
+    duration : ndarray of int64, shape (jobs,)
+        Expected durations, at least 1 s.
+    kind : ndarray of int64, shape (jobs,)
+        Row of ``requests`` that holds the request of the job.
+    share : ndarray of float, shape (jobs,)
+        ``units * sum over resources r of request[r] / total[r]``, where ``total`` is the capacity of the platform.
+    weight : ndarray of float, shape (jobs,)
+        ``max(ewt) / ewt`` of the job's queue; the maximum is over all queues of the machine.
+    ewt : ndarray of int64, shape (jobs,)
+        Expected waiting time of the job's queue.
+    requests : ndarray of int64, shape (kinds, resources)
+        The distinct requests per unit.
     """
 
     jobs: Sequence[Job]
@@ -33,31 +48,31 @@ class Waiting(NamedTuple):
     requests: Ints
 
     def some(self, which: NDArray[np.bool_] | Ints) -> Waiting:
-        """Some of the jobs, by mask or by index (in that order)."""
+        """Return some of the jobs, selected by a mask, or by indices in the order of the indices."""
         index = np.flatnonzero(which) if which.dtype == np.bool_ else which
         columns = (column[index] for column in self[1:-1])
         return Waiting([self.jobs[k] for k in index.tolist()], *columns, self.requests)  # type: ignore[arg-type,call-arg]
 
     @property
     def request(self) -> Ints:
-        """Of each job, per unit (jobs x resources)."""
+        """Request per unit of each job, shape (jobs, resources)."""
         found: Ints = self.requests[self.kind]
         return found
 
     def __add__(self, other: Waiting) -> Waiting:  # type: ignore[override]
-        """Two lists, one after the other, of jobs noted in the same register."""
+        """Concatenate two lists of jobs from the same register."""
         columns = (np.concatenate([a, b]) for a, b in zip(self[1:-1], other[1:-1], strict=True))
         return Waiting([*self.jobs, *other.jobs], *columns, self.requests)  # type: ignore[call-arg]
 
     @property
     def demand(self) -> Floats:
-        """Share of the platform x duration."""
+        """``share * duration`` of each job, in seconds."""
         found: Floats = self.share * self.duration
         return found
 
 
 class Register:
-    """What does not change of the jobs seen in a replay, so that a moment becomes arrays quickly."""
+    """The constant data of all jobs seen in a replay, kept so that each moment is quickly turned into arrays."""
 
     def __init__(self, platform: Platform, queues: Sequence[Queue]) -> None:
         self.resources = platform.resources
@@ -69,8 +84,8 @@ class Register:
         self._columns: Ints = np.empty((5, 0), np.int64)
         self._requests: Ints = np.empty((0, len(self.resources)), np.int64)
 
-    def look(self, moment: Moment) -> Waiting:
-        """The jobs that the calendars allow to start now."""
+    def allowed(self, moment: Moment) -> Waiting:
+        """Return the waiting jobs that their calendars allow to start now."""
         jobs = [j for j, allowed in zip(moment.waiting, moment.may_start.tolist(), strict=True) if allowed]
         new = [job for job in jobs if job.id not in self._number]
         if new:
@@ -93,9 +108,9 @@ class Register:
         )
 
     def _note(self, new: Sequence[Job]) -> None:
-        known, until = len(self._number), len(self._number) + len(new)
-        if until > self._columns.shape[1]:
-            self._columns = np.concatenate([self._columns, np.zeros((5, until), np.int64)], axis=1)
+        known, total = len(self._number), len(self._number) + len(new)
+        if total > self._columns.shape[1]:
+            self._columns = np.concatenate([self._columns, np.zeros((5, total), np.int64)], axis=1)
         for n, job in enumerate(new, known):
             request = tuple(job.request.get(r, 0) for r in self.resources)
             kind = self._kinds.setdefault(request, len(self._kinds))
@@ -106,9 +121,9 @@ class Register:
 
 
 def can_start_now(free: Ints, jobs: Waiting) -> NDArray[np.bool_]:
-    """Which jobs fit now, each by itself: the units that the nodes hold, each by what it has least of, reach the job's.
+    """Return the mask of the jobs that fit now, each alone: ``sum_n min_r free[n, r] // request[r] >= units``.
 
-    ``free``: nodes x resources.
+    ``free`` has the shape (nodes, resources); r runs over the resources that the job requests.
     """
     found = np.zeros(len(jobs.jobs), np.bool_)
     for kind in np.unique(jobs.kind).tolist():

@@ -1,4 +1,4 @@
-"""Replays: capacity, order and causality on random workloads; calendars, options, and dispatchers that misbehave."""
+"""Replays: capacity, order and causality on random workloads; calendars, options, and invalid decisions."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -48,9 +48,9 @@ def test_no_policy_breaks_capacity_order_or_causality(listed, name, allocator, l
     p = problem(listed)
     found = simulate(p, dispatcher=f"{name}-{letter}", allocator=allocator)
     assert found.violations == []
-    assert p.verify(found.schedule()) == []  # the check of single schedules, jobs and nodes by name
+    assert p.verify(found.schedule()) == []  # the check of offline schedules
     w = found.workload
-    if POLICIES[name].strict and letter == "w":  # nobody overtakes one that could have been started by its calendar
+    if POLICIES[name].strict and letter == "w":  # no job overtakes one whose calendar was open
         base = POLICIES[name].key(w, w.walltime)
         if not isinstance(base, tuple):
             first = np.lexsort((np.arange(len(w)), base))
@@ -60,7 +60,7 @@ def test_no_policy_breaks_capacity_order_or_causality(listed, name, allocator, l
 
 
 def line(*jobs_, nodes=2):
-    """Jobs (submit, runtime, walltime, units) on nodes of one core."""
+    """Return a problem with the jobs (submit, runtime, walltime, units) on nodes of one core."""
     listed = [Job(f"j{k}", s, w, u, {"cores": 1}, "q", runtime=r) for k, (s, r, w, u) in enumerate(jobs_)]
     return Dispatch(Platform([NodeGroup("n", nodes, {"cores": 1})]), listed, [Queue("q", 60)])
 
@@ -118,7 +118,7 @@ def test_an_empty_workload_is_told():
 
 
 class Scripted:
-    """A dispatcher that answers what a function says."""
+    """A dispatcher that starts what ``answer(moment)`` returns."""
 
     name = "scripted"
 
@@ -133,7 +133,7 @@ class Scripted:
 
 
 def first_fit(moment):
-    """Every waiting job on the first free nodes (of one core), in order of arrival."""
+    """Yield the start of each waiting job on the first free nodes (of one core), in order of arrival."""
     free = [n for n, amount in zip(moment.platform.nodes, moment.free[:, 0], strict=True) if amount]
     for job in moment.waiting:
         if len(free) >= job.units:
@@ -155,7 +155,7 @@ def test_a_dispatcher_of_ones_own_never_sees_a_runtime():
     assert seen
     assert all(j.runtime is None for j in seen)
     assert found.decisions.made == 2
-    assert found.decisions.skipped == 2  # at 1 and 2, when nobody could have started
+    assert found.decisions.skipped == 2  # at 1 and 2, when no job could have started
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_dispatcher_that_misbehaves(answer, message, job, node):
 
 
 def test_jobs_that_wait_for_ever_are_told():
-    with pytest.raises(sl.SimulationError, match=r"job 'j0' waits for ever: at 7 nothing runs") as caught:
+    with pytest.raises(sl.SimulationError, match=r"job 'j0' waits forever: after time 7 no job runs") as caught:
         simulate(line((7, 10, 20, 1)), dispatcher=Scripted(lambda m: []))
     assert caught.value.partial.start.tolist() == [-1]
 
@@ -215,16 +215,16 @@ def test_a_period_wakes_the_dispatcher():
 
 
 def test_progress_is_told_and_can_stop():
-    told = []
-    found = simulate("eurora_99", dispatcher="fcfs", on_progress=lambda news: told.append(news))
+    reports = []
+    found = simulate("eurora_99", dispatcher="fcfs", on_progress=lambda news: reports.append(news))
     assert found.notes == ()
     stopped = simulate(
         line(*[(t, 1, 1, 1) for t in range(30000)]),
         dispatcher="fcfs",
-        on_progress=lambda news: told.append(news) or False,
+        on_progress=lambda news: reports.append(news) or False,
     )
     assert stopped.notes == ("stopped before its end",)
-    assert told[-1].jobs == 30000
+    assert reports[-1].jobs == 30000
 
 
 def test_the_same_replay_twice_is_the_same():

@@ -1,4 +1,4 @@
-"""The check of whole replays: each thing that can be wrong is put into a right replay, and told with job, node and time."""
+"""The verification of whole replays: each possible fault in a valid replay is reported with job, node and time."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def job(name, submit=0, runtime=10, units=1, walltime=100, queue="day", windows=
 
 
 def replay(jobs, start, ranges, killed=None, took=None):
-    """A replay; ``ranges``: of each job (low, high, units on each)."""
+    """Return a replay; ``ranges`` holds (low, high, units per node) of each range of each job."""
     w = Workload.of(Dispatch(MACHINE, jobs, [DAY, NIGHT]))
     start = np.array(start, np.int64)
     low, high, units = np.array([r for job in ranges for r in job], np.int64).reshape(-1, 3).T
@@ -38,7 +38,7 @@ def messages(run, **options):
 
 
 def test_a_right_replay_has_no_violations():
-    """b starts when a ends, on the same cores; c has two units on each of two nodes."""
+    """Job b starts when a ends, on the same cores; c has two units on each of two nodes."""
     jobs = [job("a", cores=16), job("b", submit=3, cores=16), job("c", submit=4, units=4)]
     assert messages(replay(jobs, [0, 10, 5], [[(0, 0, 1)], [(0, 0, 1)], [(2, 3, 2)]])) == []
 
@@ -49,7 +49,7 @@ def test_a_right_replay_has_no_violations():
         ({"submit": 6}, "job 'a' starts at 5, before its submit time, 6"),
         ({"earliest": 7}, "job 'a' starts at 5, before its earliest start, 7"),
         ({"windows": ((6, 9), (20, 30))}, "job 'a' starts at 5, outside of its windows [(6, 9), (20, 30)]"),
-        ({"units": 3}, "job 'a' starts at 5 and has 1 units on nodes, not 3"),
+        ({"units": 3}, "job 'a' starts at 5 and has 1 units on nodes; expected 3"),
         ({"gpus": 1, "cores": 8}, "node 'mic-1' at 5: 1 gpus in use, it has 0 (job 'a' starts)"),
     ],
 )
@@ -71,9 +71,9 @@ def test_a_job_takes_its_runtime_or_is_killed_at_its_walltime():
     assert messages(replay(jobs, [0], where)) == []
     assert messages(replay(jobs, [0], where, killed=[True], took=[100])) == []
     short = messages(replay(jobs, [0], where, took=[100]))
-    assert short == ["job 'a' runs from 0 to 100, 100 s; 300 s are due (its runtime)"]
+    assert short == ["job 'a' runs from 0 to 100, 100 s; expected 300 s (its runtime)"]
     long = messages(replay(jobs, [0], where, killed=[True], took=[300]))
-    assert long == ["job 'a' runs from 0 to 300, 300 s; 100 s are due (killed at its walltime, 100 s)"]
+    assert long == ["job 'a' runs from 0 to 300, 300 s; expected 100 s (killed at its walltime, 100 s)"]
 
 
 def test_a_job_that_never_started_is_wrong_but_in_partial_results():
@@ -81,7 +81,7 @@ def test_a_job_that_never_started_is_wrong_but_in_partial_results():
     assert messages(run) == ["job 'b' never started"]
     assert messages(run, partial=True) == []
     held = replay([job("a")], [-1], [[(0, 0, 1)]])
-    assert messages(held, partial=True) == ["job 'a' never started and has 1 units on nodes, not 0"]
+    assert messages(held, partial=True) == ["job 'a' never started and has 1 units on nodes; expected 0"]
 
 
 def test_an_overfilled_node_is_told_once_per_resource_with_the_time():
@@ -111,15 +111,15 @@ def test_ranges_beside_the_platform_are_told(wrong):
 def test_a_resource_that_the_platform_has_not_is_told():
     run = replay([job("a")], [0], [[(0, 0, 1)]])
     w = replace(run.workload, resources=("tpus", *run.workload.resources[1:]))
-    assert "job 'a' asks for tpus, which the platform has not" in messages(replace(run, workload=w))
+    assert "job 'a' requests tpus, which the platform does not have" in messages(replace(run, workload=w))
 
 
 def test_columns_that_do_not_fit_together_are_told_before_anything_is_read():
     run = replay([job("a"), job("b")], [0, 0], [[(0, 0, 1)], [(1, 1, 1)]])
-    assert messages(replace(run, end=run.end[:1])) == ["'end' has 1 entries for 2 jobs"]
+    assert messages(replace(run, end=run.end[:1])) == ["array 'end' has 1 entries; expected 2, one per job"]
     for first in ([0, 1], [0, 2, 1], [0, 1, 3], [1, 1, 2]):
         broken = replace(run, placement=run.placement._replace(first=np.array(first)))
-        assert "the placement's ranges do not fit together" in messages(broken)[0]
+        assert "the arrays of the placement do not fit together" in messages(broken)[0]
 
 
 def test_many_violations_of_a_kind_are_counted():
@@ -127,12 +127,12 @@ def test_many_violations_of_a_kind_are_counted():
     found = messages(replay([job(f"j{k}", submit=9, cores=0) for k in range(n)], [8] * n, [[(0, 0, 1)]] * n))
     assert len(found) == MOST + 1
     assert found[0] == "job 'j0' starts at 8, before its submit time, 9"
-    assert found[-1].startswith("and 30 more such as: job 'j")
+    assert found[-1].startswith("and 30 more violations like: job 'j")
 
 
 @st.composite
 def small_replays(draw):
-    """A few jobs, anywhere and at any time: most of these replays are wrong."""
+    """Draw a few jobs at random times on random nodes; most of these replays are not valid."""
     jobs, start, ranges = [], [], []
     for k in range(draw(st.integers(1, 4))):
         request = {"cores": draw(st.integers(0, 16)), "gpus": draw(st.integers(0, 1))}
@@ -148,7 +148,7 @@ def small_replays(draw):
 @given(small_replays())
 @settings(max_examples=300, deadline=None)
 def test_it_agrees_with_the_check_of_single_schedules(run):
-    """The same jobs as an offline schedule, whose check is another code but for the sweep."""
+    """The check of an offline schedule gives the same faults; the two share only the capacity sweep."""
     names = MACHINE.nodes
     nodes = {}
     for k, name in enumerate(run.workload.ids):
@@ -162,7 +162,7 @@ def test_it_agrees_with_the_check_of_single_schedules(run):
 
 @pytest.fixture(scope="module")
 def day():
-    """A simulated day on which jobs wait."""
+    """Return a simulated day on which jobs wait."""
     run = simulate("eurora_99", dispatcher="fcfs")
     assert (run.start > run.workload.submit).any()
     return run
@@ -172,7 +172,7 @@ def test_a_simulated_day_holds(day):
     assert violations(day) == []
 
 
-def test_a_day_on_which_nobody_waits_overfills_nodes(day):
+def test_a_day_on_which_no_job_waits_overfills_nodes(day):
     start = day.workload.release
     found = messages(replace(day, start=start, end=start + day.workload.runtime))
     assert found
@@ -185,6 +185,6 @@ def test_a_day_on_which_all_units_double_is_told_job_by_job(day):
     w = day.workload
     assert (
         found[0]
-        == f"job {w.ids[0]!r} starts at {day.start[0]} and has {2 * w.units[0]} units on nodes, not {w.units[0]}"
+        == f"job {w.ids[0]!r} starts at {day.start[0]} and has {2 * w.units[0]} units on nodes; expected {w.units[0]}"
     )
     assert sum(float(v.amount) for v in violations(doubled) if v.constraint == "and more") >= len(w) - MOST

@@ -1,4 +1,4 @@
-"""jobs.csv as Batsim writes it, what comes back from it, and tables of starts."""
+"""Writing and reading ``jobs.csv`` in the format of Batsim, and tables of starts."""
 
 import csv
 from dataclasses import replace
@@ -70,7 +70,7 @@ def test_a_line_of_each_kind_by_hand(tmp_path):
 
 
 def test_what_tools_read_from_it(tmp_path):
-    """As evalys reads it: pandas, numbers, interval sets whose sizes are the nodes."""
+    """The file can be read as evalys does: with pandas, numbers and interval sets."""
     run = replay([job("a", units=3), job("b", units=4)], [0, 3], [[(0, 2, 1)], [(5, 6, 1), (3, 3, 1), (4, 4, 1)]])
     write_jobs(run, tmp_path / "jobs.csv")
     table = pandas.read_csv(tmp_path / "jobs.csv")
@@ -107,7 +107,7 @@ def test_names_with_odd_characters_come_back(tmp_path):
 
 @st.composite
 def placements(draw):
-    """Jobs with ascending ranges that do not touch, as allocations are."""
+    """Draw ascending ranges that do not touch, as in allocations."""
     found = []
     for _ in range(draw(st.integers(1, 6))):
         nodes = sorted(draw(st.sets(st.integers(0, 7), max_size=6)))
@@ -168,9 +168,9 @@ def test_a_line_that_is_missing_is_a_job_that_never_started(day, tmp_path):
 def test_jobs_that_are_unknown_or_there_twice_are_named(day, tmp_path):
     write_jobs(day, tmp_path / "jobs.csv")
     back = read_jobs(tmp_path / "jobs.csv")
-    with pytest.raises(JobsError, match=rf"job '{day.workload.ids[-1]}' is not one of .*1 such"):
+    with pytest.raises(JobsError, match=rf"job '{day.workload.ids[-1]}' is not a job of workload .*1 such"):
         back.replay(day.workload.first(len(day.workload) - 1), day.platform)
-    with pytest.raises(JobsError, match=f"job '{back.ids[0]}' is there twice"):
+    with pytest.raises(JobsError, match=f"job '{back.ids[0]}' has two lines"):
         replace(back, ids=[back.ids[0], *back.ids[:-1]]).replay(day.workload, day.platform)
 
 
@@ -178,7 +178,7 @@ HEADER = "job_id,submission_time,requested_number_of_resources,starting_time,fin
 
 
 def test_a_file_of_batsim_itself_is_read(tmp_path):
-    """Times with fractions, metadata of somebody else, jobs that were rejected."""
+    """Times with fractions, metadata of another program, rejected jobs."""
     rows = '1,0.000000,4,10.000000,13.600000,0-3,"units=who knows"\n2,5.000000,90,,,,""\n'
     (tmp_path / "jobs.csv").write_text(HEADER + rows, encoding="utf-8")
     back = read_jobs(tmp_path / "jobs.csv")
@@ -191,15 +191,18 @@ def test_a_file_of_batsim_itself_is_read(tmp_path):
     ("text", "complaint"),
     [
         ("", "lacks job_id, submission_time"),
-        ("job_id,start\n1,2\n", "not a jobs.csv of Batsim, its first line lacks submission_time"),
+        ("job_id,start\n1,2\n", "not a jobs.csv of Batsim: the header (line 1) lacks submission_time"),
         (HEADER, "no jobs"),
-        (HEADER + "1,0,1,0,5,0,\n2,0,1,0\n", "line 3: 4 fields; expected are 7"),
+        (HEADER + "1,0,1,0,5,0,\n2,0,1,0\n", "line 3: 4 fields; expected 7"),
         (
             HEADER + "1,0,1,0,5,0,\n2,0,1,soon,5,0,\n",
-            "line 3: starting_time is 'soon'; expected is a number",
+            "line 3: starting_time is 'soon'; expected a number",
         ),
         (HEADER + "1,0,1,nan,5,0,\n", "line 2: starting_time is 'nan'"),
-        (HEADER + "1,0,1,0,5,n1-n3,\n", "line 2: job '1' has the nodes 'n1-n3'; expected is 0-3 7"),
+        (
+            HEADER + "1,0,1,0,5,n1-n3,\n",
+            "line 2: job '1' has the nodes 'n1-n3'; expected ranges of node numbers such as 0-3 7",
+        ),
         (HEADER + "1,0,1,0,5,99999999999999999999,\n", "line 2: job '1' has the nodes"),
         (HEADER + "1,0,1,0,5,5-3,\n", "line 2: job '1' has the nodes '5-3'"),
     ],
@@ -213,7 +216,7 @@ def test_what_is_no_jobs_csv_is_told_with_its_line(tmp_path, text, complaint):
 
 def test_a_file_that_is_no_text_is_told(tmp_path):
     (tmp_path / "jobs.csv").write_bytes(b"\xff\xfe\x00job")
-    with pytest.raises(JobsError, match="not text"):
+    with pytest.raises(JobsError, match="not a text file"):
         read_jobs(tmp_path / "jobs.csv")
 
 
@@ -228,7 +231,7 @@ def test_a_file_is_written_whole_or_not_at_all(day, tmp_path):
 
 
 def test_the_table_of_starts(tmp_path):
-    """c is larger than the machine and left out; b was not started by the second one."""
+    """Job c is larger than the machine and left out; b was not started in the second run."""
     one = replay([job("a"), job("b", submit=1)], [0, 4], [[(0, 0, 1)], [(0, 0, 1)]])
     two = replace(one, start=np.array([7, -1]))
     named = {"fcfs": one, "hcp3-d@cpsat": two}

@@ -36,7 +36,7 @@ def runs(name, node, end, cores=4, start=0):
     return Running(job(name, walltime=max(1, end - start), cores=cores), start, {node: 1}, end)
 
 
-def asked(dispatcher, m):
+def decision_of(dispatcher, m):
     dispatcher.begin(PLATFORM, QUEUES, 1)
     return dispatcher.decide(m)
 
@@ -45,8 +45,8 @@ def names(decision):
     return sorted(s.job for s in decision.starts)
 
 
-def test_no_solver_is_asked_where_everything_fits():
-    found = asked(make("hcp3", limit=1), moment([job("a"), job("b", units=2, cores=4)]))
+def test_no_solver_runs_if_all_jobs_fit():
+    found = decision_of(make("hcp3", limit=1), moment([job("a"), job("b", units=2, cores=4)]))
     assert (found.ended, names(found)) == ("trivial", ["a", "b"])
     assert "solve" not in found.seconds
 
@@ -54,36 +54,36 @@ def test_no_solver_is_asked_where_everything_fits():
 def test_can_start_now_is_counted_per_node():
     """Two cores are free on each of three nodes: three units of two cores fit, one unit of four does not."""
     busy = [runs(f"r{n}", node, 100, cores=2) for n, node in enumerate(PLATFORM.nodes)]
-    assert names(asked(make("hcp3", limit=1), moment([job("wide", units=3, cores=2)], busy))) == ["wide"]
-    assert names(asked(make("hcp3", limit=1), moment([job("large", cores=4)], busy))) == []
+    assert names(decision_of(make("hcp3", limit=1), moment([job("wide", units=3, cores=2)], busy))) == ["wide"]
+    assert names(decision_of(make("hcp3", limit=1), moment([job("large", cores=4)], busy))) == []
 
 
 def test_the_slowdown_prefers_the_short_job_and_the_queue_the_urgent_one():
     busy = [runs("r1", "gpu-1", 100), runs("r2", "cpu-1", 100)]
     both = [job("long", 0, 400, cores=4, queue="fast"), job("short", 10, 5, cores=4, queue="slow")]
-    assert names(asked(make("hcp3", limit=1), moment(both, busy))) == ["short"]
-    # waiting counts 10 times in the fast queue; a short wait behind the long job is what costs least there
+    assert names(decision_of(make("hcp3", limit=1), moment(both, busy))) == ["short"]
+    # waiting in the fast queue costs 10 times as much, so its job starts first
     both = [job("fast", 0, 30, cores=4, queue="fast"), job("slow", 0, 30, cores=4, queue="slow")]
-    assert names(asked(make("hcp1", limit=1), moment(both, busy))) == ["fast"]
+    assert names(decision_of(make("hcp1", limit=1), moment(both, busy))) == ["fast"]
 
 
 def test_an_underestimated_job_stops_version_1_and_not_version_2():
-    """It should have ended 1,000 s ago: the makespan of the others ends before it begins (section 4)."""
+    """The running job should have ended 1,000 s ago: the naive horizon ends before now [Galleguillos2019, 4]."""
     busy = [runs("over", "gpu-1", 50 - 1000), runs("r", "cpu-1", 90)]
     both = [job("a", 0, 20, cores=4), job("b", 0, 30, cores=4)]
-    naive = asked(make("hcp1", limit=1), moment(both, busy))
+    naive = decision_of(make("hcp1", limit=1), moment(both, busy))
     assert (naive.ended, names(naive)) == ("infeasible", [])
-    assert names(asked(make("hcp2", limit=1), moment(both, busy))) == ["a"]
+    assert names(decision_of(make("hcp2", limit=1), moment(both, busy))) == ["a"]
 
 
 def test_a_job_past_max_stretch_gets_a_reservation():
-    """Alone it would wait behind small jobs for ever: with a reservation, what runs past its start keeps off its nodes."""
+    """Without a reservation it waits forever; with one, jobs that end after its start stay off its nodes."""
     busy = [runs("r", "cpu-1", 60)]
     whole = job("whole", 0, 1, units=3, cores=4)  # its slowdown is 51
     small = [job("until 60", 40, 10, cores=4), job("past 60", 40, 20, cores=4)]
-    free = asked(make("hcp3", limit=1, max_stretch=None), moment([whole, *small], busy))
+    free = decision_of(make("hcp3", limit=1, max_stretch=None), moment([whole, *small], busy))
     assert names(free) == ["past 60", "until 60"]
-    held = asked(make("hcp3", limit=1), moment([whole, *small], busy))
+    held = decision_of(make("hcp3", limit=1), moment([whole, *small], busy))
     assert names(held) == ["until 60"]
     assert held.urgent == 1
 
@@ -99,7 +99,7 @@ def test_every_version_replays_a_morning(name):
 
 @pytest.mark.parametrize(("family", "formulation"), [("hcp", "classes"), ("hcp", "counts"), ("pcp", "pool")])
 def test_any_formulation_may_be_chosen(family, formulation):
-    """Of a relaxation the starts are read, and the nodes are found by priority."""
+    """The starts come from the solution of a relaxation, the nodes are allocated by priority."""
     day = sl.load("eurora_99")
     morning = sl.Workload.of(day.dispatch).first(25)
     found = simulate(morning, day.platform, CPDispatcher(family, 3, formulation=formulation, limit=0.02))
@@ -120,7 +120,7 @@ def test_the_same_decision_through_every_backend(backend):
         pytest.skip(sl.backends.available()[backend].reason)
     busy = [runs("r1", "gpu-1", 100), runs("r2", "cpu-1", 100)]
     three = [job("a", 0, 40, cores=4), job("b", 20, 8, cores=4), job("c", 30, 12, cores=4)]
-    found = asked(make("hcp3", backend, limit=5), moment(three, busy))
+    found = decision_of(make("hcp3", backend, limit=5), moment(three, busy))
     assert (found.ended, names(found)) == ("optimal", ["b"])
 
 
@@ -148,7 +148,7 @@ def moments(draw):
 @settings(max_examples=25, deadline=None)
 @given(moments(), st.sampled_from(["hcp1", "hcp3", "pcp2", "pcp3"]))
 def test_no_answer_overfills_a_node(m, name):
-    found = asked(make(name, limit=0.2), m)
+    found = decision_of(make(name, limit=0.2), m)
     free = m.free.copy()
     nodes = list(PLATFORM.nodes)
     for start in found.starts:
@@ -159,7 +159,7 @@ def test_no_answer_overfills_a_node(m, name):
     assert (free >= 0).all()
 
 
-def test_wrong_options_are_told():
+def test_wrong_options_are_refused():
     with pytest.raises(ValueError, match="more than 0"):
         CPDispatcher("hcp", limit=0)
     with pytest.raises(sl.UnknownName):

@@ -1,4 +1,4 @@
-"""The dispatch problem of a moment has one optimum, whichever solver proves it (and complete enumeration agrees)."""
+"""All solvers prove the same optimum of the dispatch problem of a moment, and complete enumeration agrees."""
 
 import itertools
 import random
@@ -10,7 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.simulation.engine.moment import Moment
-from schedlab.simulation.policies.cp.model import problem_of, what_runs
+from schedlab.simulation.policies.cp.model import problem_of, running_usage
 from schedlab.simulation.policies.cp.waiting import Register
 
 QUEUES = (Queue("debug", 2), Queue("parallel", 5), Queue("long", 11))
@@ -21,7 +21,7 @@ SAME = 1e-6  # relative
 
 @dataclass(frozen=True)
 class Case:
-    """How a moment is drawn. ``late``: of what runs, something is past its expected end; ``naive``: and not seen."""
+    """The options of a random moment; ``late``: a job runs longer than expected; ``naive``: the model omits it."""
 
     seed: int
     aim: str
@@ -51,7 +51,7 @@ TINY = (Case(11, "slowdown", "counts", 2, jobs=3, late=True), Case(12, "weighted
 
 
 def moment_of(case: Case) -> Moment:
-    """Small jobs, two or three of them running, on two nodes of one class and one of another."""
+    """Draw small jobs, two or three of them running, on two nodes of one class and one node of another."""
     draw = random.Random(case.seed)
     names = RESOURCES[: case.resources]
     kinds = ({"cores": 4, "memory": 6, "gpus": 2}, {"cores": 6, "memory": 4, "gpus": 0})
@@ -77,19 +77,19 @@ def moment_of(case: Case) -> Moment:
 
 
 def problem_at(case: Case) -> Dispatch:
-    """As a CP dispatcher puts it; with a calendar, every second job must not start within some seconds from NOW + 3 on."""
+    """Return the problem of a CP dispatcher; with ``calendar``, odd jobs may not start from NOW + 3 to NOW + 6."""
     moment = moment_of(case)
-    jobs = Register(moment.platform, moment.queues).look(moment)
-    seen = what_runs(moment, case.naive).seen
-    last = max([NOW, *seen[1].tolist()]) + int(jobs.duration.sum())
+    jobs = Register(moment.platform, moment.queues).allowed(moment)
+    usage = running_usage(moment, case.naive).modelled
+    last = max([NOW, *usage[1].tolist()]) + int(jobs.duration.sum())
     always, pause = ((NOW, last),), ((NOW, NOW + 2), (NOW + 7, last))
     windows = [pause if case.calendar and k % 2 else always for k in range(case.jobs)]
-    return problem_of(moment, jobs, windows, seen, case.aim)
+    return problem_of(moment, jobs, windows, usage, case.aim)
 
 
 @cache
 def proven(case: Case, backend: str, lowering: str = "") -> float | None:
-    """The proven optimum of the moment's model; None if this edition of the solver does not take it."""
+    """Return the proven optimum of the model; None if this edition of the solver does not accept the model."""
     encoding = problem_at(case).formulations[case.formulation]()
     options = {"grid": {"grid": 1}, "pairwise": {"lowering": "pairwise"}, "": {}}[lowering]
     found = sl.solve(encoding.model, backend=backend, threads=1, time_limit=60, **options)
@@ -105,7 +105,7 @@ def proven(case: Case, backend: str, lowering: str = "") -> float | None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_moments_are_not_trivial(case):
-    """Something must wait: the optimum is worse than all starting at once."""
+    """At least one job must wait: the optimum is worse than the value of all jobs starting now."""
     problem = problem_at(case)
     at_once = problem.objective(Schedule({j.id: NOW for j in problem.jobs}))
     assert proven(case, "cpsat") > at_once * (1 + SAME)
@@ -133,26 +133,26 @@ def test_no_schedule_of_a_tiny_moment_is_better(case):
 
 
 def best_of_all(problem: Dispatch) -> float:
-    """The least objective of all starts and placings that ``verify`` accepts."""
+    """Return the smallest objective of all starts and allocations that ``verify`` accepts."""
     names = [j.id for j in problem.jobs]
     choices = [
         [t for lo, hi in problem.start_windows(j) for t in range(lo, min(hi, NOW + 13) + 1)] for j in problem.jobs
     ]
-    alone = [placings(problem, j) for j in problem.jobs]
+    alone = [allocations(problem, j) for j in problem.jobs]
     valued = [
         (problem.objective(Schedule(start)), start)
         for start in (dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*choices))
     ]
     for value, start in sorted(valued, key=lambda pair: pair[0]):
-        for placed in itertools.product(*alone):
-            if not problem.verify(Schedule(start, dict(zip(names, placed, strict=True)))):
+        for allocation in itertools.product(*alone):
+            if not problem.verify(Schedule(start, dict(zip(names, allocation, strict=True)))):
                 return value
     raise AssertionError("no schedule is feasible")
 
 
-def placings(problem: Dispatch, job: Job) -> list[dict[str, int]]:
-    """Where the job's units fit, were it alone."""
-    ways = itertools.product(range(job.units + 1), repeat=len(problem.platform.nodes))
-    nodes = [dict(zip(problem.platform.nodes, w, strict=True)) for w in ways if sum(w) == job.units]
+def allocations(problem: Dispatch, job: Job) -> list[dict[str, int]]:
+    """Return all allocations of the job on the empty machine."""
+    counts = itertools.product(range(job.units + 1), repeat=len(problem.platform.nodes))
+    nodes = [dict(zip(problem.platform.nodes, w, strict=True)) for w in counts if sum(w) == job.units]
     idle = problem.replace(jobs=[job], running=())
     return [n for n in nodes if not idle.verify(Schedule({job.id: NOW}, {job.id: n}))]

@@ -1,4 +1,4 @@
-"""Reservations of backfilling lie where windows and calendars let jobs start: against a slow textbook in plain Python."""
+"""Reservations of backfilling are where calendars allow starts: compared with a slow simulator in plain Python."""
 
 import random
 from dataclasses import replace
@@ -25,7 +25,7 @@ def machine(processors):
 
 
 def jobs_of(seed, exact, n=24, processors=6):
-    """Small jobs, many of them with windows of their own, the hours of a queue, or both."""
+    """Draw small jobs, many with own windows, a queue with daily windows, or both."""
     rng = random.Random(seed)
     found = []
     for k in range(n):
@@ -53,7 +53,7 @@ def jobs_of(seed, exact, n=24, processors=6):
 
 
 class Textbook:
-    """One replay, everything computed anew from lists at every event. ``start``, ``promised``: by job id."""
+    """One replay that computes everything again from lists at every event; ``start`` and ``promised`` are by job id."""
 
     def __init__(self, jobs, processors, depth):
         self.jobs, self.processors, self.depth = jobs, processors, depth
@@ -68,7 +68,7 @@ class Textbook:
         )
 
     def openings(self, job):
-        """Moments from now on at which something of its calendars opens, for three days."""
+        """Return the times of the next three days at which a calendar of the job opens."""
         day = self.now // DAY
         found = [lo for lo, _ in job.windows]
         if job.queue == "hours":
@@ -76,7 +76,7 @@ class Textbook:
         return [t for t in found if t > self.now]
 
     def fits(self, job, t, taken):
-        """Whether the job can run in [t, t + walltime) beside what is taken, a list of (begin, end, processors)."""
+        """Return whether the job fits in [t, t + walltime) beside ``taken``, a list of (begin, end, processors)."""
         end = t + job.walltime
         points = [t, *(begin for begin, _, _ in taken if t < begin < end)]
         return all(
@@ -89,7 +89,7 @@ class Textbook:
         return running + [(self.reserved[j.id], self.reserved[j.id] + j.walltime, j.units) for j in held]
 
     def earliest(self, job, taken):
-        """The first moment at which the job may and can start; None if there is none."""
+        """Return the first time at which the calendars are open and the job fits; None if there is none."""
         moments = {self.now, *(end for _, end, _ in taken if end > self.now), *self.openings(job)}
         return next((t for t in sorted(moments) if self.allowed(job, t) and self.fits(job, t, taken)), None)
 
@@ -138,7 +138,7 @@ class Textbook:
                 held += 1
 
     def one_reservation(self):
-        """The first that cannot start is the head; others start if its earliest start stays what it is."""
+        """Start jobs as EASY: the first that cannot start is the head, others start if they do not delay it."""
         head = shadow = None
         for job in list(self.waiting):
             now = self.allowed(job, self.now) and self.fits(job, self.now, self.taken())
@@ -163,14 +163,14 @@ def test_starts_and_reservations_are_those_of_the_textbook(name, exact):
         known = Textbook(jobs, 6, DEPTHS[name]).run()
         assert found.violations == []
         assert dict(zip(found.workload.ids, found.start.tolist(), strict=True)) == known.start, seed
-        if name != "easy":  # which keeps no record of them
+        if name != "easy":  # EASY does not record reservations
             first = {i: t for i, t in zip(found.workload.ids, found.first_reserved.tolist(), strict=True) if t >= 0}
             assert first == known.promised
 
 
 @pytest.mark.parametrize("name", DEPTHS)
 def test_with_exact_runtimes_no_job_starts_later_than_its_first_reservation(name):
-    """First come, first served; of easy, which keeps no record, the promises are the textbook's."""
+    """First come, first served; EASY records no reservations, so those of the simple simulator are used."""
     waited = 0
     for seed in range(100, 125):
         jobs = jobs_of(seed, exact=True)
@@ -187,7 +187,7 @@ def test_with_exact_runtimes_no_job_starts_later_than_its_first_reservation(name
 
 @pytest.mark.parametrize("name", ["two", "pbs-fifo", "conservative"])
 def test_reservations_on_certain_nodes_are_kept(name):
-    """Nodes that differ, two resources: each reservation names its nodes."""
+    """Different nodes, two resources: each reservation has its nodes."""
     platform = Platform([NodeGroup("a", 3, {"cores": 4, "gpus": 1}), NodeGroup("b", 2, {"cores": 6, "gpus": 0})])
     for seed in range(25):
         rng = random.Random(seed)
@@ -206,7 +206,7 @@ def test_reservations_on_certain_nodes_are_kept(name):
 
 @pytest.mark.parametrize(("name", "starts"), [("conservative", [0, 100, 110]), ("easy", [0, 100, 110])])
 def test_a_void_reservation_idles_nothing(name, starts):
-    """w may start up to 5 and from 100 on: at 20, when the processor is free, it may not; 100 is what it is promised."""
+    """Job w may start up to 5 and from 100 on. The processor is free at 20, so its reservation is at 100."""
     jobs = [
         Job("a", 0, 20, 1, {"cores": 1}, "any", runtime=20),
         Job("w", 0, 10, 1, {"cores": 1}, "any", windows=((0, 5), (100, 10**6)), runtime=10),
@@ -218,7 +218,7 @@ def test_a_void_reservation_idles_nothing(name, starts):
 
 
 def test_a_job_whose_windows_never_open_again_holds_nothing():
-    """While the machine is taken its last window passes: the next job leads, and nobody is kept out for its sake."""
+    """Its last window passes while the machine is full: the next job is the head, and the first delays none."""
     jobs = [
         Job("a", 0, 50, 1, {"cores": 1}, "any", runtime=5),
         Job("w", 0, 10, 2, {"cores": 1}, "any", windows=((0, 20),), runtime=10),
@@ -231,7 +231,7 @@ def test_a_job_whose_windows_never_open_again_holds_nothing():
 
 
 def test_workloads_take_windows_unchecked():
-    """A window that ends before it begins never opens; the others of the job count."""
+    """A window that ends before it begins never opens; the other windows of the job count."""
     jobs = [Job("a", 0, 5, 1, {"cores": 1}, "hours", runtime=5)]
     w = Workload.of(Dispatch(machine(1), jobs, QUEUES))
     for name in DEPTHS:

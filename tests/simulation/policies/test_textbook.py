@@ -1,4 +1,4 @@
-"""The starts of fcfs, sjf and easy, job by job, against a textbook simulator that counts processors."""
+"""The starts of fcfs, sjf and easy, job by job, compared with a simple simulator that counts processors."""
 
 import heapq
 from dataclasses import replace
@@ -16,7 +16,10 @@ KTH = DATA / "kth_sp2_1996" / "KTH-SP2-1996-2.1-cln.swf"
 
 
 def textbook(jobs, processors, policy):
-    """jobs: (submit, runtime, expected, processors) by submit time -> starts. Plain lists, sorted anew at every event."""
+    """Return the starts of the jobs (submit, runtime, expected, processors), which are sorted by submit time.
+
+    It uses plain lists that are sorted again at every event.
+    """
     starts = [None] * len(jobs)
     waiting, running, ends, free, arrived = [], [], [], processors, 0
     while arrived < len(jobs) or ends:
@@ -67,7 +70,7 @@ def machine(processors):
 
 
 def synthetic(jobs, processors, seed, load=0.9):
-    """Jobs of powers of two and long-tailed runtimes, some longer than asked for, some submitted together."""
+    """Draw jobs: powers of two, long-tailed runtimes, some above the walltime, some submitted at the same time."""
     rng = np.random.default_rng(seed)
     runtime = np.maximum(1, rng.lognormal(6, 2, jobs).astype(int))
     units = np.minimum(processors, 2 ** rng.integers(0, 7, jobs))
@@ -109,7 +112,7 @@ def test_the_kth_log(policy):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_easy_is_backfilling_with_one_reservation(seed):
-    """The kernel that keeps profiles, asked for one reservation, gives the starts of the one that counts."""
+    """The kernel for several reservations, with one reservation, gives the same starts as the kernel of EASY."""
     from schedlab.heuristics.kernels.events.machine import trace_of
     from schedlab.heuristics.kernels.events.replay import step
     from schedlab.heuristics.kernels.events.state import WAITING, new_state
@@ -132,9 +135,10 @@ def test_easy_is_backfilling_with_one_reservation(seed):
 
 @pytest.mark.parametrize("name", ["fcfs", "sjf", "rule:est", "rule:wt"])
 def test_counting_and_placing_agree(name):
-    """One core per node: the replay that counts nodes and the one that places each unit start the same jobs.
+    """With one core per node, the replay that counts nodes and the replay that allocates units give the same starts.
 
-    Without reservations, that is: a reservation of certain nodes keeps others out of them where a number would not.
+    This holds without reservations only: a reservation of particular nodes excludes more jobs than
+    a reservation of a number of nodes.
     """
     w = synthetic(400, 32, seed=5)
     counting = simulate(w, machine(32), name)
@@ -154,7 +158,7 @@ def test_conservative_keeps_its_first_reservations():
         promised = found.first_reserved >= 0
         assert promised.all()
         assert (found.start <= found.first_reserved).all()
-        assert (found.start > w.submit).any()  # somebody had to wait
+        assert (found.start > w.submit).any()  # at least one job had to wait
 
 
 def _within(job):

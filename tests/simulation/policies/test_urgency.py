@@ -1,4 +1,4 @@
-"""Who goes first against starvation, and what a reservation keeps free."""
+"""Urgent jobs (``max_stretch``): which jobs are urgent, and their reservations."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from schedlab.simulation.engine.moment import Moment
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.cp.allocation import NodeTimeline
 from schedlab.simulation.policies.cp.dispatcher import make
-from schedlab.simulation.policies.cp.model import what_runs
+from schedlab.simulation.policies.cp.model import running_usage
 from schedlab.simulation.policies.cp.urgency import Guard
 from schedlab.simulation.policies.cp.waiting import Register
 
@@ -33,10 +33,12 @@ def moment(now, waiting, running=(), expected=None):
 
 
 def held(guard, m):
-    jobs = Register(PLATFORM, QUEUES).look(m)
-    guard.look(m, jobs)
-    board = NodeTimeline(np.array(list(PLATFORM.capacity.values()), np.int64), m.now, what_runs(m, False).bound)
-    return guard.hold(m, jobs, board)
+    jobs = Register(PLATFORM, QUEUES).allowed(m)
+    guard.observe(m, jobs)
+    timeline = NodeTimeline(
+        np.array(list(PLATFORM.capacity.values()), np.int64), m.now, running_usage(m, False).by_walltime
+    )
+    return guard.hold(m, jobs, timeline)
 
 
 def guard(max_stretch=50.0):
@@ -49,7 +51,7 @@ def busy(end, nodes=("n-1", "n-2", "n-3", "n-4"), walltime=None):
 
 
 def test_a_job_is_overdue_once_the_machine_could_have_done_all_that_was_ahead_of_it():
-    """800,000 core-seconds run or wait before it on 8 cores, and it brings 8,000: 101,000 s are fair."""
+    """800,000 core-seconds run or wait before it on 8 cores, and it adds 8,000: its fair wait is 101,000 s."""
     ahead = job("ahead", walltime=50_000, units=4)
     one = job("one", 0, 4000, 1)
     g, runs = guard(max_stretch=1e9), busy(50_000)
@@ -67,7 +69,7 @@ def test_a_day_of_waiting_is_never_overdue_on_an_empty_machine():
 
 
 def test_the_reservation_waits_for_walltimes_not_for_predictions():
-    """What runs is expected to end at 5,010 but may last until 9,000; three of its four nodes are asked for."""
+    """The running job is expected to end at 5,010 but may last to 9,000; the urgent job needs three of its nodes."""
     runs = busy(5010, walltime=9000)
     wide = job("wide", 0, 100, units=3)  # its slowdown is 51 at 5,000
     found = held(guard(), moment(5000, [wide], [runs]))
@@ -75,7 +77,7 @@ def test_the_reservation_waits_for_walltimes_not_for_predictions():
 
 
 def test_a_reservation_of_next_week_lies_where_the_calendars_are_open():
-    """The machine is taken for a week; the queue starts jobs from 1,000 to 3,000 s of a day; then the job has windows, too."""
+    """The machine is full for a week, the queue is open from second 1,000 to 3,000; then the job has windows, too."""
     g, end = guard(), 7 * DAY
     queues = (Queue("q", 3600, ((1000, 3000),)),)
     for windows, at in (((), end + 1000), (((0, 9000), (end + DAY + 500, end + DAY + 9000)), end + DAY + 1000)):
@@ -88,14 +90,14 @@ def test_one_overdue_and_two_stretched_jobs_hold_reservations():
     old = [job(f"old{k}", k, 40_000, 4) for k in range(3)]  # overdue, their slowdown is below 50
     short = [job(f"short{k}", DAY + k, 100 + k, 4) for k in range(4)]
     g = guard()
-    for now in (0, 2 * DAY):  # nothing ran when the old ones came: half a day is fair for the last
+    for now in (0, 2 * DAY):  # no job ran when the old jobs came: the fair wait of the last is half a day
         m = moment(now, old if now == 0 else [*old, *short], [] if now == 0 else [runs])
         names = [j.id for j in held(g, m).jobs.jobs]
     assert names == ["old0", "short0", "short1"]
 
 
 def test_a_wide_job_starts_although_narrow_ones_never_cease():
-    """Every 25 s a core is asked for, for 60 s; all the nodes are asked for at the start."""
+    """Every 25 s a job of one core and 60 s arrives; one job at the begin needs all nodes."""
     narrow = [job(f"n{k}", 25 * k, 70, 1, 1) for k in range(1, 400)]
     jobs = [job("whole", 30, 100, 4, 2), *narrow]
     trace = Workload.of(Dispatch(PLATFORM, [replace(j, runtime=j.walltime - 10) for j in jobs], QUEUES))
