@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..records.store import Record
 from ..runs.view import View
-from ..tables.eviction import HOUR, EvictionBoard, EvictionRow, hours, milliseconds, sorted_out, trade_off
+from ..tables.eviction import HOUR, EvictionResults, EvictionRow, extract_evictions, hours, milliseconds, trade_off
 from .charts import single
 
 if TYPE_CHECKING:
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d")
 HEIGHT = 3.2  # inches
-Needs = Mapping[int, EvictionBoard]  # nodes needed -> runs
+Needs = Mapping[int, EvictionResults]  # nodes needed -> runs
 
 
 def sections(records: Iterable[Record]) -> tuple[list[str], int]:
     """A section of HTML per instance, and how many runs are drawn in all."""
-    found: dict[tuple[str, str], dict[int, EvictionBoard]] = {}
+    found: dict[tuple[str, str], dict[int, EvictionResults]] = {}
     count = 0
-    for _, board in sorted_out(records)[0]:
-        first = board.records[0]
+    for _, results in extract_evictions(records)[0]:
+        first = results.records[0]
         nodes = nodes_needed(first)
-        if nodes is not None and board.best:
-            found.setdefault((first["instance"], first["content"]), {})[nodes] = board
-            count += sum(bool(line.deadlines) for line in board.lines)
+        if nodes is not None and results.best:
+            found.setdefault((first["instance"], first["content"]), {})[nodes] = results
+            count += sum(bool(row.deadlines) for row in results.rows)
     return [_section(name, dict(sorted(needs.items()))) for (name, _), needs in found.items()], count
 
 
@@ -42,17 +42,17 @@ def nodes_needed(record: Mapping[str, Any]) -> int | None:
 
 
 def _section(name: str, needs: Needs) -> str:
-    names = dict.fromkeys(line.method for board in needs.values() for line in board.lines)
+    names = dict.fromkeys(row.method for results in needs.values() for row in results.rows)
     colours = dict(zip(names, PALETTE, strict=False))  # a method has the same one in every chart
     charts = [
         ("Least loss", single(f"{name}: loss", lambda ax: _loss(ax, needs), HEIGHT)),
         ("Extra loss of greedy", single(f"{name}: greedy", lambda ax: _greedy(ax, needs), HEIGHT)),
     ]
-    for nodes, board in needs.items():
-        svg = single(f"{name}: time, {nodes} nodes", partial(_times, board=board, colours=colours), HEIGHT)
+    for nodes, results in needs.items():
+        svg = single(f"{name}: time, {nodes} nodes", partial(_times, results=results, colours=colours), HEIGHT)
         charts.append((f"Response time, {nodes:,} nodes", svg))
     figures = "".join(f"<figure><figcaption><b>{escape(title)}</b></figcaption>{svg}</figure>" for title, svg in charts)
-    notes = [f"{nodes:,} nodes: {trade_off(board.best)}" for nodes, board in needs.items()]
+    notes = [f"{nodes:,} nodes: {trade_off(results.best)}" for nodes, results in needs.items()]
     notes.append(
         "Response times are sums over the deadlines up to there; the dynamic program answers all of them in one pass."
     )
@@ -69,28 +69,28 @@ def _section(name: str, needs: Needs) -> str:
 def _table(needs: Needs) -> str:
     heads = ("nodes", "method", "loss node-h", "checkpoints s", "all deadlines ms")
     rows = ["<tr>" + "".join(f"<th>{h}</th>" for h in heads) + "</tr>"]
-    for nodes, board in needs.items():
-        for line in board.lines:
-            taken = "-" if line.answer is None else f"{line.answer[1]:,}"
-            cells = (line.method, hours(line.answer), taken, milliseconds(line.all_deadlines))
+    for nodes, results in needs.items():
+        for row in results.rows:
+            taken = "-" if row.answer is None else f"{row.answer[1]:,}"
+            cells = (row.method, hours(row.answer), taken, milliseconds(row.all_deadlines))
             rows.append(f"<tr><th>{nodes:,}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     return f"<table>{''.join(rows)}</table>"
 
 
 def _loss(ax: Axes, needs: Needs) -> None:
     """The least loss within each deadline: a step down where a checkpoint more fits."""
-    for (nodes, board), colour in zip(needs.items(), PALETTE, strict=False):
-        deadlines = sorted(board.best)
-        _stairs(ax, deadlines, [board.best[d][0] / HOUR for d in deadlines], colour, f"{nodes:,} nodes")
+    for (nodes, results), colour in zip(needs.items(), PALETTE, strict=False):
+        deadlines = sorted(results.best)
+        _stairs(ax, deadlines, [results.best[d][0] / HOUR for d in deadlines], colour, f"{nodes:,} nodes")
     _finish(ax, "loss, node-hours")
 
 
 def _greedy(ax: Axes, needs: Needs) -> None:
-    for (nodes, board), colour in zip(needs.items(), PALETTE, strict=False):
-        greedy = next((line for line in board.lines if line.method == "greedy"), None)
+    for (nodes, results), colour in zip(needs.items(), PALETTE, strict=False):
+        greedy = next((row for row in results.rows if row.method == "greedy"), None)
         if greedy is not None and greedy.deadlines:
             deadlines = sorted(greedy.deadlines)
-            more = [(greedy.deadlines[d][0] - board.best[d][0]) / HOUR for d in deadlines]
+            more = [(greedy.deadlines[d][0] - results.best[d][0]) / HOUR for d in deadlines]
             _stairs(ax, deadlines, more, colour, f"{nodes:,} nodes")
     _finish(ax, "loss beyond the least, node-hours")
 
@@ -99,15 +99,15 @@ def _stairs(ax: Axes, deadlines: Sequence[int], values: Sequence[float], colour:
     ax.step([d / 60 for d in deadlines], values, where="post", color=colour, label=label, linewidth=1.4)
 
 
-def _times(ax: Axes, board: EvictionBoard, colours: Mapping[str, str]) -> None:
+def _times(ax: Axes, results: EvictionResults, colours: Mapping[str, str]) -> None:
     """Milliseconds until the deadlines up to there were answered, on a log scale."""
     from matplotlib.ticker import NullFormatter
 
-    for line, colour in zip(board.lines, PALETTE, strict=False):
-        pairs = response(line)
+    for row, colour in zip(results.rows, PALETTE, strict=False):
+        pairs = response(row)
         if pairs:
             ax.plot(
-                [d / 60 for d, _ in pairs], [1000 * s for _, s in pairs], color=colour, label=line.method, marker="."
+                [d / 60 for d, _ in pairs], [1000 * s for _, s in pairs], color=colour, label=row.method, marker="."
             )
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter("{x:g}")
@@ -116,10 +116,10 @@ def _times(ax: Axes, board: EvictionBoard, colours: Mapping[str, str]) -> None:
     ax.set_ylim(top=30 * ax.get_ylim()[1])  # the place of the legend
 
 
-def response(line: EvictionRow) -> list[tuple[int, float]]:
+def response(row: EvictionRow) -> list[tuple[int, float]]:
     """(deadline, seconds until it and all before it were answered) of a method's first seed; of one pass the same for all."""
-    rows = sorted((int(d), float(s)) for d, s, _ in line.records[0].get("response_s") or ())
-    if line.records[0].get("one_pass"):
+    rows = sorted((int(d), float(s)) for d, s, _ in row.records[0].get("response_s") or ())
+    if row.records[0].get("one_pass"):
         return rows
     return list(zip((d for d, _ in rows), accumulate(s for _, s in rows), strict=True))
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from ..errors import WrongUse
 from ..kinds.replays import platform_of
 from ..records.store import Record, files, jobs_file, read, write_whole
-from ..tables.replays.board import RECORDED, ReplayResults, sorted_out
 from ..tables.replays.columns import best_of, columns_of, key_of
 from ..tables.replays.figures import TextGrid, all_figures, predictions
 from ..tables.replays.report import summary
+from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
 from . import eviction as plot_eviction
 from . import profit as plot_profit
 from .charts import Chart, Frame, chart, require_matplotlib
@@ -72,8 +72,8 @@ def plot(
     if out is not None and not out.parent.is_dir():
         raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
     found, others = _boards(folder)
-    boards = [(title, board, drawn) for title, board in found if (drawn := _to_draw(board))]
-    sections = [_section(folder, title, board, drawn, colour) for title, board, drawn in boards]
+    boards = [(title, results, drawn) for title, results in found if (drawn := _to_draw(results))]
+    sections = [_section(folder, title, results, drawn, colour) for title, results, drawn in boards]
     evictions, runs = plot_eviction.sections(others)
     profits, more = plot_profit.sections(others, methods)
     what = "dispatchers side by side" if boards else "which jobs go" if evictions else "what the schedules earn"
@@ -95,7 +95,7 @@ def plot(
 def _boards(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
     """The boards of the replays, and the other records."""
     try:
-        return sorted_out(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
+        return extract_replays(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
     except ValueError as e:
         raise WrongUse(str(e)) from e
     except (KeyError, TypeError) as e:
@@ -104,17 +104,17 @@ def _boards(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]
         ) from e
 
 
-def _to_draw(board: ReplayResults) -> list[Record]:
+def _to_draw(results: ReplayResults) -> list[Record]:
     """A replay of each dispatcher, that of its first seed."""
     found: dict[str, Record] = {}
-    for r in sorted(board.records, key=lambda r: int(r["seed"])):
+    for r in sorted(results.records, key=lambda r: int(r["seed"])):
         if r.get("jobs_csv") and r.get("simulation"):
             found.setdefault(r["method"], r)
-    return [found[line.name] for line in board.lines if line.name in found]
+    return [found[row.name] for row in results.rows if row.name in found]
 
 
-def _section(folder: Path, title: str, board: ReplayResults, drawn: Sequence[Record], colour: str | None) -> str:
-    """A board: its table, what the colours mean, and a card per dispatcher."""
+def _section(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Record], colour: str | None) -> str:
+    """A results: its table, what the colours mean, and a card per dispatcher."""
     replays = [_jobs(folder, record) for record in drawn]
     platform = platform_of(drawn[0]["simulation"]["platform"])
     frame = Frame(
@@ -126,7 +126,7 @@ def _section(folder: Path, title: str, board: ReplayResults, drawn: Sequence[Rec
     legend = legend_of(replays, colour)
     cards, notes = [], []
     for record, jobs in zip(drawn, replays, strict=True):
-        name = f"{record['method']}, seed {record['seed']}" if _seeds(board, record) > 1 else str(record["method"])
+        name = f"{record['method']}, seed {record['seed']}" if _seeds(results, record) > 1 else str(record["method"])
         picture = chart(frame, jobs, legend.category(jobs), legend.colours, f"{title}: {name}")
         cards.append(_card(name, record, picture))
         notes += [note for note in picture.notes if note not in notes]
@@ -135,10 +135,10 @@ def _section(folder: Path, title: str, board: ReplayResults, drawn: Sequence[Rec
     return "\n".join(
         [
             f"<section><h2>{escape(title)}</h2><p>{escape(lead)}</p>",
-            _table(board),
-            _list([key_of(columns_of(board)), *(line.plain for line in summary(board))]),
-            _grid(predictions(board)),
-            f"<details><summary>All figures</summary>{''.join(map(_grid, all_figures(board)))}</details>",
+            _table(results),
+            _list([key_of(columns_of(results)), *(line.plain for line in summary(results))]),
+            _grid(predictions(results)),
+            f"<details><summary>All figures</summary>{''.join(map(_grid, all_figures(results)))}</details>",
             _swatches(legend),
             f'<div class="cards">{"".join(cards)}</div>',
             _list(f"{note[0].upper()}{note[1:]}." for note in notes),
@@ -167,8 +167,8 @@ def _longest(jobs: JobsTable) -> int:
     return int(waiting(jobs.submit, jobs.start)[1].max(initial=0))
 
 
-def _seeds(board: ReplayResults, record: Mapping[str, Any]) -> int:
-    return sum(r["method"] == record["method"] for r in board.records)
+def _seeds(results: ReplayResults, record: Mapping[str, Any]) -> int:
+    return sum(r["method"] == record["method"] for r in results.records)
 
 
 def legend_of(replays: Sequence[JobsTable], colour: str | None) -> Legend:
@@ -200,19 +200,19 @@ def _card(name: str, record: Mapping[str, Any], picture: Chart) -> str:
     return f"<figure><figcaption><b>{escape(name)}</b> {escape(said)}</figcaption>{failure}{picture.svg}</figure>"
 
 
-def _table(board: ReplayResults) -> str:
+def _table(results: ReplayResults) -> str:
     """The figures of the table that the bench prints, as HTML; the best of a column is bold."""
-    columns = columns_of(board)
-    best = [best_of(column, board.lines) for column in columns]
+    columns = columns_of(results)
+    best = [best_of(column, results.rows) for column in columns]
     heads = (_head(c.name, c.meaning) for c in columns)
     rows = [f"<tr><th>dispatcher</th>{''.join(heads)}<th>verified</th></tr>"]
-    for line in board.lines:
+    for row in results.rows:
         cells = []
         for column, value in zip(columns, best, strict=True):
-            mine = column.figure(line) if column.figure is not None else None
-            won = mine is not None and mine == value and line.name != RECORDED
-            cells.append(f"<td{BEST if won else ''}>{escape(column.cell(line))}</td>")
-        rows.append(f"<tr><th>{escape(line.name)}</th>{''.join(cells)}<td>{escape(line.verdict.plain)}</td></tr>")
+            mine = column.figure(row) if column.figure is not None else None
+            won = mine is not None and mine == value and row.name != RECORDED
+            cells.append(f"<td{BEST if won else ''}>{escape(column.cell(row))}</td>")
+        rows.append(f"<tr><th>{escape(row.name)}</th>{''.join(cells)}<td>{escape(row.verdict.plain)}</td></tr>")
     return f"<table>{''.join(rows)}</table>"
 
 

@@ -19,14 +19,14 @@ from ..tables.methods import MethodRow
 from ..tables.numbers import number, percent, seconds
 from ..tables.profit import (
     RULE,
-    ProfitBoard,
+    ProfitResults,
+    extract_profits,
     figure,
     fixed,
     makespan,
     precise,
     share,
     signed,
-    sorted_out,
     summary,
     unit,
 )
@@ -63,14 +63,14 @@ def sections(records: Iterable[Record], methods: Sequence[str] = ()) -> tuple[li
 
     Raises UnknownName for a method without a schedule in any scenario.
     """
-    boards = [(title, board) for title, board in sorted_out(records)[0] if board.schedule is not None]
-    known = dict.fromkeys(row.method for _, board in boards for row in board.rows if drawn_of(row) is not None)
+    boards = [(title, results) for title, results in extract_profits(records)[0] if results.schedule is not None]
+    known = dict.fromkeys(row.method for _, results in boards for row in results.rows if drawn_of(row) is not None)
     for name in methods:
         if not known:
             raise WrongUse("--methods: for profit problems, of which there are no schedules among the records")
         if name not in known:
             raise UnknownName("method with a schedule among the records", name, list(known))
-    return [_section(title, board, methods) for title, board in boards], sum(len(b.records) for _, b in boards)
+    return [_section(title, results, methods) for title, results in boards], sum(len(b.records) for _, b in boards)
 
 
 def drawn_of(row: MethodRow) -> Record | None:
@@ -79,28 +79,28 @@ def drawn_of(row: MethodRow) -> Record | None:
     return max(known, key=lambda r: float(r["objective"]), default=None)
 
 
-def chosen(board: ProfitBoard, methods: Sequence[str]) -> list[Record]:
+def chosen(results: ProfitResults, methods: Sequence[str]) -> list[Record]:
     """The runs that are drawn over time: of the methods that are asked for, else of the best search and the best rule."""
-    rows = {row.method: row for row in board.rows}
+    rows = {row.method: row for row in results.rows}
     if methods:
         asked = [rows[name] for name in methods if name in rows]
     else:
-        asked = [row for row in (board.best_search, board.best_rule) if row is not None]
+        asked = [row for row in (results.best_search, results.best_rule) if row is not None]
     return [r for r in map(drawn_of, asked) if r is not None]
 
 
-def _section(title: str, board: ProfitBoard, methods: Sequence[str]) -> str:
-    drawn = chosen(board, methods)
+def _section(title: str, results: ProfitResults, methods: Sequence[str]) -> str:
+    drawn = chosen(results, methods)
     cards = [
-        _card("Profit", "beside the best rule", earned(title, board)),
-        _card("Profit over time", "", anytime(title, board)),
+        _card("Profit", "beside the best rule", earned(title, results)),
+        _card("Profit over time", "", anytime(title, results)),
     ]
     axis = axis_of([r["operation"] for r in drawn]) if drawn else None
     cards += [
         _card(r["method"], told(r), over_time(f"{title}: {r['method']}", r["operation"], axis)) for r in drawn if axis
     ]
     notes = [
-        *(line.plain for line in summary(board)),
+        *(line.plain for line in summary(results)),
         "Power, temperature and PUE are means of each segment of the problem, the use of the cores is that of each hour; the "
         "dashed line is the horizon, up to which profit counts. The charts of the methods have the same axes.",
     ]
@@ -108,7 +108,7 @@ def _section(title: str, board: ProfitBoard, methods: Sequence[str]) -> str:
     return "\n".join(
         [
             f"<section><h2>{escape(title)}</h2>",
-            _table(board),
+            _table(results),
             f'<ul class="notes">{items}</ul>',
             f'<div class="cards">{"".join(cards)}</div>',
             _days(drawn),
@@ -130,15 +130,15 @@ def told(record: Record) -> str:
     )
 
 
-def _table(board: ProfitBoard) -> str:
+def _table(results: ProfitResults) -> str:
     """A row per method: the table that the bench prints, and the costs."""
-    bound = None if board.bound is None else board.bound["bound"]
-    name, length = unit(board)
+    bound = None if results.bound is None else results.bound["bound"]
+    name, length = unit(results)
     columns: list[tuple[str, Callable[[MethodRow], str]]] = [
         ("profit EUR", lambda row: number(row.objective)),
-        ("vs rule", lambda row: signed(board.improvement(row.objective))),
+        ("vs rule", lambda row: signed(results.improvement(row.objective))),
         ("gap to bound", lambda row: precise(relative_gap(row.objective, bound))),
-        ("gap closed", lambda row: share(board.closed(row.objective))),
+        ("gap closed", lambda row: share(results.closed(row.objective))),
         ("gain EUR", lambda row: number(figure(row, "gain"))),
         ("work EUR", lambda row: number(figure(row, "work_cost"))),
         ("cooling EUR", lambda row: number(figure(row, "cooling_cost"))),
@@ -151,8 +151,8 @@ def _table(board: ProfitBoard) -> str:
         ("best at s", lambda row: seconds(row.mean(lambda r: r["best_s"]))),
     ]
     rows = ["<tr><th>method</th>" + "".join(f"<th>{escape(head)}</th>" for head, _ in columns) + "</tr>"]
-    for row in board.rows:
-        won = ' class="best"' if board.best is not None and row.method == board.best.method else ""
+    for row in results.rows:
+        won = ' class="best"' if results.best is not None and row.method == results.best.method else ""
         cells = "".join(f"<td{won}>{escape(cell(row))}</td>" for _, cell in columns)
         rows.append(f"<tr><th>{escape(row.method)}</th>{cells}</tr>")
     return f"<table>{''.join(rows)}</table>"
@@ -268,14 +268,14 @@ def _use(ax: Axes, curves: Curves, axis: Axis) -> None:
     ax.set_title("cores in use", loc="left", fontsize=8)
 
 
-def earned(title: str, board: ProfitBoard) -> str:
+def earned(title: str, results: ProfitResults) -> str:
     """What each method earns beside the best rule, or in euro without one: a bar each, as SVG."""
-    rows = [row for row in board.rows if row.objective is not None]
-    return single(f"{title}: profit", partial(_bars, board=board, rows=rows[::-1]), 0.75 + 0.21 * len(rows))
+    rows = [row for row in results.rows if row.objective is not None]
+    return single(f"{title}: profit", partial(_bars, results=results, rows=rows[::-1]), 0.75 + 0.21 * len(rows))
 
 
-def _bars(ax: Axes, board: ProfitBoard, rows: Sequence[MethodRow]) -> None:
-    known = [board.improvement(row.objective) for row in rows]
+def _bars(ax: Axes, results: ProfitResults, rows: Sequence[MethodRow]) -> None:
+    known = [results.improvement(row.objective) for row in rows]
     beside = None not in known
     values = [100 * (v or 0.0) for v in known] if beside else [float(row.objective or 0.0) for row in rows]
     labels = [signed(v) if beside else number(row.objective) for v, row in zip(known, rows, strict=True)]
@@ -291,20 +291,22 @@ def _rule(row: MethodRow) -> bool:
     return row.method.startswith(RULE)
 
 
-def anytime(title: str, board: ProfitBoard) -> str:
+def anytime(title: str, results: ProfitResults) -> str:
     """The profit of the best schedule so far over the seconds of each method, as SVG."""
-    return single(f"{title}: anytime", partial(_anytime, board=board), 3.3)
+    return single(f"{title}: anytime", partial(_anytime, results=results), 3.3)
 
 
-def _anytime(ax: Axes, board: ProfitBoard) -> None:
+def _anytime(ax: Axes, results: ProfitResults) -> None:
     """Lines of the searches and solvers; the best rule and the bound lie across."""
-    runs = [(row.method, r) for row in board.rows if not _rule(row) and (r := drawn_of(row)) is not None]
+    runs = [(row.method, r) for row in results.rows if not _rule(row) and (r := drawn_of(row)) is not None]
     across = (
-        [] if board.best_rule is None else [(board.best_rule.objective or 0.0, board.best_rule.method, GREY, (4, 2))]
+        []
+        if results.best_rule is None
+        else [(results.best_rule.objective or 0.0, results.best_rule.method, GREY, (4, 2))]
     )
-    across += [] if board.bound is None else [(float(board.bound["bound"]), "best bound", INK, (1, 2))]
+    across += [] if results.bound is None else [(float(results.bound["bound"]), "best bound", INK, (1, 2))]
     heights = [*(float(r["objective"]) for _, r in runs), *(height for height, *_ in across)]
-    low, high = limits(heights, max((row.objective for row in board.rows if row.objective is not None), default=0.0))
+    low, high = limits(heights, max((row.objective for row in results.rows if row.objective is not None), default=0.0))
     for (method, record), colour in zip(runs, PALETTE, strict=False):
         points = incumbents(record)
         end = max(points[-1][0], float(record["seconds"]["total"] or 0.0))

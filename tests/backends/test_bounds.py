@@ -159,9 +159,9 @@ def test_a_bound_that_another_method_refutes_sets_no_gap() -> None:
             **{"verified": objective is not None, "seed": 1},
         }
 
-    board = ViewResults([record("lp", None, 90.0), record("wrong", None, 120.0), record("lns", 100.0, None)])
-    assert board.bound is not None and board.bound["method"] == "lp"
-    assert board.contradiction is not None and "wrong" in board.contradiction
+    results = ViewResults([record("lp", None, 90.0), record("wrong", None, 120.0), record("lns", 100.0, None)])
+    assert results.bound is not None and results.bound["method"] == "lp"
+    assert results.contradiction is not None and "wrong" in results.contradiction
 
 
 @pytest.mark.parametrize("solver", ["cpsat", "highs"])
