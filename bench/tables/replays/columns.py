@@ -48,11 +48,11 @@ class Column(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The heading in one line.
+        r"""The heading in one line.
 
         Examples
         --------
-        >>> Column("mean\\nslow-\\ndown", str, "").name
+        >>> Column("mean\nslow-\ndown", str, "").name
         'mean slowdown'
         """
         return self.head.replace("slow-\n", "slow").replace("-\n", "-").replace("/\n", "/").replace("\n", " ")

@@ -239,7 +239,13 @@ class TestPage:
         page = (tmp_path / "a.html").read_text(encoding="utf-8")
         assert code == 0 and "5 runs" in out
         assert page.count("<svg ") == 3
-        for said in ("Least loss", "Extra loss of greedy", "Response time, 100 nodes", "loss, node-hours", "greedy"):
+        for said in (
+            "Least loss",
+            "Extra loss of greedy",
+            "Response time, 100 nodes to free",
+            "loss, node-hours",
+            "greedy",
+        ):
             assert said in page
         assert "mathdefault" not in page  # the powers of ten of the log scale are plain numbers
         bench("plot", results, "--out", tmp_path / "b.html")

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from schedlab.bench.plots.profit import Axis, axis_of, chosen, drawn_of, incumbents, limits, pues, total_pue
+from schedlab.bench.plots.profit import chosen, drawn_of, incumbents, limits
+from schedlab.bench.plots.profit_curves import Axis, axis_of, pues, total_pue
 from schedlab.bench.records.store import files, read
 from schedlab.bench.tables.profit import extract_profits
 
@@ -87,14 +88,22 @@ class TestPage:
             "centre, hybrid,winter,expensive, 1 thread",
         ]
         assert page.count("<svg ") == 8
-        for said in ("power, W", "temperature, °C", "PUE of each segment", "cores in use", "days", "work", "cooling"):
+        for said in (
+            "power, W",
+            "temperature, °C",
+            "PUE of each segment",
+            "cores in use",
+            "days",
+            "jobs (IT)",
+            "cooling",
+        ):
             assert said in page
         for said in (
             "Profit over time",
-            "better than the best rule by, %",
+            "profit above that of the best rule, %",
             "best bound",
             "Day by day",
-            "what the schedules earn",
+            "profits of the schedules",
         ):
             assert said in page
         assert len(re.findall(r"<tr><th>2</th>", page)) == 2  # the second day of each scenario
