@@ -71,7 +71,7 @@ def _figure(guide: Guide, days: Sequence[Day]) -> Figure:
         frameon=False,
         loc="outside lower center",
         ncols=2 if len(guide.rules) == 1 else len(kinds),
-        title="what the best schedule did on the day, and whether the advice of the guide is right",
+        title="what the best schedule did, and the advice of the guide",
     )
     return figure
 
@@ -94,7 +94,7 @@ def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str) -> None:
     ax.set_xlabel("utilisation of the day before, %")
     ax.set_ylabel("PUE minus PUE at the slope change")
     ax.set_yscale("symlog", linthresh=LINEAR)
-    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_major_formatter("{x:.3g}")
 
 
 def _style(colour: str, marker: str) -> dict[str, Any]:
