@@ -1,7 +1,7 @@
 """The cost of the modelling language with HiGHS: a time-indexed model, written by hand and declared in schedlab.
 
 100 jobs with start windows of 500 s on four resources, total weighted start minimized: 50,000 binary variables. Both
-variants give HiGHS the same rows, columns and non-zeros by one ``passModel``. Nothing is solved.
+variants give HiGHS the model by one ``passModel``; ``main`` prints their numbers of columns, rows and non-zeros. Nothing is solved.
 """
 
 from __future__ import annotations

@@ -136,7 +136,24 @@ def extract_evictions(records: Iterable[Record]) -> tuple[list[tuple[str, Evicti
 
 
 def show(console: Console, title: str, results: EvictionResults, explain: bool = False) -> list[str]:
-    """Print a results's table and notes; returns the contradictions found."""
+    """Print the table of an eviction problem with its legend and summary.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where the table is printed; its width decides how many columns it has.
+    title : str
+        The title of the table.
+    results : EvictionResults
+        The runs on the problem.
+    explain : bool
+        Whether the meaning of every column is printed below the table.
+
+    Returns
+    -------
+    list of str
+        A message for each bound that a verified plan refutes.
+    """
     console.print(table(title, results, console.width))
     console.print(legend(COLUMNS, explain, "Losses are in node-hours."))
     for line in summary(results):

@@ -200,14 +200,14 @@ class TestCommand:
             assert bench("guide", results, "--plot", tmp_path / name)[0] == 0
         drawn = (tmp_path / "a.svg").read_text()
         assert drawn == (tmp_path / "b.svg").read_text()
-        for said in (
+        for text in (
             "wet: 20 days, threshold 85.00 %",
             "dry: 20 days",
             "utilisation of the day before",
             "right",
             "wrong",
         ):
-            assert said in drawn
+            assert text in drawn
 
     def test_the_best_search_of_a_scenario_is_used(self, bench, centre, tmp_path):
         scenario = "wet,summer,cheap"
@@ -269,8 +269,8 @@ class TestBadInput:
         code, _, err = bench("guide", tmp_path)
         assert code == 2 and "1 records, none of them of a profit problem" in err
 
-    @pytest.mark.parametrize(("text", "said"), [("{", "not JSON"), ("{}", "not a record"), (None, "lacks content")])
-    def test_a_file_that_cannot_be_used(self, bench, centre, tmp_path, text, said):
+    @pytest.mark.parametrize(("text", "expected"), [("{", "not JSON"), ("{}", "not a record"), (None, "lacks content")])
+    def test_a_file_that_cannot_be_used(self, bench, centre, tmp_path, text, expected):
         path = file(centre, "wet,summer,cheap", tmp_path)
         if text is None:
             r = json.loads(path.read_text())
@@ -278,7 +278,7 @@ class TestBadInput:
             text = json.dumps(r)
         path.write_text(text)
         code, _, err = bench("guide", tmp_path)
-        assert code == 2 and said in err and path.name in err
+        assert code == 2 and expected in err and path.name in err
 
     def test_two_versions_of_an_instance(self, bench, centre, tmp_path):
         file(centre, "wet,summer,cheap", tmp_path / "out")

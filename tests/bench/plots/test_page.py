@@ -1,4 +1,4 @@
-"""The page of bench plot: what is drawn, of which numbers, and what is said when nothing can be."""
+"""The page of ``bench plot``: charts, tables, geometry of the Gantt chart, error messages."""
 
 import json
 import re
@@ -34,7 +34,7 @@ TWO = Platform([NodeGroup("a", 2, {"cores": 4, "memory": 8}), NodeGroup("b", 1, 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """The replays of the morning of a day under two dispatchers, as the bench's workers do and record them."""
+    """The records of replays of 40 jobs of a day under two dispatchers, as the workers of the bench write them."""
     out = tmp_path_factory.mktemp("replays") / "a <day>"
     day = load("eurora_99")
     with Store(out) as store:
@@ -156,7 +156,7 @@ def test_every_colour_that_is_drawn_is_explained(results, page):
 
 
 def jobs_of(rows, kinds=ONE_CORE, kind=None):
-    """Jobs (submit, start, end, units, [(low, high, units on each)])."""
+    """Return a table of jobs from rows (submit, start, end, units, [(low, high, units on each)])."""
     low, high, units = np.array([r for *_, ranges in rows for r in ranges], np.int64).reshape(-1, 3).T
     columns = [np.array(c, np.int64) for c in zip(*(row[:4] for row in rows), strict=True)]
     submit, start, end, sizes = columns
@@ -192,7 +192,7 @@ def requests_of(jobs, platform):
 
 
 def test_rectangles_by_hand():
-    """A fills both nodes of four cores; then b holds half of the first beside c, and d half of the small node."""
+    """Job 0 fills both nodes of four cores; then jobs 1 and 2 use half of the first node each, job 3 half of the small one."""
     kinds = [Kind(request={"cores": 4}), Kind(request={"cores": 2}), Kind(request={"cores": 1})]
     rows = [
         (0, 0, 10, 2, [(0, 1, 1)]),
@@ -211,7 +211,7 @@ def test_rectangles_by_hand():
 
 
 def test_jobs_that_hold_more_than_a_node_together_are_flatter():
-    """One holds all the memory, the other half the cores, at once: two thirds and one third of the row."""
+    """At the same time one job uses all the memory, the other half the cores: two thirds and one third of the row."""
     kinds = [Kind(request={"memory": 8}), Kind(request={"cores": 2})]
     jobs = jobs_of([(0, 0, 9, 1, [(0, 0, 1)]), (0, 3, 9, 1, [(0, 0, 1)])], kinds, [0, 1])
     first, second = rectangles(jobs, TWO, requests_of(jobs, TWO))
@@ -220,7 +220,7 @@ def test_jobs_that_hold_more_than_a_node_together_are_flatter():
 
 @st.composite
 def crowds(draw):
-    """Jobs at any time on any nodes, also more than a node holds."""
+    """Jobs at random times on random nodes; together they may need more than a node has."""
     kinds = [Kind(request={"cores": c, "memory": m}) for c in (1, 2, 4) for m in (0, 4)]
     rows = []
     for _ in range(draw(st.integers(1, 10))):
@@ -248,7 +248,7 @@ def test_rectangles_never_overlap_and_show_every_job_on_its_nodes(jobs):
 @given(crowds(), st.integers(1, 3), st.integers(1, 7))
 @settings(max_examples=200, deadline=None)
 def test_shares_of_cells_are_those_of_a_sum_over_nodes_and_seconds(jobs, each, columns):
-    """Against a grid of single nodes and of 1/60 s, on which all edges of 1 to 7 cells in 14 s lie."""
+    """Compare with a grid of single nodes and 1/60 s, which contains all edges of 1 to 7 cells in 14 s."""
     begin, end, fine = 0, 14, 60
     rows = -(-3 // each)
     requests = requests_of(jobs, TWO)
@@ -279,7 +279,7 @@ def test_means_of_a_curve_are_those_of_its_seconds(steps):
     assert means(times, values.astype(float), np.array(edges, float)) == pytest.approx(expected)
 
 
-def test_large_machines_are_drawn_as_cells_and_the_caption_says_so():
+def test_large_machines_are_drawn_as_cells_with_a_note():
     platform = Platform([NodeGroup("n", 1000, {"cores": 1})])
     jobs = jobs_of([(0, 0, 7200, 1000, [(0, 999, 1)]), (0, 7200, 9000, 500, [(0, 499, 1)])])
     picture = chart(Frame(platform, 0, 9000, 1), jobs, np.zeros(2, np.int64), ["#ff0000"], "large")
@@ -292,7 +292,7 @@ def test_large_machines_are_drawn_as_cells_and_the_caption_says_so():
 
 
 def shown(platform, jobs=None):
-    """The chart of a platform, of one job on its first node."""
+    """Return the chart of a platform, by default with one job on its first node."""
     jobs = jobs or jobs_of([(0, 0, 7200, 1, [(0, 0, 1)])])
     return chart(Frame(platform, 0, 7200, 1), jobs, np.zeros(len(jobs), np.int64), ["#ff0000"], "a").svg
 

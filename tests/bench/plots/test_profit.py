@@ -1,4 +1,4 @@
-"""The page of profit problems: what is drawn, of which runs, on which axes."""
+"""The page of profit problems: which runs are drawn, and the ranges of the axes."""
 
 import re
 
@@ -31,7 +31,7 @@ class TestChoice:
     def test_by_default_the_best_search_beside_the_best_rule(self, scenarios):
         assert [r["method"] for r in chosen(scenarios[OWN], [])] == ["lns", "rule:est"]
 
-    def test_the_methods_that_are_asked_for(self, scenarios):
+    def test_the_methods_that_are_given(self, scenarios):
         assert [r["method"] for r in chosen(scenarios[OWN], ["rule:wt", "lns"])] == ["rule:wt", "lns"]
 
     def test_a_bound_is_not_drawn_and_of_seeds_the_best_is(self, scenarios):
@@ -88,7 +88,7 @@ class TestPage:
             "centre, hybrid,winter,expensive, 1 thread",
         ]
         assert page.count("<svg ") == 8
-        for said in (
+        for text in (
             "power, W",
             "temperature, °C",
             "PUE of each segment",
@@ -97,15 +97,15 @@ class TestPage:
             "jobs (IT)",
             "cooling",
         ):
-            assert said in page
-        for said in (
+            assert text in page
+        for text in (
             "Profit over time",
             "profit above that of the best rule, %",
             "best bound",
             "Day by day",
             "profits of the schedules",
         ):
-            assert said in page
+            assert text in page
         assert len(re.findall(r"<tr><th>2</th>", page)) == 2  # the second day of each scenario
 
     def test_the_same_records_give_the_same_page(self, bench, profit_results, page, tmp_path):
