@@ -155,7 +155,7 @@ def show(console: Console, title: str, results: EvictionResults, explain: bool =
         A message for each bound that a verified plan refutes.
     """
     console.print(table(title, results, console.width))
-    console.print(legend(COLUMNS, explain, "Losses are in node-hours."))
+    console.print(legend(COLUMNS, explain))
     for line in summary(results):
         console.print(line)
     console.print()
