@@ -21,7 +21,7 @@ from .ending import carried, exit_code
 from .generate import generate_app
 from .guide import guide
 from .importing import import_app
-from .options import At, Drop, DurationsOption, First, InstanceName, Nodes, ObjectiveOption, Retry, Scenario
+from .options import At, Drop, DurationsOption, Explain, First, InstanceName, Nodes, ObjectiveOption, Retry, Scenario
 from .simulate import simulate
 
 BEFORE = {"import": "verify", "generate": "plot"}  # groups, and the commands before which they stand
@@ -176,6 +176,7 @@ def run(
     retry: Retry = False,
     again: Annotated[bool, typer.Option("--again", help="run everything again, whatever is there")] = False,
     drop_impossible: Drop = False,
+    explain: Explain = False,
 ) -> None:
     """Runs instances by methods x seeds, and prints tables.
 
@@ -210,7 +211,7 @@ def run(
         drop_impossible=drop_impossible,
     )
     found = [(path, opened(path, drop_impossible)) for path in dict.fromkeys(instances)]
-    task = RunTask(found, asked, out, dry_run, as_json, retry, again)
+    task = RunTask(found, asked, out, dry_run, as_json, retry, again, explain=explain)
     raise typer.Exit(carry_out(task, console_for(stderr=as_json), console_for(stderr=True)))
 
 

@@ -18,4 +18,5 @@ Scenario = Annotated[str | None, typer.Option(help="of a profit instance: air,su
 Retry = Annotated[
     bool, typer.Option("--retry", help="also run again what failed or was broken off: killed, crashed, out of memory")
 ]
+Explain = Annotated[bool, typer.Option("--explain", help="print below each table what its columns mean")]
 Drop = Annotated[bool, typer.Option("--drop-impossible", help="go on without the jobs that can never fit")]

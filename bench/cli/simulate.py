@@ -11,7 +11,7 @@ from ..runs.replay_settings import parse_stretch
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View
 from ..terminal import console_for
-from .options import Drop, First, Retry
+from .options import Drop, Explain, First, Retry
 
 
 def simulate(
@@ -64,6 +64,7 @@ def simulate(
     retry: Retry = False,
     again: Annotated[bool, typer.Option("--again", help="run everything again, whatever is there")] = False,
     drop_impossible: Drop = False,
+    explain: Explain = False,
 ) -> None:
     """Replays a log or an instance under dispatchers.
 
@@ -109,5 +110,5 @@ def simulate(
     limits = RunRequest(
         time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
     )
-    task = RunTask((), limits, out, dry_run, as_json, retry, again)
+    task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain)
     raise typer.Exit(work.carry_out(asked, task, console_for(stderr=as_json), console_for(stderr=True)))

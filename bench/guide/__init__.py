@@ -1,1 +1,1 @@
-"""The efficiency guide: learned from the days of verified results."""
+"""The efficiency guide of ``bench guide``, learned from the days of verified schedules."""

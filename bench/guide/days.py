@@ -1,4 +1,4 @@
-"""The days that the efficiency guide is learned from: those of the best verified search of each scenario."""
+"""Collect the days that the efficiency guide is learned from: those of the best verified search of each scenario."""
 
 from __future__ import annotations
 
@@ -18,12 +18,22 @@ from ..records.store import Record, files, read
 from ..records.verify import Checker
 from ..runs.view import View
 
-RULES = "rule:"  # their schedules are not near the optimum
+RULES = "rule:"  # prefix of methods that do not count, because their schedules are not near the optimum
 NEEDED = ("content", "path", "view", "objective", "verified")
 
 
 class Sample(NamedTuple):
-    """A day of a scenario. ``twins``: the same for scenarios of an instance that differ in nothing but prices."""
+    """A day of a scenario.
+
+    Attributes
+    ----------
+    day : Day
+        The day.
+    instance, scenario : str
+        The names of the instance and the scenario.
+    twins : int
+        A number that scenarios of one instance have in common if they differ only in prices.
+    """
 
     day: Day
     instance: str
@@ -33,7 +43,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Chosen:
-    """The record that speaks for a scenario, and its days."""
+    """The record that is used for a scenario, and its days."""
 
     record: Record
     scenario: str
@@ -42,14 +52,14 @@ class Chosen:
 
 @dataclass
 class Collection:
-    """What was found in folders of results: the chosen records, and what was left out, with the reason and how often."""
+    """The records used from folders of results, and the counts of what was left out, by reason."""
 
     chosen: list[Chosen] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
     def samples(self) -> list[Sample]:
-        """All days."""
+        """The days of all scenarios."""
         return [sample for each in self.chosen for sample in each.samples]
 
 
@@ -63,11 +73,31 @@ class Filed(NamedTuple):
 def collect(
     folders: Iterable[Path], method: str | None = None, instances: Iterable[str] = (), to_the_end: bool = False
 ) -> Collection:
-    """The days of the best verified search (or of ``method``) of each instance and scenario in folders of results.
+    """Return the days of the best verified search of each instance and scenario in folders of results.
 
-    ``instances``: where instances are now that are not where they were; ``to_the_end``: days beyond the horizon, too.
-    Raises WrongUse: no records of profit problems, none that counts, several versions of an instance, a record that
-    does not hold; UnknownInstance.
+    Parameters
+    ----------
+    folders : iterable of Path
+        The folders of the records.
+    method : str, optional
+        Use the schedules of this method instead of those of the best search.
+    instances : iterable of str
+        The present paths of instances that were moved since they were run.
+    to_the_end : bool
+        Whether days after the horizon count too.
+
+    Returns
+    -------
+    Collection
+        The records that are used, their days, and what was left out.
+
+    Raises
+    ------
+    WrongUse
+        If there are no records of profit problems, none of them counts, they belong to several versions of an instance,
+        or a record fails its check.
+    UnknownInstance
+        If the instance of a record is not found.
     """
     filed = [Filed(path, _read(path)) for folder in dict.fromkeys(folders) for path in files(folder)]
     candidates = [f for f in filed if f.record.get("replay") is None and f.record.get("sense") == "maximize"]
@@ -75,8 +105,8 @@ def collect(
     profits = [f for f in candidates if isinstance(source.instance(f.record).problem, Profit)]
     if not profits:
         raise WrongUse(
-            f"{len(filed)} records, none of them of a profit problem; bench run an instance of that kind, such as "
-            "profit_medium, and name the folder of its results"
+            f"{len(filed)} records, none of them of a profit problem; run an instance of that kind (bench run profit_medium) "
+            "and give the folder of its results"
         )
     _one_version([f.record for f in profits])
     found = Collection()
@@ -89,7 +119,7 @@ def collect(
         wanted = "searches (rules do not count)" if method is None else repr(method)
         names = ", ".join(dict.fromkeys(str(f.record["method"]) for f in profits))
         raise WrongUse(
-            f"there is no verified schedule by {wanted} among the {len(profits)} records; they are by {names}"
+            f"there is no verified schedule by {wanted} in the {len(profits)} records of profit problems; they are by {names}"
         )
     return found
 
@@ -98,18 +128,20 @@ def _read(path: Path) -> Record:
     try:
         record = read(path)
     except ValueError as e:
-        raise WrongUse(f"{e}; take it out of the folder of results, or run again") from e
+        raise WrongUse(f"{e}; remove the file from the folder of results, or run it again") from e
     missing = [name for name in NEEDED if name not in record]
     if missing:
-        raise WrongUse(f"{path}: a record that lacks {', '.join(missing)}; take it out of the folder, or run again")
+        raise WrongUse(
+            f"{path}: the record lacks {', '.join(missing)}; remove the file from the folder, or run it again"
+        )
     return record
 
 
 class _Source:
-    """The instances of records, each read once."""
+    """Loads the instances of records, each only once."""
 
-    def __init__(self, elsewhere: Iterable[str]) -> None:
-        given = [load(path) for path in elsewhere]
+    def __init__(self, moved: Iterable[str]) -> None:
+        given = [load(path) for path in moved]
         self._moved = {content_of(i.path): str(i.path) for i in given if i.path is not None}
         self._known: dict[tuple[str, bool], Instance] = {}
 
@@ -122,13 +154,13 @@ class _Source:
 
 
 def _one_version(records: Iterable[Record]) -> None:
-    """Raises WrongUse where the records of one name are of different data."""
+    """Raise WrongUse if records of one instance name have different contents."""
     known: dict[str, str] = {}
     for r in records:
         if known.setdefault(r["instance"], r["content"]) != r["content"]:
             raise WrongUse(
-                f"the records of {r['instance']} are of several versions of that instance; give folders with the results "
-                "of one version, or run the others again"
+                f"the records of {r['instance']} are of several versions of that instance; give only folders with results of "
+                "one version, or run the others again"
             )
 
 
@@ -141,7 +173,7 @@ def _by_scenario(filed: Iterable[Filed]) -> dict[str, list[Filed]]:
 
 
 def _best(group: Sequence[Filed], method: str | None, left_out: Counter[str]) -> Filed | None:
-    """The best verified record of a scenario that counts."""
+    """Return the best verified record of a scenario that counts; None if there is none."""
     fit = [
         f
         for f in group
@@ -159,7 +191,7 @@ def _best(group: Sequence[Filed], method: str | None, left_out: Counter[str]) ->
 def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Counter[str], to_the_end: bool) -> Chosen:
     record = best.record
     for fault in Checker(best.path.parent, lambda path, drop: instance).faults(record):
-        raise WrongUse(f"{best.path}: {fault}; bench verify {best.path.parent} tells all that is wrong there")
+        raise WrongUse(f"{best.path}: {fault}; bench verify {best.path.parent} lists all faults of that folder")
     problem = View(**record["view"]).of(instance)
     assert isinstance(problem, Profit)
     found = days(problem, problem.read(record["schedule"]), to_the_end)
@@ -171,7 +203,7 @@ def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Co
 
 
 def scenario_of(record: Mapping[str, Any], instance: Instance) -> str:
-    """The scenario of a record, for people; that of the instance where the record names none."""
+    """Return the scenario of a record as text; the default of the instance if the record names none."""
     view = View(**record["view"])
     own = "" if instance.centre is None else instance.centre.default
     name = view.scenario or own

@@ -1,7 +1,7 @@
-"""Learns the efficiency guide from days, and says how well it does: on the same days, and on days left out.
+"""Learn the efficiency guide from days, and measure its accuracy on these days and on days left out.
 
-The first question of the tree is the cooling; below it stands a decision tree on the utilisation of the day before
-(scikit-learn), a single threshold unless more depth is asked for.
+The first question of the guide is the cooling. For each cooling there is a decision tree (scikit-learn) on the utilisation
+of the day before; by default it has a single threshold.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ...models.profit.guide import MAXIMISE, OPTIMISE, Advice, Guide, Leaf, Rule
 from ..errors import WrongUse
 from .days import Sample
 
-DEPTH = 1
-LEAST = 100  # a threshold leaves at least one in so many days of its cooling on either side
-DISTANCES = (0.0001, 0.001, 0.01, 0.1)  # of PUE, between the rows of the table of errors
+DEPTH = 1  # greatest depth of a tree, by default
+LEAST = 100  # a threshold has at least 1 / LEAST of the days of its cooling on each side
+DISTANCES = (0.0001, 0.001, 0.01, 0.1)  # of PUE: limits between the rows of the table of errors
 
 
 def require_scikit_learn() -> None:
-    """Raises WrongUse, which says what to install, if there is no scikit-learn."""
+    """Raise WrongUse, with the command that installs it, if scikit-learn is missing."""
     try:
         import sklearn.tree  # noqa: F401
     except ImportError as e:
@@ -29,13 +29,34 @@ def require_scikit_learn() -> None:
 
 
 def learn(days: Sequence[Day], depth: int = DEPTH, seed: int = 0, about: Mapping[str, Any] | None = None) -> Guide:
-    """The guide of these days: per cooling a decision tree of at most ``depth`` questions one below the other.
+    """Return the guide that is learned from some days: a decision tree per cooling.
 
-    Where all days of a cooling are alike, or no threshold tells them apart, its rule is a constant. Raises WrongUse
-    without any days, or without scikit-learn.
+    The rule of a cooling is a constant if the best schedules did the same on all its days, or if no threshold separates
+    them.
+
+    Parameters
+    ----------
+    days : sequence of Day
+        The days.
+    depth : int
+        The greatest number of questions on the utilisation, one below the other.
+    seed : int
+        The random seed of the tree.
+    about : mapping, optional
+        Notes on the origin of the days, for the file of the guide.
+
+    Returns
+    -------
+    Guide
+        The guide.
+
+    Raises
+    ------
+    WrongUse
+        If there are no days, or scikit-learn is missing.
     """
     if not days:
-        raise WrongUse("there are no days to learn from: two whole days one after the other are needed")
+        raise WrongUse("there are no days to learn from: at least two consecutive whole days are needed")
     require_scikit_learn()
     names = sorted({day.cooling for day in days})
     rules = {name: _tree([day for day in days if day.cooling == name], depth, seed) for name in names}
@@ -64,19 +85,31 @@ def _tree(days: Sequence[Day], depth: int, seed: int) -> Rule:
 
 
 def _leaf(days: Sequence[Day], tie: Advice = OPTIMISE) -> Leaf:
-    """What most of the days did; ``tie``: where as many did the one as the other."""
+    """Return what the best schedules did on most of the days; ``tie`` if both are equally frequent."""
     aims = Counter(day.aim for day in days)
     advice: Advice = tie if aims[MAXIMISE] == aims[OPTIMISE] else max((MAXIMISE, OPTIMISE), key=aims.__getitem__)
     return Leaf(advice, len(days), aims[advice])
 
 
 def right(guide: Guide, day: Day) -> bool:
-    """Whether the guide's advice is what the best schedule of that day did."""
+    """Return whether the advice of the guide is what the best schedule did on that day."""
     return guide.advise(day.cooling, day.utilisation) == day.aim
 
 
 class Validation(NamedTuple):
-    """Days advised by a guide that was learned without them. ``unanswered``: no other day was of their cooling."""
+    """The accuracy of guides on days that they were not learned from.
+
+    Attributes
+    ----------
+    folds : int
+        The number of groups of days.
+    days : int
+        The number of days with an advice.
+    right : int
+        The number of days on which the advice is right.
+    unanswered : int
+        The number of days without an advice, because no other group has a day of their cooling.
+    """
 
     folds: int
     days: int
@@ -85,12 +118,12 @@ class Validation(NamedTuple):
 
     @property
     def accuracy(self) -> float | None:
-        """The share of right answers; None if there were none."""
+        """The share of days on which the advice is right; None if there is no advice."""
         return self.right / self.days if self.days else None
 
 
 def leave_out(samples: Sequence[Sample], group: Callable[[Sample], Hashable], depth: int = DEPTH) -> Validation:
-    """Each group of days advised by what is learned of all the others; without two groups nothing is answered."""
+    """Test each group of days with a guide that is learned from all other groups; this needs at least two groups."""
     groups: dict[Hashable, list[Day]] = {}
     for sample in samples:
         groups.setdefault(group(sample), []).append(sample.day)
@@ -106,12 +139,15 @@ def leave_out(samples: Sequence[Sample], group: Callable[[Sample], Hashable], de
 
 
 def confusion(guide: Guide, days: Iterable[Day]) -> Counter[tuple[Advice, Advice]]:
-    """How many days by (what the best schedule did, what the guide advises)."""
+    """Count the days by (what the best schedule did, what the guide advises)."""
     return Counter((day.aim, guide.advise(day.cooling, day.utilisation)) for day in days)
 
 
 class Near(NamedTuple):
-    """Days at a distance from the slope-change point of at least ``low`` and less than ``high`` (of PUE)."""
+    """The days whose PUE has a distance of at least ``low`` and less than ``high`` from the slope-change point.
+
+    ``days`` is their number, ``wrong`` the number of those with a wrong advice.
+    """
 
     low: float
     high: float
@@ -120,7 +156,7 @@ class Near(NamedTuple):
 
 
 def errors_by_distance(guide: Guide, days: Sequence[Day]) -> list[Near]:
-    """How many of the days are told wrong, by how far their PUE lies from the slope-change point."""
+    """Count the days with a wrong advice, by the distance of their PUE from the slope-change point."""
     found = []
     for low, high in zip((0.0, *DISTANCES), (*DISTANCES, float("inf")), strict=True):
         here = [day for day in days if low <= abs(day.distance) < high]
@@ -129,6 +165,6 @@ def errors_by_distance(guide: Guide, days: Sequence[Day]) -> list[Near]:
 
 
 def usual(days: Iterable[Day]) -> tuple[Advice, int]:
-    """The advice that is right most often if it is always given, and on how many days."""
+    """Return the constant advice that is right most often, and on how many days it is right."""
     leaf = _leaf(list(days))
     return leaf.advice, leaf.right

@@ -1,1 +1,1 @@
-"""Plots of results: SVG charts and the HTML page. They need matplotlib."""
+"""Plots of results: SVG charts and the HTML page of ``bench plot``. They need matplotlib."""

@@ -1,4 +1,4 @@
-"""A picture of a cooling table: cooling power and PUE over the IT power, a line per temperature. Needs matplotlib."""
+"""The chart of a cooling table: cooling power and PUE over the IT power, one line per temperature. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...models.profit.cooling import Cooling
 from ..errors import WrongUse
 from ..records.store import write_whole
-from .charts import STYLE, require_matplotlib
+from .svg import STYLE, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,19 +17,29 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png", "pdf")
 WIDTH, HEIGHT = 9.0, 3.6  # inches
-SAMPLES = 200  # of a line of PUE, which is curved
+SAMPLES = 200  # points of a line of PUE, which is curved
 COLOURS = "turbo"
 
 
 def plot_cooling(table: Cooling, path: Path) -> None:
-    """Draw a cooling table to a file (svg, png or pdf by its ending); of SVG, the same table gives the same bytes.
+    """Draw a cooling table to a file.
 
-    Raises WrongUse: no matplotlib, another ending, a file that cannot be written.
+    Parameters
+    ----------
+    table : Cooling
+        The table.
+    path : Path
+        The file; its ending .svg, .png or .pdf decides the format. As SVG, the same table gives the same bytes.
+
+    Raises
+    ------
+    WrongUse
+        If matplotlib is missing, the ending is another one, or the file cannot be written.
     """
     require_matplotlib()
     form = path.suffix.lower().removeprefix(".")
     if form not in FORMATS:
-        raise WrongUse(f"--plot {path}: expected is a file that ends in {', '.join('.' + f for f in FORMATS)}")
+        raise WrongUse(f"--plot {path}: expected a file name that ends in {', '.join('.' + f for f in FORMATS)}")
     from matplotlib import style
 
     picture = BytesIO()
@@ -58,12 +68,14 @@ def _figure(table: Cooling) -> Figure:
         ax.set_xlim(0, table.most / 1000)
     power.set_ylim(bottom=0)
     handles, labels = power.get_legend_handles_labels()
-    figure.legend(handles[::-1], labels[::-1], frameon=False, loc="outside right center", title=table.name)
+    figure.legend(
+        handles[::-1], labels[::-1], frameon=False, loc="outside right center", title=f"{table.name}, at\ntemperature"
+    )
     return figure
 
 
 def _lines(power: Axes, pue: Axes, table: Cooling, temperature: float, colour: object) -> None:
-    """The cooling power of a temperature as it is, linear between its points; its PUE from a hundredth of all power on."""
+    """Draw the two lines of a temperature: cooling power between its points, PUE from 1 % of the greatest IT power on."""
     points = table.curve(temperature)
     kilowatts = [(p / 1000, w / 1000) for p, w in points]
     power.plot(*zip(*kilowatts, strict=True), color=colour, linewidth=1.2, label=f"{temperature:g} °C")

@@ -1,4 +1,4 @@
-"""``bench plot`` of eviction problems: loss against deadline, what greedy loses beyond it, response times."""
+"""``bench plot`` of eviction problems: least loss by deadline, extra loss of greedy, response times."""
 
 from __future__ import annotations
 
@@ -10,56 +10,59 @@ from typing import TYPE_CHECKING, Any
 
 from ..records.store import Record
 from ..runs.view import View
-from ..tables.eviction import HOUR, EvictionBoard, EvictionRow, hours, milliseconds, sorted_out, trade_off
-from .charts import single
+from ..tables.eviction import HOUR, EvictionResults, EvictionRow, extract_evictions, hours, milliseconds, trade_off
+from .svg import single
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d")
 HEIGHT = 3.2  # inches
-Needs = Mapping[int, EvictionBoard]  # nodes needed -> runs
+Needs = Mapping[int, EvictionResults]  # number of nodes to free -> runs
 
 
 def sections(records: Iterable[Record]) -> tuple[list[str], int]:
-    """A section of HTML per instance, and how many runs are drawn in all."""
-    found: dict[tuple[str, str], dict[int, EvictionBoard]] = {}
+    """Return an HTML section per instance, and the number of runs that are drawn."""
+    found: dict[tuple[str, str], dict[int, EvictionResults]] = {}
     count = 0
-    for _, board in sorted_out(records)[0]:
-        first = board.records[0]
+    for _, results in extract_evictions(records)[0]:
+        first = results.records[0]
         nodes = nodes_needed(first)
-        if nodes is not None and board.best:
-            found.setdefault((first["instance"], first["content"]), {})[nodes] = board
-            count += sum(bool(line.deadlines) for line in board.lines)
+        if nodes is not None and results.best:
+            found.setdefault((first["instance"], first["content"]), {})[nodes] = results
+            count += sum(bool(row.deadlines) for row in results.rows)
     return [_section(name, dict(sorted(needs.items()))) for (name, _), needs in found.items()], count
 
 
 def nodes_needed(record: Mapping[str, Any]) -> int | None:
-    """The nodes that a run was asked to free; None if the record does not tell."""
-    asked = View(**record["view"]).nodes_needed
-    known = record.get("nodes_needed") if asked is None else asked
+    """Return the number of nodes that a run had to free; None if the record does not have it."""
+    chosen = View(**record["view"]).nodes_needed
+    known = record.get("nodes_needed") if chosen is None else chosen
     return None if known is None else int(known)
 
 
 def _section(name: str, needs: Needs) -> str:
-    names = dict.fromkeys(line.method for board in needs.values() for line in board.lines)
-    colours = dict(zip(names, PALETTE, strict=False))  # a method has the same one in every chart
+    names = dict.fromkeys(row.method for results in needs.values() for row in results.rows)
+    colours = dict(zip(names, PALETTE, strict=False))  # a method has the same colour in every chart
     charts = [
         ("Least loss", single(f"{name}: loss", lambda ax: _loss(ax, needs), HEIGHT)),
         ("Extra loss of greedy", single(f"{name}: greedy", lambda ax: _greedy(ax, needs), HEIGHT)),
     ]
-    for nodes, board in needs.items():
-        svg = single(f"{name}: time, {nodes} nodes", partial(_times, board=board, colours=colours), HEIGHT)
-        charts.append((f"Response time, {nodes:,} nodes", svg))
+    for nodes, results in needs.items():
+        svg = single(f"{name}: time, {nodes} nodes", partial(_times, results=results, colours=colours), HEIGHT)
+        charts.append((f"Response time, {nodes:,} nodes to free", svg))
     figures = "".join(f"<figure><figcaption><b>{escape(title)}</b></figcaption>{svg}</figure>" for title, svg in charts)
-    notes = [f"{nodes:,} nodes: {trade_off(board.best)}" for nodes, board in needs.items()]
+    notes = [
+        f"{nodes:,} nodes to free, least loss by deadline: {trade_off(results.best)}"
+        for nodes, results in needs.items()
+    ]
     notes.append(
-        "Response times are sums over the deadlines up to there; the dynamic program answers all of them in one pass."
+        "The response time at a deadline is the sum over all deadlines up to it; the dynamic program (dp) needs one pass for all."
     )
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return "\n".join(
         [
-            f"<section><h2>{escape(name)}: which jobs go</h2>",
+            f"<section><h2>{escape(name)}: jobs to evict</h2>",
             _table(needs),
             f'<div class="cards">{figures}</div><ul class="notes">{items}</ul></section>',
         ]
@@ -67,59 +70,62 @@ def _section(name: str, needs: Needs) -> str:
 
 
 def _table(needs: Needs) -> str:
-    heads = ("nodes", "method", "loss node-h", "checkpoints s", "all deadlines ms")
+    heads = ("nodes to free", "method", "loss node-h", "checkpoint time s", "response time for all deadlines ms")
     rows = ["<tr>" + "".join(f"<th>{h}</th>" for h in heads) + "</tr>"]
-    for nodes, board in needs.items():
-        for line in board.lines:
-            taken = "-" if line.answer is None else f"{line.answer[1]:,}"
-            cells = (line.method, hours(line.answer), taken, milliseconds(line.all_deadlines))
+    for nodes, results in needs.items():
+        for row in results.rows:
+            checkpoints = "-" if row.answer is None else f"{row.answer[1]:,}"
+            cells = (row.method, hours(row.answer), checkpoints, milliseconds(row.all_deadlines))
             rows.append(f"<tr><th>{nodes:,}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     return f"<table>{''.join(rows)}</table>"
 
 
 def _loss(ax: Axes, needs: Needs) -> None:
-    """The least loss within each deadline: a step down where a checkpoint more fits."""
-    for (nodes, board), colour in zip(needs.items(), PALETTE, strict=False):
-        deadlines = sorted(board.best)
-        _stairs(ax, deadlines, [board.best[d][0] / HOUR for d in deadlines], colour, f"{nodes:,} nodes")
-    _finish(ax, "loss, node-hours")
+    """Draw the least loss within each deadline; it decreases where one more checkpoint fits."""
+    for (nodes, results), colour in zip(needs.items(), PALETTE, strict=False):
+        deadlines = sorted(results.best)
+        _stairs(ax, deadlines, [results.best[d][0] / HOUR for d in deadlines], colour, f"{nodes:,} nodes to free")
+    _finish(ax, "least loss, node-hours")
 
 
 def _greedy(ax: Axes, needs: Needs) -> None:
-    for (nodes, board), colour in zip(needs.items(), PALETTE, strict=False):
-        greedy = next((line for line in board.lines if line.method == "greedy"), None)
+    for (nodes, results), colour in zip(needs.items(), PALETTE, strict=False):
+        greedy = next((row for row in results.rows if row.method == "greedy"), None)
         if greedy is not None and greedy.deadlines:
             deadlines = sorted(greedy.deadlines)
-            more = [(greedy.deadlines[d][0] - board.best[d][0]) / HOUR for d in deadlines]
-            _stairs(ax, deadlines, more, colour, f"{nodes:,} nodes")
-    _finish(ax, "loss beyond the least, node-hours")
+            more = [(greedy.deadlines[d][0] - results.best[d][0]) / HOUR for d in deadlines]
+            _stairs(ax, deadlines, more, colour, f"{nodes:,} nodes to free")
+    _finish(ax, "loss of greedy minus least loss, node-hours")
 
 
 def _stairs(ax: Axes, deadlines: Sequence[int], values: Sequence[float], colour: str, label: str) -> None:
     ax.step([d / 60 for d in deadlines], values, where="post", color=colour, label=label, linewidth=1.4)
 
 
-def _times(ax: Axes, board: EvictionBoard, colours: Mapping[str, str]) -> None:
-    """Milliseconds until the deadlines up to there were answered, on a log scale."""
+def _times(ax: Axes, results: EvictionResults, colours: Mapping[str, str]) -> None:
+    """Draw the response time for all deadlines up to each deadline, in milliseconds on a log scale."""
     from matplotlib.ticker import NullFormatter
 
-    for line, colour in zip(board.lines, PALETTE, strict=False):
-        pairs = response(line)
+    for row, colour in zip(results.rows, PALETTE, strict=False):
+        pairs = response(row)
         if pairs:
             ax.plot(
-                [d / 60 for d, _ in pairs], [1000 * s for _, s in pairs], color=colour, label=line.method, marker="."
+                [d / 60 for d, _ in pairs], [1000 * s for _, s in pairs], color=colour, label=row.method, marker="."
             )
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter(NullFormatter())
-    _finish(ax, "all deadlines so far, ms", columns=3)
-    ax.set_ylim(top=30 * ax.get_ylim()[1])  # the place of the legend
+    _finish(ax, "response time for all deadlines\nup to this one, ms", columns=3)
+    ax.set_ylim(top=30 * ax.get_ylim()[1])  # room for the legend
 
 
-def response(line: EvictionRow) -> list[tuple[int, float]]:
-    """(deadline, seconds until it and all before it were answered) of a method's first seed; of one pass the same for all."""
-    rows = sorted((int(d), float(s)) for d, s, _ in line.records[0].get("response_s") or ())
-    if line.records[0].get("one_pass"):
+def response(row: EvictionRow) -> list[tuple[int, float]]:
+    """Return (deadline in s, response time in s for all deadlines up to it) of the first seed of a method.
+
+    A method that needs one pass for all deadlines has the same response time for each.
+    """
+    rows = sorted((int(d), float(s)) for d, s, _ in row.records[0].get("response_s") or ())
+    if row.records[0].get("one_pass"):
         return rows
     return list(zip((d for d, _ in rows), accumulate(s for _, s in rows), strict=True))
 

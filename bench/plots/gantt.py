@@ -1,4 +1,4 @@
-"""Gantt charts as numbers: rectangles in which jobs that share a node lie beside each other, or shares of cells."""
+"""The geometry of Gantt charts: a rectangle per job, or the share of each cell of a grid that the jobs use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TINY = 1e-9
 
 
 class Rectangle(NamedTuple):
-    """A piece of a job (its row): from ``start`` to ``end`` in seconds, from ``top`` to ``bottom`` in nodes."""
+    """A piece of a job (given by its index): from ``start`` to ``end`` in seconds, from ``top`` to ``bottom`` in nodes."""
 
     job: int
     start: int
@@ -31,7 +31,7 @@ class Rectangle(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A job on one node: seconds, its row, and the share of the node that it holds."""
+    """A job on one node: start and end in seconds, index of the job, and the share of the node that it uses."""
 
     start: int
     end: int
@@ -39,16 +39,31 @@ class Bar(NamedTuple):
     share: float
 
 
-def rectangles(jobs: JobsTable, platform: Platform, asked: Mapping[str, Ints]) -> list[Rectangle]:
-    """The jobs as rectangles that do not overlap; a node is 1 high, and a job as high as the share of it that it holds.
+def rectangles(jobs: JobsTable, platform: Platform, requests: Mapping[str, Ints]) -> list[Rectangle]:
+    """Return the jobs as rectangles that do not overlap.
 
-    ``asked``: of a unit of each job, by resource. Where jobs hold more than the whole together (one most of the memory,
-    another most of the cores), all are drawn flatter. A job on neighbouring nodes that it fills is one rectangle.
+    A node has height 1. The height of a job is the greatest share of a resource of the node that it uses. If the heights at
+    one time add up to more than 1 (one job uses most of the memory, another most of the cores), all of them are scaled
+    down. A job that fills several neighbouring nodes is one rectangle.
+
+    Parameters
+    ----------
+    jobs : JobsTable
+        The jobs with their starts, ends and nodes.
+    platform : Platform
+        The machine.
+    requests : mapping of str to ndarray of int, shape (jobs,)
+        The request of one unit of each job, by resource.
+
+    Returns
+    -------
+    list of Rectangle
+        Sorted by job.
     """
     p = jobs.placement
     job, held = np.repeat(np.arange(len(jobs)), np.diff(p.first)), np.zeros(len(p.low))
     real = (jobs.end > jobs.start)[job] & (p.low >= 0) & (p.high < len(platform.nodes))
-    held[real] = _held(platform, asked, job[real], p.low[real], p.units[real])
+    held[real] = _held(platform, requests, job[real], p.low[real], p.units[real])
     on: dict[int, list[Bar]] = {}
     for k in np.flatnonzero(real).tolist():
         j = int(job[k])
@@ -71,9 +86,9 @@ def rectangles(jobs: JobsTable, platform: Platform, asked: Mapping[str, Ints]) -
 
 
 def _packed(runs: list[Bar]) -> Iterator[tuple[Bar, float, float]]:
-    """The runs of a node, by start, with tops and bottoms from 0 to 1: each at the first gap that is high enough.
+    """Yield the jobs on a node (sorted by start) with their tops and bottoms from 0 to 1, each in the first gap that fits.
 
-    What overlaps in time, directly or through others, is drawn to one scale.
+    Jobs that overlap in time, directly or through other jobs, are drawn to the same scale.
     """
     group: list[tuple[Bar, float, float]] = []
     active: list[tuple[float, float, int]] = []  # (top, bottom, end)
@@ -101,7 +116,7 @@ def _scaled(group: list[tuple[Bar, float, float]]) -> Iterator[tuple[Bar, float,
 def shares(
     jobs: JobsTable,
     platform: Platform,
-    asked: Mapping[str, Ints],
+    requests: Mapping[str, Ints],
     category: Ints,
     categories: int,
     shape: tuple[int, int],
@@ -109,17 +124,40 @@ def shares(
     begin: int,
     end: int,
 ) -> Floats:
-    """The share of each cell that jobs of a category hold: categories x rows x columns.
+    """Return the share of each cell that the jobs of each category use.
 
-    ``shape``: rows of ``each`` nodes, and columns that divide [``begin``, ``end``). A job holds of a node the greatest of
-    its shares of the node's resources (``asked``: of a unit, by resource). The cell shares of a rectangle are the
-    differences, along both axes, of what four ramps at its corners add up to; so the work does not grow with its size.
+    The share of a node that a job uses is the greatest of its shares of the resources of the node. The shares of the cells
+    under a rectangle are computed from its four corners, by cumulative sums along both axes, so that the work does not
+    grow with the size of the rectangle.
+
+    Parameters
+    ----------
+    jobs : JobsTable
+        The jobs with their starts, ends and nodes.
+    platform : Platform
+        The machine.
+    requests : mapping of str to ndarray of int, shape (jobs,)
+        The request of one unit of each job, by resource.
+    category : ndarray of int, shape (jobs,)
+        The category of each job.
+    categories : int
+        The number of categories.
+    shape : (int, int)
+        The numbers of rows and columns of cells.
+    each : int
+        The number of nodes of a row.
+    begin, end : int
+        The seconds that the columns divide.
+
+    Returns
+    -------
+    ndarray of float, shape (categories, rows, columns)
     """
     p, (rows, columns) = jobs.placement, shape
     job = np.repeat(np.arange(len(jobs)), np.diff(p.first))
     kept = (jobs.end > jobs.start)[job] & (p.high >= p.low) & (p.low >= 0) & (p.high < len(platform.nodes))
     job, low, high, units = job[kept], p.low[kept], p.high[kept], p.units[kept]
-    held = _held(platform, asked, job, low, units)
+    held = _held(platform, requests, job, low, units)
     width = max(end - begin, 1) / columns
     across = [np.clip((t[job] - begin) / width, 0, columns) for t in (jobs.start, jobs.end)]
     down = [low / each, (high + 1) / each]
@@ -133,7 +171,7 @@ def shares(
 
 
 def _corner(into: Floats, category: Ints, y: Floats, x: Floats, weight: Floats) -> None:
-    """Add the quadrant below and right of (y, x), times weight, as differences along both axes."""
+    """Add ``weight`` to the quadrant below and right of (y, x), stored as differences along both axes."""
     row, column = y.astype(np.int64), x.astype(np.int64)
     for row_step, row_part in ((0, row + 1 - y), (1, y - row)):
         for column_step, column_part in ((0, column + 1 - x), (1, x - column)):
@@ -141,12 +179,12 @@ def _corner(into: Floats, category: Ints, y: Floats, x: Floats, weight: Floats) 
             into += np.bincount(at, weight * row_part * column_part, into.size).reshape(into.shape)
 
 
-def _held(platform: Platform, asked: Mapping[str, Ints], job: Ints, low: Ints, units: Ints) -> Floats:
-    """Of each range, the share of a node that it holds; the whole node where nothing is known."""
+def _held(platform: Platform, requests: Mapping[str, Ints], job: Ints, low: Ints, units: Ints) -> Floats:
+    """Return the share of a node that each range of nodes uses; 1 if its job has no request."""
     capacity = np.array(list(platform.capacity.values()), np.float64)
     share = np.zeros(len(job))
     for k, resource in enumerate(platform.resources):
         limit = capacity[low, k]
-        share = np.maximum(share, np.where(limit > 0, units * asked[resource][job] / np.maximum(limit, 1), 0))
+        share = np.maximum(share, np.where(limit > 0, units * requests[resource][job] / np.maximum(limit, 1), 0))
     share[share <= 0] = 1.0
     return np.minimum(share, 1.0)

@@ -1,4 +1,7 @@
-"""The days behind an efficiency guide as a picture: how far from the slope-change point, told right and wrong (figure 6.8)."""
+"""The chart of the days behind an efficiency guide: distance from the slope-change point, right and wrong advice.
+
+It corresponds to figure 6.8 of [Bridi2018].
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from ...models.profit.efficiency import Day
 from ...models.profit.guide import MAXIMISE, OPTIMISE, Guide, percent
 from ..errors import WrongUse
 from ..records.store import write_whole
-from .charts import GREY, INK, STYLE, require_matplotlib
+from .svg import GREY, INK, STYLE, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,22 +22,34 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 COLOURS = {MAXIMISE: "#e45756", OPTIMISE: "#4c78a8"}
-LINEAR = 0.001  # of PUE: distances up to there are drawn on a linear scale, greater ones on a log scale
-WIDTH, HEIGHT = 4.6, 3.6  # inches, of the chart of a cooling
+LINEAR = 0.001  # distances (of PUE) up to this are drawn on a linear scale, greater ones on a log scale
+WIDTH, HEIGHT = 4.6, 3.6  # inches: the chart of one cooling
 
 
 def plot_guide(guide: Guide, days: Sequence[Day], path: Path) -> None:
-    """Draw the days to an SVG file: the same guide and days give the same bytes.
+    """Draw the days to an SVG file. The same guide and days give the same bytes.
 
-    Raises WrongUse: no matplotlib, another ending, a file that cannot be written.
+    Parameters
+    ----------
+    guide : Guide
+        The guide.
+    days : sequence of Day
+        The days that it was learned from.
+    path : Path
+        The file; its name ends in .svg.
+
+    Raises
+    ------
+    WrongUse
+        If matplotlib is missing, the ending is another one, or the file cannot be written.
     """
     if path.suffix.lower() != ".svg":
-        raise WrongUse(f"--plot {path}: a file that ends in .svg is expected")
+        raise WrongUse(f"--plot {path}: expected a file name that ends in .svg")
     require_matplotlib()
     from matplotlib import style
 
     picture = BytesIO()
-    with style.context(["default", {**STYLE, "svg.hashsalt": "guide"}]):  # whatever the user has set
+    with style.context(["default", {**STYLE, "svg.hashsalt": "guide"}]):  # independent of the user's settings
         _figure(guide, days).savefig(picture, format="svg", metadata=dict.fromkeys(("Date", "Creator")))
     try:
         write_whole(path, picture.getvalue())
@@ -56,7 +71,7 @@ def _figure(guide: Guide, days: Sequence[Day]) -> Figure:
         frameon=False,
         loc="outside lower center",
         ncols=2 if len(guide.rules) == 1 else len(kinds),
-        title="what the best schedule did, and whether the guide tells it",
+        title="what the best schedule did, and the advice of the guide",
     )
     return figure
 
@@ -73,12 +88,13 @@ def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str) -> None:
             ]
             x, y = [100 * d.utilisation for d in mine], [d.distance for d in mine]
             ax.plot(x, y, **_style(colour, marker))
-    told = f", threshold {', '.join(map(percent, edges))}" if edges else ""
-    ax.set_title(f"{cooling}: {len(days):,} days{told}", loc="left", fontsize=8)
+    threshold = f", threshold {', '.join(map(percent, edges))}" if edges else ""
+    count = "1 day" if len(days) == 1 else f"{len(days):,} days"
+    ax.set_title(f"{cooling}: {count}{threshold}", loc="left", fontsize=8)
     ax.set_xlabel("utilisation of the day before, %")
-    ax.set_ylabel("PUE above the slope-change point")
+    ax.set_ylabel("PUE minus PUE at the slope change")
     ax.set_yscale("symlog", linthresh=LINEAR)
-    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_major_formatter("{x:.3g}")
 
 
 def _style(colour: str, marker: str) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""``bench plot``: the replays, evictions and profits of a folder on one page. No network, no scripts; the same records, the same bytes."""
+"""``bench plot``: the replays, eviction problems and profit problems of a folder on one HTML page.
+
+The page needs no network and has no scripts. The same records give the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,15 @@ from numpy.typing import NDArray
 from ..errors import WrongUse
 from ..kinds.replays import platform_of
 from ..records.store import Record, files, jobs_file, read, write_whole
-from ..tables.replays.board import RECORDED, ReplayResults, sorted_out
 from ..tables.replays.columns import best_of, columns_of, key_of
 from ..tables.replays.figures import TextGrid, all_figures, predictions
 from ..tables.replays.report import summary
+from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
 from . import eviction as plot_eviction
 from . import profit as plot_profit
-from .charts import Chart, Frame, chart, require_matplotlib
+from .charts import Chart, Frame, chart
 from .gantt import HOUR
+from .svg import require_matplotlib
 
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable
@@ -41,14 +45,24 @@ COLOURS = ("queue", "user", "length")
 
 @dataclass(frozen=True)
 class Legend:
-    """What the colours of jobs mean: a property, its values in their order, and the colour of each."""
+    """What the colours of jobs mean.
+
+    Attributes
+    ----------
+    what : {"queue", "user", "length"}
+        The property of a job that its colour shows.
+    values : sequence of str
+        The values of that property; the last one may stand for all other values.
+    colours : sequence of str
+        The colour of each value.
+    """
 
     what: str
     values: Sequence[str]
     colours: Sequence[str]
 
     def category(self, jobs: JobsTable) -> Ints:
-        """Of each job, the index of its colour; of a value that has none, the last one (others)."""
+        """Return the index of the colour of each job; the last index (others) for values without their own colour."""
         if self.what == "length":
             return np.searchsorted(np.array([HOUR, 5 * HOUR + 1]), jobs.end - jobs.start, side="right")
         index = {value: k for k, value in enumerate(self.values)}
@@ -59,29 +73,51 @@ class Legend:
 def plot(
     folder: Path, out: Path | None = None, colour: str | None = None, methods: Sequence[str] = ()
 ) -> tuple[Path, int]:
-    """Draw the replays, evictions and profits among the records of a folder on one HTML page; returns its path and how many.
+    """Draw the records of a folder on one HTML page.
 
-    ``out``: by default plot.html in the folder; ``colour``: queue, user or length (how long a job ran) - by default the
-    queue if there are several; ``methods``: of profit problems, those to draw side by side - by default the best search
-    and the best rule. Raises WrongUse: no matplotlib, nothing to draw, files that cannot be read or written; UnknownName.
+    Parameters
+    ----------
+    folder : Path
+        The folder of the records.
+    out : Path, optional
+        The page; by default plot.html in the folder.
+    colour : {"queue", "user", "length"}, optional
+        What the colour of a job in a Gantt chart shows; length is its runtime. By default the queue if there are several,
+        else the length.
+    methods : sequence of str
+        The methods whose schedules of profit problems are drawn over time; by default the best search and the best rule.
+
+    Returns
+    -------
+    Path
+        The page.
+    int
+        The number of runs that are drawn.
+
+    Raises
+    ------
+    WrongUse
+        If matplotlib is missing, there is nothing to draw, or a file cannot be read or written.
+    UnknownName
+        If a method of ``methods`` has no schedule.
     """
     require_matplotlib()
     if colour is not None and colour not in COLOURS:
-        raise WrongUse(f"--colour {colour}: expected is {', '.join(COLOURS[:-1])} or {COLOURS[-1]}")
+        raise WrongUse(f"--colour {colour}: expected {', '.join(COLOURS[:-1])} or {COLOURS[-1]}")
     path = out or folder / "plot.html"
     if out is not None and not out.parent.is_dir():
         raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
-    found, others = _boards(folder)
-    boards = [(title, board, drawn) for title, board in found if (drawn := _to_draw(board))]
-    sections = [_section(folder, title, board, drawn, colour) for title, board, drawn in boards]
+    found, others = _read_replays(folder)
+    drawings = [(title, results, drawn) for title, results in found if (drawn := _to_draw(results))]
+    sections = [_section(folder, title, results, drawn, colour) for title, results, drawn in drawings]
     evictions, runs = plot_eviction.sections(others)
     profits, more = plot_profit.sections(others, methods)
-    what = "dispatchers side by side" if boards else "which jobs go" if evictions else "what the schedules earn"
+    what = "dispatchers side by side" if drawings else "jobs to evict" if evictions else "profits of the schedules"
     sections += evictions + profits
     if not sections:
         raise WrongUse(
-            f"{folder}: no replays among its records; bench simulate writes some, as bench run does of a day; "
-            "nor are there runs of an eviction or profit problem"
+            f"{folder}: no replays among its records, and no runs of an eviction or profit problem: there is nothing to draw; "
+            "bench simulate writes replays, and bench run does so for dispatchers such as easy"
         )
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
     page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
@@ -89,32 +125,32 @@ def plot(
         write_whole(path, page)
     except OSError as e:
         raise WrongUse(f"--out {path}: cannot be written ({e.strerror})") from e
-    return path, sum(len(drawn) for *_, drawn in boards) + runs + more
+    return path, sum(len(drawn) for *_, drawn in drawings) + runs + more
 
 
-def _boards(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
-    """The boards of the replays, and the other records."""
+def _read_replays(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
+    """Read the records of a folder: the results of replays, each with its title, and all other records."""
     try:
-        return sorted_out(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
+        return extract_replays(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
     except ValueError as e:
         raise WrongUse(str(e)) from e
     except (KeyError, TypeError) as e:
         raise WrongUse(
-            f"{folder}: a record is not of this version of the bench ({e}); run it again with --again"
+            f"{folder}: a record was written by another version of the bench ({e}); run it again with --again"
         ) from e
 
 
-def _to_draw(board: ReplayResults) -> list[Record]:
-    """A replay of each dispatcher, that of its first seed."""
+def _to_draw(results: ReplayResults) -> list[Record]:
+    """Return one replay of each dispatcher, that of its first seed."""
     found: dict[str, Record] = {}
-    for r in sorted(board.records, key=lambda r: int(r["seed"])):
+    for r in sorted(results.records, key=lambda r: int(r["seed"])):
         if r.get("jobs_csv") and r.get("simulation"):
             found.setdefault(r["method"], r)
-    return [found[line.name] for line in board.lines if line.name in found]
+    return [found[row.name] for row in results.rows if row.name in found]
 
 
-def _section(folder: Path, title: str, board: ReplayResults, drawn: Sequence[Record], colour: str | None) -> str:
-    """A board: its table, what the colours mean, and a card per dispatcher."""
+def _section(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Record], colour: str | None) -> str:
+    """Return the HTML section of some replays: tables, meaning of the colours, and a card per dispatcher."""
     replays = [_jobs(folder, record) for record in drawn]
     platform = platform_of(drawn[0]["simulation"]["platform"])
     frame = Frame(
@@ -126,7 +162,7 @@ def _section(folder: Path, title: str, board: ReplayResults, drawn: Sequence[Rec
     legend = legend_of(replays, colour)
     cards, notes = [], []
     for record, jobs in zip(drawn, replays, strict=True):
-        name = f"{record['method']}, seed {record['seed']}" if _seeds(board, record) > 1 else str(record["method"])
+        name = f"{record['method']}, seed {record['seed']}" if _seeds(results, record) > 1 else str(record["method"])
         picture = chart(frame, jobs, legend.category(jobs), legend.colours, f"{title}: {name}")
         cards.append(_card(name, record, picture))
         notes += [note for note in picture.notes if note not in notes]
@@ -135,10 +171,10 @@ def _section(folder: Path, title: str, board: ReplayResults, drawn: Sequence[Rec
     return "\n".join(
         [
             f"<section><h2>{escape(title)}</h2><p>{escape(lead)}</p>",
-            _table(board),
-            _list([key_of(columns_of(board)), *(line.plain for line in summary(board))]),
-            _grid(predictions(board)),
-            f"<details><summary>All figures</summary>{''.join(map(_grid, all_figures(board)))}</details>",
+            _table(results),
+            _list([key_of(columns_of(results)), *(line.plain for line in summary(results))]),
+            _grid(predictions(results)),
+            f"<details><summary>All figures</summary>{''.join(map(_grid, all_figures(results)))}</details>",
             _swatches(legend),
             f'<div class="cards">{"".join(cards)}</div>',
             _list(f"{note[0].upper()}{note[1:]}." for note in notes),
@@ -157,7 +193,7 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
         raise WrongUse(str(e)) from e
     except OSError as e:
         raise WrongUse(
-            f"{path}: cannot be read ({e.strerror}); it has the jobs of {record['method']}, seed {record['seed']}: run it again"
+            f"{path}: cannot be read ({e.strerror}); this file has the jobs of {record['method']}, seed {record['seed']}: run it again"
         ) from e
 
 
@@ -167,12 +203,12 @@ def _longest(jobs: JobsTable) -> int:
     return int(waiting(jobs.submit, jobs.start)[1].max(initial=0))
 
 
-def _seeds(board: ReplayResults, record: Mapping[str, Any]) -> int:
-    return sum(r["method"] == record["method"] for r in board.records)
+def _seeds(results: ReplayResults, record: Mapping[str, Any]) -> int:
+    return sum(r["method"] == record["method"] for r in results.records)
 
 
 def legend_of(replays: Sequence[JobsTable], colour: str | None) -> Legend:
-    """The colours of the jobs of some replays: the same value has the same colour in all; beyond nine they share one."""
+    """Return the colours of the jobs, the same in all replays. The nine most frequent values have their own colour."""
     queues = {kind.queue for kind in replays[0].kinds}
     what = colour or ("queue" if len(queues) > 1 else "length")
     if what == "length":
@@ -195,29 +231,29 @@ def _card(name: str, record: Mapping[str, Any], picture: Chart) -> str:
         ("max wait", "wait_max", lambda v: f"{v / HOUR:,.2f} h"),
         ("mean slowdown", "slowdown_mean", lambda v: f"{v:,.1f}"),
     ]
-    said = ", ".join(f"{what} {say(known[key])}" for what, key, say in figures if known.get(key) is not None)
+    text = ", ".join(f"{what} {written(known[key])}" for what, key, written in figures if known.get(key) is not None)
     failure = f'<p class="failed">{escape(str(record["message"]))}</p>' if record["status"] == "error" else ""
-    return f"<figure><figcaption><b>{escape(name)}</b> {escape(said)}</figcaption>{failure}{picture.svg}</figure>"
+    return f"<figure><figcaption><b>{escape(name)}</b> {escape(text)}</figcaption>{failure}{picture.svg}</figure>"
 
 
-def _table(board: ReplayResults) -> str:
-    """The figures of the table that the bench prints, as HTML; the best of a column is bold."""
-    columns = columns_of(board)
-    best = [best_of(column, board.lines) for column in columns]
+def _table(results: ReplayResults) -> str:
+    """Return the table that the bench prints as HTML, with all columns; the best value of a column is bold."""
+    columns = columns_of(results)
+    best = [best_of(column, results.rows) for column in columns]
     heads = (_head(c.name, c.meaning) for c in columns)
     rows = [f"<tr><th>dispatcher</th>{''.join(heads)}<th>verified</th></tr>"]
-    for line in board.lines:
+    for row in results.rows:
         cells = []
         for column, value in zip(columns, best, strict=True):
-            mine = column.figure(line) if column.figure is not None else None
-            won = mine is not None and mine == value and line.name != RECORDED
-            cells.append(f"<td{BEST if won else ''}>{escape(column.cell(line))}</td>")
-        rows.append(f"<tr><th>{escape(line.name)}</th>{''.join(cells)}<td>{escape(line.verdict.plain)}</td></tr>")
+            mine = column.figure(row) if column.figure is not None else None
+            won = mine is not None and mine == value and row.name != RECORDED
+            cells.append(f"<td{BEST if won else ''}>{escape(column.cell(row))}</td>")
+        rows.append(f"<tr><th>{escape(row.name)}</th>{''.join(cells)}<td>{escape(row.verdict.plain)}</td></tr>")
     return f"<table>{''.join(rows)}</table>"
 
 
 def _grid(grid: TextGrid) -> str:
-    """A grid with its title and what its columns mean; nothing if it is empty."""
+    """Return a grid as HTML, with its title and the meaning of its columns; "" if it has no rows."""
     if not grid.rows:
         return ""
     heads = "".join(_head(head.replace("\n", " ")) for head in grid.heads)
@@ -229,12 +265,14 @@ def _grid(grid: TextGrid) -> str:
 
 
 def _head(name: str, meaning: str = "") -> str:
-    told = f' title="{escape(meaning, quote=True)}"' if meaning else ""
-    return f"<th{told}>{re.sub(' (?=m?s$)', '&nbsp;', escape(name))}</th>"  # a unit stays with its name
+    tooltip = f' title="{escape(meaning, quote=True)}"' if meaning else ""
+    return (
+        f"<th{tooltip}>{re.sub(' (?=m?s$)', '&nbsp;', escape(name))}</th>"  # no line break between a name and its unit
+    )
 
 
 def _swatches(legend: Legend) -> str:
-    what = "how long a job ran" if legend.what == "length" else legend.what
+    what = "length (runtime)" if legend.what == "length" else legend.what
     items = "".join(
         f'<li><span style="background:{colour}"></span>{escape(value or "(none)")}</li>'
         for value, colour in zip(legend.values, legend.colours, strict=True)

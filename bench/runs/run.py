@@ -38,6 +38,7 @@ class RunTask:
     retry: bool = False
     again: bool = False
     command: Sequence[str] = WORKER
+    explain: bool = False
 
     def keep(self, record: Record) -> bool:
         """Whether an earlier record counts."""
@@ -85,7 +86,7 @@ def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Rec
 
 def conclude(plans: Plans, records: Records, task: RunTask, tables: Console, notes: Console) -> int:
     """Print the tables, unless records are wanted as JSON; 1 if a run failed or contradicts another one."""
-    wrong = [] if task.as_json else show(tables, records)
+    wrong = [] if task.as_json else show(tables, records, task.explain)
     for folder in dict.fromkeys(f for f, _ in plans):
         notes.print(f"records: {folder}; check them: bench verify {folder}", soft_wrap=True)
     return 1 if wrong or any(map(failed, records)) else 0

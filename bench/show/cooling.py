@@ -1,4 +1,4 @@
-"""What ``bench show`` prints of a cooling table: PUE and cooling power over temperature and IT power."""
+"""The output of ``bench show`` for a cooling table: PUE and cooling power by temperature and IT power."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from ...instances.files.folder import SETTINGS
 from ...instances.formats.cooling_tables import UnknownCooling, about, cooling, cooling_names
 from ...models.profit.cooling import Cooling
 
-STEPS = (1, 2, 2.5, 5, 10)  # of a scale
-COLUMNS = 8  # at most
+STEPS = (1, 2, 2.5, 5, 10)  # steps of a scale, times a power of ten
+COLUMNS = 8  # greatest number of columns of IT power
 
 
 def is_cooling(name: str) -> bool:
-    """Whether it is a cooling table rather than an instance: a shipped name, or a CSV file.
+    """Return whether a name means a cooling table (a shipped one or a CSV file) and not an instance.
 
+    Examples
+    --------
     >>> is_cooling("air"), is_cooling("eurora_700")
     (True, False)
     """
@@ -30,15 +32,31 @@ def is_cooling(name: str) -> bool:
 
 
 def meant(fault: UnknownInstance, name: str) -> UnknownInstance | UnknownCooling:
-    """The error of a name that is neither: that of a cooling table if only such a one is near."""
+    """Return the error for an unknown name: that of a cooling table if only the name of a cooling table is similar."""
     other = UnknownCooling(name)
     return other if other.near and not fault.near else fault
 
 
 def show_cooling(console: Console, name: str, plot: Path | None = None) -> None:
-    """Print the table of that name or file, with what its file says of it; ``plot``: draw it to this file too.
+    """Print a cooling table with the comments of its file.
 
-    Raises UnknownCooling, InstanceError (faults of the file), WrongUse (the picture).
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where it is printed.
+    name : str
+        The name of a shipped table, or a CSV file.
+    plot : Path, optional
+        A file to draw the table to.
+
+    Raises
+    ------
+    UnknownCooling
+        If there is no such table.
+    InstanceError
+        If the file has errors.
+    WrongUse
+        If the picture cannot be drawn or written.
     """
     table = cooling(name)
     low, high = table.temperatures[0], table.temperatures[-1]
@@ -57,8 +75,10 @@ def show_cooling(console: Console, name: str, plot: Path | None = None) -> None:
 
 
 def scale(most: float) -> list[float]:
-    """Round numbers up to ``most``, at most eight, and ``most``.
+    """Return at most eight round numbers up to ``most``, and ``most`` itself.
 
+    Examples
+    --------
     >>> scale(110_000)
     [20000.0, 40000.0, 60000.0, 80000.0, 100000.0, 110000]
     """
@@ -69,7 +89,7 @@ def scale(most: float) -> list[float]:
 
 
 def _grid(table: Cooling, what: str) -> Table:
-    """A row per temperature, a column per IT power; by ``what``, PUE or the cooling power in kW."""
+    """Return a table with a row per temperature and a column per IT power; ``what``: "PUE" or "cooling kW"."""
     powers = scale(table.most)
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name in (f"{what} at IT kW", *(f"{p / 1000:,.4g}" for p in powers)):

@@ -1,4 +1,4 @@
-"""What ``bench list`` and ``bench show`` print of instances."""
+"""The output of ``bench list`` and ``bench show`` for instances."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .profit import show_profit
 
 
 def list_instances(console: Console, instances: Iterable[Instance]) -> None:
-    """A line per instance: name, kind, jobs, nodes, what it is."""
-    table = _table("instance", "kind", "jobs", "nodes", "what it is")
+    """Print a row per instance: name, kind, number of jobs, number of nodes, description."""
+    table = _table("instance", "kind", "jobs", "nodes", "description")
     for instance in instances:
         problem = instance.problem
         sizes = ("-", "-")
@@ -37,7 +37,7 @@ def list_instances(console: Console, instances: Iterable[Instance]) -> None:
 
 
 def show_instance(console: Console, instance: Instance, path: str) -> None:
-    """Everything of an instance that fits on a page."""
+    """Print the main facts about an instance: platform, queues, demand, objective, formulations, default runs."""
     console.print(f"{instance.name}: {instance.description or instance.kind}", style="bold")
     for name, text in (("kind", instance.kind), ("folder", instance.path), ("source", instance.source)):
         if text:
@@ -57,7 +57,7 @@ def show_instance(console: Console, instance: Instance, path: str) -> None:
         _show_eviction(console, instance.problem)
     console.print(f"formulations: {', '.join(instance.problem.formulations)}")
     views = "; ".join(view.label for view in defaults(instance))
-    console.print(f"bench run does: {views}")
+    console.print(f"bench run does by default: {views}")
     console.print(f"on {cores()} cores: {how_long(plan(instance, path, RunRequest()), 1)}")
 
 
@@ -83,10 +83,10 @@ def _show_dispatch(console: Console, problem: Dispatch) -> None:
 
 
 def _show_eviction(console: Console, problem: Eviction) -> None:
-    how = "side by side" if problem.shared_bandwidth else "one after another"
+    mode = "at the same time" if problem.shared_bandwidth else "one after another"
     console.print(
         f"to free: {problem.nodes_needed:,} of {problem.nodes_in_use:,} nodes within {problem.deadline_s} s, steps of "
-        f"{problem.step_s} s, checkpoints {how}",
+        f"{problem.step_s} s, checkpoints {mode}",
     )
     table = _table("job", "nodes", "loss if killed node-h", "application checkpoint s", "system checkpoint s")
     for c in problem.candidates:
@@ -96,7 +96,7 @@ def _show_eviction(console: Console, problem: Eviction) -> None:
 
 
 def _demand(problem: Dispatch) -> Iterator[tuple[str, Iterable[str]]]:
-    """What the jobs ask of each resource: of a day, its share of the machine's day; of a longer log, the offered load."""
+    """Yield the demand for each resource: for a day as a share of the machine's day, for a longer log the offered load."""
     submits = [j.submit for j in problem.jobs]
     span = max(submits, default=0) - min(submits, default=0)
     if span <= DAY:
@@ -109,15 +109,15 @@ def _demand(problem: Dispatch) -> Iterator[tuple[str, Iterable[str]]]:
         yield f"{over}, by runtime", _shares(problem, span, runtimes)
 
 
-def _shares(problem: Dispatch, span: int, took: Sequence[int]) -> Iterator[str]:
-    """Of each resource, what jobs that take so long ask for, as a share of what the machine has in ``span`` seconds."""
+def _shares(problem: Dispatch, span: int, durations: Sequence[int]) -> Iterator[str]:
+    """Yield the demand for each resource with these durations in s, as a share of the capacity over ``span`` seconds."""
     for resource in problem.platform.resources:
-        work = sum(j.units * j.request.get(resource, 0) * d for j, d in zip(problem.jobs, took, strict=True))
+        work = sum(j.units * j.request.get(resource, 0) * d for j, d in zip(problem.jobs, durations, strict=True))
         yield f"{100 * work / (span * max(1, problem.platform.total(resource))):.0f}%"
 
 
 def _table(*columns: str) -> Table:
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for k, name in enumerate(columns):
-        made.add_column(name, justify="left" if k == 0 or name in ("kind", "what it is", "starts") else "right")
+        made.add_column(name, justify="left" if k == 0 or name in ("kind", "description", "starts") else "right")
     return made

@@ -1,4 +1,4 @@
-"""What ``bench show`` prints of a profit instance beside its machine and jobs: scenarios, temperatures, cooling, prices."""
+"""The part of ``bench show`` for profit instances: objective, power, prices, scenarios with temperatures and PUE."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...models.step_function import DAY, StepFunction
 
 
 def show_profit(console: Console, instance: Instance) -> None:
-    """What is paid, what the jobs take, and each scenario's temperatures and PUE; jobs and machine stand elsewhere."""
+    """Print the prices, the power of the jobs, and the temperatures and PUE of each scenario."""
     problem = instance.profit
     for line in _lines(problem):
         console.print(line)
@@ -43,21 +43,21 @@ def _days(problem: Profit) -> str:
 
 
 def _price(problem: Profit) -> str:
-    """The price of energy: one, or least, mean and greatest up to the horizon."""
+    """Return the price of energy as text; if it varies, its least, mean and greatest value up to the horizon."""
     if not isinstance(problem.energy_price, StepFunction):
         return f"{problem.energy_price:g}"
     return " / ".join(f"{v:.4g}" for v in extent(problem.energy_price, problem)) + " (least / mean / greatest)"
 
 
 def extent(series: StepFunction, problem: Profit) -> tuple[float, float, float]:
-    """Least, mean and greatest of a series while profit counts."""
+    """Return the least, mean and greatest value of a series from the begin to the horizon."""
     pieces = list(series.pieces(problem.begin, problem.horizon_end))
     values = [v for *_, v in pieces]
     return min(values), sum((b - a) * v for a, b, v in pieces) / (problem.horizon_end - problem.begin), max(values)
 
 
 def _weather(problems: Iterable[tuple[str, object]]) -> Table:
-    """A row per scenario: its price, its temperatures, and its PUE with the machine full and half full."""
+    """Return a table with a row per scenario: price, temperatures, and PUE with the machine full and half full."""
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     made.add_column("scenario")
     for head in (
@@ -66,8 +66,8 @@ def _weather(problems: Iterable[tuple[str, object]]) -> Table:
         "mean",
         "greatest",
         "segments",
-        "PUE at its mean °C,\nmachine full",
-        "half",
+        "PUE at mean °C,\nmachine full",
+        "machine\nhalf full",
     ):
         made.add_column(head, justify="right")
     for name, problem in problems:

@@ -1,1 +1,1 @@
-"""``make speed``: ratios and times of the compiled kernels and the lowerings."""
+"""The measurements of ``make speed``: time of the lowerings, the compiled kernels and the replays."""

@@ -1,4 +1,4 @@
-"""``make speed``: what the layers cost, as ratios measured in one run, the figures of the compiled kernels, and replays."""
+"""``make speed``: the cost of the modelling layer as ratios, the times of the compiled kernels, and the speed of replays."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ REPEATS = 7
 
 
 def ratio(by_hand: Callable[[], float], through: Callable[[], float]) -> tuple[float, float]:
-    """Median seconds of both, measured in turns so that a disturbance hits them alike."""
-    by_hand(), through()  # imports and caches
+    """Return the median seconds of both calls, measured alternately so that a disturbance affects both."""
+    by_hand(), through()  # not measured: imports, caches
     pairs = [(by_hand(), through()) for _ in range(REPEATS)]
     return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs)
 
 
 def main() -> None:
-    """Print the ratios and the kernels' figures."""
+    """Print all measurements with their targets."""
     console = Console()
-    table = Table("building and lowering", "by hand s", "schedlab s", "ratio", "at most", box=box.SIMPLE)
+    table = Table("model building and lowering", "by hand s", "schedlab s", "ratio", "target: at most", box=box.SIMPLE)
     cases = (
         ("CP-SAT: 700 intervals, 8 options each, 8 cumulatives", speed_cpsat, 2.0),
-        ("HiGHS: time-indexed, 50,000 binaries", speed_highs, 3.0),
+        ("HiGHS: time-indexed, 50,000 binary variables", speed_highs, 3.0),
     )
     for what, module, most in cases:
         hand, ours = ratio(module.hand_written, module.through_schedlab)

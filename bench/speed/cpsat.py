@@ -1,8 +1,8 @@
-"""What the modelling language costs: one encoding, written by hand against ortools and through schedlab.
+"""The cost of the modelling language with CP-SAT: one model, written by hand with ortools and declared in schedlab.
 
-700 jobs, each on exactly one of 8 nodes: 5,600 optional intervals, 8 cumulatives. Both functions build the native
-model anew and return the seconds that took, of the processor: both are one thread's work, and so a busy machine does
-not blur the ratio.
+The model has 700 jobs, each on exactly one of 8 nodes: 5,600 optional intervals and 8 cumulatives. Both functions build
+the model of CP-SAT from the start and return the processor seconds they used. Both use one thread, so that other work on
+the machine does not change the ratio.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _demand(job: int) -> int:
 
 
 def hand_written() -> float:
-    """A start and 8 Booleans per job, optional intervals on that start, exactly one, 8 cumulatives."""
+    """Build the model with ortools: per job a start, 8 Booleans and 8 optional intervals; return the processor seconds."""
     from ortools.sat.python import cp_model
 
     began = time.process_time()
@@ -43,7 +43,7 @@ def hand_written() -> float:
 
 
 def through_schedlab() -> float:
-    """The same, declared in the language and lowered by the backend."""
+    """Declare the same model in schedlab and lower it to CP-SAT; return the processor seconds."""
     from ...backends.driver import compile as lower
     from ...models.language import Interval, Model, alternative, cumulative
 

@@ -1,7 +1,8 @@
-"""Speed of the eviction methods, as medians of one run: the trade-off for all deadlines and all numbers of nodes.
+"""Speed of the eviction methods: the trade-off for all deadlines and all numbers of nodes, and other methods.
 
-Run it as ``python -m schedlab.bench.speed.evictions``. Compiling the kernels is outside the seconds; the plans for all deadlines
-are inside of those of the dynamic program. The other methods answer the same deadlines one by one, for one number of nodes.
+Run it as ``python -m schedlab.bench.speed.evictions``. The times are medians and do not contain the compilation of the
+kernels. The time of the dynamic program (dp) contains the plans for all deadlines. The other methods solve the same
+deadlines one by one, for one number of nodes.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from ...models import Eviction
 from ...solve import solve
 
 REPEATS = 31
-PATIENCE = 60.0  # seconds that backtracking may take for all deadlines
+PATIENCE = 60.0  # seconds: the time limit of backtracking for all deadlines
 SOLVERS = ("cpsat", "highs")
 
 
 class SpeedCase(NamedTuple):
-    """A problem, and how many milliseconds its trade-off may take."""
+    """A problem, and the target for its trade-off: the greatest median in milliseconds."""
 
     what: str
     problem: Eviction
@@ -35,27 +36,33 @@ class SpeedCase(NamedTuple):
 
 
 def cases() -> list[SpeedCase]:
-    """What issue and paper ask for: minute steps, second steps, a larger machine."""
+    """Return the problems with targets: time steps of a minute, time steps of a second, a larger machine."""
     theta = load("theta_24").eviction
     large = generators["theta"](100, 1, nodes=10_000).eviction
     return [
-        SpeedCase("theta_24, minute steps", theta, 2.0),
-        SpeedCase("theta_24, second steps", theta.replace(step_s=1), 80.0),
-        SpeedCase("100 jobs, 10,000 nodes, minute steps", large, 20.0),
+        SpeedCase("theta_24, time step 60 s", theta, 2.0),
+        SpeedCase("theta_24, time step 1 s", theta.replace(step_s=1), 80.0),
+        SpeedCase("100 jobs, 10,000 nodes, time step 60 s", large, 20.0),
     ]
 
 
 def main() -> None:
-    """Print the medians and the ratios."""
+    """Print the medians with their targets, and the ratios to the dynamic program."""
     console = Console()
     known = cases()
     warm_up_for(known[0].problem)
-    table = Table("evictions: all deadlines, all nodes, plans", "median ms", "worst ms", "at most", box=box.SIMPLE)
+    table = Table(
+        "evictions: plans for all deadlines and nodes",
+        "median ms",
+        "worst ms",
+        "target: median at most ms",
+        box=box.SIMPLE,
+    )
     for case in known:
         times = [1000 * s for s in repeated(lambda p=case.problem: trade_off(p).plans())]  # type: ignore[misc]
         table.add_row(case.what, f"{median(times):.3f}", f"{max(times):.3f}", f"{case.most_ms:g}")
     console.print(table)
-    compared = Table("theta_24, 16 deadlines", "nodes", "ms", "ratio to dp", box=box.SIMPLE)
+    compared = Table("theta_24, 16 deadlines", "nodes to free", "ms", "time / time of dp", box=box.SIMPLE)
     for nodes in (512, 1024, 2048):
         for what, seconds, note in compare(known[0].problem.replace(nodes_needed=nodes)):
             compared.add_row(what, str(nodes), f"{1000 * seconds[0]:.3f}", note or f"{seconds[0] / seconds[1]:,.2f}")
@@ -63,7 +70,7 @@ def main() -> None:
 
 
 def repeated(call: Callable[[], object]) -> list[float]:
-    """Seconds of each of many calls, after one that does not count."""
+    """Return the seconds of each of REPEATS calls, after one call that is not measured."""
     call()
     found = []
     for _ in range(REPEATS):
@@ -74,7 +81,7 @@ def repeated(call: Callable[[], object]) -> list[float]:
 
 
 def compare(problem: Eviction) -> list[tuple[str, tuple[float, float], str]]:
-    """Of each method its seconds for all deadlines, and those of the dynamic program."""
+    """Return for each method: its name, (its seconds for all deadlines, seconds of dp), and a remark or ""."""
     every = [problem.replace(deadline_s=t * problem.step_s) for t in range(problem.steps + 1)]
     for here in (problem, *every):
         _ = here.checkpoint_steps
@@ -84,7 +91,7 @@ def compare(problem: Eviction) -> list[tuple[str, tuple[float, float], str]]:
     began = time.perf_counter()
     complete = [backtracking(p, PATIENCE / len(every)).complete for p in every]
     searched = time.perf_counter() - began
-    found.append(("backtracking", (searched, exact), "" if all(complete) else f"did not end in {PATIENCE:g} s"))
+    found.append(("backtracking", (searched, exact), "" if all(complete) else f"stopped at {PATIENCE:g} s"))
     for name in SOLVERS:
         if not backend(name).availability().ok:
             continue

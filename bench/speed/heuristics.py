@@ -1,6 +1,7 @@
-"""Speed of the heuristics: all orderings of a day of 700 jobs, one of a log of 33,551 jobs, up to 20,000 jobs on 512 nodes.
+"""Speed of the heuristics on three workloads.
 
-Run it as ``python -m schedlab.bench.speed.heuristics``. Compiling the kernels is outside the seconds.
+All orderings of a day of 700 jobs; one ordering of a log of 33,551 jobs; generated batches of up to 20,000 jobs on 512 nodes.
+Run it as ``python -m schedlab.bench.speed.heuristics``. The times do not contain the compilation of the kernels.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from ...models import Dispatch, Job, NodeGroup, Platform, Profit, Queue
 CURIE = Path("..", "shared", "data", "cea_curie_2011", "curie_all_23d_2012-07-13.swf.gz")
 NODES, CORES = 300, 32
 SIZES, MANY_NODES = (1_000, 5_000, 10_000, 20_000), 512
-ALL_ORDERINGS_UP_TO = 5_000  # jobs
+ALL_ORDERINGS_UP_TO = 5_000  # jobs: multi-search is not measured on larger batches
 
 
 def all_orderings(instance: str = "eurora_700") -> dict[str, Any]:
-    """Seconds of multi-search on the whole day, and what it found; arrays and the reading back included."""
+    """Measure multi-search on a whole day, from the problem to the schedule; return its seconds and its result."""
     warm_up()
     problem = load(instance).problem
     assert isinstance(problem, Dispatch)
@@ -42,10 +43,10 @@ def all_orderings(instance: str = "eurora_700") -> dict[str, Any]:
 
 
 def read_curie(path: Path = CURIE) -> tuple[Dispatch, int]:
-    """The log as a problem on 300 nodes of 32 cores, and how many jobs can never fit and are dropped.
+    """Return the log as a problem on 300 nodes of 32 cores, and the number of jobs dropped because they never fit.
 
-    A job of p processors becomes u = ceil(p / 32) units of ceil(p / u) cores; its walltime is what it requested, or
-    what it took if that is missing, and at least 1 s.
+    A job of p processors becomes u = ceil(p / 32) units of ceil(p / u) cores. Its walltime is the requested one, or its
+    runtime if no walltime is given, and at least 1 s.
     """
     jobs, dropped = [], 0
     for number, submit, processors, walltime in _records(path):
@@ -59,7 +60,7 @@ def read_curie(path: Path = CURIE) -> tuple[Dispatch, int]:
 
 
 def _records(path: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Number, submit time, processors and requested time of the jobs of a log in the Standard Workload Format."""
+    """Yield number, submit time, processors and requested walltime of the jobs of a log in the Standard Workload Format."""
     with gzip.open(path, "rt") as lines:
         for line in lines:
             if line.strip() and not line.startswith(";"):
@@ -68,7 +69,11 @@ def _records(path: Path) -> Iterator[tuple[str, int, int, int]]:
 
 
 def one_ordering(order: str = "est", path: Path = CURIE) -> dict[str, Any]:
-    """Seconds of the first solution of the log: placing alone, and with arrays and the reading back; peak memory in MB."""
+    """Measure one ordering on the log; return its figures.
+
+    ``seconds`` is the time from the problem to the schedule, ``placing_seconds`` that of the list scheduler alone, ``peak_mb``
+    the peak memory of this process.
+    """
     warm_up()
     problem, dropped = read_curie(path)
     began = time.perf_counter()
@@ -93,7 +98,7 @@ def one_ordering(order: str = "est", path: Path = CURIE) -> dict[str, Any]:
 
 
 def many_jobs(jobs: int) -> dict[str, Any]:
-    """CPU seconds of the first solution of a generated batch on 512 nodes, and of multi-search where it is not too large."""
+    """Measure the first solution of a generated batch on 512 nodes, and multi-search if it is small, in processor seconds."""
     warm_up()
     made = generators["centre"](jobs, 7, nodes=MANY_NODES, days=max(2, jobs // 1000)).problem
     assert isinstance(made, Profit)
@@ -110,26 +115,31 @@ def many_jobs(jobs: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print the figures beside what is asked for."""
+    """Print the measurements with their targets."""
     day = all_orderings()
-    print(f"all orderings of {day['instance']}, whole day: {day['seconds']:.2f} s (asked: 2 s), best {day['order']}")
-    print(f"  {day['objective']:.1f}; violations: {day['violations']}; skipped: {', '.join(day['skipped'])}")
+    print(f"multi-search (all orderings) on {day['instance']}, whole day: {day['seconds']:.2f} s (target: at most 2 s)")
+    print(f"  best ordering: {day['order']}, objective {day['objective']:.1f}; violations: {day['violations']}")
+    print(f"  orderings left out: {', '.join(day['skipped'])}")
     for size in SIZES:
         many = many_jobs(size)
-        every = "" if many["all"] is None else f", all orderings {many['all']:.2f} s"
+        every = "" if many["all"] is None else f", multi-search {many['all']:.2f} s"
         print(
-            f"{size:,} jobs on {MANY_NODES} nodes: first solution {many['first']:.2f} s of CPU{every}; "
+            f"{size:,} jobs on {MANY_NODES} nodes, processor time: first solution {many['first']:.2f} s{every}; "
             f"violations: {many['violations']}"
         )
     if not CURIE.exists():
-        print(f"one ordering of the Curie log: skipped, {CURIE} is missing (run at the root of the repository)")
+        print(
+            f"one ordering of the Curie log: not measured, as {CURIE} is missing (run this at the root of the repository)"
+        )
         return
     log = one_ordering()
     print(
-        f"{log['order']} of the Curie log: {log['seconds']:.2f} s (asked: 10 s), of it placing {log['placing_seconds']:.2f} s;"
+        f"ordering {log['order']} of the Curie log: {log['seconds']:.2f} s (target: at most 10 s), "
+        f"list scheduler alone {log['placing_seconds']:.2f} s"
     )
     print(
-        f"  {log['jobs']} jobs, {log['dropped']} dropped, peak {log['peak_mb']:.0f} MB (asked: 2048 MB), violations: {log['violations']}"
+        f"  {log['jobs']} jobs, {log['dropped']} dropped; peak memory {log['peak_mb']:.0f} MB (target: at most 2048 MB); "
+        f"violations: {log['violations']}"
     )
 
 

@@ -1,6 +1,6 @@
-"""Speed of multi-search on a profit problem of 33,278 jobs: the high workload of Bridi's thesis, from the Curie log.
+"""Speed of multi-search on a profit problem of 33,278 jobs: the high workload of [Bridi2018], from the Curie log.
 
-Run it as ``python -m schedlab.bench.speed.profit``. Compiling the kernels is outside the seconds.
+Run it as ``python -m schedlab.bench.speed.profit``. The times do not contain the compilation of the kernels.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .heuristics import CURIE
 
 
 def curie(path: Path = CURIE) -> Profit:
-    """The high workload: 300 nodes of 32 cores, scenario air, summer, cheap, synthetic temperatures."""
+    """Return the high workload: 300 nodes of 32 cores, scenario air, summer, cheap, synthetic temperatures."""
     with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
         import_curie(
             path, Path(folder), None, "air,summer,cheap", None, nodes=300, cores=32, memory=131072,
@@ -34,7 +34,7 @@ def curie(path: Path = CURIE) -> Profit:
 
 
 def all_orderings(problem: Profit) -> dict[str, Any]:
-    """Seconds of one ordering and of all of them, what they found, and the peak memory in MB."""
+    """Measure one ordering and multi-search; return their seconds, the best schedule and the peak memory in MB."""
     warm_up()
     began = time.perf_counter()
     first_solution(problem, "est")
@@ -53,16 +53,17 @@ def all_orderings(problem: Profit) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print the figures beside what is asked for."""
+    """Print the measurements with their targets."""
     if not CURIE.exists():
-        print(f"profit on the Curie log: skipped, {CURIE} is missing (run at the root of the repository)")
+        print(f"profit on the Curie log: not measured, as {CURIE} is missing (run this at the root of the repository)")
         return
     found = all_orderings(curie())
     print(
-        f"profit on the Curie log, {found['jobs']} jobs: est {found['one_seconds']:.1f} s (asked: 10 s), all orderings "
-        f"{found['seconds']:.0f} s (asked: 180 s), best {found['order']}, {found['objective']:,.1f} euro;"
+        f"profit on the Curie log, {found['jobs']} jobs: ordering est {found['one_seconds']:.1f} s (target: at most 10 s), "
+        f"multi-search {found['seconds']:.0f} s (target: at most 180 s), best ordering {found['order']}, "
+        f"{found['objective']:,.1f} euro"
     )
-    print(f"  peak {found['peak_mb']:.0f} MB (asked: 3072 MB), violations: {found['violations']}")
+    print(f"  peak memory {found['peak_mb']:.0f} MB (target: at most 3072 MB); violations: {found['violations']}")
 
 
 if __name__ == "__main__":

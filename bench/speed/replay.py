@@ -1,10 +1,10 @@
-"""Speed of replays: 10,000 jobs beside AccaSim 1.1.3, and the full log of Curie by ``bench simulate``.
+"""Speed of replays: 10,000 jobs compared with AccaSim 1.1.3, and the full Curie log with ``bench simulate``.
 
-Run it as ``python -m schedlab.bench.speed.replay`` at the root of the repository. AccaSim is no dependency: it is
-installed into an environment of its own under ``.cache``, once; without a network the rest still prints. Both sides are
-timed from the text of the log to the last job, in seconds of the one processor that each uses, so that other work on the
-machine disturbs neither: AccaSim without its start-up and with nothing written; ours without the kernels' compilation,
-and with the check of the whole run, which AccaSim has not.
+Run it as ``python -m schedlab.bench.speed.replay`` at the root of the repository. AccaSim is not a dependency: it is
+installed once into a separate environment under ``.cache``. Without a network only schedlab is measured. Both programs are
+measured from the text of the log to the last job, in processor seconds of one thread, so that other work on the machine
+does not change the ratio. AccaSim is measured without its start-up and writes nothing. schedlab is measured without the
+compilation of its kernels, but with the verification of the whole schedule, which AccaSim does not have.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ from .accasim import DISPATCHERS
 
 CACHE, ACCASIM = Path(".cache"), "accasim==1.1.3"
 JOBS, PROCESSORS, LOAD, SEED = 10_000, 256, 0.75, 1
-REPEATS, ASKED = 7, 100
-PATIENCE = 900.0  # seconds until an installation, or a replay by AccaSim, is given up
+REPEATS, TARGET_RATIO = 7, 100
+PATIENCE = 900.0  # seconds: time limit of an installation, and of a replay with AccaSim
 CURIE = Path("..", "shared", "data", "cea_curie_2011", "CEA-Curie-2011-2.1-cln.swf.gz")
-CURIE_NODES, CURIE_SECONDS, CURIE_MB = 93_312, 20, 1024
+CURIE_NODES, TARGET_SECONDS, TARGET_MB = 93_312, 20, 1024
 NOTE = """\
-FCFS and the textbook's EASY start every job when AccaSim does. AccaSim's EASY as published differs: it keeps a head's first
-reservation, does not try the head before it, and lets the others fill without heeding it (1.1.3 hands its allocator no
-reserved nodes), so heads may wait longer. "textbook" is its own class with these three mended (bench/speed_accasim.py)."""
+With fcfs and with "easy, textbook", schedlab starts every job at the same time as AccaSim. The EASY backfilling of AccaSim
+as published differs: it keeps the first reservation of the head of the queue, does not try to start the head earlier, and
+backfills other jobs without respecting the reservation (1.1.3 gives its allocator no reserved nodes), so the head may wait
+longer. "easy, textbook" is that class of AccaSim with these three points corrected (bench/speed/accasim.py)."""
 
 
 class Unavailable(Exception):
-    """AccaSim cannot be measured here; the message says why."""
+    """AccaSim cannot be measured on this machine; the message says why."""
 
 
 class ReplayTime(NamedTuple):
-    """One replay: processor seconds, and the start of each job by its id."""
+    """One replay: its processor seconds, and the start in seconds of each job by its id."""
 
     seconds: float
     starts: Mapping[str, int]
@@ -59,10 +60,26 @@ class ReplayTime(NamedTuple):
 def write_trace(
     path: Path, jobs: int = JOBS, processors: int = PROCESSORS, load: float = LOAD, seed: int = SEED
 ) -> None:
-    """Write a seeded log in SWF: sizes even over the powers of two, long tails of runtimes, requested times above them.
+    """Write a random log in SWF. The same arguments give the same log.
 
-    Arrivals at random over the time in which the machine offers 1 / ``load`` of the work.
+    The numbers of processors are log-uniform, the runtimes are log-normal, the walltimes are above the runtimes, and the
+    submit times are random over a span that gives the offered load.
 
+    Parameters
+    ----------
+    path : Path
+        The file.
+    jobs : int
+        The number of jobs.
+    processors : int
+        The number of processors of the machine.
+    load : float
+        The offered load: work of all jobs / work that the machine can do in the span of the submit times.
+    seed : int
+        The random seed.
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_trace(Path(folder, "log.swf"), jobs=50)
@@ -73,19 +90,33 @@ def write_trace(
     rng = np.random.default_rng(seed)
     size = np.ceil(2.0 ** rng.uniform(0, np.log2(processors) - 1, jobs)).astype(np.int64)
     runtime = np.ceil(np.exp(rng.normal(7, 1.6, jobs)).clip(1, 86_400)).astype(np.int64)
-    asked = np.ceil(runtime * (1 + rng.exponential(1, jobs)) / 300).astype(np.int64) * 300
+    walltime = np.ceil(runtime * (1 + rng.exponential(1, jobs)) / 300).astype(np.int64) * 300
     gaps = rng.exponential(1, jobs).cumsum()
     submit = 1000 + (gaps / gaps[-1] * (size * runtime).sum() / processors / load).astype(np.int64)
     user = rng.integers(1, 40, jobs)
     with path.open("w") as out:
         out.write(f"; MaxProcs: {processors}\n")
-        for k, row in enumerate(np.column_stack([submit, runtime, size, asked, user]).tolist(), 1):
-            at, took, units, wall, who = row
-            out.write(f"{k} {at} -1 {took} {units} -1 -1 {units} {wall} -1 1 {who} 1 -1 1 -1 -1 -1\n")
+        for k, row in enumerate(np.column_stack([submit, runtime, size, walltime, user]).tolist(), 1):
+            at, run, units, wall, user_id = row
+            out.write(f"{k} {at} -1 {run} {units} -1 -1 {units} {wall} -1 1 {user_id} 1 -1 1 -1 -1 -1\n")
 
 
 def ours(log: Path, nodes: int, cores: int, policy: str) -> ReplayTime:
-    """The median of some replays by schedlab, reading and verification included."""
+    """Replay a log with schedlab, reading and verification included, and return the median of REPEATS runs.
+
+    Parameters
+    ----------
+    log : Path
+        The SWF file.
+    nodes, cores : int
+        The number of nodes, and of cores per node.
+    policy : str
+        The dispatcher, such as easy.
+
+    Returns
+    -------
+    ReplayTime
+    """
     from ...simulation.engine.simulator import simulate
 
     platform, seconds = Platform([NodeGroup("node", nodes, {"cores": cores})]), []
@@ -98,7 +129,10 @@ def ours(log: Path, nodes: int, cores: int, policy: str) -> ReplayTime:
 
 
 def accasim_python(cache: Path = CACHE) -> Path:
-    """The python of an environment with AccaSim, made if it is not there. Raises Unavailable."""
+    """Return the Python interpreter of an environment with AccaSim; make the environment if needed.
+
+    Raises Unavailable if AccaSim cannot be installed.
+    """
     home = (cache / "accasim").resolve()
     python, ready = home / "bin" / "python", home / ".ready"
     if ready.exists():
@@ -111,8 +145,8 @@ def accasim_python(cache: Path = CACHE) -> Path:
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ACCASIM]
         subprocess.run(pip, check=True, capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.CalledProcessError as e:
-        said = str(e.stderr or e.stdout or e).strip().splitlines()
-        raise Unavailable(f"pip could not install {ACCASIM}: {said[-1] if said else e}") from None
+        output = str(e.stderr or e.stdout or e).strip().splitlines()
+        raise Unavailable(f"pip could not install {ACCASIM}: {output[-1] if output else e}") from None
     except (OSError, subprocess.TimeoutExpired) as e:
         raise Unavailable(f"{ACCASIM} could not be installed: {e}") from None
     ready.touch()
@@ -120,72 +154,100 @@ def accasim_python(cache: Path = CACHE) -> Path:
 
 
 def accasim(
-    python: Path, log: Path, nodes: int, cores: int, dispatcher: str, told: Callable[[int], object] = lambda done: None
+    python: Path,
+    log: Path,
+    nodes: int,
+    cores: int,
+    dispatcher: str,
+    on_progress: Callable[[int], object] = lambda done: None,
 ) -> ReplayTime:
-    """One replay by AccaSim; ``told``: how many jobs have ended, now and then. Raises Unavailable."""
+    """Replay a log with AccaSim in a process of its own.
+
+    Parameters
+    ----------
+    python : Path
+        The interpreter of an environment with AccaSim.
+    log : Path
+        The SWF file.
+    nodes, cores : int
+        The number of nodes, and of cores per node.
+    dispatcher : str
+        One of ``accasim.DISPATCHERS``.
+    on_progress : callable
+        Called every few seconds with the number of ended jobs.
+
+    Returns
+    -------
+    ReplayTime
+
+    Raises
+    ------
+    Unavailable
+        If AccaSim fails or exceeds the time limit.
+    """
     script = Path(__file__).with_name("accasim.py")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
-        asked = {"log": str(log), "nodes": nodes, "cores": cores, "dispatcher": dispatcher, "folder": folder}
-        command, began = [str(python), "-I", str(script), json.dumps(asked)], time.monotonic()
+        options = {"log": str(log), "nodes": nodes, "cores": cores, "dispatcher": dispatcher, "folder": folder}
+        command, began = [str(python), "-I", str(script), json.dumps(options)], time.monotonic()
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as child:
             assert child.stdout is not None
             for line in child.stdout:
-                news: dict[str, Any] = json.loads(line)
-                if "starts" in news:
-                    return ReplayTime(news["seconds"], news["starts"])
-                told(news["done"])
+                message: dict[str, Any] = json.loads(line)
+                if "starts" in message:
+                    return ReplayTime(message["seconds"], message["starts"])
+                on_progress(message["done"])
                 if time.monotonic() - began > PATIENCE:
                     child.kill()
-                    raise Unavailable(f"it had ended {news['done']:,} jobs after {PATIENCE:g} s, and was stopped")
+                    raise Unavailable(f"stopped after {PATIENCE:g} s, when {message['done']:,} jobs had ended")
         errors.seek(0)
-        said = errors.read().strip().splitlines()
-    raise Unavailable(f"AccaSim failed: {said[-1] if said else f'exit code {child.returncode}'}")
+        output = errors.read().strip().splitlines()
+    raise Unavailable(f"AccaSim failed: {output[-1] if output else f'exit code {child.returncode}'}")
 
 
 def beside_accasim(console: Console, log: Path) -> None:
-    """Table both on machines of 256 processors: nodes of one core, as asked, and one node of them all."""
+    """Print the speeds of AccaSim and schedlab on 256 processors: as 256 nodes of one core, and as one node."""
     submit = dict(zip((w := read_swf(log)).ids, w.submit.tolist(), strict=True))
     table = Table(
         box=box.SIMPLE,
         collapse_padding=True,
         pad_edge=False,
-        title=f"{len(submit):,} jobs on {PROCESSORS} processors (asked: a ratio of {ASKED} on {PROCESSORS} nodes)",
+        title=f"replay of {len(submit):,} jobs on {PROCESSORS} processors (target: ratio at least {TARGET_RATIO} on {PROCESSORS} nodes)",
     )
-    for head in ("dispatcher", "nodes", "AccaSim\njobs/s", "ours\njobs/s", "ratio", "same\nstarts",
-                 "AccaSim\nwait s", "ours\nwait s"):  # fmt: skip
+    for head in ("dispatcher", "nodes", "AccaSim\njobs/s", "schedlab\njobs/s", "ratio", "same\nstarts",
+                 "AccaSim\nmean wait s", "schedlab\nmean wait s"):  # fmt: skip
         table.add_column(head, no_wrap=True, justify="left" if head == "dispatcher" else "right")
     python, spent = None, 0.0
-    with console.status("AccaSim's environment") as status:
+    with console.status("installing AccaSim") as status:
         try:
             python = accasim_python()
         except Unavailable as e:
             console.print(f"AccaSim is not measured: {e}", highlight=False, markup=False)
         for nodes, cores in ((PROCESSORS, 1), (1, PROCESSORS)):
-            paces = {policy: ours(log, nodes, cores, policy) for policy in ("fcfs", "easy")}
-            for name in DISPATCHERS if python else paces:
+            times = {policy: ours(log, nodes, cores, policy) for policy in ("fcfs", "easy")}
+            for name in DISPATCHERS if python else times:
                 what, theirs = f"AccaSim, {name}, {nodes} x {cores}", None
 
-                def told(done: int, what: str = what) -> None:
+                def on_progress(done: int, what: str = what) -> None:
                     status.update(f"{what}: {done:,} of {len(submit):,} jobs")
 
                 try:
-                    theirs = accasim(python, log, nodes, cores, name, told) if python else None
+                    theirs = accasim(python, log, nodes, cores, name, on_progress) if python else None
                 except Unavailable as e:
                     console.print(f"{what}: {e}", highlight=False, markup=False)
                 spent += theirs.seconds if theirs else 0.0
-                table.add_row(name, str(nodes), *_compared(theirs, paces[name.split(",")[0]], submit))
+                table.add_row(name, str(nodes), *_compared(theirs, times[name.split(",")[0]], submit))
     console.print(table)
     if python is not None:
         console.print(
-            f"AccaSim's six replays took {spent:.0f} s. {NOTE}", highlight=False, markup=False, soft_wrap=True
+            f"The six replays with AccaSim took {spent:.0f} s. {NOTE}", highlight=False, markup=False, soft_wrap=True
         )
 
 
 def _compared(theirs: ReplayTime | None, mine: ReplayTime, submit: Mapping[str, int]) -> list[str]:
-    """The cells of a row: speeds, their ratio, equal starts, mean waits in s."""
+    """Return the cells of a row: speeds in jobs/s, their ratio, number of equal starts, mean waits in s."""
 
-    def wait(pace: ReplayTime) -> str:
-        return f"{np.mean([pace.starts[job] - at for job, at in submit.items()]):,.0f}"
+    def wait(run: ReplayTime) -> str:
+        return f"{np.mean([run.starts[job] - at for job, at in submit.items()]):,.0f}"
 
     speed = f"{len(submit) / mine.seconds:,.0f}"
     if theirs is None:
@@ -196,8 +258,19 @@ def _compared(theirs: ReplayTime | None, mine: ReplayTime, submit: Mapping[str, 
 
 
 class Cost(NamedTuple):
-    """A command: wall seconds, processor seconds (user and system, its children's too), highest memory of all its
-    processes together in MB (what they share counted more than once), exit code."""
+    """The cost of a command.
+
+    Attributes
+    ----------
+    wall : float
+        Wall-clock seconds.
+    user, system : float
+        Processor seconds in user and system mode, with those of its child processes.
+    peak_mb : float
+        Peak memory of all its processes together in MB; memory that they share is counted more than once.
+    code : int
+        The exit code.
+    """
 
     wall: float
     user: float
@@ -207,7 +280,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(command: list[str]) -> Cost:
-    """Run a command to its end, its output aside."""
+    """Run a command to its end, without its output, and return its cost."""
     before, began, peak = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter(), 0.0
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         while child.poll() is None:
@@ -223,10 +296,10 @@ def cost_of(command: list[str]) -> Cost:
 
 
 def memory_below(process: int) -> float:
-    """The resident memory in MB of a process and all below it; 0 where /proc does not tell."""
+    """Return the resident memory in MB of a process and all its descendants; 0 if there is no /proc."""
     parent, resident = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it ended meanwhile
+        with suppress(OSError):  # the process has ended in the meantime
             fields = stat.read_text().rpartition(")")[2].split()
             parent[int(stat.parent.name)], resident[int(stat.parent.name)] = int(fields[1]), int(fields[21])
     found, fresh = 0, {process}
@@ -237,11 +310,11 @@ def memory_below(process: int) -> float:
 
 
 def whole_curie(console: Console, log: Path = CURIE) -> None:
-    """Print what ``bench simulate`` of the full log costs under EASY, from the shell's prompt back to it."""
+    """Print the cost of the whole command ``bench simulate`` for the full Curie log under EASY."""
     if not log.exists():
-        console.print(f"the full Curie log: skipped, {log} is missing (run at the root of the repository)")
+        console.print(f"the full Curie log: not measured, as {log} is missing (run this at the root of the repository)")
         return
-    with tempfile.TemporaryDirectory() as folder, console.status("the full log of Curie under easy"):
+    with tempfile.TemporaryDirectory() as folder, console.status("replaying the full Curie log under easy"):
         command = [sys.executable, "-m", "schedlab.bench.cli.app", "simulate", str(log), "--dispatchers", "easy"]
         spent = cost_of([*command, "--nodes", str(CURIE_NODES), "--cores", "1", "--out", folder])
         records = [json.loads(p.read_text()) for p in Path(folder).glob("*.json")]
@@ -250,16 +323,17 @@ def whole_curie(console: Console, log: Path = CURIE) -> None:
         return
     jobs, replay = records[0]["simulation"]["jobs"], records[0]["seconds"]["total"]
     console.print(
-        f"bench simulate, the full Curie log under easy: {spent.wall:.1f} s (asked: {CURIE_SECONDS} s), of it the replay "
-        f"{replay:.1f} s;\n  {jobs:,} jobs, {CURIE_NODES:,} processors, {spent.user:.1f} s user + {spent.system:.1f} s "
-        f"system, peak {spent.peak_mb:.0f} MB (asked: {CURIE_MB} MB)",
+        f"bench simulate, the full Curie log under easy: {spent.wall:.1f} s wall-clock time (target: at most "
+        f"{TARGET_SECONDS} s), of which the replay {replay:.1f} s\n  {jobs:,} jobs, {CURIE_NODES:,} processors; processor "
+        f"time {spent.user:.1f} s user + {spent.system:.1f} s system; peak memory {spent.peak_mb:.0f} MB (target: at most "
+        f"{TARGET_MB} MB)",
         highlight=False,
         soft_wrap=True,
     )
 
 
 def main() -> None:
-    """Print the figures beside what is asked for."""
+    """Print the measurements with their targets."""
     console = Console()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.swf")

@@ -1,1 +1,1 @@
-"""Tables on the terminal."""
+"""Tables of results for the terminal."""

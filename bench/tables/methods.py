@@ -1,4 +1,4 @@
-"""Tables of methods: per view one row per method, the best marked, the best true bound below."""
+"""The table of the methods on one view of an instance: one row per method, the best row marked."""
 
 from __future__ import annotations
 
@@ -8,53 +8,65 @@ from statistics import fmean
 from typing import Any
 
 from rich import box
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ...backends.gaps import refutes, relative_gap
 from ..records.store import Record
 from ..runs.view import View
+from .legend import legend
 from .numbers import NARROW, number, percent, seconds
 
 Cell = Callable[["MethodRow"], RenderableType]
 
+COLUMNS = (
+    "status: how the run ended (bound only: it found a bound but no schedule); objective: of the verified schedule, with "
+    "several seeds their mean and least..most; bound: the best bound that the method proved; best bound: the best true "
+    "bound of all methods; gap to it: |objective - best bound| / max(|objective|, |best bound|); first, best at s: seconds "
+    "until the first and the best schedule; build/lower/solve s: seconds for building the model, translating it for the "
+    "solver and solving it; warm start: accepted, repaired or rejected by the solver, or returned (the run found nothing "
+    "better than its warm start); verified: whether every schedule passed the check."
+)
+
 
 @dataclass(frozen=True)
 class MethodRow:
-    """The runs of one method, one per seed; figures are means over the seeds that have them."""
+    """The runs of one method, one per seed. Figures are means over the seeds that have them."""
 
     method: str
     records: Sequence[Record]
 
     @property
     def sound(self) -> list[Record]:
-        """Those with a verified schedule."""
+        """The records with a verified schedule."""
         return [r for r in self.records if r["verified"] and isinstance(r["objective"], (int, float))]
 
     @property
     def objectives(self) -> list[float]:
+        """The objective of each record with a verified schedule."""
         return [r["objective"] for r in self.sound]
 
     @property
     def objective(self) -> float | None:
-        """The mean, if every seed has a verified schedule."""
+        """The mean objective if every seed has a verified schedule, else None."""
         return fmean(self.objectives) if len(self.sound) == len(self.records) else None
 
     def mean(self, value: Callable[[Record], float | None]) -> float | None:
-        """Mean of a figure over the seeds that have it."""
+        """Return the mean of a figure over the seeds that have it, None if no seed has it."""
         known = [v for v in map(value, self.records) if v is not None]
         return fmean(known) if known else None
 
 
 @dataclass(frozen=True)
 class ViewResults:
-    """All runs of one view of one instance. Objectives are compared in the problem's sense."""
+    """All runs on one view of one instance. Objectives are compared in the sense of the problem."""
 
     records: Sequence[Record]
 
     @property
     def rows(self) -> list[MethodRow]:
+        """One row per method, in the order of the records."""
         found: dict[str, list[Record]] = {}
         for r in self.records:
             found.setdefault(r["method"], []).append(r)
@@ -62,7 +74,7 @@ class ViewResults:
 
     @property
     def sign(self) -> int:
-        """1 where less is better, else -1."""
+        """1 if the objective is minimized, -1 if it is maximized."""
         return -1 if any(r["sense"] == "maximize" for r in self.records) else 1
 
     @property
@@ -79,7 +91,7 @@ class ViewResults:
 
     @property
     def bound(self) -> Record | None:
-        """The record with the best true bound over all methods; one that a verified schedule refutes is not true."""
+        """The record with the best bound of all methods that no verified schedule refutes."""
         known = [r for r in self._bounds if not self._refuted(r)]
         return max(known, key=lambda r: self.sign * r["bound"], default=None)
 
@@ -88,7 +100,7 @@ class ViewResults:
         return [r for r in self.records if isinstance(r["bound"], (int, float)) and r["status"] != "error"]
 
     def _refuted(self, record: Record) -> bool:
-        """Whether the best verified schedule is better than the bound of a record allows."""
+        """Return whether the best verified schedule is better than the bound of a record allows."""
         best = self.schedule
         return best is not None and refutes(
             best["objective"], record["bound"], "maximize" if self.sign < 0 else "minimize"
@@ -96,7 +108,7 @@ class ViewResults:
 
     @property
     def contradiction(self) -> str | None:
-        """A bound that a verified schedule refutes: one of the two programs is wrong."""
+        """The message about a bound that a verified schedule refutes (one of the two programs has a bug), else None."""
         wrong = next((r for r in self._bounds if self._refuted(r)), None)
         if wrong is None or self.schedule is None:
             return None
@@ -106,8 +118,8 @@ class ViewResults:
         )
 
 
-def boards(records: Iterable[Record]) -> list[tuple[str, ViewResults]]:
-    """The records by instance, view and limits of the machine, each with its title."""
+def group_by_view(records: Iterable[Record]) -> list[tuple[str, ViewResults]]:
+    """Return the records grouped by instance, view and number of threads: (title, results) of each group."""
     found: dict[str, list[Record]] = {}
     for r in records:
         threads = "1 thread" if r["threads"] == 1 else f"{r['threads']} threads"
@@ -115,11 +127,11 @@ def boards(records: Iterable[Record]) -> list[tuple[str, ViewResults]]:
     return [(title, ViewResults(members)) for title, members in found.items()]
 
 
-def table(title: str, board: ViewResults, width: int = 120) -> Table:
-    """The table of a view, within ``width`` columns; below 110 it leaves some out."""
-    best = board.bound
+def table(title: str, results: ViewResults, width: int = 120) -> Table:
+    """Return the table of one view. If ``width`` is below 110 characters, it leaves some columns out."""
+    best = results.bound
     bound = None if best is None else best["bound"]
-    seeds = max(len(row.records) for row in board.rows)
+    seeds = max(len(row.records) for row in results.rows)
     wide = width >= NARROW
     made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     made.add_column(" ", width=1)
@@ -128,7 +140,7 @@ def table(title: str, board: ViewResults, width: int = 120) -> Table:
         ("status", "left", True, status),
         ("objec-\ntive" if seeds == 1 else "mean\nobjec-\ntive", "right", True, lambda row: number(row.objective)),
         ("least..most", "right", seeds > 1, spread),
-        ("bound", "right", True, lambda row: number(_best_bound(row, board.sign))),
+        ("bound", "right", True, lambda row: number(_best_bound(row, results.sign))),
         ("best\nbound", "right", wide, lambda row: number(bound)),
         ("gap to\nit", "right", True, lambda row: percent(relative_gap(row.objective, bound))),
         ("first\nat s", "right", wide, lambda row: seconds(row.mean(lambda r: r["first_solution_s"]))),
@@ -140,42 +152,55 @@ def table(title: str, board: ViewResults, width: int = 120) -> Table:
     shown = [(name, side, cell) for name, side, when, cell in columns if when]
     for name, side, _ in shown:
         made.add_column(name, justify="right" if side == "right" else "left", no_wrap=True)
-    winner = board.best
-    for row in board.rows:
+    winner = results.best
+    for row in results.rows:
         won = winner is not None and row.method == winner.method
         cells = [cell(row) for *_, cell in shown]
         made.add_row("*" if won else "", Text(row.method), *cells, style="bold green" if won else "")
     return made
 
 
-def summary(board: ViewResults) -> list[Text]:
-    """What stands below a table: the best schedule, the best true bound and its gap, and what needs a word."""
+def show_methods(console: Console, records: Iterable[Record], explain: bool = False) -> list[str]:
+    """Print a table per view with its legend and summary; return the contradictions found."""
+    wrong = []
+    for title, results in group_by_view(records):
+        console.print(table(title, results, console.width))
+        console.print(legend(COLUMNS, explain, "*: the best objective."))
+        for line in summary(results):
+            console.print(line)
+        console.print()
+        wrong += [results.contradiction] if results.contradiction else []
+    return wrong
+
+
+def summary(results: ViewResults) -> list[Text]:
+    """Return the lines below a table: the best schedule, the best true bound and its gap, and the reasons of failures."""
     lines: list[Text] = []
-    schedule, bound = board.schedule, board.bound
+    schedule, bound = results.schedule, results.bound
     if schedule is not None:
         lines.append(Text(f"best schedule: {number(schedule['objective'])} by {schedule['method']}, verified"))
     if bound is not None:
         gap = "" if schedule is None else f", gap {percent(relative_gap(schedule['objective'], bound['bound']))}"
         lines.append(Text(f"best true bound: {number(bound['bound'])} by {bound['method']}{gap}"))
-    if board.contradiction:
-        lines.append(Text(board.contradiction, style="bold red"))
-    for row in board.rows:
+    if results.contradiction:
+        lines.append(Text(results.contradiction, style="bold red"))
+    for row in results.rows:
         reasons = dict.fromkeys(map(trouble, row.records))
         lines.extend(Text(f"{row.method}: {reason}", style="dim") for reason in reasons if reason)
     return lines
 
 
 def trouble(record: Mapping[str, Any]) -> str:
-    """Why a run has no answer or no accepted start, in a line; empty if all is well."""
+    """Return one line that says why a run has no schedule or why its warm start was rejected; "" if neither happened."""
     if record["cause"] or record["status"] in ("error", "unknown"):
-        said = record["message"] or ("no solution found within its limit" if record["bound"] is None else "")
-        return " ".join(said.split())[:300]
+        text = record["message"] or ("no solution found within its limit" if record["bound"] is None else "")
+        return " ".join(text.split())[:300]
     start = record["warm_start"] or {}
     return f"warm start rejected: {start['reason']}" if start.get("fate") == "rejected" else ""
 
 
 def status(row: MethodRow) -> Text:
-    """The status, or the cause where a run was ended by it; how many seeds have it if they differ."""
+    """Return the status of a run, or the cause that ended it. If the seeds differ, each status has its count."""
     found = [r["cause"] or ("bound only" if _bound_only(r) else r["status"]) for r in row.records]
     kinds = list(dict.fromkeys(found))
     text = kinds[0] if len(kinds) == 1 else "\n".join(f"{found.count(k)} {k}" for k in kinds)
@@ -188,19 +213,19 @@ def _bound_only(record: Mapping[str, Any]) -> bool:
 
 
 def spread(row: MethodRow) -> str:
-    """Least and greatest objective over the seeds."""
+    """Return the least and the greatest objective over the seeds."""
     known = row.objectives
     return f"{number(min(known))}..{number(max(known))}" if known else "-"
 
 
 def spent(row: MethodRow) -> str:
-    """Mean seconds of build, lowering and solve."""
+    """Return the mean seconds of building, lowering and solving."""
     parts = [row.mean(lambda r, part=part: r["seconds"][part]) for part in ("build", "lower", "solve")]  # type: ignore[misc]
     return "-" if all(p is None for p in parts) else "/".join(map(seconds, parts))
 
 
 def warm_start(row: MethodRow) -> Text:
-    """The fate of the start; "returned" where nothing better than it was found."""
+    """Return what became of the warm start; "returned" if the run found nothing better than it."""
     found = []
     for r in row.records:
         start = r["warm_start"] or {"fate": "none", "returned": False}
@@ -211,7 +236,7 @@ def warm_start(row: MethodRow) -> Text:
 
 
 def verified(row: MethodRow) -> Text:
-    """Whether every schedule passed the check."""
+    """Return "yes" if every schedule passed the check, "NO" if one did not, "-" if there is none."""
     marks = [r["verified"] for r in row.records if r["verified"] is not None]
     if not marks:
         return Text("-")

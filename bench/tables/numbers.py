@@ -1,14 +1,14 @@
-"""Numbers of tables as text."""
+"""Format the numbers in tables as text."""
 
 from __future__ import annotations
 
 from typing import Any
 
-NARROW = 110  # columns of a terminal below which the table leaves columns out
+NARROW = 110  # characters: on a narrower terminal a table leaves columns out
 
 
 def number(value: Any) -> str:
-    """An objective or bound to five digits, whole numbers whole; "-" where unknown.
+    """Return an objective or a bound with five significant digits, an integer with all its digits, and None as "-".
 
     >>> number(19.5), number(2750.25), number(33), number(None)
     ('19.500', '2,750.2', '33', '-')
@@ -23,10 +23,10 @@ def number(value: Any) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share as percent."""
+    """Return a share between 0 and 1 as percent with one decimal, and None as "-"."""
     return "-" if value is None else f"{100 * value:.1f}%"
 
 
 def seconds(value: float | None) -> str:
-    """A duration: hundredths below ten seconds."""
+    """Return seconds with two decimals below 10 s and one decimal above, and None as "-"."""
     return "-" if value is None else f"{value:.2f}" if value < 9.995 else f"{value:.1f}"

@@ -1,12 +1,12 @@
-"""All figures of the replays of a board as grids of text, for the terminal and for the page."""
+"""All figures of the replays of one workload as grids of text, for the terminal and for the HTML page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .board import DispatcherRow, ReplayResults
 from .columns import compact, count, share, short
+from .results import DispatcherRow, ReplayResults
 
 Writer = Callable[[float], str]
 SPREAD = ("mean", "std", "median", "p95", "p99", "max")
@@ -16,7 +16,19 @@ RATIOS = ("p5", "p25", "p50", "p75", "p95")
 
 
 class TextGrid(NamedTuple):
-    """A table of text: its title, the heads of its columns, its rows, and what the columns mean."""
+    """A table of text.
+
+    Attributes
+    ----------
+    title : str
+        The title of the table.
+    heads : sequence of str
+        One heading per column.
+    rows : sequence of sequences of str
+        The cells, row by row.
+    meaning : str
+        What the columns mean.
+    """
 
     title: str
     heads: Sequence[str]
@@ -24,49 +36,56 @@ class TextGrid(NamedTuple):
     meaning: str
 
 
-def predictions(board: ReplayResults) -> TextGrid:
-    """How well the durations were foretold, one row per predictor; per dispatcher where they differ.
+def predictions(results: ReplayResults) -> TextGrid:
+    """Return the accuracy of the predicted durations: one row per predictor, and per dispatcher if its figures differ.
 
-    What a predictor that learns says of a job depends on what has ended by then, and so on the dispatcher.
+    A predictor that learns depends on the jobs that have already ended, and therefore on the dispatcher.
     """
     rows: dict[tuple[str, ...], list[str]] = {}
-    for line in board.lines:
-        if line.metric("accuracy_mae") is None or not line.records:
+    for row in results.rows:
+        if row.metric("accuracy_mae") is None or not row.records:
             continue
-        figures = [_cell(line, "accuracy_mae", count)]
-        figures += [_cell(line, f"accuracy_{n}", share) for n in ("under", "over", "within_quarter")]
-        figures.append("/".join(_cell(line, f"accuracy_ratio_{n}", _ratio) for n in RATIOS))
-        name = str(line.records[0]["simulation"]["predictor"])
-        rows.setdefault((name, *figures), []).append(line.name)
+        figures = [_cell(row, "accuracy_mae", count)]
+        figures += [_cell(row, f"accuracy_{n}", share) for n in ("under", "over", "within_quarter")]
+        figures.append("/".join(_cell(row, f"accuracy_ratio_{n}", _ratio) for n in RATIOS))
+        name = str(row.records[0]["simulation"]["predictor"])
+        rows.setdefault((name, *figures), []).append(row.name)
     return TextGrid(
-        "durations as predicted when the jobs started, and as they took",
-        ["predictor", "mean\nerror s", "too\nshort", "too\nlong", "within\na quarter", "took / predicted:\np5/p25/p50/p75/p95", "of"],
+        "accuracy of the predicted durations (prediction at the start of each job)",
+        ["predictor", "mean\nerror s", "too\nshort", "too\nlong", "within\na quarter", "runtime / predicted:\np5/p25/p50/p75/p95", "dispatchers"],
         [[*figures, ", ".join(names)] for figures, names in rows.items()],
-        "too short: share of the jobs that took longer than predicted; too long: less; within a quarter: took / predicted "
-        "in 0.75 to 1.25; p5 to p95: its percentiles over the jobs.",
+        "mean error: mean of |runtime - prediction|; too short: share of the jobs that took longer than predicted; too long: "
+        "share of those that took less; within a quarter: share with runtime / prediction from 0.75 to 1.25; p5 to p95: "
+        "percentiles of runtime / prediction over the jobs.",
     )  # fmt: skip
 
 
-def all_figures(board: ReplayResults) -> list[TextGrid]:
-    """Waits and slowdowns, by class of durations too; lateness and the machine; the decisions."""
+def all_figures(results: ReplayResults) -> list[TextGrid]:
+    """Return the grids of waits and slowdowns (all jobs and by length of job), lateness, machine use and decisions."""
     return [
-        _spread(board, "wait, in seconds", "wait", count, "From submission to start."),
-        _spread(board, "slowdown", "slowdown", short, "(wait + duration) / duration, durations of at least 1 s."),
+        _spread(results, "wait, in seconds", "wait", count, "wait: time from submission to start."),
         _spread(
-            board,
+            results,
+            "slowdown",
+            "slowdown",
+            short,
+            "slowdown: (wait + duration) / duration, with durations of at least 1 s.",
+        ),
+        _spread(
+            results,
             "bounded slowdown",
             "bounded_slowdown",
             short,
-            "max(1, (wait + duration) / max(duration, 10 s)).",
+            "bounded slowdown: max(1, (wait + duration) / max(duration, 10 s)).",
         ),
-        _thesis(board),
-        _machine(board),
-        _calls(board),
-        _times(board),
+        _thesis(results),
+        _machine(results),
+        _calls(results),
+        _times(results),
     ]
 
 
-def _spread(board: ReplayResults, title: str, name: str, written: Writer, meaning: str) -> TextGrid:
+def _spread(results: ReplayResults, title: str, name: str, written: Writer, meaning: str) -> TextGrid:
     keys = [f"{name}_{part}" for part in SPREAD]
     heads = ["dispatcher", *SPREAD]
     for kind in CLASSES:
@@ -74,91 +93,96 @@ def _spread(board: ReplayResults, title: str, name: str, written: Writer, meanin
         heads += [f"{kind}: jobs", f"{kind}: mean", f"{kind}: max"]
     kinds = "std: standard deviation; short: jobs that took less than 1 h, medium: 1 to 5 h, long: more than 5 h."
     return _grid(
-        board, title, heads, [(k, count if k.endswith("_jobs") else written) for k in keys], f"{meaning} {kinds}"
+        results, title, heads, [(k, count if k.endswith("_jobs") else written) for k in keys], f"{meaning} {kinds}"
     )
 
 
-def _thesis(board: ReplayResults) -> TextGrid:
+def _thesis(results: ReplayResults) -> TextGrid:
     heads = ["dispatcher", "AQ s", "WQT", "NL jobs", "TR s", "WT", "AO ms", "MO ms", "%O"]
-    asked: list[tuple[str, Writer]] = [
+    figures: list[tuple[str, Writer]] = [
         ("AQ", count), ("WQT", short), ("NL", count), ("TR", count), ("WT", short),
         ("AO", _milli), ("MO", _milli), ("%O", short),
     ]  # fmt: skip
     meaning = (
-        "With ewt the expected waiting time of a job's queue: AQ mean wait, WQT sum of wait / ewt, NL jobs that waited longer "
-        "than ewt, TR sum of the wait beyond ewt, WT the same / ewt, AO and MO mean and greatest time of a decision, %O time "
-        "of all decisions in percent of the makespan."
+        "ewt: expected waiting time of the queue of a job. AQ: mean wait. WQT: sum of wait / ewt. NL: jobs that waited longer "
+        "than ewt. TR: sum of the wait in excess of ewt. WT: sum of (wait in excess of ewt) / ewt. AO, MO: mean and maximum time "
+        "of a decision. %O: time of all decisions in percent of the makespan."
     )
-    return _grid(board, "lateness and overhead", heads, asked, meaning)
+    return _grid(results, "lateness and overhead", heads, figures, meaning)
 
 
-def _machine(board: ReplayResults) -> TextGrid:
-    used = [k for k in board.metrics if k.startswith("utilisation_") and "submitting" not in k]
+def _machine(results: ReplayResults) -> TextGrid:
+    used = [k for k in results.metrics if k.startswith("utilisation_") and "submitting" not in k]
     heads = ["dispatcher", "jobs", "killed", "makespan h", "waiting: mean", "waiting: max"]
-    asked: list[tuple[str, Writer]] = [
+    figures: list[tuple[str, Writer]] = [
         ("started", count), ("killed", count), ("makespan", _hours), ("queue_mean", short), ("queue_max", count),
     ]  # fmt: skip
     for key in used:
         resource = key.removeprefix("utilisation_")
         heads += [f"{resource} used", f"{resource} used, submitting"]
-        asked += [(key, share), (f"utilisation_submitting_{resource}", share)]
+        figures += [(key, share), (f"utilisation_submitting_{resource}", share)]
     meaning = (
-        "makespan: from the first submission to the last end; waiting: jobs in the queue, mean over the makespan; used: share "
-        "of what the machine has over the makespan, and from the first to the last submission."
+        "killed: jobs killed at their walltime; makespan: from the first submission to the end of the last job; waiting: number "
+        "of jobs in the queue, mean and maximum over the makespan; used: mean share of the machine in use over the makespan; "
+        "used, submitting: the same from the first to the last submission."
     )
-    return _grid(board, "machine and queue", heads, asked, meaning)
+    return _grid(results, "machine and queue", heads, figures, meaning)
 
 
-def _calls(board: ReplayResults) -> TextGrid:
+def _calls(results: ReplayResults) -> TextGrid:
     heads = ["dispatcher", "made", "skipped", "solver", *ENDS, "gain, mean", "without gain", "urgent"]
-    asked: list[tuple[str, Writer]] = [(f"decisions_{n}", compact) for n in ("made", "skipped", "solver")]
-    asked += [(f"decisions_ended_{n}", compact) for n in ENDS]
-    asked += [("decisions_gain_mean", _fine), ("decisions_gain_none", compact), ("decisions_urgent", compact)]
-    calls = (
-        "skipped: calls that could not have changed anything; solver: calls that reached it; then how the calls ended; gain: of "
-        "the solver over its warm start, relative; without gain: calls that ended with the warm start itself; urgent: jobs that "
-        "max_stretch put first."
+    figures: list[tuple[str, Writer]] = [(f"decisions_{n}", compact) for n in ("made", "skipped", "solver")]
+    figures += [(f"decisions_ended_{n}", compact) for n in ENDS]
+    figures += [("decisions_gain_mean", _fine), ("decisions_gain_none", compact), ("decisions_urgent", compact)]
+    meaning = (
+        "made: calls of the dispatcher; skipped: calls left out because they could not have changed anything; solver: calls that "
+        "used the solver; the next six columns: how the calls ended; gain: improvement of the solver over its warm start, relative; "
+        "without gain: calls whose result is the warm start itself; urgent: jobs that max_stretch put first."
     )
-    return _grid(board, "decisions", heads, asked, calls)
+    return _grid(results, "decisions", heads, figures, meaning)
 
 
-def _times(board: ReplayResults) -> TextGrid:
+def _times(results: ReplayResults) -> TextGrid:
     parts = {
         "all": "",
-        "of the solver's calls": "solver_",
+        "solver calls": "solver_",
         "model": "model_",
         "solve": "solve_",
         "allocation": "allocate_",
     }
     rows = []
-    for line in board.lines:
+    for row in results.rows:
         timed = [
-            "/".join(_cell(line, f"decisions_{p}seconds_{k}", _milli) for k in ("mean", "p99", "max"))
+            "/".join(_cell(row, f"decisions_{p}seconds_{k}", _milli) for k in ("mean", "p99", "max"))
             for p in parts.values()
         ]
-        known = [text.removesuffix("/-/-") for text in timed]  # a compiled policy knows the mean alone
+        known = [text.removesuffix("/-/-") for text in timed]  # a compiled policy has only the mean
         if any(text != "-" for text in known):
-            rows.append([line.name, *known, _cell(line, "decisions_seconds_total", short)])
-    heads = ["dispatcher", *(f"{n}: mean/p99/max" for n in parts), "all together, s"]
-    meaning = "The calls that reached the solver stand apart; model, solve and allocation: what the calls went into."
+            rows.append([row.name, *known, _cell(row, "decisions_seconds_total", short)])
+    heads = ["dispatcher", *(f"{n}: mean/p99/max" for n in parts), "sum of all, s"]
+    meaning = (
+        "solver calls: only the calls that used the solver; model, solve, allocation: parts of the time of these calls."
+    )
     return TextGrid("time of a decision, in milliseconds", heads, rows, meaning)
 
 
 def _grid(
-    board: ReplayResults, title: str, heads: Sequence[str], asked: Sequence[tuple[str, Writer]], meaning: str
+    results: ReplayResults, title: str, heads: Sequence[str], figures: Sequence[tuple[str, Writer]], meaning: str
 ) -> TextGrid:
-    rows = [[line.name, *(_cell(line, key, written) for key, written in asked)] for line in board.lines]
+    rows = [[row.name, *(_cell(row, key, written) for key, written in figures)] for row in results.rows]
     return TextGrid(title, heads, [row for row in rows if any(cell != "-" for cell in row[1:])], meaning)
 
 
-def _cell(line: DispatcherRow, name: str, written: Writer) -> str:
-    value = line.metric(name)
+def _cell(row: DispatcherRow, name: str, written: Writer) -> str:
+    value = row.metric(name)
     return "-" if value is None else written(value)
 
 
 def _ratio(value: float) -> str:
-    """A ratio with at most two decimals.
+    """Return a ratio with two decimals below 10 and none above.
 
+    Examples
+    --------
     >>> _ratio(0.034), _ratio(1.0), _ratio(153.2)
     ('0.03', '1.00', '153')
     """

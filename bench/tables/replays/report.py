@@ -1,4 +1,4 @@
-"""The table of the dispatchers over a day or a trace, and what stands below it."""
+"""The table of the dispatchers on one workload, and the texts below it."""
 
 from __future__ import annotations
 
@@ -9,40 +9,58 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..legend import legend
 from ..methods import trouble
 from ..numbers import number, seconds
-from .board import RECORDED, DispatcherRow, ReplayResults, sorted_out
 from .columns import Column, best_of, columns_of, compact, key_of
 from .figures import TextGrid, predictions
+from .results import RECORDED, DispatcherRow, ReplayResults, extract_replays
 
-MARK = "*"  # behind the best of a column
+MARK = "*"  # stands after the best value of a column
 
 
-def show_dispatch(console: Console, title: str, board: ReplayResults) -> list[str]:
-    """Print a board's tables, what the columns mean, and the notes; returns the contradictions found."""
-    columns, left_out = fitting(board, console.width)
-    console.print(table(title, board, columns))
-    console.print(Text(f"{MARK}: the best. {key_of(columns)}", style="dim"))
+def show_dispatch(console: Console, title: str, results: ReplayResults, explain: bool = False) -> list[str]:
+    """Print the tables of some replays with their legends and a summary.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where the tables are printed; its width decides how many columns they have.
+    title : str
+        The title of the first table.
+    results : ReplayResults
+        The replays of one workload.
+    explain : bool
+        Whether the meaning of every column is printed below each table.
+
+    Returns
+    -------
+    list of str
+        A message for each bound that a verified schedule refutes.
+    """
+    columns, left_out = fitting(results, console.width)
+    console.print(table(title, results, columns))
+    console.print(legend(key_of(columns), explain, f"{MARK}: the best of its column."))
     if left_out:
         names = ", ".join(c.name for c in left_out)
-        console.print(Text(f"Not shown for lack of room: {names} (the records have them, as bench plot).", style="dim"))
-    for line in summary(board):
+        console.print(Text(f"Not shown, as the terminal is too narrow: {names} (bench plot shows them).", style="dim"))
+    for line in summary(results):
         console.print(line)
-    told = predictions(board)
-    if told.rows:
+    accuracy = predictions(results)
+    if accuracy.rows:
         console.print()
-        console.print(drawn(told))
-        console.print(Text(told.meaning, style="dim"))
+        console.print(drawn(accuracy))
+        console.print(legend(accuracy.meaning, explain))
     console.print()
-    return [board.contradiction] if board.contradiction else []
+    return [results.contradiction] if results.contradiction else []
 
 
-def fitting(board: ReplayResults, width: int) -> tuple[list[Column], list[Column]]:
-    """The columns for which there is room within ``width``, and those that are left out."""
-    shown, left_out = columns_of(board), []
-    names = max([len("dispatcher"), *(len(line.name) for line in board.lines)])
-    verdicts = max([len("veri-"), *(len(line.verdict.plain) for line in board.lines)])
-    size = {c.head: _width(c, board) for c in shown}
+def fitting(results: ReplayResults, width: int) -> tuple[list[Column], list[Column]]:
+    """Return the columns that fit into ``width`` characters, and those that are left out."""
+    shown, left_out = columns_of(results), []
+    names = max([len("dispatcher"), *(len(row.name) for row in results.rows)])
+    verdicts = max([len("veri-"), *(len(row.verdict.plain) for row in results.rows)])
+    size = {c.head: _width(c, results) for c in shown}
     while names + verdicts + 1 + sum(size[c.head] + 1 for c in shown) > width and any(c.spare for c in shown):
         last = max(shown, key=lambda c: c.spare)
         shown.remove(last)
@@ -50,32 +68,32 @@ def fitting(board: ReplayResults, width: int) -> tuple[list[Column], list[Column
     return shown, left_out
 
 
-def _width(column: Column, board: ReplayResults) -> int:
+def _width(column: Column, results: ReplayResults) -> int:
     mark = len(MARK) if column.figure is not None else 0
-    return max([*map(len, column.head.split("\n")), *(len(column.cell(line)) + mark for line in board.lines)])
+    return max([*map(len, column.head.split("\n")), *(len(column.cell(row)) + mark for row in results.rows)])
 
 
-def table(title: str, board: ReplayResults, columns: Sequence[Column]) -> Table:
-    """The table of the dispatchers. The best of each column are marked."""
+def table(title: str, results: ReplayResults, columns: Sequence[Column]) -> Table:
+    """Return the table of the dispatchers, with the best values of each column marked."""
     made = _empty(title)
     made.add_column("dispatcher", overflow="fold", min_width=10)
     for column in columns:
         made.add_column(column.head, justify="right", no_wrap=True)
     made.add_column("veri-\nfied", no_wrap=True)
-    best = [best_of(column, board.lines) for column in columns]
-    for line in board.lines:
+    best = [best_of(column, results.rows) for column in columns]
+    for row in results.rows:
         cells: list[Text] = []
         for column, value in zip(columns, best, strict=True):
-            mine = column.figure(line) if column.figure is not None else None
-            won = mine is not None and mine == value and line.name != RECORDED
+            mine = column.figure(row) if column.figure is not None else None
+            won = mine is not None and mine == value and row.name != RECORDED
             space = MARK if won else " " if column.figure is not None else ""
-            cells.append(Text(column.cell(line) + space, style="bold green" if won else ""))
-        made.add_row(Text(line.name, style="dim" if line.name == RECORDED else ""), *cells, line.verdict)
+            cells.append(Text(column.cell(row) + space, style="bold green" if won else ""))
+        made.add_row(Text(row.name, style="dim" if row.name == RECORDED else ""), *cells, row.verdict)
     return made
 
 
 def drawn(grid: TextGrid) -> Table:
-    """A grid as a table of the terminal."""
+    """Return a grid as a table for the terminal."""
     made = _empty(grid.title)
     for k, head in enumerate(grid.heads):
         words = k == 0 or k == len(grid.heads) - 1
@@ -89,54 +107,56 @@ def _empty(title: str) -> Table:
     return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
 
 
-def summary(board: ReplayResults) -> list[Text]:
-    """What stands below: the clairvoyant's best schedule and bound, what the solver added, what needs a word."""
+def summary(results: ReplayResults) -> list[Text]:
+    """Return the lines below the table: best offline schedule and bound, use of the solver, notes, reasons of failures."""
     lines = []
-    offline = board.clairvoyant
+    offline = results.clairvoyant
     if offline.schedule is not None:
-        who = offline.schedule["method"]
-        lines.append(Text(f"best offline schedule, every duration known: {number(board.best)} by {who}, verified"))
+        method = offline.schedule["method"]
+        lines.append(
+            Text(f"best offline schedule, every runtime known in advance: {number(results.best)} by {method}, verified")
+        )
     if offline.bound is not None:
-        lines.append(Text(f"best true bound: {number(board.bound)} by {offline.bound['method']}"))
-    if board.contradiction:
-        lines.append(Text(board.contradiction, style="bold red"))
-    lines += [Text(text) for text in map(solver_calls, board.lines) if text]
+        lines.append(Text(f"best true bound: {number(results.bound)} by {offline.bound['method']}"))
+    if results.contradiction:
+        lines.append(Text(results.contradiction, style="bold red"))
+    lines += [Text(text) for text in map(solver_calls, results.rows) if text]
     notes: dict[str, list[str]] = {}
-    for r in board.records:
+    for r in results.records:
         for note in () if r["cause"] else (r.get("simulation") or {}).get("notes", ()):
             names = notes.setdefault(note, [])
             names += [r["method"]] if r["method"] not in names else []
     lines += [Text(f"{', '.join(names)}: {note}", style="dim") for note, names in notes.items()]
-    reasons = {r["method"]: reason for r in [*board.records, *board.offline] if (reason := trouble(r))}
+    reasons = {r["method"]: reason for r in [*results.records, *results.offline] if (reason := trouble(r))}
     return lines + [Text(f"{method}: {reason}", style="dim") for method, reason in reasons.items()]
 
 
-def solver_calls(line: DispatcherRow) -> str:
-    """How the calls that reached a solver ended, what it added to its warm start, and what max_stretch did."""
-    asked = line.metric("decisions_solver") if line.records else None
-    if asked is None:
+def solver_calls(row: DispatcherRow) -> str:
+    """Return how the calls that used a solver ended, its gain over the warm start, and how often max_stretch acted."""
+    calls = row.metric("decisions_solver") if row.records else None
+    if calls is None:
         return ""
-    if not asked:
-        return f"{line.name}: no call reached the solver"
+    if not calls:
+        return f"{row.name}: no call used the solver"
     ends = [
-        (kind, line.metric(f"decisions_ended_{key}"))
+        (kind, row.metric(f"decisions_ended_{key}"))
         for key, kind in (
             ("optimal", "proven optimal"),
-            ("limit", "cut by the limit"),
-            ("no-gain", "ended without gain"),
+            ("limit", "stopped by the limit"),
+            ("no-gain", "stopped without further gain"),
             ("infeasible", "infeasible"),
-            ("nothing", "without answer"),
+            ("nothing", "without a schedule"),
         )
     ]
-    parts = [f"{100 * n / asked:.0f}% {kind}" for kind, n in ends if n]
-    same, gain = line.metric("decisions_gain_none"), line.metric("decisions_gain_mean")
+    parts = [f"{100 * n / calls:.0f}% {kind}" for kind, n in ends if n]
+    same, gain = row.metric("decisions_gain_none"), row.metric("decisions_gain_mean")
     if same is not None and gain is not None:
-        parts.append(f"{100 * same / asked:.0f}% with the warm start itself, mean gain {100 * gain:.2f}%")
-    p99 = line.metric("decisions_solver_seconds_p99")
-    parts += [f"p99 {seconds(p99)} s"] if p99 is not None else []
-    urgent = line.metric("decisions_urgent")
-    put = f"; against starvation jobs went first {compact(urgent)} times" if urgent else ""
-    return f"{line.name}: of {compact(asked)} calls that reached the solver " + ", ".join(parts) + put
+        parts.append(f"{100 * same / calls:.0f}% kept the warm start, mean gain {100 * gain:.2f}%")
+    p99 = row.metric("decisions_solver_seconds_p99")
+    parts += [f"99th percentile {seconds(p99)} s"] if p99 is not None else []
+    urgent = row.metric("decisions_urgent")
+    first = f"; jobs put first against starvation: {compact(urgent)} times" if urgent else ""
+    return f"{row.name}: of {compact(calls)} calls that used the solver, " + ", ".join(parts) + first
 
 
-__all__ = ["fitting", "show_dispatch", "sorted_out", "summary", "table"]
+__all__ = ["fitting", "show_dispatch", "extract_replays", "summary", "table"]

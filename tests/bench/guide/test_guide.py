@@ -1,4 +1,4 @@
-"""bench guide: thresholds found again in planted days, accuracy on days left out, records of a small centre, bad input."""
+"""``bench guide``: known thresholds are learned again, accuracy on days left out, records of a small centre, bad input."""
 
 import json
 import sys
@@ -63,7 +63,7 @@ def day(utilisation: float, distance: float, cooling: str = "hybrid") -> Day:
 
 
 def written(folder: Path, busy: tuple = BUSY) -> Path:
-    """An instance of 10 nodes of 100 W whose jobs take a node for a day each."""
+    """Write an instance of 10 nodes of 100 W, each job of which uses one node for one day."""
     folder.mkdir()
     rows = [f"j{d}_{n},q,{d * 86400},1,10,86400,86400,100" for d, count in enumerate(busy) for n in range(count)]
     files = {
@@ -81,7 +81,7 @@ def written(folder: Path, busy: tuple = BUSY) -> Path:
 
 
 def file(instance: Path, scenario: str, out: Path, method: str = "multi-search", late: int = 0) -> Path:
-    """The record of a run of multi-search, its schedule ``late`` seconds later, under the name of any method."""
+    """Write the record of a run of multi-search under the name of a method, with its schedule delayed by ``late`` seconds."""
     loaded = load(instance)
     run = Run(loaded.name, str(instance), content_of(instance), method, view=View(scenario=scenario))
     problem = run.view.of(loaded)
@@ -162,7 +162,7 @@ class TestLearning:
 
 
 class TestLeavingOut:
-    def test_days_of_a_group_are_told_by_the_others(self):
+    def test_days_of_a_group_are_predicted_from_the_others(self):
         one = [Sample(day(u, d), "a", "s1", 0) for u, d in ((0.9, 0.01), (0.2, -0.01))]
         two = [Sample(day(u, d), "b", "s2", 1) for u, d in ((0.8, 0.01), (0.7, 0.01), (0.6, -0.01))]
         found = leave_out([*one, *two], lambda s: s.instance)
@@ -200,16 +200,16 @@ class TestCommand:
             assert bench("guide", results, "--plot", tmp_path / name)[0] == 0
         drawn = (tmp_path / "a.svg").read_text()
         assert drawn == (tmp_path / "b.svg").read_text()
-        for said in (
+        for text in (
             "wet: 20 days, threshold 85.00 %",
             "dry: 20 days",
             "utilisation of the day before",
             "right",
             "wrong",
         ):
-            assert said in drawn
+            assert text in drawn
 
-    def test_the_best_search_speaks_for_its_scenario(self, bench, centre, tmp_path):
+    def test_the_best_search_of_a_scenario_is_used(self, bench, centre, tmp_path):
         scenario = "wet,summer,cheap"
         file(centre, scenario, tmp_path, "lns")
         file(centre, scenario, tmp_path, "delay-search", late=86400)  # it earns less, and its days are others
@@ -227,7 +227,7 @@ class TestCommand:
         assert code == 2 and "rules do not count" in err
         assert bench("guide", tmp_path, "--method", "rule:est")[0] == 0
 
-    def test_days_of_one_kind_are_told_as_such(self, bench, centre, tmp_path):
+    def test_days_of_one_kind_are_reported(self, bench, centre, tmp_path):
         file(centre, "dry,summer,cheap", tmp_path)
         code, out, _ = bench("guide", tmp_path)
         assert code == 0 and "dry: optimise cooling, whatever" in out
@@ -269,8 +269,8 @@ class TestBadInput:
         code, _, err = bench("guide", tmp_path)
         assert code == 2 and "1 records, none of them of a profit problem" in err
 
-    @pytest.mark.parametrize(("text", "said"), [("{", "not JSON"), ("{}", "not a record"), (None, "lacks content")])
-    def test_a_file_that_cannot_be_used(self, bench, centre, tmp_path, text, said):
+    @pytest.mark.parametrize(("text", "expected"), [("{", "not JSON"), ("{}", "not a record"), (None, "lacks content")])
+    def test_a_file_that_cannot_be_used(self, bench, centre, tmp_path, text, expected):
         path = file(centre, "wet,summer,cheap", tmp_path)
         if text is None:
             r = json.loads(path.read_text())
@@ -278,7 +278,7 @@ class TestBadInput:
             text = json.dumps(r)
         path.write_text(text)
         code, _, err = bench("guide", tmp_path)
-        assert code == 2 and said in err and path.name in err
+        assert code == 2 and expected in err and path.name in err
 
     def test_two_versions_of_an_instance(self, bench, centre, tmp_path):
         file(centre, "wet,summer,cheap", tmp_path / "out")

@@ -130,7 +130,7 @@ def test_an_instance_whose_first_job_comes_after_noon_can_be_shown_and_run(bench
     bench("import", "swf", "log.swf", "--out", "mine")
     code, out, err = bench("show", "mine")
     assert (code, err) == (0, "")
-    assert "bench run does: the whole instance;" in out
+    assert "bench run does by default: the whole instance;" in out
     assert re.search(r"share of the machine over a day +8%", out)  # twice half of the machine for 2 h
     code, out, err = bench("run", "mine", "--dry-run")
     assert code == 0

@@ -10,7 +10,7 @@ from schedlab.bench.records.store import files, read
 from schedlab.bench.runs.defaults import defaults
 from schedlab.bench.runs.selection import key_of
 from schedlab.bench.runs.view import View
-from schedlab.bench.tables.eviction import EvictionBoard, EvictionRow
+from schedlab.bench.tables.eviction import EvictionResults, EvictionRow
 from schedlab.instances import InstanceError, generators, load, write
 
 SETTINGS = 'kind = "eviction"\nnodes_needed = 100\ndeadline_s = 200\nstep_s = 60\n'
@@ -219,13 +219,13 @@ class TestRuns:
         assert code == 0 and "2,048 of 4,352 nodes within 900 s" in out
 
 
-class TestBoards:
+class TestResults:
     def test_a_bound_that_a_plan_refutes(self, records: dict[str, dict]) -> None:
-        assert EvictionBoard(list(records.values())).contradiction is None
+        assert EvictionResults(list(records.values())).contradiction is None
         wrong = records["dp"] | {"method": "wrong", "objective": None, "verified": None, "bound": [3600, 180]}
-        assert "wrong" in str(EvictionBoard([*records.values(), wrong]).contradiction)
+        assert "wrong" in str(EvictionResults([*records.values(), wrong]).contradiction)
         open_ended = wrong | {"bound": [3600, None]}
-        assert EvictionBoard([*records.values(), open_ended]).contradiction is None
+        assert EvictionResults([*records.values(), open_ended]).contradiction is None
 
     def test_seeds_share_a_line(self, records: dict[str, dict]) -> None:
         worse = records["dp"] | {"objective": [7200, 0], "deadlines": [[180, 7200, 0]]}
@@ -239,7 +239,13 @@ class TestPage:
         page = (tmp_path / "a.html").read_text(encoding="utf-8")
         assert code == 0 and "5 runs" in out
         assert page.count("<svg ") == 3
-        for said in ("Least loss", "Extra loss of greedy", "Response time, 100 nodes", "loss, node-hours", "greedy"):
+        for said in (
+            "Least loss",
+            "Extra loss of greedy",
+            "Response time, 100 nodes to free",
+            "loss, node-hours",
+            "greedy",
+        ):
             assert said in page
         assert "mathdefault" not in page  # the powers of ten of the log scale are plain numbers
         bench("plot", results, "--out", tmp_path / "b.html")

@@ -16,7 +16,7 @@ from schedlab.bench.runs import defaults as usual
 from schedlab.bench.runs.how_long import worst_case
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
 from schedlab.bench.runs.view import View, one_scenario, scenarios_of
-from schedlab.bench.tables.profit import ProfitBoard, sorted_out
+from schedlab.bench.tables.profit import ProfitResults, extract_profits
 from schedlab.bench.tables.report import show
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
@@ -278,9 +278,9 @@ class TestTables:
     def test_seeds_are_one_row(self, of_summer):
         lns = of_summer["lns"]
         other = lns | {"seed": 2, "objective": lns["objective"] + 1}
-        ((title, board),) = sorted_out([lns, other])[0]
-        assert title.startswith("centre, ") and isinstance(board, ProfitBoard)
-        assert board.best.objective == pytest.approx(lns["objective"] + 0.5)
+        ((title, results),) = extract_profits([lns, other])[0]
+        assert title.startswith("centre, ") and isinstance(results, ProfitResults)
+        assert results.best.objective == pytest.approx(lns["objective"] + 0.5)
         assert ".." in printed([lns, other])[0]
 
     def test_a_narrow_terminal_gets_fewer_columns(self, records):
@@ -289,7 +289,7 @@ class TestTables:
 
     def test_records_of_other_kinds_are_left(self, records):
         day = {**records[0], "view": View().fields, "account": None, "content": "other"}
-        assert sorted_out([day]) == ([], [day])
+        assert extract_profits([day]) == ([], [day])
 
 
 class TestCommands:

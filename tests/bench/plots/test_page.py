@@ -1,4 +1,4 @@
-"""The page of bench plot: what is drawn, of which numbers, and what is said when nothing can be."""
+"""The page of ``bench plot``: charts, tables, geometry of the Gantt chart, error messages."""
 
 import json
 import re
@@ -34,7 +34,7 @@ TWO = Platform([NodeGroup("a", 2, {"cores": 4, "memory": 8}), NodeGroup("b", 1, 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """The replays of the morning of a day under two dispatchers, as the bench's workers do and record them."""
+    """The records of replays of 40 jobs of a day under two dispatchers, as the workers of the bench write them."""
     out = tmp_path_factory.mktemp("replays") / "a <day>"
     day = load("eurora_99")
     with Store(out) as store:
@@ -126,7 +126,7 @@ def test_the_page_has_all_figures_and_what_they_mean(results, page):
         for name in ("wait_std", "wait_p99", "short_wait_max", "TR"):
             assert f"<td>{known[name]:,.0f}</td>" in figures, name
         assert f"<td>{100 * known['utilisation_gpus']:.1f}%</td>" in figures
-    assert "AQ mean wait" in figures and "std: standard deviation" in figures
+    assert "AQ: mean wait" in figures and "std: standard deviation" in figures
     for predictor in ("walltime", "real"):
         assert f"<tr><th>{predictor}</th>" in page
     assert 'title="slowdown: (wait + duration) / duration">mean slowdown</th>' in page
@@ -156,14 +156,14 @@ def test_every_colour_that_is_drawn_is_explained(results, page):
 
 
 def jobs_of(rows, kinds=ONE_CORE, kind=None):
-    """Jobs (submit, start, end, units, [(low, high, units on each)])."""
+    """Return a table of jobs from rows (submit, start, end, units, [(low, high, units on each)])."""
     low, high, units = np.array([r for *_, ranges in rows for r in ranges], np.int64).reshape(-1, 3).T
     columns = [np.array(c, np.int64) for c in zip(*(row[:4] for row in rows), strict=True)]
-    submit, start, end, asked = columns
+    submit, start, end, sizes = columns
     first = np.cumsum([0, *(len(row[4]) for row in rows)])
     none = np.zeros(len(rows), np.int64)
     return JobsTable(
-        [f"j{k}" for k in range(len(rows))], submit, start, end, none - 1, asked, none > 0,
+        [f"j{k}" for k in range(len(rows))], submit, start, end, none - 1, sizes, none > 0,
         NodeRanges(first, low, high, units), none if kind is None else np.array(kind), kinds,
     )  # fmt: skip
 
@@ -187,12 +187,12 @@ def test_by_default_one_queue_is_no_colour():
     assert legend_of([jobs_of([(0, 0, 1, 1, [])] * 2, [Kind("q"), Kind("r")], [0, 1])], None).what == "queue"
 
 
-def asked_of(jobs, platform):
+def requests_of(jobs, platform):
     return {r: np.array([jobs.kinds[k].request.get(r, 0) for k in jobs.kind]) for r in platform.resources}
 
 
 def test_rectangles_by_hand():
-    """A fills both nodes of four cores; then b holds half of the first beside c, and d half of the small node."""
+    """Job 0 fills both nodes of four cores; then jobs 1 and 2 use half of the first node each, job 3 half of the small one."""
     kinds = [Kind(request={"cores": 4}), Kind(request={"cores": 2}), Kind(request={"cores": 1})]
     rows = [
         (0, 0, 10, 2, [(0, 1, 1)]),
@@ -202,7 +202,7 @@ def test_rectangles_by_hand():
         (0, 5, 5, 1, [(2, 2, 1)]),
     ]
     jobs = jobs_of(rows, kinds, [0, 1, 1, 2, 2])
-    assert rectangles(jobs, TWO, asked_of(jobs, TWO)) == [
+    assert rectangles(jobs, TWO, requests_of(jobs, TWO)) == [
         (0, 0, 10, 0, 2),
         (1, 10, 20, 0, 0.5),
         (2, 12, 20, 0.5, 1),
@@ -211,16 +211,16 @@ def test_rectangles_by_hand():
 
 
 def test_jobs_that_hold_more_than_a_node_together_are_flatter():
-    """One holds all the memory, the other half the cores, at once: two thirds and one third of the row."""
+    """At the same time one job uses all the memory, the other half the cores: two thirds and one third of the row."""
     kinds = [Kind(request={"memory": 8}), Kind(request={"cores": 2})]
     jobs = jobs_of([(0, 0, 9, 1, [(0, 0, 1)]), (0, 3, 9, 1, [(0, 0, 1)])], kinds, [0, 1])
-    first, second = rectangles(jobs, TWO, asked_of(jobs, TWO))
+    first, second = rectangles(jobs, TWO, requests_of(jobs, TWO))
     assert (first.top, first.bottom, second.bottom) == (0, pytest.approx(2 / 3), pytest.approx(1))
 
 
 @st.composite
 def crowds(draw):
-    """Jobs at any time on any nodes, also more than a node holds."""
+    """Jobs at random times on random nodes; together they may need more than a node has."""
     kinds = [Kind(request={"cores": c, "memory": m}) for c in (1, 2, 4) for m in (0, 4)]
     rows = []
     for _ in range(draw(st.integers(1, 10))):
@@ -234,7 +234,7 @@ def crowds(draw):
 @given(crowds())
 @settings(max_examples=200, deadline=None)
 def test_rectangles_never_overlap_and_show_every_job_on_its_nodes(jobs):
-    found = rectangles(jobs, TWO, asked_of(jobs, TWO))
+    found = rectangles(jobs, TWO, requests_of(jobs, TWO))
     for k, one in enumerate(found):
         for other in found[k + 1 :]:
             apart = one.bottom <= other.top + 1e-6 or other.bottom <= one.top + 1e-6
@@ -248,18 +248,18 @@ def test_rectangles_never_overlap_and_show_every_job_on_its_nodes(jobs):
 @given(crowds(), st.integers(1, 3), st.integers(1, 7))
 @settings(max_examples=200, deadline=None)
 def test_shares_of_cells_are_those_of_a_sum_over_nodes_and_seconds(jobs, each, columns):
-    """Against a grid of single nodes and of 1/60 s, on which all edges of 1 to 7 cells in 14 s lie."""
+    """Compare with a grid of single nodes and 1/60 s, which contains all edges of 1 to 7 cells in 14 s."""
     begin, end, fine = 0, 14, 60
     rows = -(-3 // each)
-    asked = asked_of(jobs, TWO)
+    requests = requests_of(jobs, TWO)
     category = np.arange(len(jobs)) % 2
-    found = shares(jobs, TWO, asked, category, 2, (rows, columns), each, begin, end)
+    found = shares(jobs, TWO, requests, category, 2, (rows, columns), each, begin, end)
     capacity = np.array(list(TWO.capacity.values()), float)
     grid = np.zeros((2, 3, end * fine))
     for j in range(len(jobs)):
         low, high, units = (int(a[j]) for a in jobs.placement[1:])
         with np.errstate(divide="ignore", invalid="ignore"):
-            parts = [units * asked[r][j] / capacity[low, k] for k, r in enumerate(TWO.resources) if capacity[low, k]]
+            parts = [units * requests[r][j] / capacity[low, k] for k, r in enumerate(TWO.resources) if capacity[low, k]]
         share = min(max(parts), 1) or 1
         grid[category[j], low : high + 1, jobs.start[j] * fine : min(jobs.end[j], end) * fine] += share
     for row in range(rows):
@@ -279,7 +279,7 @@ def test_means_of_a_curve_are_those_of_its_seconds(steps):
     assert means(times, values.astype(float), np.array(edges, float)) == pytest.approx(expected)
 
 
-def test_large_machines_are_drawn_as_cells_and_the_caption_says_so():
+def test_large_machines_are_drawn_as_cells_with_a_note():
     platform = Platform([NodeGroup("n", 1000, {"cores": 1})])
     jobs = jobs_of([(0, 0, 7200, 1000, [(0, 999, 1)]), (0, 7200, 9000, 500, [(0, 499, 1)])])
     picture = chart(Frame(platform, 0, 9000, 1), jobs, np.zeros(2, np.int64), ["#ff0000"], "large")
@@ -292,7 +292,7 @@ def test_large_machines_are_drawn_as_cells_and_the_caption_says_so():
 
 
 def shown(platform, jobs=None):
-    """The chart of a platform, of one job on its first node."""
+    """Return the chart of a platform, by default with one job on its first node."""
     jobs = jobs or jobs_of([(0, 0, 7200, 1, [(0, 0, 1)])])
     return chart(Frame(platform, 0, 7200, 1), jobs, np.zeros(len(jobs), np.int64), ["#ff0000"], "a").svg
 
@@ -319,7 +319,7 @@ def test_a_day_without_requests_has_no_curves_of_use():
     jobs = jobs_of([(0, 0, 10, 1, [(0, 0, 1)])], [Kind()])
     picture = chart(Frame(TWO, 0, 10, 0), jobs, np.zeros(1, np.int64), ["#ff0000"], "bare")
     assert "no curves of use" in picture.notes[-1]
-    assert "in use, of" not in picture.svg
+    assert "in use (capacity" not in picture.svg
 
 
 def failing(bench, *arguments):
@@ -330,7 +330,9 @@ def failing(bench, *arguments):
 
 
 def test_without_replays_it_says_where_they_come_from(bench, tmp_path):
-    assert "no replays among its records; bench simulate" in failing(bench, "plot", tmp_path)
+    assert "no replays among its records, and no runs of an eviction or profit problem" in failing(
+        bench, "plot", tmp_path
+    )
     assert "there is no such folder" in failing(bench, "plot", tmp_path / "nowhere")
 
 
@@ -348,12 +350,12 @@ def test_what_cannot_be_used_is_named(bench, copied):
     err = failing(bench, "plot", copied)
     assert str(csv) in err and "run it again" in err
     csv.write_text(whole)
-    assert "expected is queue, user or length" in failing(bench, "plot", copied, "--colour", "size")
+    assert "expected queue, user or length" in failing(bench, "plot", copied, "--colour", "size")
     assert "there is no folder" in failing(bench, "plot", copied, "--out", copied / "no" / "page.html")
     next(copied.glob("easy-r.*.json")).write_text(
         '{"key": 1, "instance": 2, "method": 3, "status": 4, "schedule": 5, "replay": {}}'
     )
-    assert "not of this version of the bench" in failing(bench, "plot", copied)
+    assert "of this version of the bench" in failing(bench, "plot", copied)
     next(copied.glob("easy-r.*.json")).write_text("{")
     assert "not JSON" in failing(bench, "plot", copied)
 

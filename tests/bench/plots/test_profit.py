@@ -1,20 +1,21 @@
-"""The page of profit problems: what is drawn, of which runs, on which axes."""
+"""The page of profit problems: which runs are drawn, and the ranges of the axes."""
 
 import re
 
 import pytest
-from schedlab.bench.plots.profit import Axis, axis_of, chosen, drawn_of, incumbents, limits, pues, total_pue
+from schedlab.bench.plots.profit import chosen, drawn_of, incumbents, limits
+from schedlab.bench.plots.profit_curves import Axis, axis_of, pues, total_pue
 from schedlab.bench.records.store import files, read
-from schedlab.bench.tables.profit import sorted_out
+from schedlab.bench.tables.profit import extract_profits
 
 OWN = "air,summer,cheap"
 
 
 @pytest.fixture(scope="module")
-def boards(profit_results):
-    """A board by scenario."""
-    found = sorted_out(map(read, files(profit_results)))[0]
-    return {board.records[0]["view"]["scenario"]: board for _, board in found}
+def scenarios(profit_results):
+    """The results by scenario."""
+    found = extract_profits(map(read, files(profit_results)))[0]
+    return {results.records[0]["view"]["scenario"]: results for _, results in found}
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +28,14 @@ def page(profit_results, tmp_path_factory):
 
 
 class TestChoice:
-    def test_by_default_the_best_search_beside_the_best_rule(self, boards):
-        assert [r["method"] for r in chosen(boards[OWN], [])] == ["lns", "rule:est"]
+    def test_by_default_the_best_search_beside_the_best_rule(self, scenarios):
+        assert [r["method"] for r in chosen(scenarios[OWN], [])] == ["lns", "rule:est"]
 
-    def test_the_methods_that_are_asked_for(self, boards):
-        assert [r["method"] for r in chosen(boards[OWN], ["rule:wt", "lns"])] == ["rule:wt", "lns"]
+    def test_the_methods_that_are_given(self, scenarios):
+        assert [r["method"] for r in chosen(scenarios[OWN], ["rule:wt", "lns"])] == ["rule:wt", "lns"]
 
-    def test_a_bound_is_not_drawn_and_of_seeds_the_best_is(self, boards):
-        rows = {row.method: row for row in boards[OWN].rows}
+    def test_a_bound_is_not_drawn_and_of_seeds_the_best_is(self, scenarios):
+        rows = {row.method: row for row in scenarios[OWN].rows}
         assert drawn_of(rows["highs:fluid"]) is None
         lns = rows["lns"].records[0]
         better = lns | {"seed": 2, "objective": lns["objective"] + 1}
@@ -44,8 +45,8 @@ class TestChoice:
 
 
 class TestCurves:
-    def test_the_pue_of_segments_is_that_of_the_account(self, boards):
-        for r in (r for board in boards.values() for r in board.records if r.get("operation")):
+    def test_the_pue_of_segments_is_that_of_the_account(self, scenarios):
+        for r in (r for results in scenarios.values() for r in results.records if r.get("operation")):
             assert total_pue(r["operation"]) == pytest.approx(r["account"]["horizon"]["pue"], rel=1e-4)
             assert all(p is None or p >= 1 for p in pues(r["operation"]))
 
@@ -55,8 +56,8 @@ class TestCurves:
         assert total_pue(idle) == pytest.approx(1.1)
         assert total_pue(idle | {"until": 10}) is None
 
-    def test_the_axes_hold_all_curves(self, boards):
-        several = [r["operation"] for r in chosen(boards[OWN], ["lns", "rule:wt"])]
+    def test_the_axes_hold_all_curves(self, scenarios):
+        several = [r["operation"] for r in chosen(scenarios[OWN], ["lns", "rule:wt"])]
         axis = axis_of(several)
         assert axis.end == max(c["end"] for c in several) and axis.begin == 0
         for c in several:
@@ -87,16 +88,24 @@ class TestPage:
             "centre, hybrid,winter,expensive, 1 thread",
         ]
         assert page.count("<svg ") == 8
-        for said in ("power, W", "temperature, °C", "PUE of each segment", "cores in use", "days", "work", "cooling"):
-            assert said in page
-        for said in (
+        for text in (
+            "power, W",
+            "temperature, °C",
+            "PUE of each segment",
+            "cores in use",
+            "days",
+            "jobs (IT)",
+            "cooling",
+        ):
+            assert text in page
+        for text in (
             "Profit over time",
-            "better than the best rule by, %",
+            "profit above that of the best rule, %",
             "best bound",
             "Day by day",
-            "what the schedules earn",
+            "profits of the schedules",
         ):
-            assert said in page
+            assert text in page
         assert len(re.findall(r"<tr><th>2</th>", page)) == 2  # the second day of each scenario
 
     def test_the_same_records_give_the_same_page(self, bench, profit_results, page, tmp_path):

@@ -10,7 +10,7 @@ from schedlab.bench.runs.run import RunTask
 from schedlab.bench.runs.runner import supervise
 from schedlab.bench.runs.selection import Run, RunRequest
 from schedlab.bench.runs.view import View
-from schedlab.bench.tables.methods import boards, status
+from schedlab.bench.tables.methods import group_by_view, status
 from schedlab.heuristics import multi_search
 from schedlab.heuristics.registry import warm_up_for
 from schedlab.instances import load
@@ -79,8 +79,8 @@ def test_a_run_that_is_broken_off_keeps_its_best_schedule_and_the_cause(broken_o
     assert record["objective"] == pytest.approx(best, rel=1e-9) == record["incumbents"][-1]["objective"]
     assert problem.verify(problem.read(record["schedule"])) == []
     assert word in record["message"] and "its best schedule is kept" in record["message"]
-    ((_, board),) = boards([record])
-    assert str(status(board.rows[0])) == cause and board.best is not None
+    ((_, results),) = group_by_view([record])
+    assert str(status(results.rows[0])) == cause and results.best is not None
     assert failed(record) is (cause == "crash")
 
 

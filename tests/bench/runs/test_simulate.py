@@ -211,7 +211,7 @@ def test_an_instance_is_replayed_beside_the_offline_methods_that_it_is_measured_
     day = ["run", "eurora_99", "--first", "12", "--methods", "easy,fcfs,multi-search", "--durations", "runtime"]
     code, out, _ = bench(*day, "--out", here / "day")
     assert code == 0 and "replay of the day, first 12" in out and "regret" in out
-    assert "best offline schedule, every duration known" in out and "by multi-search, verified" in out
+    assert "best offline schedule, every runtime known in advance" in out and "by multi-search, verified" in out
     easy = next(read(p) for p in (here / "day").glob("easy.*.json"))
     problem = View(first=12, durations="runtime").of(load("eurora_99"))
     schedule = sl.Schedule.from_json(easy["schedule"])

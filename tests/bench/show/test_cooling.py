@@ -25,8 +25,8 @@ def test_a_shipped_table_is_shown_with_what_it_assumes(bench) -> None:
     assert "Given: 0.128 P - 180 W at 10 degrees" in out
     pues = re.search(r"PUE at IT kW +(.*)\n(?:.*\n)*? +15 degrees +(.*)\n", out)
     assert pues is not None
-    told = dict(zip(pues[1].split(), pues[2].split(), strict=True))
-    assert told["60"] == f"{cooling('air').pue(60_000, 15):.4f}" == "1.4154"
+    expected = dict(zip(pues[1].split(), pues[2].split(), strict=True))
+    assert expected["60"] == f"{cooling('air').pue(60_000, 15):.4f}" == "1.4154"
     assert "cooling kW at IT kW" in out
 
 
@@ -58,23 +58,23 @@ def test_the_picture_has_a_line_per_temperature_and_is_the_same_each_time(bench)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["hybird"], "there is no cooling 'hybird'"),
         (["none.csv"], "there is no cooling 'none.csv': neither a file"),
         (["bad.csv"], "bad.csv, line 2, pue: expected at least 1, found 0.5"),
-        (["air", "--plot", "air.gif"], "--plot air.gif: expected is a file that ends in .svg, .png, .pdf"),
+        (["air", "--plot", "air.gif"], "--plot air.gif: expected a file name that ends in .svg, .png, .pdf"),
         (["air", "--plot", "none/air.svg"], "--plot none/air.svg: cannot be written"),
         (["eurora_99", "--plot", "x.svg"], "of eurora_99 there is no picture"),
         (["eurora_98"], "did you mean eurora_99"),
     ],
 )
-def test_a_wrong_use_of_show(bench, arguments: list[str], told: str) -> None:
+def test_a_wrong_use_of_show(bench, arguments: list[str], expected: str) -> None:
     Path("bad.csv").write_text("temperature_c,it_power_w,pue\n10,1000,0.5\n")
     code, _, err = bench("show", *arguments)
     assert code == 2
     assert err.startswith("error: ")
-    assert told in err
+    assert expected in err
 
 
 def test_without_matplotlib_the_picture_says_what_to_install(bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ def test_a_window_of_weather_becomes_a_plain_file(bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["station.csv", "--window", "08-01:7d"], "08-01 is not in the file; it has the days from 07-15 to 07-16"),
         (["station.csv", "--window", "July"], "expected month-day:days, such as 07-15:7d"),
@@ -106,12 +106,12 @@ def test_a_window_of_weather_becomes_a_plain_file(bench) -> None:
         (["station.csv", "--nodes", "3"], "No such option: --nodes"),
     ],
 )
-def test_a_wrong_use_of_import_weather_writes_nothing(bench, arguments: list[str], told: str) -> None:
+def test_a_wrong_use_of_import_weather_writes_nothing(bench, arguments: list[str], expected: str) -> None:
     Path("station.csv").write_text(HOURS)
     Path("gap.csv").write_text("\n".join(HOURS.splitlines()[:3]) + "\n7,15,3,20\n")
     code, out, err = bench("import", "weather", *arguments, "--out", "out.csv")
     assert (code, out) == (2, "")
-    assert told in err
+    assert expected in err
     assert not Path("out.csv").exists()
 
 

@@ -1,4 +1,4 @@
-"""The benchmark of replays: its trace, what it says without AccaSim, what a command costs."""
+"""The benchmark of replays: its trace, its output without AccaSim, the cost of a command."""
 
 import io
 import subprocess
@@ -23,7 +23,7 @@ def test_the_trace_is_the_same_every_time_and_fits_the_machine(tmp_path):
     assert (jobs.units * jobs.runtime).sum() / (64 * span) == pytest.approx(0.8, rel=0.01)
 
 
-def test_without_a_network_the_reason_is_told_and_ours_still_stands(tmp_path, monkeypatch):
+def test_without_a_network_the_reason_is_printed_and_schedlab_is_still_measured(tmp_path, monkeypatch):
     def refused(command, **options):
         raise subprocess.CalledProcessError(1, command, "", "ERROR: no index within reach\n")
 

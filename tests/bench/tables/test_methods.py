@@ -7,7 +7,7 @@ from rich.console import Console
 from schedlab.bench.records.record import failed, plain, record, times
 from schedlab.bench.runs.defaults import NOON
 from schedlab.bench.runs.selection import Run
-from schedlab.bench.tables.methods import ViewResults, boards
+from schedlab.bench.tables.methods import ViewResults, group_by_view
 from schedlab.bench.tables.report import show
 
 
@@ -43,9 +43,9 @@ RECORDS = [
 ]
 
 
-def printed(records, width=120):
+def printed(records, width=120, explain=False):
     console = Console(file=io.StringIO(), width=width)
-    wrong = show(console, records)
+    wrong = show(console, records, explain)
     return console.file.getvalue(), wrong
 
 
@@ -53,7 +53,7 @@ def row(text, method):
     return next(line for line in text.splitlines() if method in line.split())
 
 
-def test_the_table_says_of_each_method_what_came_of_it():
+def test_the_table_shows_the_result_of_each_method():
     text, wrong = printed(RECORDS)
     assert wrong == []
     assert "eurora_700, at 12:00, first 100, 1 thread" in text
@@ -80,6 +80,14 @@ def test_no_line_of_a_table_is_wider_than_the_terminal(width):
     assert "19.500" in text and "10.0%" in text
 
 
+def test_the_columns_are_explained_only_with_explain():
+    short, full = (" ".join(printed(RECORDS, explain=explain)[0].split()) for explain in (False, True))
+    assert "*: the best objective. --explain says what each column means. best schedule" in short
+    assert "build/lower/solve s: seconds for" not in short
+    assert "*: the best objective. status: how the run ended" in full and "build/lower/solve s: seconds for" in full
+    assert "--explain" not in full
+
+
 def test_several_seeds_are_one_row_with_mean_least_and_greatest():
     records = [made("cpsat:pool", v, 15.0, seed=s) for s, v in enumerate((20.0, 21.0, 25.0), 1)]
     text, _ = printed([*records, made("multi-search", 21.9)])
@@ -92,11 +100,11 @@ def test_several_seeds_are_one_row_with_mean_least_and_greatest():
 
 
 def test_where_more_is_better_the_greatest_objective_is_the_best():
-    board = ViewResults([made("a:x", 5.0, 9.0, sense="maximize"), made("b:x", 7.0, 8.0, sense="maximize")])
-    assert (board.best.method, board.bound["bound"], board.schedule["objective"]) == ("b:x", 8.0, 7.0)
+    results = ViewResults([made("a:x", 5.0, 9.0, sense="maximize"), made("b:x", 7.0, 8.0, sense="maximize")])
+    assert (results.best.method, results.bound["bound"], results.schedule["objective"]) == ("b:x", 8.0, 7.0)
 
 
-def test_a_bound_that_a_verified_schedule_refutes_is_told():
+def test_a_bound_that_a_verified_schedule_refutes_is_reported():
     text, wrong = printed([made("cpsat:pool", 20.0, 22.0), made("multi-search", 21.0)])
     assert len(wrong) == 1 and "refuted" in " ".join(text.split())
 
@@ -104,15 +112,15 @@ def test_a_bound_that_a_verified_schedule_refutes_is_told():
 def test_a_schedule_that_does_not_hold_never_wins():
     bad = made("cpsat:pool", 1.0, status="error", verified=False)
     assert failed(bad)
-    board = ViewResults([bad, made("multi-search", 21.0)])
-    assert board.best.method == "multi-search"
+    results = ViewResults([bad, made("multi-search", 21.0)])
+    assert results.best.method == "multi-search"
     assert "NO" in row(printed([bad])[0], "cpsat:pool")
 
 
 def test_records_of_different_views_and_threads_are_different_tables():
     whole = {**made("multi-search", 3.0), "view": {**made("x")["view"], "at": None, "first": None}}
     four = {**made("multi-search", 3.0), "threads": 4}
-    titles = [title for title, _ in boards([made("multi-search", 2.0), whole, four])]
+    titles = [title for title, _ in group_by_view([made("multi-search", 2.0), whole, four])]
     assert len(titles) == 3 and "the whole instance" in titles[1] and "4 threads" in titles[2]
 
 

@@ -1,4 +1,4 @@
-"""The table of the dispatchers, of a fixed set of records; the progress of a replay."""
+"""The table of the dispatchers for a fixed set of records; the progress of a replay."""
 
 import io
 
@@ -11,7 +11,7 @@ from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables.replays.columns import columns_of
 from schedlab.bench.tables.replays.figures import all_figures
-from schedlab.bench.tables.replays.report import sorted_out
+from schedlab.bench.tables.replays.report import extract_replays
 from schedlab.bench.tables.report import show
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.registry import PREDICTED_BY
@@ -83,9 +83,9 @@ RECORDS = [
 ]
 
 
-def printed(records, width=120):
+def printed(records, width=120, explain=False):
     console = Console(file=io.StringIO(), width=width)
-    wrong = show(console, records)
+    wrong = show(console, records, explain)
     return console.file.getvalue(), wrong
 
 
@@ -106,14 +106,14 @@ def test_each_dispatcher_has_a_line_and_the_best_of_each_column_is_marked():
     ]  # fmt: skip
 
 
-def test_below_the_table_stand_the_clairvoyant_the_solver_and_what_the_trace_lacks():
+def test_below_the_table_are_the_offline_schedule_the_solver_and_the_notes_on_the_trace():
     text = " ".join(printed(RECORDS)[0].split())
-    assert "best offline schedule, every duration known: 16.000 by multi-search, verified" in text
+    assert "best offline schedule, every runtime known in advance: 16.000 by multi-search, verified" in text
     assert "best true bound: 12.000 by highs:pool@1800s..100000s-energy" in text
     assert (
-        "hcp3-d@cpsat: of 200 calls that reached the solver 50% proven optimal, 30% cut by the limit, 20% ended without "
-        "gain, 60% with the warm start itself, mean gain 1.23%, p99 0.22 s; against starvation jobs went first 7 times"
-        in text
+        "hcp3-d@cpsat: of 200 calls that used the solver, 50% proven optimal, 30% stopped by the limit, 20% stopped without "
+        "further gain, 60% kept the warm start, mean gain 1.23%, 99th percentile 0.22 s; jobs put first against starvation: "
+        "7 times" in text
     )
     assert "easy-d, hcp3-d@cpsat: the log has no names" in text
     assert "the whole instance" not in text  # the offline runs of the same jobs have no table of their own
@@ -121,31 +121,40 @@ def test_below_the_table_stand_the_clairvoyant_the_solver_and_what_the_trace_lac
 
 @pytest.mark.parametrize("width", [80, 100, 110, 120])
 def test_no_line_is_wider_than_the_terminal(width):
-    text, _ = printed(RECORDS, width)
-    assert max(map(len, text.splitlines())) <= width and "…" not in text
+    for explain in (False, True):
+        text, _ = printed(RECORDS, width, explain)
+        assert max(map(len, text.splitlines())) <= width and "…" not in text
     assert "2,000*" in text and "25.0%" in text and ("500/200" in text) is (width >= 110)
-    told = " ".join(text.split())
-    assert ("Not shown for lack of room: calls: made/solver/opt/cut" in told) is (width < 110)
-    assert "late: waited longer" in told if width > 100 else "the records have them" in told
+    words = " ".join(text.split())
+    assert ("Not shown, as the terminal is too narrow: calls: made/solver/opt/cut" in words) is (width < 110)
+    assert "late: jobs that waited longer" in words if width > 100 else "bench plot shows them" in words
 
 
-def test_every_column_has_a_meaning_below_and_only_those_that_are_shown():
-    board = sorted_out(RECORDS)[0][0][1]
-    columns = columns_of(board)
+def test_with_explain_the_meaning_of_every_column_that_is_shown_is_below():
+    results = extract_replays(RECORDS)[0][0][1]
+    columns = columns_of(results)
     assert [c.name for c in columns] == [
         "mean wait s", "max wait s", "mean slowdown", "bounded slowdown", "WQT", "late jobs", "cores used",
         "calls: made/solver/opt/cut", "ms a call: mean/p99/max", "regret", "gap to bound",
     ]  # fmt: skip
-    assert [c.name for c in columns if not c.meaning] == ["max wait s"]  # it stands beside the mean
-    text = " ".join(printed(RECORDS, 120)[0].split())
+    assert [c.name for c in columns if not c.meaning] == ["max wait s"]  # explained by the column beside it
+    text = " ".join(printed(RECORDS, 120, explain=True)[0].split())
     assert all(c.meaning in text for c in columns)
-    narrow = " ".join(printed(RECORDS, 80)[0].split())
-    assert "calls: decisions made" not in narrow and "wait: from submission to start" in narrow
+    narrow = " ".join(printed(RECORDS, 80, explain=True)[0].split())
+    assert "calls: decisions made" not in narrow and "wait: time from submission to start" in narrow
 
 
-def test_how_well_durations_were_predicted_stands_below_by_predictor():
+def test_without_explain_one_line_names_the_option():
+    text = " ".join(printed(RECORDS)[0].split())
+    assert "*: the best of its column. --explain says what each column means." in text
+    assert text.count("--explain") == 2  # below the dispatchers and below the predictions
+    assert not any(c.meaning in text for c in columns_of(extract_replays(RECORDS)[0][0][1]) if c.meaning)
+    assert "too short: share" not in text and "--explain" not in printed(RECORDS, explain=True)[0]
+
+
+def test_the_accuracy_of_predictions_is_below_by_predictor():
     better = made("easy-d", 25.0, 2500.0, 30.0, accuracy_mae=600.0, accuracy_over=0.55)
-    text = " ".join(printed([RECORDS[0], made("sjf", 41.0, 1.0, 2.0), better, RECORDS[2]])[0].split())
+    text = " ".join(printed([RECORDS[0], made("sjf", 41.0, 1.0, 2.0), better, RECORDS[2]], explain=True)[0].split())
     assert "walltime 1,800 25.0% 60.0% 40.0% 0.10/0.50/0.90/1.00/25 fcfs, sjf" in text
     assert "data-driven 600 25.0% 55.0% 40.0% 0.10/0.50/0.90/1.00/25 easy-d" in text
     assert "data-driven 1,800 25.0% 60.0% 40.0% 0.10/0.50/0.90/1.00/25 hcp3-d@cpsat" in text
@@ -158,9 +167,9 @@ def test_a_replay_that_failed_predicts_nothing():
 
 
 def test_all_figures_of_a_replay_are_in_the_grids():
-    """Whatever a replay is measured by is printed somewhere: each figure is given a value that nothing else has."""
+    """Every metric of a replay is printed somewhere: each gets a value that no other has."""
     jobs = simulate("eurora_99", dispatcher="easy").metrics.as_dict()
-    twice_told = {n for n in jobs if n.startswith(("accuracy", "not_started")) or n == "jobs"}
+    shown_elsewhere = {n for n in jobs if n.startswith(("accuracy", "not_started")) or n == "jobs"}
     parts = {
         n for n in jobs if n[:5] in ("short", "mediu", "long_") and n.split("_")[-1] in ("std", "median", "p95", "p99")
     }
@@ -168,9 +177,9 @@ def test_all_figures_of_a_replay_are_in_the_grids():
     marked = {name: 1000.0 + k for k, name in enumerate(jobs)}
     found = made("easy", 1.0, 1.0, 1.0)
     found["metrics"] = marked
-    board = sorted_out([found])[0][0][1]
-    cells = {c for grid in all_figures(board) for line in grid.rows for cell in line for c in cell.split("/")}
-    for name in jobs.keys() - twice_told - parts:
+    results = extract_replays([found])[0][0][1]
+    cells = {c for grid in all_figures(results) for line in grid.rows for cell in line for c in cell.split("/")}
+    for name in jobs.keys() - shown_elsewhere - parts:
         v = marked[name]
         hours = {f"{v / 3600:,.1f}"} if name == "makespan" else set()
         forms = {f"{v:,.0f}", f"{v:.0f}", f"{1000 * v:,.0f}", f"{100 * v:.1f}%", f"{100 * v:.2f}%"} | hours
@@ -187,7 +196,7 @@ def test_seeds_are_means_and_a_run_that_failed_says_why_and_never_wins():
     assert "3 of 700 jobs had started" in text
 
 
-def test_what_the_real_machine_did_stands_beside_and_is_never_marked():
+def test_the_recorded_schedule_has_a_row_that_is_never_marked():
     real = {"wait_mean": 1.0, "wait_max": 2.0, "slowdown_mean": 1.0, "WQT": 0.5, "NL": 0}
     text, _ = printed([made("fcfs", 9.0, 900.0, 9.0, recorded=real), made("easy", 8.0, 800.0, 8.0, recorded=real)])
     line = row(text, "as recorded")
@@ -195,35 +204,35 @@ def test_what_the_real_machine_did_stands_beside_and_is_never_marked():
     assert "800*" in row(text, "easy")
 
 
-def test_a_bound_that_a_verified_replay_refutes_is_told():
+def test_a_bound_that_a_verified_replay_refutes_is_reported():
     text, wrong = printed([*RECORDS[:3], offline("highs:pool@1800s-relax", None, 21.0)])
     assert len(wrong) == 1 and "refuted" in " ".join(text.split())
 
 
 def test_other_machines_loads_and_contents_are_other_tables():
     loaded = made("fcfs", 50.0, 1.0, 1.0, replay=ReplaySettings(load=1.2), offline=False)
-    boards, left = sorted_out([*RECORDS, loaded, offline("multi-search", 1.0, None, content="other")])
-    assert [title for title, _ in boards] == [
+    groups, left = extract_replays([*RECORDS, loaded, offline("multi-search", 1.0, None, content="other")])
+    assert [title for title, _ in groups] == [
         "eurora_700, replay of the day, 0.2 s a decision",
         "eurora_700, replay of the day, load 1.2",
     ]
-    assert [len(b.offline) for _, b in boards] == [2, 0] and [r["content"] for r in left] == ["other"]
+    assert [len(b.offline) for _, b in groups] == [2, 0] and [r["content"] for r in left] == ["other"]
 
 
 RUN = Run("log", "log.swf", "c", "easy", view=DAY, replay=ReplaySettings(trace=True).for_policies)
 
 
-def told(done, seconds):
+def progress_event(done, seconds):
     return {"event": "progress", "done": done, "total": 5000, "seconds": seconds}
 
 
-def test_plain_lines_tell_rate_and_time_left_every_ten_seconds():
+def test_plain_lines_have_rate_and_time_left_every_ten_seconds():
     console = Console(file=io.StringIO(), width=120)
     lines = Lines([RUN], console)
     for seconds in range(1, 31):
-        lines.progress(RUN, told(100 * seconds, float(seconds)))
-    said = console.file.getvalue().splitlines()
-    assert [line.partition("seed 1: ")[2] for line in said] == [
+        lines.progress(RUN, progress_event(100 * seconds, float(seconds)))
+    lines_printed = console.file.getvalue().splitlines()
+    assert [line.partition("seed 1: ")[2] for line in lines_printed] == [
         "1,000 of 5,000 jobs, 100 jobs/s, 0:00:40 left",
         "2,000 of 5,000 jobs, 100 jobs/s, 0:00:30 left",
         "3,000 of 5,000 jobs, 100 jobs/s, 0:00:20 left",
@@ -234,6 +243,6 @@ def test_the_bar_of_a_replay_is_that_of_its_jobs():
     live = LiveDisplay([RUN], Console(file=io.StringIO(), width=120, force_terminal=True))
     with live:
         live.begun(RUN)
-        live.progress(RUN, told(2500, 5.0))
+        live.progress(RUN, progress_event(2500, 5.0))
         task = next(t for t in live.bars.tasks if t.id == live.tasks[RUN.key])
         assert (task.completed, task.total) == (2500, 5000) and "500 jobs/s, 0:00:05 left" in task.fields["news"]

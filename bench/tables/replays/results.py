@@ -1,4 +1,4 @@
-"""The replays of one workload under several dispatchers, beside the clairvoyant: what the tables are made of."""
+"""The replays of one workload under several dispatchers, with the offline runs on the same jobs: data of the tables."""
 
 from __future__ import annotations
 
@@ -16,42 +16,52 @@ from ...runs.view import View, replay_label
 from ..methods import ViewResults
 
 RECORDED = "as recorded"
-VERDICTS = {
+VERDICTS = {  # short, because the column is narrow
     "timeout": "cut",
     "out of memory": "memory",
     "dispatcher": "error",
     "unavailable": "none",
-}  # to fit a column
+}
 
 
 @dataclass(frozen=True)
 class DispatcherRow:
-    """The replays of one dispatcher, one per seed; figures are means over the seeds, None unless every seed has them."""
+    """The replays of one dispatcher, one per seed, or the schedule that the trace itself recorded.
+
+    Attributes
+    ----------
+    name : str
+        The dispatcher, or "as recorded".
+    records : sequence of Record
+        One record per seed. Figures are means over the seeds, and None unless every seed has them.
+    recorded : mapping
+        The metrics of the recorded schedule, if this row is about it.
+    """
 
     name: str
     records: Sequence[Record] = ()
-    real: Mapping[str, Any] = field(default_factory=dict)  # the metrics of what the real machine did
+    recorded: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
-        """Whether every seed's replay went to its end and holds."""
+        """Whether the replay of every seed reached its end and passed the check."""
         return all(r["verified"] and r["status"] == "feasible" for r in self.records)
 
     def metric(self, name: str) -> float | None:
-        """A figure of ``Metrics.as_dict``."""
+        """Return a figure of ``Metrics.as_dict``, the mean over the seeds."""
         if not self.whole:
             return None
-        values = [m.get(name) for m in ([r["metrics"] for r in self.records] or [self.real])]
+        values = [m.get(name) for m in ([r["metrics"] for r in self.records] or [self.recorded])]
         return None if any(v is None for v in values) else fmean(values)
 
     @property
     def objective(self) -> float | None:
-        """The mean objective."""
+        """The mean objective over the seeds, None unless every seed has one."""
         return fmean([r["objective"] for r in self.records]) if self.records and self.whole else None
 
     @property
     def verdict(self) -> Text:
-        """Whether every schedule holds, or why there is none."""
+        """Whether every schedule passed the check, or why there is none."""
         if not self.records:
             return Text("-")
         causes = [r["cause"] or ("NO" if r["verified"] is False else r["status"]) for r in self.records]
@@ -61,62 +71,62 @@ class DispatcherRow:
 
 @dataclass(frozen=True)
 class ReplayResults:
-    """The replays of one workload, and the offline runs on the same jobs with their true durations."""
+    """The replays of one workload, and the offline runs that knew all its jobs and their runtimes in advance."""
 
     records: Sequence[Record]
     offline: Sequence[Record] = ()
 
     @cached_property
-    def lines(self) -> list[DispatcherRow]:
-        """A line per dispatcher, in their order, then what the real machine did if the trace knows it."""
+    def rows(self) -> list[DispatcherRow]:
+        """One row per dispatcher in the order of the records, then the recorded schedule if the trace has one."""
         found: dict[str, list[Record]] = {}
         for r in self.records:
             found.setdefault(r["method"], []).append(r)
-        real = next((r["simulation"]["recorded"] for r in self.records if "simulation" in r), None)
+        recorded = next((r["simulation"]["recorded"] for r in self.records if "simulation" in r), None)
         return [
             *(DispatcherRow(n, rs) for n, rs in found.items()),
-            *([DispatcherRow(RECORDED, real=real)] if real else []),
+            *([DispatcherRow(RECORDED, recorded=recorded)] if recorded else []),
         ]
 
     @cached_property
     def clairvoyant(self) -> ViewResults:
-        """The offline runs as a board: best schedule, best bound."""
+        """The results of the offline runs, with their best schedule and best bound."""
         return ViewResults(self.offline)
 
     @property
     def contradiction(self) -> str | None:
-        """A bound that a verified schedule refutes."""
+        """The message about a bound that a verified schedule refutes, else None."""
         same = [r for r in self.records if (r.get("simulation") or {}).get("offline")]
         return ViewResults([*self.offline, *same]).contradiction
 
     @property
     def best(self) -> float | None:
-        """The objective of the best offline schedule."""
+        """The objective of the best offline schedule, None if there is none."""
         schedule = self.clairvoyant.schedule
         return None if schedule is None else float(schedule["objective"])
 
     @property
     def bound(self) -> float | None:
-        """The best true bound."""
+        """The best bound that no verified schedule refutes, None if there is none."""
         record = self.clairvoyant.bound
         return None if record is None else float(record["bound"])
 
     @property
     def metrics(self) -> Sequence[str]:
-        """The names of the figures that the replays have."""
+        """The names of the figures in the records of the replays."""
         return next((list(r["metrics"]) for r in self.records if "metrics" in r), [])
 
     @property
     def aim(self) -> str:
-        """The objective of these replays."""
+        """The name of the objective of these replays."""
         known = (r["simulation"]["objective"] for r in self.records if "simulation" in r)
         return str(next(known, "objective"))
 
 
-def sorted_out(records: Iterable[Record]) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
-    """The boards of the replays among some records, each with its title, and the records that belong to none.
+def extract_replays(records: Iterable[Record]) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
+    """Split records into the results of replays, each with its title, and all other records.
 
-    Offline runs on the same jobs, every job taking what it took, belong to the board of their day.
+    An offline run on the same jobs with their true runtimes belongs to the results of the replays of these jobs.
     """
     left: list[Record] = []
     groups: dict[tuple[Any, ...], list[Record]] = {}
@@ -125,12 +135,12 @@ def sorted_out(records: Iterable[Record]) -> tuple[list[tuple[str, ReplayResults
             left.append(r)
             continue
         groups.setdefault((r["content"], View(**r["view"]), ReplaySettings(**r["replay"]).for_policies), []).append(r)
-    boards = []
+    found = []
     for (content, view, _), members in groups.items():
         offline: list[Record] = []
         if any((r.get("simulation") or {}).get("offline") for r in members):
             offline = [r for r in left if r["content"] == content and View(**r["view"]) == view]
             left = [r for r in left if not any(r is o for o in offline)]
         label = max((replay_label(view, ReplaySettings(**r["replay"])) for r in members), key=len)
-        boards.append((f"{members[0]['instance']}, {label}", ReplayResults(members, offline)))
-    return boards, left
+        found.append((f"{members[0]['instance']}, {label}", ReplayResults(members, offline)))
+    return found, left
