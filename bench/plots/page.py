@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files as package_files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from . import eviction as plot_eviction
 from . import profit as plot_profit
 from .charts import Chart, Frame, chart
 from .gantt import HOUR
+from .picture import side_by_side
 from .svg import require_matplotlib
 
 if TYPE_CHECKING:
@@ -73,14 +74,15 @@ class Legend:
 def plot(
     folder: Path, out: Path | None = None, colour: str | None = None, methods: Sequence[str] = ()
 ) -> tuple[Path, int]:
-    """Draw the records of a folder on one HTML page.
+    """Draw the records of a folder on one HTML page, or its replays as one SVG picture.
 
     Parameters
     ----------
     folder : Path
         The folder of the records.
     out : Path, optional
-        The page; by default plot.html in the folder.
+        The page; by default plot.html in the folder. A name that ends in .svg: the Gantt charts and curves of the
+        replays alone, side by side.
     colour : {"queue", "user", "length"}, optional
         What the colour of a job in a Gantt chart shows; length is its runtime. By default the queue if there are several,
         else the length.
@@ -109,7 +111,10 @@ def plot(
         raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
     found, others = _read_replays(folder)
     drawings = [(title, results, drawn) for title, results in found if (drawn := _to_draw(results))]
-    sections = [_section(folder, title, results, drawn, colour) for title, results, drawn in drawings]
+    charts = [_draw(folder, title, results, drawn, colour) for title, results, drawn in drawings]
+    if path.suffix.lower() == ".svg":
+        return _save(path, _picture(path, charts)), sum(len(drawing.charts) for drawing in charts)
+    sections = [_section(title, results, made) for (title, results, _), made in zip(drawings, charts, strict=True)]
     evictions, runs = plot_eviction.sections(others)
     profits, more = plot_profit.sections(others, methods)
     what = "dispatchers side by side" if drawings else "jobs to evict" if evictions else "profits of the schedules"
@@ -121,11 +126,25 @@ def plot(
         )
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
     page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
+    return _save(path, page), sum(len(drawn) for *_, drawn in drawings) + runs + more
+
+
+def _save(path: Path, text: str) -> Path:
     try:
-        write_whole(path, page)
+        write_whole(path, text)
     except OSError as e:
         raise WrongUse(f"--out {path}: cannot be written ({e.strerror})") from e
-    return path, sum(len(drawn) for *_, drawn in drawings) + runs + more
+    return path
+
+
+def _picture(path: Path, charts: Sequence[_Charts]) -> str:
+    """Return the charts of the replays as one SVG document."""
+    found = [(name, made.svg) for drawing in charts for name, _, made in drawing.charts]
+    if not found:
+        raise WrongUse(
+            f"--out {path}: an SVG picture shows replays, and there are none; write a page, such as plot.html"
+        )
+    return side_by_side(found)
 
 
 def _read_replays(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
@@ -149,8 +168,16 @@ def _to_draw(results: ReplayResults) -> list[Record]:
     return [found[row.name] for row in results.rows if row.name in found]
 
 
-def _section(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Record], colour: str | None) -> str:
-    """Return the HTML section of some replays: tables, meaning of the colours, and a card per dispatcher."""
+class _Charts(NamedTuple):
+    """The charts of some replays of the same jobs, on the same axes: (name, record, chart) of each."""
+
+    lead: str
+    legend: Legend
+    charts: list[tuple[str, Record, Chart]]
+
+
+def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Record], colour: str | None) -> _Charts:
+    """Draw one chart per record."""
     replays = [_jobs(folder, record) for record in drawn]
     platform = platform_of(drawn[0]["simulation"]["platform"])
     frame = Frame(
@@ -160,23 +187,29 @@ def _section(folder: Path, title: str, results: ReplayResults, drawn: Sequence[R
         max(_longest(jobs) for jobs in replays),
     )
     legend = legend_of(replays, colour)
-    cards, notes = [], []
+    charts = []
     for record, jobs in zip(drawn, replays, strict=True):
         name = f"{record['method']}, seed {record['seed']}" if _seeds(results, record) > 1 else str(record["method"])
-        picture = chart(frame, jobs, legend.category(jobs), legend.colours, f"{title}: {name}")
-        cards.append(_card(name, record, picture))
-        notes += [note for note in picture.notes if note not in notes]
+        made = chart(frame, jobs, legend.category(jobs), legend.colours, f"{title}: {name}")
+        charts.append((name, record, made))
     resources = ", ".join(f"{platform.total(r):,} {r}{' (MB)' if r == 'memory' else ''}" for r in platform.resources)
     lead = f"{len(replays[0]):,} jobs on {len(platform.nodes):,} nodes with {resources}. All charts have the same axes."
+    return _Charts(lead, legend, charts)
+
+
+def _section(title: str, results: ReplayResults, drawing: _Charts) -> str:
+    """Return the HTML section of some replays: tables, meaning of the colours, and a card per dispatcher."""
+    notes = dict.fromkeys(note for *_, made in drawing.charts for note in made.notes)
+    cards = "".join(_card(*each) for each in drawing.charts)
     return "\n".join(
         [
-            f"<section><h2>{escape(title)}</h2><p>{escape(lead)}</p>",
+            f"<section><h2>{escape(title)}</h2><p>{escape(drawing.lead)}</p>",
             _table(results),
             _list([key_of(columns_of(results)), *(line.plain for line in summary(results))]),
             _grid(predictions(results)),
             f"<details><summary>All figures</summary>{''.join(map(_grid, all_figures(results)))}</details>",
-            _swatches(legend),
-            f'<div class="cards">{"".join(cards)}</div>',
+            _swatches(drawing.legend),
+            f'<div class="cards">{cards}</div>',
             _list(f"{note[0].upper()}{note[1:]}." for note in notes),
             "</section>",
         ]

@@ -364,3 +364,12 @@ def test_the_template_is_part_of_the_package():
     import schedlab.bench
 
     assert (Path(schedlab.bench.plots.__file__).parent / "plot.html").is_file()
+
+
+def test_replays_as_one_picture(bench, results, tmp_path):
+    first, again = tmp_path / "replays.svg", tmp_path / "again.svg"
+    for path in (first, again):
+        assert bench("plot", results, "--out", path).exit_code == 0
+    text = first.read_text()
+    assert text == again.read_text() and ElementTree.fromstring(text).tag.endswith("svg")
+    assert [name for name in ("fcfs", "easy-r") if f">{name}</text>" not in text] == []
