@@ -203,9 +203,9 @@ def _jobs(problem: Dispatch, requests: Ints, horizon: int) -> Jobs:
 
 
 def _kinds(duration: Ints, units: Ints, requests: Ints) -> Ints:
-    """Number the jobs so that similar jobs have the same number.
+    """Give each job the number of its kind; similar jobs are of one kind.
 
-    Durations and units are rounded to steps; the steps become larger until there are at most ``KINDS`` numbers.
+    Durations and units are rounded to steps; the steps become larger until there are at most ``KINDS`` kinds.
     """
     for ratio in (1.0, *RATIOS):
         lengths, widths = (x if ratio == 1.0 else _steps(x, ratio) for x in (duration, units))

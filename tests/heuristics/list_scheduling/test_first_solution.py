@@ -277,13 +277,13 @@ def test_there_are_eleven_criteria_in_two_directions():
 @pytest.mark.parametrize(
     ("order", "says"),
     [
-        ("durations", "near it: duration"),
+        ("durations", "did you mean duration"),
         (["a", "b", "c"], "'d' is missing"),
         (["a", "b", "c", "c"], "'c' more than once"),
         (["a", "b", "c", "x"], "'x', which is not a job"),
     ],
 )
-def test_a_wrong_order_is_told(order, says):
+def test_a_wrong_order_is_rejected(order, says):
     with pytest.raises(UnknownOrder, match=says):
         first_solution(ORDERED, order)
 
