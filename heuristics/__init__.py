@@ -1,4 +1,4 @@
-"""Heuristics that need no solver: list scheduling, multi-search, local searches, rules, evictions; and their compiled kernels."""
+"""Heuristics without a solver: list scheduling, local searches, rules, evictions; and their compiled kernels."""
 
 from .allocation import Allocator, allocate
 from .arrays import Placement

@@ -5,8 +5,8 @@
 3. Place them in the same order without that bound.
 4. Keep the better schedule.
 
-``Allocator.repair`` repeats this with other orders (ties broken by size, area, duration or submit time; by the middle or the
-end of a job) and other node choices, then moves single jobs in the best order (``move_jobs``).
+``Allocator.repair`` repeats this with other orders (ties broken by size, area, duration or submit time; by the middle
+or the end of a job) and other node choices, then moves single jobs in the best order (``move_jobs``).
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ class Allocator:
     def allocate(self, starts: Mapping[str, int]) -> Schedule | None:
         """Return the better of two schedules: with and without the given starts (seconds, by job id) as lower bounds.
 
-        The jobs are placed in the order of the given starts. Returns None if start windows and deadlines make both fail, or
-        if the time limit is reached; the first schedule of all is always finished. The starts are kept for ``repair``.
-        Raises KeyError if a job has no start.
+        The jobs are placed in the order of the given starts. Returns None if start windows and deadlines make both
+        fail, or if the time limit is reached; the first schedule of all is always finished. The starts are kept for
+        ``repair``. Raises KeyError if a job has no start.
         """
         given = np.array([starts[j.id] for j in self.problem.jobs], np.int64)
         order = next(self._orders(given))
@@ -141,7 +141,7 @@ class Allocator:
     def _tries(
         self, scheduler: ListScheduler, order: Ints, given: Ints, clock: Clock, finished: bool = True
     ) -> Iterator[Try]:
-        """Yield both placements, as far as the time allows; ``finished``: a schedule exists, so the clock may stop a placement."""
+        """Yield both placements while time is left; ``finished``: a schedule exists, so the clock may stop them."""
         for bound in (given, None):
             try:
                 placement = scheduler.place(order, bound, clock.stop if finished else None)
@@ -154,7 +154,7 @@ class Allocator:
                 yield Try(scheduler.objective(placement[0]), scheduler, order, placement, bound is not None)
 
     def _orders(self, given: Ints) -> Iterator[Ints]:
-        """Yield orders by start (ties: widest, largest area, shortest, first submitted), by middle, and by end of the jobs."""
+        """Yield orders by start (ties: widest, largest area, shortest, first submitted), by middle, by end."""
         a = self._schedulers[0].arrays
         submit, duration, total = a.costs.submit, a.jobs.duration, a.shares * a.jobs.units
         for tie in (-total, -total * duration, duration, submit):
@@ -202,7 +202,7 @@ def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int 
 
 
 def _choosers(prepared: Arrays) -> Sequence[ListScheduler]:
-    """Return three schedulers, which prefer nodes with little free of scarce resources, of all resources, or the first that fit."""
+    """Return three schedulers: least free of scarce resources first, least free of all first, first nodes first."""
     machine = prepared.machine
     shares = 1 / np.maximum(1, machine.capacity.sum(axis=0))
     worths = (machine.worth, shares, np.zeros_like(machine.worth))

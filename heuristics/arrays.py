@@ -58,7 +58,7 @@ class Arrays:
         return 1 if self.problem.sense == "minimize" else -1
 
     def schedule(self, starts: Ints, nodes: Ints) -> Schedule:
-        """Make a ``Schedule`` of starts (seconds, shape (jobs,)) and nodes (index of a node, shape (units of all jobs,)).
+        """Make a ``Schedule`` of starts in seconds, shape (jobs,), and node indices, shape (units of all jobs,).
 
         Postponed jobs of a profit problem get their starts by ``with_postponed``.
         """
@@ -128,7 +128,8 @@ def arrays(
     power
         Power of each job in watts, by job id. By default the powers that the problem contains, if it has all of them.
     profit
-        Profit of each job in euro per hour, by job id. By default the price of a profit problem times the cores of the job.
+        Profit of each job in euro per hour, by job id. By default the price of a profit problem times the cores of the
+        job.
 
     Raises
     ------

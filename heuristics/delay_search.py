@@ -2,9 +2,9 @@
 
 1. Run multi-search. Keep its best schedule and the order of jobs that made it. All schedules below are list schedules:
    each job of that order starts as early as possible, but not before its bound (at first no job has a bound).
-2. For each job j in that order: let s be its start in the best schedule. Try the bounds s + delay, s + 2 delay, ... up to H
-   for job j. The jobs before j stay where they are; j and the jobs after it are placed anew. A better schedule becomes the
-   best schedule, with the bound of j.
+2. For each job j in that order: let s be its start in the best schedule. Try the bounds s + delay, s + 2 delay, ... up
+   to H for job j. The jobs before j stay where they are; j and the jobs after it are placed anew. A better schedule
+   becomes the best schedule, with the bound of j.
 3. Do the same from the last job back to the first. The jobs before j stay; the jobs after j are placed anew, with the
    bounds that the best schedule gave them.
 4. Repeat step 3 until a whole pass finds nothing better.
@@ -14,8 +14,8 @@ The source leaves some details open. Here:
 - A bound is skipped if the job starts later anyway. The last bound tried is H itself.
 - H is the ``horizon_end`` of a profit problem, and the end of the multi-search schedule of a dispatching problem.
 - The default ``delay`` (the source gives no value) is 1/50 of the time from ``now`` to H. On synthetic profit problems,
-  of 1/200, 1/50, 1/20 and 1/8, 1/50 gained most with 200 jobs in 3 days (30 s), and as much as the best with 1,000 jobs in
-  5 days, where the time limit was reached after the first few jobs.
+  of 1/200, 1/50, 1/20 and 1/8, 1/50 gained most with 200 jobs in 3 days (30 s), and as much as the best with 1,000 jobs
+  in 5 days, where the time limit was reached after the first few jobs.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ class _DelaySearch:
                     yield value
 
     def _try(self, i: int, bound: Ints, spent: float, rest: Floats) -> int:
-        """Place the jobs ``order[i:]`` anew; return the number of placed jobs: all, unless the trial cannot be better."""
+        """Place ``order[i:]`` anew; return the number of placed jobs: all, unless the trial cannot be better."""
         a, (starts, nodes) = self.scheduler.arrays, self._trial
         starts[:], nodes[:] = self.starts, self.nodes
         self._work = _copied(self._before, self._work)
@@ -283,7 +283,7 @@ def _together(costs: Costs, some: float, one: float) -> float:
 
 @compiled
 def _limits(jobs: Jobs, costs: Costs, order: Ints, starts: Ints, bound: Ints, i: int, rest: Floats) -> float:
-    """Return the cost of the jobs ``order[:i]``; set ``rest[k]`` to a lower bound of the cost of the jobs ``order[k:]``."""
+    """Return the cost of ``order[:i]``; set ``rest[k]`` to a lower bound of the cost of ``order[k:]``."""
     n = order.size
     rest[n] = -np.inf if costs.mode == LAST_END else 0.0
     for k in range(n - 1, i, -1):
@@ -316,9 +316,9 @@ def _fill(
 ) -> tuple[Profile, int, float]:
     """Place the jobs ``order[first:last]``, not before their bounds (seconds).
 
-    Returns the profile, the number of placed jobs and their total cost. Stops before a job that has no place, or when the
-    cost plus ``rest`` exceeds ``most`` (not for profits, which are no sum over jobs). The number is -1 if the clock's
-    ``stop`` is set.
+    Returns the profile, the number of placed jobs and their total cost. Stops before a job that has no place, or when
+    the cost plus ``rest`` exceeds ``most`` (not for profits, which are no sum over jobs). The number is -1 if the
+    clock's ``stop`` is set.
     """
     for k in range(first, last):
         if stop[0] != 0:

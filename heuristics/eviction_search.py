@@ -8,8 +8,8 @@ Greedy method (``greedy``):
 Backtracking (``backtracking``): depth-first search over the strategies of all jobs.
 
 1. At depth d, try the strategies keep, kill, app and sys for job d.
-2. Cut off a branch if its checkpoints end after the deadline, if the jobs that are left have too few nodes, or if its loss
-   and time cannot become less than those of the best plan.
+2. Cut off a branch if its checkpoints end after the deadline, if the jobs that are left have too few nodes, or if its
+   loss and time cannot become less than those of the best plan.
 3. If enough nodes are free, the plan that keeps all later jobs is the new best plan.
 """
 
@@ -36,8 +36,8 @@ OnPlan = Callable[[tuple[int, int], EvictionPlan], bool]
 def greedy(problem: Eviction) -> EvictionPlan:
     """Return the greedy plan: checkpoint jobs by falling loss, then kill jobs by rising loss.
 
-    1. By falling loss (ties: in the problem's order), write the faster checkpoint of each job, until one would end after
-       the deadline. Jobs without a checkpoint are skipped.
+    1. By falling loss (ties: in the problem's order), write the faster checkpoint of each job, until one would end
+       after the deadline. Jobs without a checkpoint are skipped.
     2. By rising loss, kill the jobs that are left.
 
     Both steps end as soon as enough nodes are free.
@@ -95,8 +95,8 @@ class Backtracked(NamedTuple):
 def backtracking(problem: Eviction, time_limit: float | None = None, on_incumbent: OnPlan | None = None) -> Backtracked:
     """Search all combinations of strategies, depth first, and return the best plan.
 
-    A branch is cut off if it cannot become better than the best plan, if its checkpoints end too late, or if the jobs that
-    are left have too few nodes. The last condition is not in the paper.
+    A branch is cut off if it cannot become better than the best plan, if its checkpoints end too late, or if the jobs
+    that are left have too few nodes. The last condition is not in the paper.
 
     Parameters
     ----------

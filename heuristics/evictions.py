@@ -1,8 +1,8 @@
 """The dynamic program of the eviction problem [Maurya2020], algorithm 1.
 
-The problem: for each running job choose keep, kill or one of its checkpoints (application or system), so that enough nodes
-become free before the deadline. Minimize the lost work in node-seconds; ties: the checkpoint time. Checkpoints are written
-one after another here.
+The problem: for each running job choose keep, kill or one of its checkpoints (application or system), so that enough
+nodes become free before the deadline. Minimize the lost work in node-seconds; ties: the checkpoint time. Checkpoints
+are written one after another here.
 
 1. Sort the jobs by nodes. best[0, t] = 0 for all deadlines t; best[k, t] = infinity for k > 0 nodes.
 2. For each job with n nodes, loss l and a fastest checkpoint of c steps, replace best[k, t] by the minimum of
@@ -51,7 +51,7 @@ class Deadline(NamedTuple):
 
 @dataclass(frozen=True)
 class TradeOff:
-    """The optimal loss for every number of nodes and every deadline up to the problem's, in whole steps, with the plans.
+    """The optimal loss for every number of nodes and every deadline in whole steps, with the plans.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class TradeOff:
     def deadlines(self, nodes: int | None = None) -> list[Deadline]:
         """Return the optimum for each deadline: 0, one step, two steps, ... up to the problem's deadline.
 
-        ``nodes`` is the number of nodes to free; None: the number that the problem needs. Raises ProblemError if the jobs
-        use fewer nodes.
+        ``nodes`` is the number of nodes to free; None: the number that the problem needs. Raises ProblemError if the
+        jobs use fewer nodes.
         """
         p = self.problem
         loss, steps = self.rows.decode(self._keys(self._row(nodes)))
@@ -223,7 +223,7 @@ class EvictionArrays:
 
 
 def fastest_checkpoint(p: Eviction, c: EvictionCandidate) -> tuple[str, int]:
-    """Return the kind and the steps of a job's fastest checkpoint, "app" if both are equal; more steps than allowed if none."""
+    """Return kind and steps of a job's fastest checkpoint, "app" if equal; more steps than allowed if none."""
     return min(p.checkpoint_steps[c.id].items(), key=lambda kind: kind[1], default=("sys", p.steps + 1))
 
 
@@ -255,8 +255,8 @@ def with_starts(p: Eviction, strategy: dict[str, str]) -> EvictionPlan:
 def trade_off(problem: Eviction) -> TradeOff:
     """Return the optimum for every number of nodes and every deadline, with checkpoints one after another.
 
-    The first call in a process compiles the kernels or loads them from the cache. Among equal plans the result is always
-    the same one.
+    The first call in a process compiles the kernels or loads them from the cache. Among equal plans the result is
+    always the same one.
 
     Parameters
     ----------

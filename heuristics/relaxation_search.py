@@ -1,15 +1,14 @@
-"""Relaxation search: a backend improves the multi-search schedule; nodes of multi-unit jobs are fixed [Bridi2018, 6.7.2], eq. 6.5.
+"""Relaxation search: nodes of multi-unit jobs are fixed, a backend improves the rest [Bridi2018, 6.7.2], eq. 6.5.
 
 1. Run multi-search.
-2. Build one model, if it is small enough (``LARGEST``): jobs of several units keep their nodes, jobs of one unit may use any
-   node, all starts are free. The objective must not become worse. A backend solves it, with the schedule as warm start.
-3. If the model is too large, or its optimum is not proven in half of the remaining time: go through the schedule window by
-   window of time. In each window some jobs that start there and some waiting jobs may move; all other jobs stay
+2. Build one model if it is small enough (``LARGEST``): jobs of several units keep their nodes, jobs of one unit may use
+   any node, all starts are free. A backend looks for a better objective, with the schedule as warm start.
+3. If the model is too large, or its optimum is not proven in half of the remaining time: go through the schedule window
+   by window of time. In each window some jobs that start there and some waiting jobs may move; all other jobs stay
    (``improve_placed``).
 4. Repeat step 3 until a whole round improves nothing or the time limit is reached.
 
-Windows are better than one large model: with CP-SAT and 30 s, one model of 400 jobs on 30 nodes improves almost nothing,
-windows up to 2 %.
+Measured with CP-SAT and 30 s: one model of 400 jobs on 30 nodes improves almost nothing, windows up to 2 %.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from .arrays import Placement, arrays
 from .list_scheduling.multi_search import AFTERWARDS, Improvement, multi_search
 from .neighbourhood_solve import BETTER, improve_placed
 
-# The size of a model is the sum over its units of the nodes that the unit may use ("units x nodes"). CP-SAT keeps a limit
-# of 60 s with 30,000 (1,000 jobs of a profit problem on 60 nodes, 0.5 GB), and overruns it by 100 s with 150,000 (3,000 jobs
-# on 100 nodes, 1.4 GB).
+# The size of a model is the sum over its units of the nodes that the unit may use ("units x nodes"). CP-SAT keeps a
+# limit of 60 s with 30,000 (1,000 jobs of a profit problem on 60 nodes, 0.5 GB), and overruns it by 100 s with 150,000
+# (3,000 jobs on 100 nodes, 1.4 GB).
 LARGEST = 40_000  # largest size of one model of the whole problem
-# Seconds per unit x node until CP-SAT begins to search: 3.5 s for 37,000 of a profit problem, twice that on a busy computer.
+# Seconds per unit x node until CP-SAT begins to search: 3.5 s for 37,000 of a profit problem, 7 s on a busy computer.
 LOWERING = 2e-4
 WINDOW = 1_500  # size of the model of one window; half of it for waiting jobs
 NODES = 40  # nodes that a job of one unit may use in a window, beside its own
@@ -108,7 +107,8 @@ def relaxation_search(
     backend
         Name of the backend.
     time_limit
-        Seconds for the whole search. None: one model is solved to optimality, or windows until a round improves nothing.
+        Seconds for the whole search. None: one model is solved to optimality, or windows until a round improves
+        nothing.
     threads
         Threads of the backend; None: all cores.
     seed
@@ -297,7 +297,7 @@ class _RelaxationSearch:
         return self.stopped or self.left == 0.0
 
     def _each_window(self, size: int, rounds: int) -> Iterator[Window]:
-        """Yield windows of jobs with consecutive starts and some waiting jobs; every other round is shifted by half a window."""
+        """Yield windows of jobs with consecutive starts and some waiting jobs; odd rounds are shifted."""
         starts, flat = self.placement.starts, self.around.flat
         nodes = min(NODES, len(flat.capacity))
         weight = np.where(flat.units == 1, nodes, flat.units)

@@ -2,8 +2,8 @@
 
 1. Sort the jobs by the key of the rule (``RULES``); ties by submit time, then in the problem's order.
 2. Go to the next event: the end of a job, the arrival of a job, or the opening of a start window.
-3. Go through the waiting jobs in the order of step 1. Start each job whose units all fit now (best fit) and whose calendar
-   is open. If a job does not fit, a strict rule ends the step; other rules skip the job.
+3. Go through the waiting jobs in the order of step 1. Start each job whose units all fit now (best fit) and whose
+   calendar is open. If a job does not fit, a strict rule ends the step; other rules skip the job.
 4. Repeat from step 2 until nothing can happen any more.
 
 A rule goes through time, event by event; a first solution goes through the jobs, one by one. The kernels are those of
@@ -32,8 +32,9 @@ from .kernels.profile import Floats, Ints
 
 KEYS = ("est", "wt", "profit")
 RULES: tuple[str, ...] = tuple(key + strictness for key in KEYS for strictness in ("", "-strict"))
-"""``est``: earliest possible start first; ``wt``: shortest duration first; ``profit``: most core-hours per energy first.
-Ties: by submit time, then in the problem's order. A job that does not fit is skipped. With ``-strict`` all later jobs wait for
+"""``est``: earliest possible start first; ``wt``: shortest duration first; ``profit``: most core-hours per energy.
+Ties: by submit time, then in the problem's order. A job that does not fit is skipped. With ``-strict`` all later jobs
+wait for
 it, except when only its calendar (start windows) prevents the start."""
 BATCH = 20_000  # events between two checks for the standstill
 
@@ -133,7 +134,7 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
 
 
 def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:
-    """Return a key per job, smallest first: -(core-hours / energy), or -core-hours if no power is known [Bridi2018, 6.3].
+    """Return a key per job: -(core-hours / energy), or -core-hours if no power is known [Bridi2018, 6.3].
 
     All core-hours earn the same and all kWh cost the same, so prices do not change the order. If some powers are
     unknown, these jobs get the median power per core of the others.

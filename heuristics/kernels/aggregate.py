@@ -1,12 +1,14 @@
-"""An upper bound over time of the units that all nodes together can hold; it excludes most starts without testing any node.
+"""An upper bound over time of the units that all nodes together can hold; it excludes most starts quickly.
 
-Levels are a few amounts of each resource, groups are sets of equal nodes. For each level a of resource r and each group g::
+Levels are a few amounts of each resource, groups are sets of equal nodes. For each level a of resource r and each group
+g::
 
     units[t, g, a] = sum over the nodes n of g of free[n, t, r] // a
 
 For a job, take for each resource the largest level that is not above its request per unit. At time t at most
-sum_g min_r units[t, g, a_r] units of the job fit. These counts are a step function of time. Its breakpoints are stored in
-blocks, with the least and the greatest counts of each block, so that whole blocks can be skipped. Jobs can be added, not removed.
+sum_g min_r units[t, g, a_r] units of the job fit. These counts are a step function of time. Its breakpoints are stored
+in blocks, with the least and the greatest counts of each block, so that whole blocks can be skipped. Jobs can be added,
+not removed.
 """
 
 from __future__ import annotations
@@ -325,7 +327,7 @@ def _at(span: Ints, size: int, t: int) -> int:
 
 @borrowing
 def _note(a: Aggregate, offset: int, free: Ints, request: Ints, units: int, first: int, last: int) -> None:
-    """Add to ``change`` that a node gave ``units`` units from breakpoint ``first`` to ``last``; ``free`` is what is left."""
+    """Add to ``change`` that a node holds ``units`` more units from breakpoint ``first`` to ``last``."""
     for r in range(request.size):
         if request[r] > 0:
             before = free[r] + units * request[r]
@@ -371,7 +373,7 @@ def _enough(a: Aggregate, column: Ints, units: int, counts: Ints) -> bool:
 
 @borrowing
 def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: int, first_i: int) -> tuple[int, int]:
-    """Return the last breakpoint from the first one to (k, i) at which the units cannot fit; (-1, -1) if there is none."""
+    """Return the last breakpoint from the first to (k, i) at which the units cannot fit; (-1, -1): none."""
     whole = True  # no breakpoint of this block has been tested yet
     while k > first_k or (k == first_k and i >= first_i):
         b = a.order[k]

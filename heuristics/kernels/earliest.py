@@ -1,8 +1,8 @@
 """The earliest start at which all units of a job fit, and the choice of nodes for them.
 
-Not all times are tested. Let fits[n] be the units that node n can hold in [t, t + duration). They are limited by some segments
-of its profile; until the end of the last of these segments, no later start can have more units on n. So fits[n] is an
-upper bound until that time (``bound_end[n]``).
+Not all times are tested. Let fits[n] be the units that node n can hold in [t, t + duration). They are limited by some
+segments of its profile; until the end of the last of these segments, no later start can have more units on n. So
+fits[n] is an upper bound until that time (``bound_end[n]``).
 
 1. Count fits[n] for all nodes at t = lo.
 2. If the sum is less than the units of the job: go to the first time at which enough bounds have ended (from a heap of
@@ -81,7 +81,7 @@ def new_scratch(nodes: int) -> Scratch:
 
 @borrowing
 def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int) -> tuple[int, int]:
-    """Return the units (at most ``most``) that fit from ``start`` to the end of segment i, and the end of this bound."""
+    """Return how many units fit from ``start`` to the end of segment i, and the end of this bound."""
     count, bound_end = most, NEVER
     following = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
     while True:
@@ -123,7 +123,7 @@ def _drop_first(s: Scratch, size: int) -> int:
 
 @borrowing
 def _drop_up_to(s: Scratch, t: int, raised: int, size: int) -> tuple[int, int]:
-    """Remove the nodes from the heap whose bounds end at or before t; return the number of raised nodes and the heap size."""
+    """Remove the nodes whose bounds end by t from the heap; return the number of raised nodes, the heap size."""
     left = 0
     for k in range(size):
         n = s.heap[k]
@@ -157,7 +157,7 @@ def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, durati
 def _advance(
     s: Scratch, a: Aggregate | None, j: int, units: int, duration: int, missing: int, t: int, size: int
 ) -> tuple[int, int, int]:
-    """Return the first time after t at which ``missing`` more units may fit, the number of raised nodes, the heap size."""
+    """Return the first time after t at which ``missing`` more units may fit, raised nodes, heap size."""
     raised, promised = 0, 0
     while True:
         if promised >= missing and (size == 0 or s.key[0] > t):

@@ -1,6 +1,8 @@
 """Profit of a schedule: earnings of the jobs minus energy costs, per segment; ``Profit.objective`` is the definition.
 
-profit = sum_j run(j) * gain[j] - sum_s price[s] * (sum_j watts[j] * run(j, s) + cooling_s(mean power in s) * length(s)),
+profit = sum_j run(j) * gain[j]
+         - sum_s price[s] * (sum_j watts[j] * run(j, s) + cooling_s(mean power in s) * length(s)),
+
 where run(j, s) is the time in seconds that job j runs in segment s, and cooling_s is a piecewise linear curve.
 """
 
@@ -77,7 +79,7 @@ def first_segment(bound: Ints, t: int) -> int:
 
 @borrowing
 def book(ledger: Ledger, j: int, start: int, end: int, sign: float, joules: Floats) -> float:
-    """Add the energy of job j to the segments (sign 1) or subtract it (-1); return its earnings minus its own energy cost.
+    """Add the energy of job j to the segments (sign 1) or subtract it (-1); return its earnings less energy cost.
 
     Parameters
     ----------

@@ -1,20 +1,20 @@
 """Dynamic program and backtracking for the eviction problem [Maurya2020], for all numbers of nodes and all deadlines.
 
 Data, per job: nodes, loss (node-seconds), steps of its checkpoints. A plan has loss, time (steps) and a number of
-application-level checkpoints. Its *key* is one whole number that orders plans as the objectives do and adds up over jobs:
-key = (loss * (steps + 1) + time) * (jobs + 1) - application-level checkpoints.
+application-level checkpoints. Its *key* is one whole number that orders plans as the objectives do and adds up over
+jobs: key = (loss * (steps + 1) + time) * (jobs + 1) - application-level checkpoints.
 
-A job is kept, killed, or writes its faster checkpoint: the slower one loses as little and takes longer, so it is never part of
-an optimal plan. Nodes are counted in units of their greatest common divisor. The jobs are sorted by nodes (ascending), so
-that after each job only the numbers of nodes freed so far need rows.
+A job is kept, killed, or writes its faster checkpoint: the slower one loses as little and takes longer, so it is never
+part of an optimal plan. Nodes are counted in units of their greatest common divisor. The jobs are sorted by nodes
+(ascending), so that after each job only the numbers of nodes freed so far need rows.
 
-Recursion, per job with u units, key K of a kill, key C and steps c of the checkpoint; best[t, k] is the least key that frees at
-least k units within t steps::
+Recursion, per job with u units, key K of a kill, key C and steps c of the checkpoint; best[t, k] is the least key that
+frees at least k units within t steps::
 
     best[t, k] = min(best[t, k], best[t, max(0, k - u)] + K, best[t - c, max(0, k - u)] + C)
 
-``dense`` stores best[t, k] for all t (few steps). ``sparse`` stores for each k only the times at which the least key falls (many
-steps). Both store the action for each job in each cell, so that plans can be read back.
+``dense`` stores best[t, k] for all t (few steps). ``sparse`` stores for each k only the times at which the least key
+falls (many steps). Both store the action for each job in each cell, so that plans can be read back.
 """
 
 from __future__ import annotations
@@ -355,8 +355,8 @@ DONE, PAUSED, BETTER = 0, 1, 2  # results of ``backtrack``
 def backtrack(strategies: StrategyTable, search: BacktrackingState, needed: int, steps: int, budget: int) -> int:
     """Continue a search: return DONE, PAUSED after ``budget`` combinations, or BETTER after each better plan.
 
-    A branch is cut off if it cannot become better, if its checkpoints end too late, or if the jobs that are left have too
-    few nodes.
+    A branch is cut off if it cannot become better, if its checkpoints end too late, or if the jobs that are left have
+    too few nodes.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Placement of jobs one by one, each at its earliest feasible start [Bridi2018, 6.6], algorithm 5; and the objectives.
 
-For each job: go through its start windows; in each, find the earliest start at which all units fit (``earliest``), skipping
-times that are known to be hopeless (``Hopeless``) or excluded by the bound of the whole machine (``aggregate``); choose nodes
-by best fit; subtract the job from the profile.
+For each job: go through its start windows; in each, find the earliest start at which all units fit (``earliest``),
+skipping times that are known to be hopeless (``Hopeless``) or excluded by the bound of the whole machine
+(``aggregate``); choose nodes by best fit; subtract the job from the profile.
 """
 
 from __future__ import annotations
@@ -258,8 +258,8 @@ def place(
     known
         Hopeless ranges of the kinds; extended.
     a
-        Bound of the whole machine, or None. It is valid as long as no job is removed from the profile. numba compiles the
-        two cases separately.
+        Bound of the whole machine, or None. It is valid as long as no job is removed from the profile. numba compiles
+        the two cases separately.
     j
         Index of the job.
     not_before
@@ -328,8 +328,8 @@ def build(
     Returns
     -------
     int
-        Number of jobs that were placed or postponed; if it is less than all jobs, job ``order[number]`` has no feasible start.
-        -1 if ``stop`` was set.
+        Number of jobs that were placed or postponed; if it is less than all jobs, job ``order[number]`` has no feasible
+        start. -1 if ``stop`` was set.
     """
     profile = new_profile(machine, 64)
     scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)

@@ -1,7 +1,7 @@
 """Profiles of nodes: step functions of the free amounts over time.
 
-A profile of a node is a list of breakpoints in time. From each breakpoint to the next one the free amounts are constant; the
-last segment has no end.
+A profile of a node is a list of breakpoints in time. From each breakpoint to the next one the free amounts are
+constant; the last segment has no end.
 """
 
 from __future__ import annotations

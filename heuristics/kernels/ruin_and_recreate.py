@@ -1,11 +1,9 @@
 """Ruin and recreate: remove some jobs from a schedule, insert them again, keep the result if it is not much worse.
 
-One step:
-
-1. Choose a time and a node that are idle: the idlest of ``NEEDLES`` random pairs.
+1. Each step: choose a time and a node that are idle: the idlest of ``NEEDLES`` random pairs.
 2. Choose at most ``MOST`` jobs to remove, in one of three ways: jobs on some nodes around that time, with some waiting
-   jobs (``_free_around``); jobs with consecutive starts around that time, with some waiting jobs (``_free_neighbours``); one
-   waiting job and the jobs on the nodes where it could run at that time (``_free_for``).
+   jobs (``_free_around``); jobs with consecutive starts around that time, with some waiting jobs
+   (``_free_neighbours``); one waiting job and the jobs on the nodes where it could run at that time (``_free_for``).
 3. Sort them by one of ``KEYS`` kinds of keys: random, area, width, duration, old start, release, power per profit, ...
 4. Remove them from the profile and place them in that order, each at its earliest start.
 5. Accept if all jobs are placed and the objective is at most ``slack`` worse, else restore the old schedule.
@@ -37,7 +35,8 @@ class Places(NamedTuple):
     Parameters
     ----------
     starts, nodes
-        Start of each job in seconds (``POSTPONED``: none), shape (jobs,); node of each unit, shape (units of all jobs,).
+        Start of each job in seconds (``POSTPONED``: none), shape (jobs,); node of each unit, shape (units of all
+        jobs,).
     joules
         Energy of the jobs per segment of the ledger in joules, shape (segments,); empty without a ledger.
     """
@@ -228,7 +227,7 @@ def _free_neighbours(profile: Profile, jobs: Jobs, places: Places, known: Known,
 
 @compiled
 def _waiting_job(jobs: Jobs, places: Places, known: Known, t: int, draw: float) -> int:
-    """Return the largest of some jobs that are released by t and start after t or are postponed; -1 if there is none."""
+    """Return the largest of some jobs released by t that start later or are postponed; -1 if there is none."""
     n, found, most, seen = places.starts.size, -1, -1.0, 0
     shift = int(draw * n)
     for i in range(n):
@@ -261,7 +260,7 @@ def _used(profile: Profile, machine: Machine, n: int, begin: int, end: int) -> f
 def _free_for(
     profile: Profile, machine: Machine, jobs: Jobs, places: Places, known: Known, room: Room, draw: Floats
 ) -> int:
-    """Choose a job that waits at an idle time and the jobs on the nodes it could use; return their number. It comes first."""
+    """Choose a job that waits at an idle time, then the jobs on nodes it could use; return their number."""
     _, t = _idle_moment(profile, known, draw)
     chosen = _waiting_job(jobs, places, known, t, draw[5])
     if chosen < 0:
@@ -290,7 +289,7 @@ def _free_for(
 
 @compiled
 def _add_waiting(jobs: Jobs, places: Places, room: Room, size: int, more: int, t: int, draw: float) -> int:
-    """Choose some more jobs that are released before t and start at t or later or are postponed; return the new number."""
+    """Choose more jobs released before t that start at t or later or are postponed; return the new number."""
     n, wanted = places.starts.size, min(MOST, size + more)
     shift = int(_fraction(draw, 1) * n)
     for i in range(n):
@@ -333,7 +332,7 @@ def _keys(jobs: Jobs, costs: Costs, places: Places, known: Known, room: Room, si
 def _take_out(
     profile: Profile, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int
 ) -> tuple[Profile, float]:
-    """Remove the chosen jobs from the profile and save their places; return the profile and the change of the objective."""
+    """Remove the chosen jobs and save their places; return the profile and the change of the objective."""
     change, at = 0.0, 0
     room.joules[:] = places.joules
     for k in range(size):
@@ -368,7 +367,7 @@ def _put_back(profile: Profile, jobs: Jobs, places: Places, room: Room, size: in
 def _put_in(
     profile: Profile, machine: Machine, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int
 ) -> tuple[Profile, float, bool]:
-    """Place the removed jobs by their keys; return the profile, the change of the objective, and whether all are placed."""
+    """Place the removed jobs by key; return the profile, the change of the objective, and if all are placed."""
     change, complete = 0.0, True
     room.hopeless.end[:] = 0
     for k in np.argsort(room.key[:size]):

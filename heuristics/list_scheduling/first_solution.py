@@ -1,10 +1,10 @@
 """First solution: list scheduling in a given order [Bridi2018, 6.6], algorithm 5.
 
 1. Order the jobs by a criterion (``orders``).
-2. For each job in this order: find the earliest start, inside its start windows, at which all its units fit for the whole
-   duration beside the jobs placed before.
-3. Put its units on the nodes with the least free worth at that time (best fit). The worth of a free amount is its share of
-   the platform's capacity times the demand of the jobs for that resource.
+2. For each job in this order: find the earliest start, inside its start windows, at which all its units fit for the
+   whole duration beside the jobs placed before.
+3. Put its units on the nodes with the least free worth at that time (best fit). The worth of a free amount is its share
+   of the platform's capacity times the demand of the jobs for that resource.
 4. If a job has no feasible start: postpone it if a profit problem allows that, else fail (``NoSchedule``).
 """
 
@@ -60,7 +60,8 @@ class ListScheduler:
         Returns
         -------
         tuple of numpy.ndarray
-            Starts in seconds, shape (jobs,), ``POSTPONED`` for postponed jobs; node indices, shape (units of all jobs,).
+            Starts in seconds, shape (jobs,), ``POSTPONED`` for postponed jobs; node indices, shape (units of all
+            jobs,).
 
         Raises
         ------
@@ -82,7 +83,7 @@ class ListScheduler:
         return starts, nodes
 
     def objective(self, starts: Ints) -> float:
-        """Return the objective of these starts by the kernel, to be minimized; it may differ from the problem's by rounding."""
+        """Return the kernel's objective of the starts, to be minimized; it may differ by rounding."""
         return float(kernels.objective(self.arrays.costs, self.arrays.jobs, starts))
 
     def evaluate(self, order: Ints, not_before: Ints | None = None) -> tuple[float, Ints]:

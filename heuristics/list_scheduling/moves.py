@@ -2,8 +2,8 @@
 
 1. Place the jobs in the given order (``first_solution``).
 2. Draw two places i and k of the order at random. Take the job from place i and insert it at place k.
-3. Remove the jobs from place min(i, k) on from the profile and place them anew, each at its earliest start. Stop early if the
-   cost of the placed jobs plus a lower bound of the cost of the others exceeds the objective of the best order.
+3. Remove the jobs from place min(i, k) on from the profile and place them anew, each at its earliest start. Stop early
+   if the cost of the placed jobs plus a lower bound of the cost of the others exceeds the objective of the best order.
 4. Keep the new order if its objective is not worse, else restore the old one.
 5. Repeat from step 2 for the given number of rounds, or until the time limit.
 """
@@ -226,8 +226,8 @@ def _place_from(
 ) -> tuple[Profile, float, int]:
     """Place the jobs from place ``low`` on; return the profile, the objective and the number of placed jobs.
 
-    Stops when the cost of the placed jobs plus ``rest`` exceeds ``value``; the objective is then infinite. Profits are no
-    sum over jobs and are compared at the end.
+    Stops when the cost of the placed jobs plus ``rest`` exceeds ``value``; the objective is then infinite. Profits are
+    no sum over jobs and are compared at the end.
     """
     spent = costs.constant
     for k in range(low):

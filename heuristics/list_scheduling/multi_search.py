@@ -1,7 +1,8 @@
 """Multi-search: list schedules of all ordering criteria, ascending and descending; the best is kept [Bridi2018, 6.7.1].
 
-1. For each of the eleven criteria, in both directions (``ORDERINGS``): place the jobs in that order (``first_solution``).
-   Skip the ordering if the problem lacks the data of the criterion, or if some job finds no start.
+1. For each of the eleven criteria, in both directions (``ORDERINGS``): place the jobs in that order
+   (``first_solution``). Skip the ordering if the problem lacks the data of the criterion, or if some job finds no
+   start.
 2. Compute the objective. If it is better than the best one so far, the schedule is the new incumbent.
 3. Stop after the last ordering, at the time limit (not before the first schedule), or when the callback returns False.
 """
@@ -124,7 +125,7 @@ def multi_search(
 
 
 class Orders(NamedTuple):
-    """The best placement of all orderings: starts of jobs, nodes of units; ``trace`` and ``skipped`` as in ``MultiSearch``."""
+    """The best placement (starts of jobs, nodes of units); ``trace`` and ``skipped`` as in ``MultiSearch``."""
 
     placement: tuple[Ints, Ints]
     trace: list[Improvement]

@@ -56,7 +56,8 @@ CRITERIA: dict[str, Callable[[Arrays], tuple[Floats | Ints, ...]]] = {
 }
 """Criterion -> keys of the jobs (shape (jobs,)), main key first, then tie-breakers.
 
-``est``: earliest start; ``lst``: latest start (deadline - duration, or horizon - duration); ``request``: sum over resources of
+``est``: earliest start; ``lst``: latest start (deadline - duration, or horizon - duration); ``request``: sum over
+resources of
 request of a unit / capacity of the platform; ``total``: the same for all units; ``area``: total * duration."""
 
 ORDERINGS: tuple[str, ...] = tuple(sign + name for name in CRITERIA for sign in ("", "-"))
@@ -65,9 +66,9 @@ ORDERINGS: tuple[str, ...] = tuple(sign + name for name in CRITERIA for sign in 
 def order_by(arrays: Arrays, order: str | Sequence[str]) -> Ints:
     """Return the indices of the jobs in the given order.
 
-    ``order`` is a criterion, ``-criterion`` (largest key first), or a list of all job ids. The sign changes the main key
-    only. Ties: by submit time, then in the problem's order. Raises UnknownOrder for an unknown criterion or an incomplete
-    list, CriterionUnusable if the problem lacks the data of the criterion.
+    ``order`` is a criterion, ``-criterion`` (largest key first), or a list of all job ids. The sign changes the main
+    key only. Ties: by submit time, then in the problem's order. Raises UnknownOrder for an unknown criterion or an
+    incomplete list, CriterionUnusable if the problem lacks the data of the criterion.
     """
     if not isinstance(order, str):
         return _listed(arrays, order)

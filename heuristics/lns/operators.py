@@ -1,4 +1,4 @@
-"""Operators of the large-neighbourhood search: they take turns to improve the schedule (``search`` describes the search)."""
+"""Operators of the large-neighbourhood search, which take turns; ``search`` describes the search."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Operator:
         raise AssertionError("each operator has its own turn")
 
     def note(self, seconds: float, gain: float, worth: float) -> None:
-        """Add a turn to the totals and to the rate: its seconds, its gain, and its worth for the choice of operators."""
+        """Add a turn to the totals and the rate: its seconds, its gain, its worth for the choice of operators."""
         self.done = Gain(self.done.turns + 1, self.done.seconds + seconds, self.done.gain + gain)
         self.rate = KEPT * self.rate + (1 - KEPT) * worth / seconds
 
@@ -276,7 +276,7 @@ class Solver(Operator):
             s.keep(float(objective(s.a.costs, s.a.jobs, starts)), starts, better.placement.nodes)
 
     def _free(self) -> tuple[list[int], list[int]]:
-        """Choose the jobs of a window with some waiting jobs, and the nodes that they may use: the jobs' own and some others."""
+        """Choose the jobs of a window, some waiting jobs, and the nodes that they may use."""
         s, starts = self.search, self.search.best.starts
         scheduled = np.flatnonzero(starts != POSTPONED)
         order = scheduled[np.argsort(starts[scheduled], kind="stable")]

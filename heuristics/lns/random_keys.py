@@ -123,7 +123,7 @@ def disturbed(keys: Floats, known: Features, bulk: Floats, rng: np.random.Genera
 
 
 def bulk_of(a: Arrays) -> Floats:
-    """Return the cumulative probability of each job for ``drawn``: half equal for all, half by the square root of its area."""
+    """Return cumulative probabilities of the jobs for ``drawn``: half equal, half by the square root of the area."""
     area = np.sqrt(a.shares * a.jobs.units * np.maximum(1, a.jobs.duration))
     return np.cumsum(0.5 / max(1, area.size) + 0.5 * area / max(1e-12, float(area.sum())))
 

@@ -1,18 +1,20 @@
 """A large-neighbourhood search for dispatching and profit problems (no published source).
 
-1. Place the jobs in the orders of the presets (weights of job features, ``random_keys``). Keep the best ``ORDERS`` orders.
-2. Choose an operator: one that has had less than its share of the time, else the one with the best recent gain per second.
+1. Place the jobs in the orders of the presets (weights of job features, ``random_keys``). Keep the best ``ORDERS``
+   orders.
+2. Choose an operator: one that has had less than its share of the time, else the one with the best recent gain per
+   second.
 3. Let it take a turn:
 
    - ``keys``: change the random keys of a kept order (the later, the more often the best one): other weights of the
      features, noise on single jobs. Place all jobs anew.
    - ``moves``: move jobs to other places of the best order, place the jobs after them anew (``list_scheduling.moves``).
-   - ``ruin``: remove jobs around an idle time of some nodes, or with consecutive starts, together with some waiting jobs;
-     insert them again in one of several orders; all other jobs stay (``kernels.ruin_and_recreate``).
+   - ``ruin``: remove jobs around an idle time of some nodes, or with consecutive starts, together with some waiting
+     jobs; insert them again in one of several orders; all other jobs stay (``kernels.ruin_and_recreate``).
    - ``solver`` (if a backend is named): free some jobs of a window in the same way; the backend inserts them.
 
-4. Acceptance: a new order replaces the one it was made from if it is not worse; ``ruin`` accepts slightly worse schedules.
-   The best schedule is kept.
+4. Acceptance: a new order replaces the one it was made from if it is not worse; ``ruin`` accepts slightly worse
+   schedules. The best schedule is kept.
 5. Repeat from step 2 until the time limit, or for a number of rounds.
 
 In a profit problem, jobs that find no start before ``horizon_end`` are postponed: they start after it, at the end.
@@ -235,7 +237,7 @@ class LnsSearch:
         self.orders = [found[value] for value in sorted(found)][:ORDERS]
 
     def parent(self) -> int:
-        """Return the index of the order to change: any kept one at first, the best one at the end or if time is short."""
+        """Return the index of the order to change: any one at first, the best one later or if time is short."""
         among = round(len(self.orders) * (1 - FOCUS * self.over))
         if self.limit is not None:
             trials = (self.limit - self.elapsed) / max(1e-9, self.trial_seconds)
@@ -273,7 +275,7 @@ class LnsSearch:
                 operator.note(max(1e-6, time.perf_counter() - began), gain, gain + 0.25 * max(0.0, more - gain))
 
     def _next(self, operators: Sequence[Operator]) -> Operator:
-        """Return the operator with the best recent gain per second, unless another has had less than its share of the time."""
+        """Return an operator that has had less than its share of the time, else the one with the best rate."""
         due = [operator for operator in operators if operator.since <= self.over] or operators
         if self.limit is None:
             return min(due, key=lambda operator: operator.done.turns)

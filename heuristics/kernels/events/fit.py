@@ -1,8 +1,8 @@
 """Choice of places for the units of a job.
 
-A place is a node, or a set of equal nodes that are counted together. First fit takes the places in their order. Best fit takes
-them by ascending sum over resources of free amount / capacity, ties by their order [Galleguillos2019, 2.2]. Both put as many
-units on a place as fit there.
+A place is a node, or a set of equal nodes that are counted together. First fit takes the places in their order. Best
+fit takes them by ascending sum over resources of free amount / capacity, ties by their order [Galleguillos2019, 2.2].
+Both put as many units on a place as fit there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..profile import Floats, Ints
 
 @borrowing
 def units_that_fit(free: Ints, request: Ints, most: int) -> int:
-    """Return how many units (at most ``most``) of this request fit into the free amounts of one place; shapes (resources,)."""
+    """Return how many units, at most ``most``, fit into one place; both arrays have the shape (resources,)."""
     count = most
     for r in range(request.size):
         if request[r] > 0 and free[r] < count * request[r]:

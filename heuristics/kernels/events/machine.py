@@ -56,8 +56,8 @@ class JobTable(Protocol):
 def counted(jobs: JobTable, platform: Platform) -> bool:
     """Return whether it is enough to count the free nodes.
 
-    True if all nodes are equal and no node ever holds two units, because every unit requests more than half of some resource.
-    The nodes of each job are then chosen after the replay (the first free ones).
+    True if all nodes are equal and no node ever holds two units, because every unit requests more than half of some
+    resource. The nodes of each job are then chosen after the replay (the first free ones).
     """
     if len(platform.classes) != 1:
         return False
@@ -111,7 +111,7 @@ def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) 
 
 
 def _calendars(jobs: JobTable) -> tuple[Ints, Ints, list[tuple[tuple[tuple[int, int], ...], int]]]:
-    """Return the calendar of each job, of each job's queue (-1: none), and the calendars as (windows, period in seconds)."""
+    """Return each job's own and queue calendar (-1: none), and all calendars as (windows, period in seconds)."""
     calendars = [(q.daily, DAY) for q in jobs.queues if q.daily]
     with_hours = [k for k, q in enumerate(jobs.queues) if q.daily]
     number = np.full(len(jobs.queues), -1, np.int64)

@@ -13,8 +13,8 @@ from ..profile import Ints
 from .state import State, TraceArrays
 
 Ranges = tuple[Ints, Ints, Ints, Ints]
-"""(first, low, high, units): job k has the ranges ``first[k] .. first[k + 1] - 1``; range i is the nodes ``low[i] .. high[i]``
-(both included) with ``units[i]`` units on each node. Shapes: first (jobs + 1,), the others (ranges,)."""
+"""(first, low, high, units): job k has the ranges ``first[k] .. first[k + 1] - 1``. Range i is the nodes
+``low[i] .. high[i]`` (both included) with ``units[i]`` units on each. Shapes: first (jobs + 1,), others (ranges,)."""
 
 
 def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
@@ -37,7 +37,7 @@ def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
 
 
 def ranges_of(trace: TraceArrays, state: State, by_count: bool) -> Ranges:
-    """Return the ranges of nodes of all started jobs; ``by_count``: nodes were only counted, see ``machine.counted``."""
+    """Return the ranges of nodes of all started jobs; ``by_count``: nodes were counted, see ``machine.counted``."""
     started = state.start >= 0
     if by_count:
         units = np.where(started, trace.units, 0)

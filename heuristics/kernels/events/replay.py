@@ -10,7 +10,7 @@ from .state import DECISIONS, NOW, WAITING, State, TraceArrays, advance, next_ev
 
 @borrowing
 def step(trace: TraceArrays, state: State, period: int) -> bool:
-    """Go to the next event, or to the next multiple of ``period`` seconds (0: none); return False if nothing happens any more."""
+    """Go to the next event or multiple of ``period`` seconds (0: none); return False if no event is left."""
     t = next_event(trace, state)
     if t >= NEVER:
         return False

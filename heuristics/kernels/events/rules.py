@@ -87,7 +87,8 @@ def _sum_up(free: Ints, spare: Ints) -> None:
             spare[r] += free[p, r]
 
 
-# The loops over a whole queue call functions with few arrays: a call that passes all arrays costs as much as fifty of these.
+# The loops over a whole queue call functions with few arrays: a call that passes all arrays costs as much as fifty of
+# these.
 @borrowing
 def lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
     """Return whether job j needs more than all places together have free; most jobs of a long queue do.

@@ -1,4 +1,4 @@
-"""Detection of the end of a replay in which waiting jobs can never start although their calendars still open every day."""
+"""Detection of the end of a replay: no waiting job can ever start, although calendars open every day."""
 
 from __future__ import annotations
 

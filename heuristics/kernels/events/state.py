@@ -76,7 +76,8 @@ class State(NamedTuple):
     Parameters
     ----------
     clock
-        Scalars, shape (SCALARS,): NOW, NEXT, WAITING, ... are their indices. WAITING, RUNNING, ENDED are lengths of lists.
+        Scalars, shape (SCALARS,): NOW, NEXT, WAITING, ... are their indices. WAITING, RUNNING, ENDED are lengths of
+        lists.
     free
         Free amounts, shape (places, resources).
     room
@@ -110,7 +111,8 @@ class State(NamedTuple):
     spare
         Scratch: free amounts of all places together, shape (resources,).
     extra, both
-        Scratch, shape (places, resources): free amounts that a reservation leaves at its start; minimum of these and ``free``.
+        Scratch, shape (places, resources): free amounts that a reservation leaves at its start; minimum of these and
+        ``free``.
     """
 
     clock: Ints
@@ -139,7 +141,7 @@ class State(NamedTuple):
 
 
 def new_state(trace: TraceArrays, expected: Ints) -> State:
-    """Return the state before the first event; ``expected``: expected duration of each job in seconds, shape (jobs,)."""
+    """Return the state before the first event; ``expected``: expected durations in seconds, shape (jobs,)."""
     jobs, places = trace.order.size, trace.capacity.shape[0]
     slots = int(trace.first[-1])
     clock = np.zeros(SCALARS, np.int64)
@@ -223,7 +225,7 @@ def allowed_from(trace: TraceArrays, j: int, t: int) -> int:
 
 @borrowing
 def next_event(trace: TraceArrays, state: State) -> int:
-    """Return the time of the next event: an end, an arrival, the opening of a calendar, a reservation; NEVER: no event."""
+    """Return the time of the next end, arrival, opening of a calendar or reservation; NEVER: no event."""
     clock = state.clock
     t = min(NEVER, clock[WAKE])
     if clock[RUNNING] > 0:
@@ -238,7 +240,7 @@ def next_event(trace: TraceArrays, state: State) -> int:
 
 @borrowing
 def advance(trace: TraceArrays, state: State, t: int) -> None:
-    """Go to time t, at or before the next event: first ends, then arrivals. ``ended[:clock[ENDED]]`` are the ended jobs."""
+    """Go to time t, at or before the next event: first jobs end (``ended[:clock[ENDED]]``), then jobs arrive."""
     clock = state.clock
     clock[NOW], clock[ENDED], clock[EARLY] = t, 0, 0
     if clock[WAKE] <= t:
