@@ -266,7 +266,7 @@ def test_a_job_whose_windows_pass_is_named():
     with pytest.raises(LeftWaiting, match=r"rule:est never starts job 'b' .*end at 50") as failure:
         starts(jobs, "est")
     assert failure.value.job == "b"
-    with pytest.raises(LeftWaiting, match="no moment is left"):
+    with pytest.raises(LeftWaiting, match="no time is left"):
         starts([job("late", 10, cores=4, windows=((0, 50),))], "est", now=60)
 
 
