@@ -1,10 +1,11 @@
-"""Methods without a solver: first solution, multi-search, allocation of starts, moves in an order, evictions; compiled kernels."""
+"""Heuristics without a solver: list scheduling, local searches, rules, evictions; and their compiled kernels."""
 
 from .allocation import Allocator, allocate
 from .arrays import Placement
 from .delay_search import Delayed, delay_search
 from .errors import CriterionUnusable, NoSchedule, NothingFound, UnknownOrder
-from .evictions import TradeOff, backtracking, greedy, trade_off
+from .eviction_search import backtracking, greedy
+from .evictions import TradeOff, trade_off
 from .list_scheduling.first_solution import ListScheduler, first_solution
 from .list_scheduling.moves import Moved, move_jobs
 from .list_scheduling.multi_search import Improvement, MultiSearch, multi_search

@@ -1,4 +1,13 @@
-"""Reading back a relaxation's answer: starts that some machine of the same size could keep become a schedule of this one."""
+"""Allocation: schedules near given starts, for example the starts of a relaxation that ignores single nodes.
+
+1. Order the jobs by their given starts.
+2. Place them one by one at the earliest feasible start that is not before the given start.
+3. Place them in the same order without that bound.
+4. Keep the better schedule.
+
+``Allocator.repair`` repeats this with other orders (ties broken by size, area, duration or submit time; by the middle
+or the end of a job) and other node choices, then moves single jobs in the best order (``move_jobs``).
+"""
 
 from __future__ import annotations
 
@@ -19,28 +28,53 @@ from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.moves import move_jobs
 from .list_scheduling.multi_search import AFTERWARDS
 
-ROUNDS = 120  # moves of single jobs where no time is given
-KEPT = 3  # answers that a repair goes back to
-MANY_ROUNDS = 10**6
+ROUNDS = 120  # moves of single jobs if there is no time limit
+KEPT = 3  # answers that ``repair`` works on
+MANY_ROUNDS = 10**6  # with a time limit: more than any limit allows
 
 
 class Try(NamedTuple):
-    """One placing: its objective, who placed, the order of the jobs, their starts and nodes, whether starts were bounded."""
+    """One placement of all jobs.
+
+    Parameters
+    ----------
+    value
+        The objective, minimized.
+    scheduler
+        The scheduler that made it.
+    order
+        Indices of the jobs in the order of placement, shape (jobs,).
+    placement
+        Starts in seconds, shape (jobs,), and nodes, shape (units of all jobs,).
+    bounded
+        Whether jobs could not start before their given starts.
+    """
 
     value: float
     scheduler: ListScheduler
     order: Ints
-    placed: tuple[Ints, Ints]
+    placement: tuple[Ints, Ints]
     bounded: bool
 
     def schedule(self) -> Schedule:
-        """What was placed, with the nodes."""
-        return self.scheduler.arrays.schedule(*self.placed)
+        """Return the placement as a schedule of the problem."""
+        return self.scheduler.arrays.schedule(*self.placement)
 
 
 class Allocator:
-    """Makes schedules of given starts, for many answers to one problem; the arrays are made once.
+    """Converts given starts to schedules, for many answers to one problem; the arrays are made once.
 
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem.
+    time_limit
+        Seconds from ``began`` for all calls of ``allocate``; None: no limit.
+    began
+        Time at which the call began, by ``time.perf_counter``; None: now.
+
+    Examples
+    --------
     >>> from schedlab.models import Job, NodeGroup, Platform, Queue
     >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "ab"]
     >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
@@ -49,7 +83,6 @@ class Allocator:
     """
 
     def __init__(self, problem: Dispatch | Profit, time_limit: float | None = None, began: float | None = None) -> None:
-        """``time_limit``: seconds from ``began`` (by ``time.perf_counter``; None: now), for ``allocate``."""
         self.problem = problem
         now = time.perf_counter()
         prepared = arrays(problem)
@@ -62,11 +95,11 @@ class Allocator:
         self.failure: NoSchedule | None = None
 
     def allocate(self, starts: Mapping[str, int]) -> Schedule | None:
-        """Jobs in the order of their starts, each where it was or at the earliest after, or at its earliest at all.
+        """Return the better of two schedules: with and without the given starts (seconds, by job id) as lower bounds.
 
-        The better of the two, quickly; None if windows and deadlines defeat both, or where the time limit is reached:
-        only the first schedule of all is always finished. The starts are remembered for ``repair``. Raises KeyError for
-        a job without a start.
+        The jobs are placed in the order of the given starts. Returns None if start windows and deadlines make both
+        fail, or if the time limit is reached; the first schedule of all is always finished. The starts are kept for
+        ``repair``. Raises KeyError if a job has no start.
         """
         given = np.array([starts[j.id] for j in self.problem.jobs], np.int64)
         order = next(self._orders(given))
@@ -78,9 +111,9 @@ class Allocator:
         return best.schedule()
 
     def repair(self, seconds: float | None = None, seed: int = 0, rounds: int = ROUNDS) -> Schedule | None:
-        """The best that more effort makes of the answers so far: more ways to order jobs and to choose nodes, then moves.
+        """Return the best schedule that other orders, other node choices and moves of jobs make of the answers so far.
 
-        ``seconds``: for all of it; None: ``rounds`` moves and no clock, so that it is reproducible.
+        ``seconds`` limits all of it. None: ``rounds`` moves without a clock, so that the result is reproducible.
         """
         with Clock(seconds) as clock:
             clock.reserve(self._afterwards)
@@ -94,7 +127,7 @@ class Allocator:
         if free is not None and not clock.over and (rounds or seconds is not None):
             ids = [self.problem.jobs[j].id for j in free.order.tolist()]
             count, left = (rounds, None) if seconds is None else (MANY_ROUNDS, clock.left)
-            moved = move_jobs(free.scheduler, ids, count, seed, left, placed=free.placed).schedule
+            moved = move_jobs(free.scheduler, ids, count, seed, left, placed=free.placement).schedule
             found = min(found, moved, key=lambda s: self._sign * self.problem.objective(s))
         return found
 
@@ -108,20 +141,20 @@ class Allocator:
     def _tries(
         self, scheduler: ListScheduler, order: Ints, given: Ints, clock: Clock, finished: bool = True
     ) -> Iterator[Try]:
-        """Both placings, as far as the time goes; ``finished``: there is a schedule already, so that none must be finished."""
+        """Yield both placements while time is left; ``finished``: a schedule exists, so the clock may stop them."""
         for bound in (given, None):
             try:
-                placed = scheduler.place(order, bound, clock.stop if finished else None)
+                placement = scheduler.place(order, bound, clock.stop if finished else None)
             except NoSchedule as why:
                 self.failure = why
             except KernelStopped:
                 return
             else:
                 finished = True
-                yield Try(scheduler.objective(placed[0]), scheduler, order, placed, bound is not None)
+                yield Try(scheduler.objective(placement[0]), scheduler, order, placement, bound is not None)
 
     def _orders(self, given: Ints) -> Iterator[Ints]:
-        """By start, the widest, largest, shortest or first submitted of those that start together first; by middle; by end."""
+        """Yield orders by start (ties: widest, largest area, shortest, first submitted), by middle, by end."""
         a = self._schedulers[0].arrays
         submit, duration, total = a.costs.submit, a.jobs.duration, a.shares * a.jobs.units
         for tie in (-total, -total * duration, duration, submit):
@@ -135,13 +168,30 @@ def _least(tries: Iterable[Try | None]) -> Try | None:
 
 
 def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int = ROUNDS, seed: int = 0) -> Schedule:
-    """A schedule near the given starts (job id -> seconds), the best by the problem's objective of several tries.
+    """Return a schedule near the given starts: the best of several orders and node choices, then improved by moves.
 
-    Jobs are placed in the order of their starts (with several ways to order those that start together), of their middles
-    and of their ends, with several ways to choose nodes; each at its given start or the earliest feasible one after it,
-    or at its earliest start at all. The best of these orders is then improved by ``rounds`` moves of single jobs
-    (``move_jobs``; seeded, no clock).
-    Raises KeyError for a job without a start, NoSchedule if windows and deadlines defeat every try.
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem.
+    starts
+        Start of each job in seconds, by job id.
+    rounds
+        Number of moves of single jobs (``move_jobs``).
+    seed
+        Seed of the moves.
+
+    Returns
+    -------
+    Schedule
+        The best schedule by the problem's objective.
+
+    Raises
+    ------
+    KeyError
+        If a job has no start.
+    NoSchedule
+        If start windows and deadlines make every order fail.
     """
     allocator = Allocator(problem)
     first = allocator.allocate(starts)
@@ -152,7 +202,7 @@ def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int 
 
 
 def _choosers(prepared: Arrays) -> Sequence[ListScheduler]:
-    """Schedulers that fill the nodes where the least lies free of what is in demand; of any resource; the first that fits."""
+    """Return three schedulers: least free of scarce resources first, least free of all first, first nodes first."""
     machine = prepared.machine
     shares = 1 / np.maximum(1, machine.capacity.sum(axis=0))
     worths = (machine.worth, shares, np.zeros_like(machine.worth))

@@ -1,4 +1,4 @@
-"""A dispatching or profit problem as flat arrays, as the kernels take it."""
+"""Flat arrays of a dispatching or profit problem, the input of the compiled kernels."""
 
 from __future__ import annotations
 
@@ -14,38 +14,56 @@ from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, POSTPONE
 from .kernels.profile import NEVER, Floats, Ints, Machine
 
 ALWAYS = (-NEVER, NEVER)
-RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # of durations and units that count as alike, if there are many different ones
+RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # step sizes to round durations and units with, if there are many different values
 
 
 @dataclass(frozen=True)
 class Arrays:
     """The arrays of a problem; job j is ``problem.jobs[j]``, node n is ``problem.platform.nodes[n]``.
 
-    ``power`` (watts) and ``profit`` (euro per hour) of the jobs, if known, are there for the criteria that order by them.
+    Parameters
+    ----------
+    problem
+        The problem that the arrays were made from.
+    jobs
+        Arrays over jobs and over start windows, see ``kernels.placement.Jobs``.
+    machine
+        Arrays over nodes and over running jobs, see ``kernels.profile.Machine``.
+    costs
+        The objective, see ``kernels.placement.Costs``.
+    shares
+        Request of one unit of each job: the sum over resources of request / capacity of the platform, shape (jobs,).
+    power
+        Power of each job in watts, shape (jobs,); None if it is not known. Used by the criteria that order by power.
+    profit
+        Profit of each job in euro per hour, shape (jobs,); None if it is not known.
     """
 
     problem: Dispatch | Profit
     jobs: Jobs
     machine: Machine
     costs: Costs
-    shares: Floats  # what a unit requests, as the sum of shares of the platform's capacity
+    shares: Floats
     power: Floats | None = None
     profit: Floats | None = None
 
     @property
     def dispatch(self) -> Dispatch:
-        """The jobs on their platform, whatever they are scheduled for."""
+        """The dispatching problem: the jobs and their platform without the profit."""
         return dispatch_of(self.problem)
 
     @property
     def sign(self) -> int:
-        """What makes the problem's objective of the kernels' one, which is minimized."""
+        """1 if the problem is minimized, -1 if it is maximized: problem's objective = sign * kernels' objective."""
         return 1 if self.problem.sense == "minimize" else -1
 
     def schedule(self, starts: Ints, nodes: Ints) -> Schedule:
-        """A schedule of the starts of the jobs and the nodes of their units; what is parked follows when nothing is earned."""
+        """Make a ``Schedule`` of starts in seconds, shape (jobs,), and node indices, shape (units of all jobs,).
+
+        Postponed jobs of a profit problem get their starts by ``with_postponed``.
+        """
         names, first = self.problem.platform.nodes, self.jobs.first_unit.tolist()
-        placed: dict[str, dict[str, int]] = {}
+        used: dict[str, dict[str, int]] = {}
         started: dict[str, int] = {}
         flat = nodes.tolist()
         for j, (job, start) in enumerate(zip(self.problem.jobs, starts.tolist(), strict=True)):
@@ -54,20 +72,30 @@ class Arrays:
             found: dict[str, int] = {}
             for n in flat[first[j] : first[j + 1]]:
                 found[names[n]] = found.get(names[n], 0) + 1
-            started[job.id], placed[job.id] = start, found
-        schedule = Schedule(started, placed)
+            started[job.id], used[job.id] = start, found
+        schedule = Schedule(started, used)
         if not isinstance(self.problem, Profit):
             return schedule
-        from .list_scheduling.postponed import with_postponed  # rules are made of arrays, too
+        from .list_scheduling.postponed import with_postponed  # at the top it would be an import cycle
 
         return with_postponed(self.problem, schedule)
 
 
 @dataclass(frozen=True)
 class Placement:
-    """A schedule as a search has it: the starts of the jobs, and the nodes of their units.
+    """A schedule as arrays, as a search has it.
 
-    The arrays are the search's own, which goes on with them: whoever keeps a placement beyond a callback takes a copy.
+    A search reuses these arrays after the callback has returned. Call ``kept`` to keep a placement for longer.
+
+    Parameters
+    ----------
+    arrays
+        The arrays of the problem.
+    starts
+        Start of each job in seconds, shape (jobs,); ``POSTPONED`` for a job without a start.
+    nodes
+        Node index of each unit, shape (units of all jobs,); the units of job j are
+        ``arrays.jobs.first_unit[j] .. arrays.jobs.first_unit[j + 1] - 1``.
     """
 
     arrays: Arrays
@@ -75,25 +103,38 @@ class Placement:
     nodes: Ints
 
     def kept(self) -> Placement:
-        """Return a copy, which the search does not change."""
+        """Return a copy that the search does not change."""
         return Placement(self.arrays, self.starts.copy(), self.nodes.copy())
 
     def schedule(self) -> Schedule:
-        """Return it as a schedule of the problem."""
+        """Return the placement as a ``Schedule`` of the problem."""
         return self.arrays.schedule(self.starts, self.nodes)
 
 
 def dispatch_of(problem: Dispatch | Profit) -> Dispatch:
-    """The dispatching problem of a problem."""
+    """Return the dispatching problem: the problem itself, or the one inside a profit problem."""
     return problem.dispatch if isinstance(problem, Profit) else problem
 
 
 def arrays(
     problem: Dispatch | Profit, power: Mapping[str, float] | None = None, profit: Mapping[str, float] | None = None
 ) -> Arrays:
-    """The arrays of a problem. Raises KeyError for a job that ``power`` or ``profit`` lack.
+    """Make the arrays of a problem.
 
-    ``power`` (watts) and ``profit`` (euro per hour) by job id; by default what the problem knows of them.
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem.
+    power
+        Power of each job in watts, by job id. By default the powers that the problem contains, if it has all of them.
+    profit
+        Profit of each job in euro per hour, by job id. By default the price of a profit problem times the cores of the
+        job.
+
+    Raises
+    ------
+    KeyError
+        If ``power`` or ``profit`` lacks a job.
     """
     dispatch = dispatch_of(problem)
     requests = _amounts(problem.jobs, problem.platform.resources)
@@ -102,7 +143,7 @@ def arrays(
     jobs = _jobs(dispatch, requests, problem.horizon)
     area = (jobs.duration * jobs.units) @ (requests / total)
     costs = _earnings(problem, jobs) if isinstance(problem, Profit) else _costs(dispatch, jobs)
-    if isinstance(problem, Profit):  # a job starts while something is earned, or is parked
+    if isinstance(problem, Profit):  # a job that may be postponed starts before the end of the horizon or not at all
         jobs = jobs._replace(
             latest=np.where(costs.may_postpone, np.minimum(jobs.latest, problem.horizon_end - 1), jobs.latest)
         )
@@ -118,7 +159,7 @@ def arrays(
 
 
 def _power(problem: Dispatch | Profit) -> Floats | None:
-    """The watts of the jobs, if all are known."""
+    """Return the watts of the jobs, or None if the power of some job is unknown."""
     if isinstance(problem, Profit):
         return problem.watts
     known = [j.power for j in problem.jobs if j.power is not None]
@@ -126,7 +167,7 @@ def _power(problem: Dispatch | Profit) -> Floats | None:
 
 
 def _profit(problem: Dispatch | Profit) -> Floats | None:
-    """What the jobs pay per hour."""
+    """Return what each job pays in euro per hour, or None for a dispatching problem."""
     return problem.price * problem.cores.astype(np.float64) if isinstance(problem, Profit) else None
 
 
@@ -136,7 +177,7 @@ def _amounts(jobs: Sequence[Job], resources: tuple[str, ...]) -> Ints:
 
 
 def _ends(sizes: Iterable[int]) -> Ints:
-    """0 and the running sums: where each of several lists begins when they are laid end to end."""
+    """Return 0 and the running sums of the sizes: the first index of each list when the lists are concatenated."""
     return np.concatenate([[0], np.cumsum(list(sizes), dtype=np.int64)]).astype(np.int64)
 
 
@@ -163,7 +204,10 @@ def _jobs(problem: Dispatch, requests: Ints, horizon: int) -> Jobs:
 
 
 def _kinds(duration: Ints, units: Ints, requests: Ints) -> Ints:
-    """Jobs that are alike have the same number; the more different ones there are, the less alike they need to be."""
+    """Give each job the number of its kind; similar jobs are of one kind.
+
+    Durations and units are rounded to steps; the steps become larger until there are at most ``KINDS`` kinds.
+    """
     for ratio in (1.0, *RATIOS):
         lengths, widths = (x if ratio == 1.0 else _steps(x, ratio) for x in (duration, units))
         rows = np.column_stack([lengths, widths, requests if ratio < RATIOS[-1] else _steps(requests, 2.0)])
@@ -174,12 +218,15 @@ def _kinds(duration: Ints, units: Ints, requests: Ints) -> Ints:
 
 
 def _steps(amounts: Ints, ratio: float) -> Ints:
-    """The step of each amount where every step is so many times as high as the one before."""
+    """Return log(amount) / log(ratio), rounded up: each step is ``ratio`` times as large as the one before."""
     return np.array(np.ceil(np.log(np.maximum(amounts, 1)) / np.log(ratio)), np.int64)
 
 
 def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[int, int], ...]]]:
-    """The windows of each job's group; jobs of one queue without windows of their own share the queue's calendar."""
+    """Return the group of each job and the start windows of each group.
+
+    Jobs of one queue that have no windows of their own share the calendar of the queue.
+    """
     daily = {q.name for q in problem.queues if q.daily}
     groups: dict[object, int] = {}
     windows: list[tuple[tuple[int, int], ...]] = []
@@ -189,8 +236,8 @@ def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[in
         if key not in groups:
             groups[key] = len(windows)
             if job.windows or job.queue in daily:
-                anyone = replace(job, submit=problem.now, earliest_start=None, deadline=None)
-                windows.append(problem.start_windows(anyone, horizon))
+                unbounded = replace(job, submit=problem.now, earliest_start=None, deadline=None)
+                windows.append(problem.start_windows(unbounded, horizon))
             else:
                 windows.append((ALWAYS,))
         found.append(groups[key])
@@ -206,13 +253,13 @@ def _machine(problem: Dispatch, capacity: Ints, worth: Floats) -> Machine:
         worth=worth,
         now=problem.now,
         taken_node=np.array([index[n] for _, n, _ in rows], np.int64),
-        taken_until=np.array([r.end for r, _, _ in rows], np.int64),
+        taken_end=np.array([r.end for r, _, _ in rows], np.int64),
         taken=requests * np.array([units for _, _, units in rows], np.int64).reshape(-1, 1),
     )
 
 
 def _costs(problem: Dispatch, jobs: Jobs) -> Costs:
-    """The objective as weights and graces; ``Dispatch.objective`` is what it means."""
+    """Return the objective of a dispatching problem as weights and graces; ``Dispatch.objective`` is the definition."""
     aim, ewt = problem.aim, np.array([problem.ewt[j.queue] for j in problem.jobs], np.int64)
     weight, grace, constant, mode = np.ones(len(ewt)), np.zeros(len(ewt), np.int64), 0.0, EXCESS
     if aim == "makespan":
@@ -234,6 +281,7 @@ def _costs(problem: Dispatch, jobs: Jobs) -> Costs:
 
 
 def _earnings(problem: Profit, jobs: Jobs) -> Costs:
+    """Return the objective of a profit problem; ``Profit.objective`` is the definition."""
     submit = np.array([j.submit for j in problem.jobs], np.int64)
     may_postpone = np.array([startable_later(problem.dispatch, j) for j in problem.jobs], np.bool_)
     return Costs(

@@ -13,26 +13,26 @@ from .kernels.profile import Ints
 
 
 class KernelStopped(Exception):
-    """A kernel stopped because the time was over; what it worked on is not complete."""
+    """A kernel stopped at the time limit; its arrays are incomplete."""
 
 
 def running() -> Ints:
-    """Return a ``stop`` for a kernel that runs to its end."""
+    """Return a ``stop`` array (int64, shape (1,), value 0) for a kernel that has no time limit."""
     return np.zeros(1, np.int64)
 
 
 class Clock:
-    """A time limit for kernels: the number in ``stop`` becomes 1 when the limit is reached.
+    """A time limit for kernels: ``stop[0]`` changes from 0 to 1 when the limit is reached.
 
-    A thread writes it: kernels run without the interpreter's lock, reading a number costs nothing, and numba can still
-    cache them on disk, which it cannot where the address of a function of the system is compiled in.
+    A thread writes the number. Kernels run without Python's global lock and read it at no cost, and numba can cache
+    them on disk. It cannot cache a kernel into which the address of a system function is compiled.
 
     Parameters
     ----------
     limit
-        Seconds since ``began``; None: no limit.
+        Seconds after ``began``; None: no limit.
     began
-        When the search began, by ``time.perf_counter``; by default now.
+        Time at which the search began, by ``time.perf_counter``; None: now.
 
     Examples
     --------
@@ -56,16 +56,16 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """Seconds up to the limit; not below 0, infinite without a limit."""
+        """Seconds until the limit: at least 0, infinite without a limit."""
         return math.inf if self.end is None else max(0.0, self.end - time.perf_counter())
 
     @property
     def over(self) -> bool:
-        """Whether the limit is reached."""
+        """Whether the limit has been reached."""
         return self.end is not None and time.perf_counter() >= self.end
 
     def reserve(self, seconds: float) -> None:
-        """Stop kernels so many seconds earlier than now set: the caller needs them for what comes after the search."""
+        """Move the limit forward by ``seconds``, which the caller needs for its work after the search."""
         if self.end is not None and seconds > 0:
             self.end -= seconds
             if self._timer is not None:

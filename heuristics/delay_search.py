@@ -1,22 +1,21 @@
-"""Delay search: jobs of the best multi-search schedule are held back, one after another (thesis 6.7.3, algorithm 7).
+"""Delay search: delay jobs of the best multi-search schedule, one after another [Bridi2018, 6.7.3], algorithm 7.
 
-What the thesis says is done as it says it: the jobs in the order of the best ordering; the one that is delayed may not
-start before its start in the best schedule plus 1, 2, 3, ... times ``delay``, up to the horizon H; jobs that were delayed
-before stay where the best schedule has them; the heuristic places all others; the best schedule is kept. After the last
-job the search goes on from the last job back to the first.
+1. Run multi-search. Keep its best schedule and the order of jobs that made it. All schedules below are list schedules:
+   each job of that order starts as early as possible, but not before its bound (at first no job has a bound).
+2. For each job j in that order: let s be its start in the best schedule. Try the bounds s + delay, s + 2 delay, ... up
+   to H for job j. The jobs before j stay where they are; j and the jobs after it are placed anew. A better schedule
+   becomes the best schedule, with the bound of j.
+3. Do the same from the last job back to the first. The jobs before j stay; the jobs after j are placed anew, with the
+   bounds that the best schedule gave them.
+4. Repeat step 3 until a whole pass finds nothing better.
 
-What it leaves open is done so:
+The source leaves some details open. Here:
 
-- A bound that changes nothing, because the job starts later anyway, is passed over. The last bound tried is H itself.
-- In the passes back, jobs before the delayed one stay, those after it are placed anew, and a job that the best schedule
-  holds back keeps its bound. Passes back are repeated until one finds nothing better; then the search ends by itself.
+- A bound is skipped if the job starts later anyway. The last bound tried is H itself.
 - H is the ``horizon_end`` of a profit problem, and the end of the multi-search schedule of a dispatching problem.
-- ``delay``, whose value the thesis does not tell, is a fiftieth of the time from the first moment to H. Tried on synthetic
-  profit problems: of 1/200, 1/50, 1/20 and 1/8, a fiftieth gained most with 200 jobs in 3 days (30 s), and as much as the
-  best with 1,000 jobs in 5 days, where the time was over after the first few jobs of the order.
-
-Every schedule it makes is a list schedule: that of one order, with a bound on the start of each job. So the jobs before
-the delayed one are where they were, and only those after it are placed anew.
+- The default ``delay`` (the source gives no value) is 1/50 of the time from ``now`` to H. On synthetic profit problems,
+  of 1/200, 1/50, 1/20 and 1/8, 1/50 gained most with 200 jobs in 3 days (30 s), and as much as the best with 1,000 jobs
+  in 5 days, where the time limit was reached after the first few jobs.
 """
 
 from __future__ import annotations
@@ -52,16 +51,30 @@ from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.multi_search import AFTERWARDS, Improvement, place_all_orders
 from .list_scheduling.warm_up import tiny
 
-STEPS = 50
-SAME = 1e-12  # relative: what is no better than that is rounding
+STEPS = 50  # default delay: (H - now) / STEPS
+SAME = 1e-12  # relative: smaller improvements are rounding errors
 
 
 @dataclass(frozen=True)
 class Delayed:
-    """The best schedule found and its objective; ``trace``: (seconds, objective) of improvements, multi-search's first.
+    """The result of the delay search.
 
-    ``order``: of the jobs, as multi-search found it; ``delay``: seconds; ``trials``: how many schedules were made for
-    delayed jobs; ``complete``: it ended by itself.
+    Parameters
+    ----------
+    schedule
+        The best schedule.
+    objective
+        Its objective.
+    trace
+        (seconds, objective) of each incumbent, those of multi-search first.
+    order
+        The ordering that was best in multi-search.
+    delay
+        Seconds.
+    trials
+        Number of schedules made for delayed jobs.
+    complete
+        Whether the search ended by itself, not by a limit.
     """
 
     schedule: Schedule
@@ -79,38 +92,62 @@ def delay_search(
     time_limit: float | None = None,
     on_incumbent: Callable[[float, float, Placement], Any] | None = None,
 ) -> Delayed:
-    """Hold back jobs of the best multi-search schedule, one after another, where that makes the whole better.
+    """Delay jobs of the best multi-search schedule, one after another, where that improves the objective.
 
-    ``delay`` in seconds, None: a fiftieth of the time up to the horizon; ``time_limit`` in seconds, for all of it (the
-    first schedule is always finished); ``on_incumbent(seconds, objective, placement)`` returning False stops. But for the
-    clock it is deterministic, and without a limit it ends by itself. Raises NoSchedule if no ordering leads to a schedule,
-    ValueError for a delay below 1. Source: thesis 6.7.3, algorithm 7.
+    Deterministic without a time limit; it then ends by itself.
+
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem.
+    delay
+        Seconds, at least 1; None: 1/50 of the time up to the horizon.
+    time_limit
+        Seconds for the whole search; None: no limit. The first schedule is always finished.
+    on_incumbent
+        Called with (seconds, objective, placement) for each incumbent; return False to stop.
+
+    Returns
+    -------
+    Delayed
+        The best schedule and how it was found.
+
+    Raises
+    ------
+    NoSchedule
+        If no ordering leads to a schedule.
+    ValueError
+        If ``delay`` is below 1.
+
+    References
+    ----------
+    [Bridi2018, 6.7.3], algorithm 7.
     """
     if delay is not None and delay < 1:
-        raise ValueError(f"the delay is {delay} s; at least 1 s is expected")
+        raise ValueError(f"the delay is {delay} s; it must be at least 1 s")
     began = time.perf_counter()
     going = True
 
-    def told(news: Improvement, placement: Placement) -> bool:
+    def report(improvement: Improvement, placement: Placement) -> bool:
         nonlocal going
-        going = on_incumbent is None or on_incumbent(news.seconds, news.objective, placement) is not False
+        going = on_incumbent is None or on_incumbent(improvement.seconds, improvement.objective, placement) is not False
         return going
 
     scheduler = ListScheduler(arrays(problem))
     a, clock = scheduler.arrays, Clock(time_limit, began)
     with clock:
         clock.reserve(AFTERWARDS * clock.elapsed)
-        first = place_all_orders(scheduler, clock, told)
-    trace = [(news.seconds, news.objective) for news in first.trace]
+        first = place_all_orders(scheduler, clock, report)
+    trace = [(improvement.seconds, improvement.objective) for improvement in first.trace]
     order, now = first.trace[-1].order, a.dispatch.now
-    ends = first.placed[0] + a.jobs.duration
+    ends = first.placement[0] + a.jobs.duration
     horizon = problem.horizon_end if isinstance(problem, Profit) else int(ends.max(initial=now))
     step = delay or max(1, -(-(horizon - now) // STEPS))
-    search = _DelaySearch(scheduler, scheduler.order(order), first.placed, horizon, clock)
+    search = _DelaySearch(scheduler, scheduler.order(order), first.placement, horizon, clock)
     for value in search.run(step) if going else ():
         trace.append((time.perf_counter() - began, scheduler.arrays.sign * value))
-        placement = Placement(scheduler.arrays, search.starts, search.nodes)
-        if on_incumbent is not None and on_incumbent(*trace[-1], placement) is False:
+        best = Placement(scheduler.arrays, search.starts, search.nodes)
+        if on_incumbent is not None and on_incumbent(*trace[-1], best) is False:
             break
     schedule = scheduler.arrays.schedule(search.starts, search.nodes)
     value = problem.objective(schedule)
@@ -124,15 +161,15 @@ def warm_up() -> None:
 
 
 class _DelaySearch:
-    """The best schedule so far, as a list schedule, and the profile of the jobs before the one that is delayed."""
+    """The best schedule so far as a list schedule, and the profile of the jobs before the delayed job."""
 
     def __init__(
-        self, scheduler: ListScheduler, order: Ints, placed: tuple[Ints, Ints], horizon: int, clock: Clock
+        self, scheduler: ListScheduler, order: Ints, placement: tuple[Ints, Ints], horizon: int, clock: Clock
     ) -> None:
         a = scheduler.arrays
         self.scheduler, self.order, self.clock = scheduler, order.astype(np.int64), clock
         self.bound = np.full(order.size, -NEVER, np.int64)
-        self.starts, self.nodes = placed
+        self.starts, self.nodes = placement
         self.value = scheduler.objective(self.starts)
         self.horizon = horizon
         self.trials = 0
@@ -144,7 +181,7 @@ class _DelaySearch:
         self._scratch = new_scratch(a.machine.capacity.shape[0])
 
     def run(self, delay: int) -> Iterator[float]:
-        """The objectives of better schedules, as they are found, to the end or to the limit."""
+        """Yield the objective of each better schedule until the search ends or the clock stops it."""
         try:
             with self.clock:
                 yield from self._passes(delay)
@@ -157,7 +194,7 @@ class _DelaySearch:
         for i in range(n):
             yield from self._delay(i, delay)
             self._fill_before(i)
-        self._hopeless.end[:] = 0  # from here on jobs are taken out of the profile
+        self._hopeless.end[:] = 0  # from here on jobs are removed from the profile, so "hopeless" times may change
         before = np.inf
         while self.value < before:
             before = self.value
@@ -167,7 +204,7 @@ class _DelaySearch:
             self._put(0, n, 1)
 
     def _delay(self, i: int, delay: int) -> Iterator[float]:
-        """Hold back the job at place i of the order further and further."""
+        """Try later and later bounds for job ``order[i]``."""
         a, j, n = self.scheduler.arrays, self.order[i], self.order.size
         if self.starts[j] == POSTPONED:
             return
@@ -178,7 +215,7 @@ class _DelaySearch:
             bound[j] = min(self.horizon, began + delay * ((now - began) // delay + 1))
             filled = self._try(i, bound, spent, rest)
             if filled == i:
-                return  # it has no place, or costs too much by itself: later it has and does so, too
+                return  # no place, or too expensive by itself: a later start has the same problem
             now = int(self._trial[0][j]) if self._trial[0][j] != POSTPONED else self.horizon
             if filled == n:
                 value = self.scheduler.objective(self._trial[0])
@@ -188,7 +225,7 @@ class _DelaySearch:
                     yield value
 
     def _try(self, i: int, bound: Ints, spent: float, rest: Floats) -> int:
-        """Place the jobs from place i of the order on; how many places are filled then: all, unless it is of no use."""
+        """Place ``order[i:]`` anew; return the number of placed jobs: all, unless the trial cannot be better."""
         a, (starts, nodes) = self.scheduler.arrays, self._trial
         starts[:], nodes[:] = self.starts, self.nodes
         self._work = _copied(self._before, self._work)
@@ -203,7 +240,7 @@ class _DelaySearch:
         return int(filled)
 
     def _fill_before(self, i: int) -> None:
-        """The job at place i of the order goes into the profile where the best schedule has it; what is hopeless is noted."""
+        """Add job ``order[i]`` to the profile where the best schedule has it, and note its hopeless times."""
         a = self.scheduler.arrays
         self._before, _, _ = _fill(
             self._before, a.machine, a.jobs, a.costs, self._scratch, self._hopeless,
@@ -211,14 +248,14 @@ class _DelaySearch:
         )  # fmt: skip
 
     def _put(self, first: int, last: int, sign: int) -> None:
-        """The jobs at these places go into the profile where the best schedule has them (sign 1), or out of it (-1)."""
+        """Add the jobs ``order[first:last]`` to the profile (sign 1) or remove them (sign -1)."""
         jobs = self.scheduler.arrays.jobs
         self._before = _put_all(self._before, jobs, self.order[first:last], self.starts, self.nodes, sign)
 
 
 @compiled
 def _copied(profile: Profile, room: Profile) -> Profile:
-    """The profile in arrays of its own: those of ``room``, if they are large enough."""
+    """Copy the profile, into the arrays of ``room`` if they are large enough."""
     if room.time.shape[1] < profile.time.shape[1]:
         return Profile(profile.length.copy(), profile.time.copy(), profile.free.copy())
     for n in range(profile.length.size):
@@ -246,7 +283,7 @@ def _together(costs: Costs, some: float, one: float) -> float:
 
 @compiled
 def _limits(jobs: Jobs, costs: Costs, order: Ints, starts: Ints, bound: Ints, i: int, rest: Floats) -> float:
-    """What the jobs before place i cost; ``rest[k]``: what those from place k on cost at least."""
+    """Return the cost of ``order[:i]``; set ``rest[k]`` to a lower bound of the cost of ``order[k:]``."""
     n = order.size
     rest[n] = -np.inf if costs.mode == LAST_END else 0.0
     for k in range(n - 1, i, -1):
@@ -277,10 +314,11 @@ def _fill(
     most: float,
     stop: Ints,
 ) -> tuple[Profile, int, float]:
-    """Place the jobs at the places ``first .. last - 1``, not before their bounds: the profile, how many places are filled.
+    """Place the jobs ``order[first:last]``, not before their bounds (seconds).
 
-    And what all of them cost. It stops before a job that has no place, or with which the whole costs more than ``most``;
-    profits are no sum over jobs and are seen at the end. -1 places where ``stop`` (of a ``Clock``) comes first.
+    Returns the profile, the number of placed jobs and their total cost. Stops before a job that has no place, or when
+    the cost plus ``rest`` exceeds ``most`` (not for profits, which are no sum over jobs). The number is -1 if the
+    clock's ``stop`` is set.
     """
     for k in range(first, last):
         if stop[0] != 0:

@@ -8,27 +8,35 @@ from ..models import Dispatch, Job
 
 
 class NothingFound(Exception):
-    """A heuristic ended without a schedule; the message says why."""
+    """A heuristic ended without a schedule; the message gives the reason."""
 
 
 class UnknownOrder(ValueError):
-    """There is no such criterion, or a list of jobs is not an order of the problem's jobs."""
+    """The name of an ordering or rule is unknown, or a list of job ids is not a permutation of the problem's jobs."""
 
 
 class CriterionUnusable(ValueError):
-    """The problem lacks what the criterion orders by; the message says what."""
+    """The problem lacks the data that an ordering criterion needs; the message names them."""
 
 
 class NoSchedule(NothingFound):
-    """Placed in this order, some job finds no start in its windows and before its deadline; ``job`` is its id."""
+    """A job finds no start inside its windows and before its deadline when the jobs are placed in this order.
+
+    Parameters
+    ----------
+    problem
+        The dispatching problem.
+    job
+        The job that has no start; its id is the attribute ``job``.
+    """
 
     def __init__(self, problem: Dispatch, job: Job) -> None:
         windows = problem.start_windows(job)
-        where = f"in {_some(windows)}" if windows else "at all: its windows and its deadline leave no moment"
+        where = f"in {_some(windows)}" if windows else "at any time: its windows and its deadline exclude every start"
         deadline = "" if job.deadline is None else f", to end by its deadline {job.deadline}"
         super().__init__(
             f"job {job.id!r} ({job.units} units of {dict(job.request)}, {problem.duration(job)} s{deadline}) "
-            f"cannot start {where} beside the jobs that were placed before it; try another order"
+            f"cannot start {where}: the jobs that were placed before it occupy the nodes; try another order"
         )
         self.job = job.id
 

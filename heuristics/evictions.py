@@ -1,31 +1,48 @@
-"""Evictions: the dynamic program of Maurya et al. (2020), their greedy method and their backtracking."""
+"""The dynamic program of the eviction problem [Maurya2020], algorithm 1.
+
+The problem: for each running job choose keep, kill or one of its checkpoints (application or system), so that enough
+nodes become free before the deadline. Minimize the lost work in node-seconds; ties: the checkpoint time. Checkpoints
+are written one after another here.
+
+1. Sort the jobs by nodes. best[0, t] = 0 for all deadlines t; best[k, t] = infinity for k > 0 nodes.
+2. For each job with n nodes, loss l and a fastest checkpoint of c steps, replace best[k, t] by the minimum of
+   best[k, t] (keep), best[max(0, k - n), t] + l (kill) and best[max(0, k - n), t - c] + c (checkpoint).
+   Loss and time enter as one whole number that orders plans by loss, then time; see ``kernels.eviction``.
+3. best[k, t] is the optimum for k nodes within t steps, for all k and t. Plans are read back job by job.
+"""
 
 from __future__ import annotations
 
 import math
-import time
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..models import Eviction, EvictionCandidate, EvictionPlan, ProblemError
-from ..models.eviction.plan import STRATEGIES
 from .kernels import eviction as kernels
-from .kernels.eviction import BacktrackingState, Bytes, Dense, Ints, Sparse, Ways
+from .kernels.eviction import Bytes, Dense, Ints, Sparse
 
-MOST_DENSE = 128  # steps up to which the table of all deadlines is faster than lists of where something changes
-BUDGET = 500_000  # combinations between two looks at the clock
+MOST_DENSE = 128  # steps up to which the dense table is faster than the sparse one
 LARGEST_KEY = 2**61
-OnPlan = Callable[[tuple[int, int], EvictionPlan], bool]
 
 
 class Deadline(NamedTuple):
-    """The best that can be had within ``deadline_s``: loss in node-seconds, checkpoint time in seconds."""
+    """The optimum within one deadline.
+
+    Parameters
+    ----------
+    deadline_s
+        The deadline in seconds.
+    loss
+        Lost work in node-seconds.
+    checkpoint_s
+        Time for the checkpoints in seconds.
+    """
 
     deadline_s: int
     loss: int
@@ -34,8 +51,19 @@ class Deadline(NamedTuple):
 
 @dataclass(frozen=True)
 class TradeOff:
-    """What every number of nodes costs within every deadline up to the problem's, in whole steps, with the plans.
+    """The optimal loss for every number of nodes and every deadline in whole steps, with the plans.
 
+    Parameters
+    ----------
+    problem
+        The eviction problem.
+    rows
+        The jobs as arrays.
+    table
+        The table of the dynamic program: all deadlines (dense), or only those at which a value changes (sparse).
+
+    Examples
+    --------
     >>> from schedlab.models import EvictionCandidate, Eviction
     >>> jobs = [EvictionCandidate("a", 64, 7200, 90, None), EvictionCandidate("b", 64, 3600, 300, 200)]
     >>> known = trade_off(Eviction(jobs, nodes_needed=100, deadline_s=180))
@@ -50,9 +78,10 @@ class TradeOff:
     table: Dense | Sparse
 
     def deadlines(self, nodes: int | None = None) -> list[Deadline]:
-        """The best for each deadline of 0, one step, ... up to the problem's; ``nodes`` None: those the problem needs.
+        """Return the optimum for each deadline: 0, one step, two steps, ... up to the problem's deadline.
 
-        Raises ProblemError if the jobs have fewer nodes.
+        ``nodes`` is the number of nodes to free; None: the number that the problem needs. Raises ProblemError if the
+        jobs use fewer nodes.
         """
         p = self.problem
         loss, steps = self.rows.decode(self._keys(self._row(nodes)))
@@ -60,11 +89,16 @@ class TradeOff:
         return [Deadline(t * p.step_s, one, taken * p.step_s) for t, (one, taken) in enumerate(pairs)]
 
     def plan(self, nodes: int | None = None, deadline_s: int | None = None) -> EvictionPlan:
-        """A best plan that frees ``nodes`` within ``deadline_s`` (None: the problem's own). Raises ProblemError."""
+        """Return an optimal plan that frees ``nodes`` nodes within ``deadline_s`` seconds; None: the problem's values.
+
+        Raises ProblemError if a value is outside the range that the table covers.
+        """
         p, k = self.problem, self._row(nodes)
         within = p.deadline_s if deadline_s is None else deadline_s
         if not 0 <= within <= p.deadline_s:
-            raise ProblemError(f"deadline_s is {within}; the trade-off was computed for 0 to {p.deadline_s} s")
+            raise ProblemError(
+                f"deadline_s is {within}; this trade-off covers 0 to {p.deadline_s} s: choose a deadline in this range"
+            )
         t, rows = within // p.step_s, self.rows
         done = np.empty(rows.units.size, np.uint8)
         if isinstance(self.table, Dense):
@@ -75,7 +109,7 @@ class TradeOff:
         return rows.plan(p, done)
 
     def plans(self, nodes: int | None = None) -> list[EvictionPlan]:
-        """The best plan for each of the deadlines of ``deadlines``; one that stays the best is the same object."""
+        """Return the optimal plan for each deadline of ``deadlines``; equal neighbours are the same object."""
         found: list[EvictionPlan] = []
         keys = self._keys(self._row(nodes)).tolist()
         for t, key in enumerate(keys):
@@ -85,19 +119,21 @@ class TradeOff:
 
     @cached_property
     def losses(self) -> NDArray[np.int64]:
-        """Least loss in node-seconds, by nodes (0 to all in use) and by deadline in steps."""
+        """The least loss in node-seconds, shape (nodes in use + 1, deadlines in steps + 1)."""
         return np.array([[d.loss for d in self.deadlines(k)] for k in range(self.problem.nodes_in_use + 1)], np.int64)
 
     def _row(self, nodes: int | None) -> int:
-        """The row of a number of nodes."""
+        """Return the row of the table for a number of nodes."""
         p = self.problem
         wanted = p.nodes_needed if nodes is None else nodes
         if not 0 <= wanted <= p.nodes_in_use:
-            raise ProblemError(f"{wanted} nodes are asked for; the running jobs have 0 to {p.nodes_in_use} to free")
+            raise ProblemError(
+                f"cannot free {wanted} nodes: the running jobs use {p.nodes_in_use}; choose 0 to {p.nodes_in_use}"
+            )
         return -(-wanted // self.rows.unit)
 
     def _keys(self, k: int) -> Ints:
-        """The least key of a row for every deadline."""
+        """Return the least key of a row for every deadline."""
         if isinstance(self.table, Dense):
             return self.table.best[:, k]
         time, key = self._points(k)
@@ -111,7 +147,31 @@ class TradeOff:
 
 @dataclass(frozen=True)
 class EvictionArrays:
-    """The jobs as the kernels take them, by growing nodes; ``order``: the place of each in the problem."""
+    """The jobs as arrays, sorted by nodes (ascending); all arrays have the shape (jobs,).
+
+    Parameters
+    ----------
+    order
+        Index of each job in ``problem.candidates``.
+    unit
+        Greatest common divisor of the nodes of all jobs.
+    units
+        Nodes of each job, divided by ``unit``.
+    kill
+        Key of killing the job, see ``kernels.eviction``.
+    checkpoint
+        Key of the fastest checkpoint of the job.
+    takes
+        Steps of that checkpoint; more than the deadline if the job has none.
+    kinds
+        Kind of that checkpoint: "app" or "sys".
+    loss_unit
+        Greatest common divisor of the losses, in node-seconds.
+    base
+        Factor of one step in a key: jobs + 1.
+    steps
+        The deadline in steps.
+    """
 
     order: Sequence[int]
     unit: int
@@ -129,8 +189,8 @@ class EvictionArrays:
         """Of an eviction problem. Raises ProblemError if its losses are beyond 64 bits."""
         order = sorted(range(len(p.candidates)), key=lambda k: p.candidates[k].nodes)
         jobs = [p.candidates[k] for k in order]
-        fastest = [_fastest(p, c) for c in jobs]
-        base, loss_unit = len(jobs) + 1, _loss_unit(p)
+        fastest = [fastest_checkpoint(p, c) for c in jobs]
+        base, loss_unit = len(jobs) + 1, loss_unit_of(p)
         nodes = np.array([c.nodes for c in jobs], np.int64)
         takes = np.array([min(steps, p.steps + 1) for _, steps in fastest], np.int64)
         bonus = np.array([what == "app" for what, _ in fastest], np.int64)
@@ -149,12 +209,12 @@ class EvictionArrays:
         )
 
     def decode(self, keys: Ints) -> tuple[Ints, Ints]:
-        """Loss in node-seconds, and steps of checkpoints."""
+        """Return the loss in node-seconds and the steps of checkpoints of each key."""
         pair = -(-keys // self.base)
         return pair // (self.steps + 1) * self.loss_unit, pair % (self.steps + 1)
 
     def plan(self, p: Eviction, done: Bytes) -> EvictionPlan:
-        """The plan from what is done with each row."""
+        """Return the plan from the action (keep, kill, checkpoint) of each row."""
         strategy = dict.fromkeys((c.id for c in p.candidates), "keep")
         for place, kind, what in zip(self.order, self.kinds, done.tolist(), strict=True):
             if what != kernels.KEEP:
@@ -162,25 +222,25 @@ class EvictionArrays:
         return with_starts(p, strategy)
 
 
-def _fastest(p: Eviction, c: EvictionCandidate) -> tuple[str, int]:
-    """A job's faster checkpoint and its steps, the application's if they are equal; beyond the deadline if it has none."""
-    return min(p.checkpoint_steps[c.id].items(), key=lambda way: way[1], default=("sys", p.steps + 1))
+def fastest_checkpoint(p: Eviction, c: EvictionCandidate) -> tuple[str, int]:
+    """Return kind and steps of a job's fastest checkpoint, "app" if equal; more steps than allowed if none."""
+    return min(p.checkpoint_steps[c.id].items(), key=lambda kind: kind[1], default=("sys", p.steps + 1))
 
 
-def _loss_unit(p: Eviction) -> int:
-    """The greatest common divisor of the losses. Raises ProblemError if keys are beyond 64 bits even so."""
+def loss_unit_of(p: Eviction) -> int:
+    """Return the greatest common divisor of the losses. Raises ProblemError if the keys would exceed 64 bits."""
     losses = [c.loss for c in p.candidates]
     unit = math.gcd(*losses) or 1
     if (sum(losses) // unit + 1) * (p.steps + 1) * (len(losses) + 1) >= LARGEST_KEY:
         raise ProblemError(
             f"the losses add up to {sum(losses):,} node-seconds, too large for exact 64-bit sums over {p.steps} steps; "
-            "take a longer step, or a solver"
+            "use a larger step_s, or a solver"
         )
     return unit
 
 
 def with_starts(p: Eviction, strategy: dict[str, str]) -> EvictionPlan:
-    """The plan; where checkpoints may run side by side, with starts that put them one after another."""
+    """Return the plan; if checkpoints share the bandwidth, with starts that put them one after another."""
     if not p.shared_bandwidth:
         return EvictionPlan(strategy)
     start, begin = {}, 0
@@ -193,103 +253,30 @@ def with_starts(p: Eviction, strategy: dict[str, str]) -> EvictionPlan:
 
 
 def trade_off(problem: Eviction) -> TradeOff:
-    """The exact trade-off for all numbers of nodes and all deadlines in one pass, checkpoints one after another.
+    """Return the optimum for every number of nodes and every deadline, with checkpoints one after another.
 
-    Compiled; the first call of a process compiles or loads the kernels. Among equal plans it is always the same one.
-    Raises ProblemError for losses beyond 64 bits. Source: algorithm 1 of the paper, by another route to the same table.
+    The first call in a process compiles the kernels or loads them from the cache. Among equal plans the result is
+    always the same one.
+
+    Parameters
+    ----------
+    problem
+        The eviction problem; its deadline is the largest deadline of the table.
+
+    Returns
+    -------
+    TradeOff
+        The table of optima, from which plans can be read.
+
+    Raises
+    ------
+    ProblemError
+        If the losses need more than 64 bits.
+
+    References
+    ----------
+    [Maurya2020], algorithm 1; the table is the same, computed in another order.
     """
     rows = EvictionArrays.of(problem)
     kernel = kernels.dense if rows.steps <= MOST_DENSE else kernels.sparse
     return TradeOff(problem, rows, kernel(rows.units, rows.kill, rows.checkpoint, rows.takes, rows.steps))
-
-
-def greedy(problem: Eviction) -> EvictionPlan:
-    """The paper's greedy plan: the jobs by falling loss take their faster checkpoint until one would end too late, then the
-    others are killed by growing loss; it stops as soon as enough nodes are free.
-
-    A job that can take no checkpoint is passed over by the first part. Equal losses: in the order of the jobs.
-    """
-    p = problem
-    order = sorted(p.candidates, key=lambda c: -c.loss)
-    strategy = dict.fromkeys((c.id for c in p.candidates), "keep")
-    freed = used = 0
-    for c in order:
-        if freed >= p.nodes_needed:
-            break
-        if not p.checkpoint_steps[c.id]:
-            continue
-        what, steps = _fastest(p, c)
-        if used + steps > p.steps:
-            break
-        strategy[c.id], freed, used = what, freed + c.nodes, used + steps
-    for c in reversed(order):
-        if freed >= p.nodes_needed:
-            break
-        if strategy[c.id] == "keep":
-            strategy[c.id], freed = "kill", freed + c.nodes
-    return with_starts(p, strategy)
-
-
-class Backtracked(NamedTuple):
-    """The best plan found, and whether all combinations were tried or abandoned."""
-
-    plan: EvictionPlan | None
-    complete: bool
-
-
-def backtracking(problem: Eviction, time_limit: float | None = None, on_incumbent: OnPlan | None = None) -> Backtracked:
-    """The paper's exhaustive search: every strategy of every job, combinations abandoned that cannot become better.
-
-    Beyond the paper, a combination is abandoned, too, where the jobs that are left have too few nodes.
-    ``time_limit`` in seconds; ``on_incumbent((loss, checkpoint time), plan)``: called with each better one, False stops.
-    """
-    began = time.perf_counter()
-    ways, search = _ways(problem)
-    plan: EvictionPlan | None = None
-    while (end := kernels.backtrack(ways, search, problem.nodes_needed, problem.steps, BUDGET)) != kernels.DONE:
-        if end == kernels.BETTER:
-            names = dict(zip((c.id for c in problem.candidates), search.plan.tolist(), strict=True))
-            plan = with_starts(problem, {job: STRATEGIES[what] for job, what in names.items()})
-            if on_incumbent is not None and not on_incumbent(problem.objective(plan), plan):
-                return Backtracked(plan, False)
-        if time_limit is not None and time.perf_counter() - began > time_limit:
-            return Backtracked(plan, False)
-    if plan is None:  # nothing is needed, or nothing can be better than to keep all
-        plan = with_starts(problem, dict.fromkeys((c.id for c in problem.candidates), "keep"))
-    return Backtracked(plan, True)
-
-
-def _ways(p: Eviction) -> tuple[Ways, BacktrackingState]:
-    """What the four strategies of each job add, and a search at its beginning."""
-    n = len(p.candidates)
-    base, loss_unit, late = n + 1, _loss_unit(p), p.steps + 1
-    steps = np.array(
-        [
-            [0, 0, *(min(late, p.checkpoint_steps[c.id].get(what, late)) for what in STRATEGIES[2:])]
-            for c in p.candidates
-        ],
-        np.int64,
-    ).reshape(n, 4)
-    key = steps * base
-    key[:, 1] = [c.loss // loss_unit * late * base for c in p.candidates]
-    key[:, 2] -= 1
-    nodes = np.array([[0, c.nodes, c.nodes, c.nodes] for c in p.candidates], np.int64).reshape(n, 4)
-    left = np.zeros(n + 1, np.int64)
-    left[:n] = nodes[::-1, 1].cumsum()[::-1]
-    bonus = np.zeros(n + 1, np.int64)
-    bonus[:n] = (steps[::-1, 2] == 0).cumsum()[::-1]
-    following, sums, taken, freed = np.zeros((4, n + 1), np.int64)
-    least = np.array([0 if p.nodes_needed == 0 else kernels.NEVER])
-    return Ways(key, steps, nodes, left, bonus), BacktrackingState(
-        following, sums, taken, freed, np.zeros(1, np.int64), least, np.zeros(n, np.uint8)
-    )
-
-
-@cache
-def warm_up() -> None:
-    """Compile the kernels, or load them from numba's cache."""
-    jobs = [EvictionCandidate("a", 2, 10, 1, 2), EvictionCandidate("b", 3, 5, 2, None)]
-    for deadline in (2, MOST_DENSE + 2):
-        known = trade_off(Eviction(jobs, nodes_needed=3, deadline_s=deadline, step_s=1))
-        known.plan()
-    backtracking(known.problem)

@@ -1,4 +1,4 @@
-"""A neighbourhood of a schedule, improved by a backend: some jobs move, all others stay where they are."""
+"""Improvement of a neighbourhood by a backend: some jobs of a schedule may move, all others stay."""
 
 from __future__ import annotations
 
@@ -14,19 +14,27 @@ from .arrays import arrays
 if TYPE_CHECKING:
     from ..backends import Limits, Result
 
-BETTER = 1e-9  # relative: what is no better than that is rounding
+BETTER = 1e-9  # relative: smaller improvements are rounding errors
 
 
 class Better(NamedTuple):
-    """A better schedule, and its objective by the model; the problem's own has the last word."""
+    """A better schedule.
 
-    placed: ScheduleArrays
+    Parameters
+    ----------
+    placement
+        Starts and nodes as arrays.
+    objective
+        The objective by the model; it may differ from the problem's by rounding.
+    """
+
+    placement: ScheduleArrays
     objective: float
 
 
 def improve_placed(
     around: Neighbourhoods,
-    placed: ScheduleArrays,
+    placement: ScheduleArrays,
     free: Some,
     backend: str = "cpsat",
     limits: Limits | None = None,
@@ -36,20 +44,54 @@ def improve_placed(
     until: int | None = None,
     **options: Any,
 ) -> Better | None:
-    """A better schedule in which the jobs of ``free`` and ``keep_nodes`` (indices) have moved; None if none was found.
+    """Return a better schedule in which only some jobs have moved; None if none was found.
 
-    ``limits``: time (of the whole call), threads, seed; ``nodes``, ``since``, ``until``: see ``Neighbourhoods.model``;
-    ``options``: of the backend. The answer was checked against the model, without the solver. Raises SolverUnavailable
-    for a backend that is missing or does not take the model, LoweringTooLarge for a model too large for its lowering,
-    ProblemError where what stays overfills a node, Interrupted at Ctrl-C.
+    The answer is checked against the model, without the solver.
+
+    Parameters
+    ----------
+    around
+        The neighbourhoods of the problem.
+    placement
+        The schedule as arrays.
+    free
+        Indices of the jobs whose starts and nodes may change.
+    backend
+        Name of the backend.
+    limits
+        Time for the whole call, threads, seed.
+    keep_nodes
+        Indices of the jobs whose starts may change, but not their nodes.
+    nodes
+        Indices of the nodes that free jobs may use beside their own; None: all.
+    since, until
+        Range of the new starts in seconds; None: no bound. See ``Neighbourhoods.model``.
+    **options
+        Options of the backend.
+
+    Returns
+    -------
+    Better or None
+        The better schedule as arrays.
+
+    Raises
+    ------
+    SolverUnavailable
+        If the backend is missing or rejects the model.
+    LoweringTooLarge
+        If the model is too large for the lowering.
+    ProblemError
+        If the jobs that stay overfill a node.
+    Interrupted
+        After Ctrl-C.
     """
     from ..backends import INTERRUPTED, Interrupted, Limits, SolverUnavailable, run
 
     began = time.perf_counter()
-    found = around.model(placed, free, keep_nodes, nodes, since, until)
+    found = around.model(placement, free, keep_nodes, nodes, since, until)
     if not found.moving:
         return None
-    start = found.write(placed)
+    start = found.write(placement)
     limits = Limits() if limits is None else limits
     result: Result = run(found.model, backend, limits, warm_start=start, began=began, **options)
     if result.status == "unavailable":
@@ -61,7 +103,7 @@ def improve_placed(
     before, sign = float(found.model.value(found.model.objectives[0], start)), around.sign
     if sign * (before - result.objective) <= BETTER * abs(before):
         return None
-    return Better(found.read(result.assignment, placed), float(result.objective))
+    return Better(found.read(result.assignment, placement), float(result.objective))
 
 
 def improve(
@@ -76,11 +118,43 @@ def improve(
     until: int | None = None,
     **options: Any,
 ) -> Schedule | None:
-    """A verified better schedule in which the jobs of ``free`` and ``keep_nodes`` (ids) have moved; None if none was found.
+    """Return a verified better schedule in which only some jobs have moved; None if none was found.
 
-    As ``improve_placed``, for one neighbourhood of a ``Schedule``. Raises also KeyError for a job or node that does not
-    exist.
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem.
+    schedule
+        The schedule to improve.
+    free
+        Ids of the jobs whose starts and nodes may change.
+    backend
+        Name of the backend.
+    limits
+        Time for the whole call, threads, seed.
+    keep_nodes
+        Ids of the jobs whose starts may change, but not their nodes.
+    nodes
+        Names of the nodes that free jobs may use beside their own; None: all.
+    since, until
+        Range of the new starts in seconds; None: no bound. See ``Neighbourhoods.model``.
+    **options
+        Options of the backend.
 
+    Returns
+    -------
+    Schedule or None
+        The better schedule.
+
+    Raises
+    ------
+    KeyError
+        If a job or node does not exist.
+    SolverUnavailable, LoweringTooLarge, ProblemError, Interrupted
+        As ``improve_placed``.
+
+    Examples
+    --------
     >>> from schedlab.models import Job, NodeGroup, Platform, Queue
     >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "ab"]
     >>> p = Dispatch(Platform([NodeGroup("n", 2, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
@@ -92,11 +166,11 @@ def improve(
     flat = around.flat
     some, keep = ([flat.index[i] for i in ids] for ids in (free, keep_nodes))
     where = None if nodes is None else [flat.node_index[n] for n in nodes]
-    placed = flat.placed(schedule)
-    found = improve_placed(around, placed, some, backend, limits, keep, where, since, until, **options)
+    placement = flat.placed(schedule)
+    found = improve_placed(around, placement, some, backend, limits, keep, where, since, until, **options)
     if found is None:
         return None
-    better = arrays(problem).schedule(*found.placed)
+    better = arrays(problem).schedule(*found.placement)
     if problem.verify(better) or around.sign * (problem.objective(schedule) - problem.objective(better)) <= 0:
         return None
     return better

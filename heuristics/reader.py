@@ -1,4 +1,4 @@
-"""Reading the answers of a model back into schedules of the problem."""
+"""Conversion of the answers of a model to schedules of the problem."""
 
 from __future__ import annotations
 
@@ -11,9 +11,23 @@ from .registry import allocator
 
 
 class Reader:
-    """Reads each incumbent of the model back into a schedule, and keeps the best; the value is the schedule's own.
+    """A callback that converts each incumbent of a model to a schedule and keeps the best schedule.
 
-    The starts of a relaxation are allocated; ``repair`` takes more time for that, once, at the end.
+    The objective of a schedule is computed by the problem, not taken from the solver. The starts of a relaxation
+    become a schedule by allocation (``Allocator``).
+
+    Parameters
+    ----------
+    problem
+        The problem to solve.
+    encoding
+        The model of the problem, with the function that reads its answers.
+    start
+        The warm start; it is returned unchanged when the solver returns its starts.
+    time_limit
+        Seconds from ``began``; None: no limit.
+    began
+        Time at which the call began, by ``time.perf_counter``.
     """
 
     def __init__(
@@ -25,11 +39,12 @@ class Reader:
         self.sign = 1 if problem.sense == "minimize" else -1
         self.best: Schedule | None = None
         self.objective: Any = None
-        self.violation: Violation | None = None  # of the first answer that is no schedule
+        self.violation: Violation | None = None  # in the first answer that is not a feasible schedule
         self.in_model = False  # whether that answer satisfies the model
         self.allocator = allocator(problem, time_limit, began) if encoding.relaxation else None
 
     def __call__(self, assignment: Assignment) -> Any:
+        """Return the objective of the schedule of an answer; None if the answer gives no feasible schedule."""
         schedule = self.encoding.read(assignment)
         if self.start is not None and schedule.start == self.start.start:
             return self._keep(self.start)
@@ -45,18 +60,21 @@ class Reader:
         return None
 
     def fault(self, exactness: Exactness) -> str:
-        """Return what is wrong if an answer of an exact formulation is no schedule; empty if nothing is.
+        """Return an error message if an answer of an exact formulation is not a feasible schedule; "" if there is none.
 
-        Where the lowering is a relaxation (a grid that relaxes, a linear relaxation), an answer that violates the model need
-        not be a schedule.
+        If the lowering is a relaxation (a coarse time grid, a linear relaxation), an answer that violates the model may
+        be infeasible without an error.
         """
         if self.violation is None or (exactness.kind == "relaxation" and not self.in_model):
             return ""
-        who = "formulation" if self.in_model else "solver"
-        return f"the {who}'s answer is no schedule of the problem: {self.violation.message}"
+        source = "formulation" if self.in_model else "solver"
+        return f"the {source}'s answer is no schedule of the problem: {self.violation.message}"
 
     def repair(self, seconds: float | None, seed: int) -> Any:
-        """The best of what more time makes of the answers so far; the objective if it is better."""
+        """Improve the allocation of the answers read so far; return the new objective if it is better, else None.
+
+        ``seconds`` limits the time; None: a fixed number of moves.
+        """
         before = self.objective
         found = None if self.allocator is None else self.allocator.repair(seconds, seed)
         if found is not None:

@@ -1,4 +1,4 @@
-"""The heuristics that can be named as a method or as a start; each is one line here."""
+"""The table of heuristics that can be named as a method or as a warm start."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..models import Dispatch, Eviction, Problem, Profit, Schedule
 from ..models.problem import Value
-from . import evictions, rules
+from . import eviction_search, evictions, rules
 from .allocation import Allocator
 from .arrays import Placement
 from .delay_search import delay_search
@@ -21,12 +21,22 @@ from .lns.search import lns
 from .lns.search import warm_up as warm_up_lns
 from .relaxation_search import relaxation_search
 
-# called with each better objective and its schedule, which a search has as flat arrays; False stops
+# on_incumbent(objective, schedule) -> bool: called for each new incumbent; return False to stop the search
 OnIncumbent = Callable[[Value, Schedule | Placement], bool]
 
 
 class Found(NamedTuple):
-    """A heuristic's schedule, and a word on how it was found; ``optimal`` if it proves that there is no better one."""
+    """The schedule that a heuristic found.
+
+    Parameters
+    ----------
+    schedule
+        The schedule, or the plan of an eviction problem.
+    message
+        How the schedule was found, for people.
+    optimal
+        True if the heuristic proves that no better schedule exists.
+    """
 
     schedule: Schedule
     message: str
@@ -34,13 +44,26 @@ class Found(NamedTuple):
 
 
 class NotForThisProblem(ValueError):
-    """A heuristic was asked for a kind of problem that it does not know."""
+    """The heuristic does not support this kind of problem."""
 
 
 class HeuristicRequest(NamedTuple):
-    """What a heuristic is asked for: ``argument`` behind its name, ``time_limit`` in seconds, and ``on_incumbent``.
+    """The options of one call of a heuristic.
 
-    ``backend``: behind the @ of its name, "" if there is none; ``threads`` are for it.
+    Parameters
+    ----------
+    argument
+        The text after the colon of the method's name (``rule:est``: "est"); "" if there is none.
+    time_limit
+        Seconds; None: no limit.
+    on_incumbent
+        Callback for each new incumbent: ``on_incumbent(objective, schedule)``; return False to stop the search.
+    seed
+        Seed of the random numbers.
+    threads
+        Threads of the backend; None: all cores.
+    backend
+        The text after the @ of the method's name; "" if there is none.
     """
 
     argument: str = ""
@@ -52,10 +75,24 @@ class HeuristicRequest(NamedTuple):
 
 
 class Heuristic(NamedTuple):
-    """``arguments``: what may follow the colon of its name (empty: nothing); ``kinds``: of the problems that it is for.
+    """A heuristic in the table ``HEURISTICS``.
 
-    ``seeded``: chance decides; ``backends``: a backend may follow the @ of its name; ``usual``: the one it takes if none does;
-    ``warm_up``: compiles what is its own.
+    Parameters
+    ----------
+    run
+        The function that runs the heuristic.
+    arguments
+        Values that may follow the colon of its name; empty: none.
+    kinds
+        Kinds of problems that the heuristic supports.
+    seeded
+        Whether the result depends on the seed.
+    backends
+        Whether the name of a backend may follow the @ of its name.
+    usual
+        The backend that is used if none is named.
+    warm_up
+        Function that compiles the kernels of the heuristic.
     """
 
     run: Callable[[Problem, HeuristicRequest], Found]
@@ -66,10 +103,17 @@ class Heuristic(NamedTuple):
     usual: str = ""
     warm_up: Callable[[], None] = warm_up
 
-    def best(self, problem: Problem, ask: HeuristicRequest) -> Found:
-        """Run it; Ctrl-C ends it with the best that it has reported, and the message "interrupted".
+    def best(self, problem: Problem, request: HeuristicRequest) -> Found:
+        """Run the heuristic; after Ctrl-C return the last incumbent with the message "interrupted".
 
-        Raises what it raises, and NothingFound("interrupted") if it had nothing to report.
+        Raises
+        ------
+        NothingFound
+            With the message "interrupted", if Ctrl-C arrives before the first incumbent.
+
+        Notes
+        -----
+        Errors of ``run`` are passed on.
         """
         from ..backends.interrupts import INTERRUPTED, catch_first
 
@@ -78,10 +122,10 @@ class Heuristic(NamedTuple):
         def keep(objective: Value, found: Schedule | Placement) -> bool:
             nonlocal latest
             latest = found.kept() if isinstance(found, Placement) else found
-            return ask.on_incumbent is None or ask.on_incumbent(objective, found)
+            return request.on_incumbent is None or request.on_incumbent(objective, found)
 
         try:
-            return self.run(problem, ask._replace(on_incumbent=keep))
+            return self.run(problem, request._replace(on_incumbent=keep))
         except KeyboardInterrupt as e:
             catch_first(e)
         if latest is None:
@@ -89,122 +133,175 @@ class Heuristic(NamedTuple):
         return Found(latest.schedule() if isinstance(latest, Placement) else latest, INTERRUPTED)
 
     def check(self, argument: str) -> None:
-        """Raise UnknownOrder, with the near names, for an argument that is not known."""
+        """Raise UnknownOrder if the argument is not one of ``arguments``."""
         if argument not in (self.arguments or ("",)):
             raise UnknownOrder(argument)
 
 
 def allocator(problem: Problem, time_limit: float | None = None, began: float | None = None) -> Allocator:
-    """What reads a relaxation's answers back into schedules of this problem, within the limit. Raises NotForThisProblem."""
+    """Return an ``Allocator``, which converts the answers of a relaxation to schedules of this problem.
+
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem.
+    time_limit
+        Seconds from ``began``; None: no limit.
+    began
+        Time at which the call began, by ``time.perf_counter``; None: now.
+
+    Returns
+    -------
+    Allocator
+        The allocator of the problem.
+
+    Raises
+    ------
+    NotForThisProblem
+        For other kinds of problems.
+    """
     return Allocator(_jobs_of(problem, "reading a relaxation back"), time_limit, began)
 
 
 def usual_start(problem: Problem) -> str:
-    """The heuristic that ``+warm`` means for this kind of problem."""
+    """Return the heuristic that ``+warm`` stands for in a method's name.
+
+    Parameters
+    ----------
+    problem
+        The problem to solve.
+
+    Returns
+    -------
+    str
+        "greedy" for eviction problems, else "multi-search".
+    """
     return "greedy" if isinstance(problem, Eviction) else "multi-search"
 
 
 def warm_up_for(problem: Problem, name: str | None = None) -> None:
-    """Compile the kernels for this kind of problem, and those of a heuristic: time measured afterwards is of searching."""
+    """Compile the kernels for this kind of problem, so that time measured afterwards is search time.
+
+    Parameters
+    ----------
+    problem
+        The problem to solve.
+    name
+        A heuristic whose kernels are compiled as well; None: no heuristic.
+    """
     if isinstance(problem, Eviction):
-        evictions.warm_up()
+        eviction_search.warm_up()
     else:
         warm_up()
         if isinstance(problem, Profit):
-            rules.warm_up()  # of parked jobs
+            rules.warm_up()  # postponed jobs get their starts by a rule
     if name is not None:
         HEURISTICS[name].warm_up()
 
 
 def _jobs_of(problem: Problem, name: str) -> Dispatch | Profit:
     if not isinstance(problem, (Dispatch, Profit)):
-        raise NotForThisProblem(f"{name} is for dispatch and profit problems; this is a {problem.kind} problem")
+        raise NotForThisProblem(f"{name} supports dispatch and profit problems; this is a {problem.kind} problem")
     return problem
 
 
-def _of_moment(ask: HeuristicRequest) -> Callable[[float, float, Placement], bool] | None:
-    """The callback of searches that report (seconds, objective, placement)."""
-    call = ask.on_incumbent
-    return None if call is None else lambda _, objective, placement: call(objective, placement)
+def _without_seconds(request: HeuristicRequest) -> Callable[[float, float, Placement], bool] | None:
+    """Return the callback for searches that report (seconds, objective, placement)."""
+    on_incumbent = request.on_incumbent
+    return None if on_incumbent is None else lambda _, objective, placement: on_incumbent(objective, placement)
 
 
-def _report(problem: Problem, schedule: Schedule, ask: HeuristicRequest) -> None:
-    """Report the schedule of a heuristic that makes one alone."""
-    if ask.on_incumbent is not None:
-        ask.on_incumbent(problem.objective(schedule), schedule)
+def _report(problem: Problem, schedule: Schedule, request: HeuristicRequest) -> None:
+    """Report the schedule of a heuristic that makes only one."""
+    if request.on_incumbent is not None:
+        request.on_incumbent(problem.objective(schedule), schedule)
 
 
-def _multi_search(problem: Problem, ask: HeuristicRequest) -> Found:
-    call = ask.on_incumbent
-    each = None if call is None else lambda news, placement: call(news.objective, placement)
-    found = multi_search(_jobs_of(problem, "multi-search"), ask.time_limit, each)
+def _multi_search(problem: Problem, request: HeuristicRequest) -> Found:
+    on_incumbent = request.on_incumbent
+    report = (
+        None if on_incumbent is None else lambda improvement, placement: on_incumbent(improvement.objective, placement)
+    )
+    found = multi_search(_jobs_of(problem, "multi-search"), request.time_limit, report)
     skipped = f"; skipped: {', '.join(found.skipped)}" if found.skipped else ""
     return Found(found.schedule, f"best order: {found.order}{skipped}")
 
 
-def _first_solution(problem: Problem, ask: HeuristicRequest) -> Found:
-    schedule = first_solution(_jobs_of(problem, "first-solution"), ask.argument)
-    _report(problem, schedule, ask)
-    return Found(schedule, f"order: {ask.argument}")
+def _first_solution(problem: Problem, request: HeuristicRequest) -> Found:
+    schedule = first_solution(_jobs_of(problem, "first-solution"), request.argument)
+    _report(problem, schedule, request)
+    return Found(schedule, f"order: {request.argument}")
 
 
-def _rule(problem: Problem, ask: HeuristicRequest) -> Found:
-    schedule = rules.schedule_by_rule(_jobs_of(problem, "rule"), ask.argument)
-    _report(problem, schedule, ask)
-    return Found(schedule, f"rule: {ask.argument}")
+def _rule(problem: Problem, request: HeuristicRequest) -> Found:
+    schedule = rules.schedule_by_rule(_jobs_of(problem, "rule"), request.argument)
+    _report(problem, schedule, request)
+    return Found(schedule, f"rule: {request.argument}")
 
 
-def _delay_search(problem: Problem, ask: HeuristicRequest) -> Found:
-    found = delay_search(_jobs_of(problem, "delay-search"), time_limit=ask.time_limit, on_incumbent=_of_moment(ask))
+def _delay_search(problem: Problem, request: HeuristicRequest) -> Found:
+    found = delay_search(
+        _jobs_of(problem, "delay-search"), time_limit=request.time_limit, on_incumbent=_without_seconds(request)
+    )
     ended = "ended by itself" if found.complete else "stopped by its limit"
     return Found(found.schedule, f"order {found.order}, delays of {found.delay} s, {found.trials} schedules, {ended}")
 
 
-def _relaxation_search(problem: Problem, ask: HeuristicRequest) -> Found:
+def _relaxation_search(problem: Problem, request: HeuristicRequest) -> Found:
     found = relaxation_search(
-        _jobs_of(problem, "relaxation-search"), ask.backend, ask.time_limit, ask.threads, ask.seed, _of_moment(ask)
+        _jobs_of(problem, "relaxation-search"),
+        request.backend,
+        request.time_limit,
+        request.threads,
+        request.seed,
+        _without_seconds(request),
     )
     return Found(found.schedule, found.message)
 
 
-def _lns(problem: Problem, ask: HeuristicRequest) -> Found:
+def _lns(problem: Problem, request: HeuristicRequest) -> Found:
     found = lns(
         _jobs_of(problem, "lns"),
-        ask.time_limit,
-        ask.seed,
-        _of_moment(ask),
-        backend=ask.backend or None,
-        threads=ask.threads,
+        request.time_limit,
+        request.seed,
+        _without_seconds(request),
+        backend=request.backend or None,
+        threads=request.threads,
     )
-    ways = (f"{name} {way.turns} turns, {way.seconds:.1f} s, {way.gain:.4g} better" for name, way in found.ways.items())
-    return Found(found.schedule, "; ".join(ways))
+    operators = (
+        f"{name} {gain.turns} turns, {gain.seconds:.1f} s, {gain.gain:.4g} better"
+        for name, gain in found.operators.items()
+    )
+    return Found(found.schedule, "; ".join(operators))
 
 
 def _eviction(problem: Problem, name: str) -> Eviction:
     if not isinstance(problem, Eviction):
-        raise NotForThisProblem(f"{name} is for eviction problems; this is a {problem.kind} problem")
+        raise NotForThisProblem(f"{name} supports eviction problems; this is a {problem.kind} problem")
     return problem
 
 
-def _dp(problem: Problem, ask: HeuristicRequest) -> Found:
+def _dp(problem: Problem, request: HeuristicRequest) -> Found:
     p = _eviction(problem, "dp")
     plan = evictions.trade_off(p).plan()
-    _report(p, plan, ask)
+    _report(p, plan, request)
     return Found(plan, _one_after_another(p), optimal=not p.shared_bandwidth)
 
 
-def _greedy(problem: Problem, ask: HeuristicRequest) -> Found:
+def _greedy(problem: Problem, request: HeuristicRequest) -> Found:
     p = _eviction(problem, "greedy")
-    plan = evictions.greedy(p)
-    _report(p, plan, ask)
+    plan = eviction_search.greedy(p)
+    _report(p, plan, request)
     return Found(plan, _one_after_another(p))
 
 
-def _backtracking(problem: Problem, ask: HeuristicRequest) -> Found:
+def _backtracking(problem: Problem, request: HeuristicRequest) -> Found:
     p = _eviction(problem, "backtracking")
-    found = evictions.backtracking(p, ask.time_limit, ask.on_incumbent)
+    found = eviction_search.backtracking(p, request.time_limit, request.on_incumbent)
     if found.plan is None:
-        raise NothingFound("stopped" if ask.time_limit is None else f"no plan was found within {ask.time_limit:g} s")
+        raise NothingFound(
+            "stopped" if request.time_limit is None else f"no plan was found within {request.time_limit:g} s"
+        )
     return Found(found.plan, _one_after_another(p), optimal=found.complete and not p.shared_bandwidth)
 
 
@@ -219,7 +316,7 @@ HEURISTICS: dict[str, Heuristic] = {
     "delay-search": Heuristic(_delay_search, warm_up=warm_up_delays),
     "relaxation-search": Heuristic(_relaxation_search, seeded=True, backends=True, usual="cpsat"),
     "lns": Heuristic(_lns, seeded=True, backends=True, warm_up=warm_up_lns),
-    "dp": Heuristic(_dp, kinds=("eviction",), warm_up=evictions.warm_up),
-    "greedy": Heuristic(_greedy, kinds=("eviction",), warm_up=evictions.warm_up),
-    "backtracking": Heuristic(_backtracking, kinds=("eviction",), warm_up=evictions.warm_up),
+    "dp": Heuristic(_dp, kinds=("eviction",), warm_up=eviction_search.warm_up),
+    "greedy": Heuristic(_greedy, kinds=("eviction",), warm_up=eviction_search.warm_up),
+    "backtracking": Heuristic(_backtracking, kinds=("eviction",), warm_up=eviction_search.warm_up),
 }

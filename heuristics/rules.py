@@ -1,7 +1,14 @@
-"""Rules: at each event the waiting jobs start in the order of a key, as far as they fit (thesis 6.3).
+"""Rules: at each event the waiting jobs start in the order of a key if they fit [Bridi2018, 6.3].
 
-They go through time, event by event, where a first solution goes through jobs. The kernels are those of the replays of
-whole traces; here jobs take the durations that the problem says, and running jobs are on their nodes.
+1. Sort the jobs by the key of the rule (``RULES``); ties by submit time, then in the problem's order.
+2. Go to the next event: the end of a job, the arrival of a job, or the opening of a start window.
+3. Go through the waiting jobs in the order of step 1. Start each job whose units all fit now (best fit) and whose
+   calendar is open. If a job does not fit, a strict rule ends the step; other rules skip the job.
+4. Repeat from step 2 until nothing can happen any more.
+
+A rule goes through time, event by event; a first solution goes through the jobs, one by one. The kernels are those of
+trace replays (``kernels.events``). Here jobs take the durations that the problem gives (walltimes or runtimes), and the
+running jobs occupy their nodes from the beginning.
 """
 
 from __future__ import annotations
@@ -25,24 +32,34 @@ from .kernels.profile import Floats, Ints
 
 KEYS = ("est", "wt", "profit")
 RULES: tuple[str, ...] = tuple(key + strictness for key in KEYS for strictness in ("", "-strict"))
-"""``est``: the earliest start first; ``wt``: the shortest duration first; ``profit``: the most core-hours per energy first.
-Equal ones by submit time, then as declared. A job that does not fit is passed over; ``-strict``: all later ones wait for it,
-unless it is its calendar that keeps it out."""
-
-BATCH = 20_000  # events between two looks at whether anything can happen any more
+"""``est``: earliest possible start first; ``wt``: shortest duration first; ``profit``: most core-hours per energy.
+Ties: by submit time, then in the problem's order. A job that does not fit is skipped. With ``-strict`` all later jobs
+wait for
+it, except when only its calendar (start windows) prevents the start."""
+BATCH = 20_000  # events between two checks for the standstill
 
 
 class LeftWaiting(NothingFound):
-    """A rule starts some job too late, or never; ``job`` is its id."""
+    """A rule starts a job too late or never.
+
+    Parameters
+    ----------
+    rule
+        The name of the rule.
+    job
+        The job; its id is the attribute ``job``.
+    why
+        What happened, as a part of the message.
+    """
 
     def __init__(self, rule: str, job: Job, why: str) -> None:
-        super().__init__(f"rule:{rule} {why}; a rule looks at no deadline and at no window to come: try first-solution")
+        super().__init__(f"rule:{rule} {why}; rules ignore deadlines and the ends of start windows: try first-solution")
         self.job = job.id
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The running jobs, then the others by priority, as ``event_machine.Rows``."""
+    """The running jobs, then the other jobs by priority; a ``kernels.events.machine.JobTable``."""
 
     jobs: Sequence[Job]
     running: int
@@ -60,19 +77,43 @@ class _Rows:
 
 
 def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
-    """The schedule of a rule, one of ``RULES``, with the problem's own durations, from its ``now`` on, running jobs included.
+    """Return the schedule of a rule, from the problem's ``now`` on, including its running jobs.
 
-    At one moment jobs end, others arrive, then waiting jobs start, best-fit: on the nodes with the least free amounts,
-    each as a share of the node's capacity. Start windows and daily calendars are kept. Raises LeftWaiting if a job's
-    windows pass while it waits or if it ends after its deadline, UnknownOrder for a rule that there is not.
+    At each event, jobs end first, then jobs arrive, then waiting jobs start. Best fit: units go to the nodes with the
+    smallest sum over resources of free amount / capacity. Start windows and daily calendars are respected.
 
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem. Jobs take the problem's durations.
+    rule
+        One of ``RULES``.
+
+    Returns
+    -------
+    Schedule
+        Starts in seconds and nodes of all jobs.
+
+    Raises
+    ------
+    LeftWaiting
+        If the start windows of a job end while it waits, or a job ends after its deadline.
+    UnknownOrder
+        If the rule is unknown.
+
+    References
+    ----------
+    [Bridi2018, 6.3].
+
+    Examples
+    --------
     >>> jobs = [Job("long", 0, 60, 1, {"cores": 4}, "q"), Job("short", 0, 5, 1, {"cores": 2}, "q")]
     >>> machine = Platform([NodeGroup("n", 1, {"cores": 4})])
     >>> schedule_by_rule(Dispatch(machine, jobs, [Queue("q", 60)]), "wt").start
     {'long': 5, 'short': 0}
     """
     if rule not in RULES:
-        raise UnknownOrder(f"there is no rule {rule!r}; known are {', '.join(RULES)}")
+        raise UnknownOrder(f"there is no rule {rule!r}; known rules: {', '.join(RULES)}")
     jobs = problem.dispatch if isinstance(problem, Profit) else problem
     rows = _rows(jobs, _in_order(problem, jobs, rule))
     by_count = rows.running == 0 and len(rows) > 0 and counted(rows, jobs.platform)
@@ -93,12 +134,27 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
 
 
 def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:
-    """A key per job: the greatest profit per cost first (thesis 6.3): core-hours over energy; over nothing without powers.
+    """Return a key per job: -(core-hours / energy), or -core-hours if no power is known [Bridi2018, 6.3].
 
-    ``cores`` and ``power`` (watts; NaN: not known) of whole jobs, ``duration`` in seconds. Every core-hour earns the same
-    and every kWh costs the same, so prices do not matter for the order. A job whose power is unknown beside others with
-    one gets their median power per core.
+    All core-hours earn the same and all kWh cost the same, so prices do not change the order. If some powers are
+    unknown, these jobs get the median power per core of the others.
 
+    Parameters
+    ----------
+    cores
+        Cores of all units of each job, shape (jobs,).
+    duration
+        Seconds, shape (jobs,).
+    power
+        Watts of all units of each job, shape (jobs,); NaN: unknown.
+
+    Returns
+    -------
+    numpy.ndarray
+        The keys, shape (jobs,).
+
+    Examples
+    --------
     >>> most_profit_first(np.array([4, 4]), np.array([60, 60]), np.array([40.0, 20.0])).argsort().tolist()
     [1, 0]
     """
@@ -106,8 +162,8 @@ def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:
     known = (power > 0) & (cores > 0)
     if not known.any():
         return -earned
-    usual = float(np.median(power[known] / cores[known]))
-    found: Floats = -earned / (np.where(known, power, usual * np.maximum(1, cores)) * np.maximum(1, duration))
+    median = float(np.median(power[known] / cores[known]))
+    found: Floats = -earned / (np.where(known, power, median * np.maximum(1, cores)) * np.maximum(1, duration))
     return found
 
 
@@ -115,13 +171,13 @@ def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:
 def warm_up() -> None:
     """Compile the kernels, or load them from numba's cache."""
     machine = Platform([NodeGroup("n", 2, {"cores": 2})])
-    for cores in (1, 2):  # the nodes are told apart; they are counted
+    for cores in (1, 2):  # 1: a replay with single nodes; 2: a replay that counts free nodes
         jobs = [Job(name, 0, 10, 1, {"cores": cores}, "q") for name in "abc"]
         schedule_by_rule(Dispatch(machine, jobs, [Queue("q", 1)]))
 
 
 def _in_order(problem: Dispatch | Profit, dispatch: Dispatch, rule: str) -> list[Job]:
-    """The jobs by the rule's key, equal ones by submit time: the kernels run through long queues row after row."""
+    """Return the jobs by the rule's key, ties by submit time: the kernels read the queue in the order of the rows."""
     jobs = sorted(dispatch.jobs, key=lambda j: j.submit)
     if rule.startswith("est"):
         return sorted(jobs, key=dispatch.earliest)
@@ -135,7 +191,7 @@ def _in_order(problem: Dispatch | Profit, dispatch: Dispatch, rule: str) -> list
 
 
 def _power(problem: Dispatch | Profit, job: Job) -> float:
-    """Watts of the whole job; NaN: not known."""
+    """Return the watts of all units of the job; NaN: unknown."""
     if isinstance(problem, Profit):
         return problem.power(job)
     return np.nan if job.power is None else job.power
@@ -163,7 +219,7 @@ def _rows(problem: Dispatch, listed: Sequence[Job]) -> _Rows:
 
 
 def _with_running(problem: Dispatch, rows: _Rows, trace: TraceArrays) -> State:
-    """The state at ``now``, with the running jobs on their nodes."""
+    """Return the state at ``now`` with the running jobs on their nodes."""
     state = new_state(trace, np.maximum(1, rows.duration))
     state.clock[NOW], state.clock[NEXT] = problem.now, rows.running
     number = {name: n for n, name in enumerate(problem.platform.nodes)}
@@ -177,11 +233,11 @@ def _with_running(problem: Dispatch, rows: _Rows, trace: TraceArrays) -> State:
 
 
 def _check(problem: Dispatch, rows: _Rows, state: State, rule: str) -> None:
-    """Raise LeftWaiting for the first job that was not started, or else for the first one that ends too late."""
+    """Raise LeftWaiting for the first job without a start, else for the first job that ends after its deadline."""
     for job, start in zip(rows.jobs[rows.running :], state.start[rows.running :].tolist(), strict=True):
         if start < 0:
             windows = problem.start_windows(job)
-            where = f"its start windows end at {windows[-1][1]}" if windows else "no moment is left for its start"
+            where = f"its start windows end at {windows[-1][1]}" if windows else "no time is left for its start"
             raise LeftWaiting(
                 rule, job, f"never starts job {job.id!r} ({job.units} units of {dict(job.request)}): {where}"
             )

@@ -1,1 +1,1 @@
-"""Compiled kernels over flat arrays: node profiles, placement, earnings, evictions."""
+"""Compiled kernels over flat arrays: node profiles, placement, earnings, evictions, ruin and recreate."""

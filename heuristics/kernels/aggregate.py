@@ -1,9 +1,14 @@
-"""How many units the nodes hold together, over time: a bound that passes over most moments without looking at any node.
+"""An upper bound over time of the units that all nodes together can hold; it excludes most starts quickly.
 
-For a few amounts of each resource (levels), the nodes of one kind hold so many units that ask for that amount and nothing
-else; the least of these counts over the resources of a job, summed over the kinds of nodes, is at least what fits at that
-moment. The counts are a step function of time in blocks of breakpoints, with the least and the greatest counts of each
-block. It serves where jobs are placed and none is taken out.
+Levels are a few amounts of each resource, groups are sets of equal nodes. For each level a of resource r and each group
+g::
+
+    units[t, g, a] = sum over the nodes n of g of free[n, t, r] // a
+
+For a job, take for each resource the largest level that is not above its request per unit. At time t at most
+sum_g min_r units[t, g, a_r] units of the job fit. These counts are a step function of time. Its breakpoints are stored
+in blocks, with the least and the greatest counts of each block, so that whole blocks can be skipped. Jobs can be added,
+not removed.
 """
 
 from __future__ import annotations
@@ -18,34 +23,66 @@ from .profile import NEVER, Ints, Machine, Profile, segment
 if TYPE_CHECKING:
     from .placement import Jobs
 
-BLOCK = 64  # breakpoints of a block at most
-LEVELS = 32  # of a resource at most
-COLUMNS = 128  # levels of all resources x kinds of nodes, about
-GROUPS = 8  # kinds of nodes that are told apart at most
+BLOCK = 64  # most breakpoints of a block
+LEVELS = 32  # most levels of a resource
+COLUMNS = 128  # about the most columns: levels of all resources x groups of nodes
+GROUPS = 8  # most groups of equal nodes
 
 
 class Aggregate(NamedTuple):
-    """``units[order[k], i, group x levels + level]``: units from breakpoint i of the k-th block on."""
+    """The counts as a step function of time in blocks of breakpoints.
+
+    ``units[order[k], i, group * levels + level]`` are the units from breakpoint i of the k-th block on.
+
+    Parameters
+    ----------
+    groups
+        Number of groups of nodes.
+    group
+        Group of each node, shape (nodes,).
+    level
+        Levels (amounts), ascending, one resource after another, shape (levels,).
+    first_level
+        Index of the first level of each resource, shape (resources + 1,).
+    column
+        Level of each job and resource, shape (jobs, resources); -1: no request.
+    blocks
+        Number of blocks in use, shape (1,).
+    order
+        The blocks in order of time, shape (blocks,).
+    size
+        Number of breakpoints of each block, shape (blocks,).
+    time
+        Breakpoints in seconds, shape (blocks, BLOCK).
+    units
+        The counts, shape (blocks, BLOCK, groups * levels).
+    least, most
+        Least and greatest counts of each block, shape (blocks, groups * levels).
+    span
+        Scratch: breakpoints of one job in seconds, shape (breakpoints,).
+    change
+        Scratch: changes of the counts at these, shape (breakpoints, groups * levels).
+    """
 
     groups: int
-    group: Ints  # of each node
-    level: Ints  # amounts, rising, of one resource after another
-    first_level: Ints  # of each resource, and the end
-    column: Ints  # jobs x resources: the level that counts for the job, -1: none
-    blocks: Ints  # how many there are
-    order: Ints  # the blocks by time
-    size: Ints  # breakpoints of each block
-    time: Ints  # blocks x breakpoints
-    units: Ints  # blocks x breakpoints x columns
-    least: Ints  # blocks x columns
+    group: Ints
+    level: Ints
+    first_level: Ints
+    column: Ints
+    blocks: Ints
+    order: Ints
+    size: Ints
+    time: Ints
+    units: Ints
+    least: Ints
     most: Ints
-    span: Ints  # scratch: times of a job's breakpoints
-    change: Ints  # scratch: breakpoints x columns
+    span: Ints
+    change: Ints
 
 
 @compiled
 def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile) -> Aggregate:
-    """The aggregate of a profile without jobs, with room for all jobs."""
+    """Return the counts of a profile without jobs, with room for all jobs."""
     nodes, resources = machine.capacity.shape
     groups, group = _groups(machine.capacity)
     first_level = np.zeros(resources + 1, np.int64)
@@ -62,7 +99,7 @@ def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile) -> Aggregate:
                     column[j, r] = c
     columns = groups * first_level[resources]
     points = 2 * jobs.request.shape[0] + machine.taken_node.size + 2
-    room = 2 * points // BLOCK + 2  # a block that is divided leaves two half full ones
+    room = 2 * points // BLOCK + 2  # dividing a full block leaves two half full ones
     found = Aggregate(
         groups,
         group,
@@ -91,7 +128,7 @@ def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile) -> Aggregate:
 
 @compiled
 def _levels(request: Ints, most: int) -> Ints:
-    """The least amount that jobs ask for, and the usual ones, rising; at most so many."""
+    """Return at most ``most`` levels, ascending: the least request and the most frequent ones."""
     amounts = np.sort(request[request > 0])
     first = np.empty(amounts.size + 1, np.int64)  # where each different amount begins
     size = 0
@@ -108,7 +145,7 @@ def _levels(request: Ints, most: int) -> Ints:
 
 @compiled
 def _groups(capacity: Ints) -> tuple[int, Ints]:
-    """How many kinds of nodes there are, and of which kind each is; the last kind takes all that are too many."""
+    """Return the number of groups and the group of each node; if there are too many, the last group takes the rest."""
     found, group = np.zeros(GROUPS, np.int64), np.zeros(capacity.shape[0], np.int64)
     groups = 0
     for n in range(capacity.shape[0]):
@@ -124,7 +161,7 @@ def _groups(capacity: Ints) -> tuple[int, Ints]:
 
 @compiled
 def _count_all(a: Aggregate, profile: Profile) -> None:
-    """Count what the nodes hold at each breakpoint."""
+    """Set the counts at each breakpoint from the profile."""
     levels = a.level.size
     for k in range(a.blocks[0]):
         b = a.order[k]
@@ -140,7 +177,7 @@ def _count_all(a: Aggregate, profile: Profile) -> None:
 
 @borrowing
 def _sum_up(a: Aggregate, b: int) -> None:
-    """The least and the greatest counts of a block."""
+    """Set the least and the greatest counts of block b."""
     for c in range(a.units.shape[2]):
         a.least[b, c] = a.most[b, c] = a.units[b, 0, c]
     for i in range(1, a.size[b]):
@@ -151,7 +188,7 @@ def _sum_up(a: Aggregate, b: int) -> None:
 
 @borrowing
 def _find(a: Aggregate, t: int) -> tuple[int, int]:
-    """The last breakpoint at or before t: the place of its block in ``order``, and its index there."""
+    """Return the last breakpoint at or before t: the position of its block in ``order``, and its index in the block."""
     low, high = 0, a.blocks[0]
     while high - low > 1:
         middle = (low + high) // 2
@@ -172,7 +209,7 @@ def _find(a: Aggregate, t: int) -> tuple[int, int]:
 
 @borrowing
 def _find_from(a: Aggregate, t: int, k: int, i: int) -> tuple[int, int]:
-    """``_find`` for a moment that is not before the breakpoint (k, i), and usually near it."""
+    """Return ``_find(a, t)`` for a time that is not before breakpoint (k, i); fast if it is near."""
     for _ in range(8):
         following, at = (k, i + 1) if i + 1 < a.size[a.order[k]] else (k + 1, 0)
         if following == a.blocks[0] or a.time[a.order[following], at] > t:
@@ -183,7 +220,7 @@ def _find_from(a: Aggregate, t: int, k: int, i: int) -> tuple[int, int]:
 
 @borrowing
 def _divide(a: Aggregate, k: int) -> None:
-    """Move the later half of the k-th block to a block of its own."""
+    """Move the later half of the k-th block to a new block."""
     b, new, half = a.order[k], a.blocks[0], BLOCK // 2
     for p in range(new, k + 1, -1):
         a.order[p] = a.order[p - 1]
@@ -201,7 +238,7 @@ def _divide(a: Aggregate, k: int) -> None:
 
 @borrowing
 def _insert(a: Aggregate, t: int) -> None:
-    """Make a breakpoint at t, if there is none."""
+    """Insert a breakpoint at t if there is none."""
     k, i = _find(a, t)
     b = a.order[k]
     if a.time[b, i] == t:
@@ -222,7 +259,21 @@ def _insert(a: Aggregate, t: int) -> None:
 
 @borrowing
 def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, chosen: Ints) -> None:
-    """Note a job that has just been put into the profile on the chosen nodes in [start, end)."""
+    """Subtract a job that has just been put into the profile.
+
+    Parameters
+    ----------
+    a
+        The counts; changed in place.
+    profile
+        The profile with the job.
+    request
+        Amounts of one unit of the job, shape (resources,).
+    start, end
+        Times in seconds.
+    chosen
+        Node of each unit, shape (units,); units on one node are neighbours.
+    """
     if end <= start:
         return
     _insert(a, start)
@@ -245,7 +296,7 @@ def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, ch
 
 @borrowing
 def _span(a: Aggregate, start: int, end: int) -> int:
-    """The breakpoints in [start, end) go into ``span``, nothing into ``change``; how many they are."""
+    """Copy the breakpoints in [start, end) to ``span``, set ``change`` to 0; return their number."""
     k, i = _find(a, start)
     size = 0
     while k < a.blocks[0] and a.time[a.order[k], i] < end:
@@ -261,7 +312,7 @@ def _span(a: Aggregate, start: int, end: int) -> int:
 
 @borrowing
 def _at(span: Ints, size: int, t: int) -> int:
-    """The index of the first breakpoint of a span that is not before t."""
+    """Return the index of the first breakpoint of a span that is not before t."""
     if t <= span[0]:
         return 0
     low, high = 0, size
@@ -276,7 +327,7 @@ def _at(span: Ints, size: int, t: int) -> int:
 
 @borrowing
 def _note(a: Aggregate, offset: int, free: Ints, request: Ints, units: int, first: int, last: int) -> None:
-    """From one breakpoint of the span to another, a node has ``free`` after it has given units of the request."""
+    """Add to ``change`` that a node holds ``units`` more units from breakpoint ``first`` to ``last``."""
     for r in range(request.size):
         if request[r] > 0:
             before = free[r] + units * request[r]
@@ -290,7 +341,7 @@ def _note(a: Aggregate, offset: int, free: Ints, request: Ints, units: int, firs
 
 @borrowing
 def _apply(a: Aggregate, start: int, size: int) -> None:
-    """Add up the changes along the span."""
+    """Add the changes to the counts along the span."""
     k, i = _find(a, start)
     b = a.order[k]
     for x in range(size):
@@ -307,7 +358,7 @@ def _apply(a: Aggregate, start: int, size: int) -> None:
 
 @borrowing
 def _enough(a: Aggregate, column: Ints, units: int, counts: Ints) -> bool:
-    """Whether the counts may hold the units of a job."""
+    """Return whether the counts may hold the units of a job."""
     total, levels = 0, a.level.size
     for g in range(a.groups):
         least = NEVER
@@ -322,8 +373,8 @@ def _enough(a: Aggregate, column: Ints, units: int, counts: Ints) -> bool:
 
 @borrowing
 def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: int, first_i: int) -> tuple[int, int]:
-    """The last breakpoint from the first to (k, i) where the units cannot be held; (-1, -1) if there is none."""
-    whole = True  # the block has not been looked at
+    """Return the last breakpoint from the first to (k, i) at which the units cannot fit; (-1, -1): none."""
+    whole = True  # no breakpoint of this block has been tested yet
     while k > first_k or (k == first_k and i >= first_i):
         b = a.order[k]
         if i < 0 or (whole and _enough(a, column, units, a.least[b])):
@@ -342,7 +393,7 @@ def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: 
 
 @borrowing
 def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tuple[int, int]:
-    """The first breakpoint from (k, i) on where the units may be held; the number of blocks and 0 if there is none."""
+    """Return the first breakpoint from (k, i) on at which the units may fit; (number of blocks, 0) if there is none."""
     while k < a.blocks[0]:
         b = a.order[k]
         if i < a.size[b] and (i > 0 or _enough(a, column, units, a.most[b])):
@@ -356,7 +407,21 @@ def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tupl
 
 @borrowing
 def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
-    """The first moment from t on that the bound does not exclude as a start of job j; NEVER if it excludes all."""
+    """Return the first time from t on that the bound does not exclude as a start of job j; NEVER if it excludes all.
+
+    Parameters
+    ----------
+    a
+        The counts.
+    j
+        Index of the job.
+    units
+        Number of its units.
+    duration
+        Its duration in seconds, above 0.
+    t
+        Time in seconds.
+    """
     if a.column[j].max() < 0:
         return t
     column = a.column[j]
@@ -371,6 +436,6 @@ def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
         if k == a.blocks[0]:
             return NEVER
         t = a.time[a.order[k], i]
-        first_k, first_i = last_k, last_i + 1  # what lies between has been looked at
+        first_k, first_i = last_k, last_i + 1  # the breakpoints before it have been tested
         if k > first_k or (k == first_k and i > first_i):
             first_k, first_i = k, i

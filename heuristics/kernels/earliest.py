@@ -1,8 +1,14 @@
-"""The earliest moment at which all units of a job fit, and the nodes for them, in the profiles of the nodes.
+"""The earliest start at which all units of a job fit, and the choice of nodes for them.
 
-It is found without going through all moments: a node that holds m units in [t, t + d) cannot hold more before the end of
-the last stretch in it where only m fit. So every node has a count that is an upper bound up to a known moment, and a heap
-of those moments says where enough nodes may have grown.
+Not all times are tested. Let fits[n] be the units that node n can hold in [t, t + duration). They are limited by some
+segments of its profile; until the end of the last of these segments, no later start can have more units on n. So
+fits[n] is an upper bound until that time (``bound_end[n]``).
+
+1. Count fits[n] for all nodes at t = lo.
+2. If the sum is less than the units of the job: go to the first time at which enough bounds have ended (from a heap of
+   ``bound_end``), and count those nodes anew. Repeat.
+3. If the sum of the bounds is large enough: count the nodes whose count is older than t. If the sum is still large
+   enough, t is the earliest start, else go to step 2.
 """
 
 from __future__ import annotations
@@ -16,27 +22,49 @@ from ...models.compiled import borrowing, compiled
 from .aggregate import Aggregate, possible
 from .profile import NEVER, Floats, Ints, Machine, Profile, segment, segment_from
 
-FEW = 8  # entries of a heap that are dropped one by one
+FEW = 8  # up to this size, heap entries are removed one by one
 
 
 class Scratch(NamedTuple):
-    """Arrays over nodes for the search of one job."""
+    """Scratch arrays of one search, shape (nodes,) each.
 
-    most: Ints  # units on the empty node
-    fits: Ints  # upper bound of units, exact at ``checked``
-    until: Ints  # ... valid before this moment
+    Parameters
+    ----------
+    most
+        Units of the job that the empty node can hold.
+    fits
+        Upper bound of the units that the node can hold; exact at time ``checked``.
+    bound_end
+        Time in seconds before which the bound is valid.
+    checked
+        Time in seconds of the last count.
+    raised
+        List of nodes to count anew.
+    heap, key
+        Heap of nodes by the end of their bounds: the nodes and the keys.
+    queued
+        Whether the node is in the heap.
+    at
+        Segment at which the last count began.
+    score
+        Worth of the free amounts of the node, for best fit; infinite if no unit fits.
+    """
+
+    most: Ints
+    fits: Ints
+    bound_end: Ints
     checked: Ints
     raised: Ints
     heap: Ints
     key: Ints
     queued: NDArray[np.bool_]
-    at: Ints  # the segment that a count began with
+    at: Ints
     score: Floats
 
 
 @compiled
 def new_scratch(nodes: int) -> Scratch:
-    """Uninitialised scratch arrays."""
+    """Return uninitialised scratch arrays."""
     return Scratch(
         np.empty(nodes, np.int64),
         np.empty(nodes, np.int64),
@@ -53,23 +81,23 @@ def new_scratch(nodes: int) -> Scratch:
 
 @borrowing
 def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int) -> tuple[int, int]:
-    """How many units, up to ``most``, fit from ``start`` to the end of segment i; until when a later start does no better."""
-    count, until = most, NEVER
+    """Return how many units fit from ``start`` to the end of segment i, and the end of this bound."""
+    count, bound_end = most, NEVER
     following = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
     while True:
         for r in range(request.size):
             if request[r] > 0 and profile.free[n, i, r] < count * request[r]:
                 count = max(0, profile.free[n, i, r] // request[r])
-                until = following
+                bound_end = following
         following = profile.time[n, i]
         if count == 0 or following <= start or i == 0:
-            return count, until
+            return count, bound_end
         i -= 1
 
 
 @borrowing
 def _push(s: Scratch, size: int, n: int) -> int:
-    i, key = size, s.until[n]
+    i, key = size, s.bound_end[n]
     while i > 0 and s.key[(i - 1) // 2] > key:
         s.key[i], s.heap[i] = s.key[(i - 1) // 2], s.heap[(i - 1) // 2]
         i = (i - 1) // 2
@@ -94,31 +122,31 @@ def _drop_first(s: Scratch, size: int) -> int:
 
 
 @borrowing
-def _drop_until(s: Scratch, t: int, raised: int, size: int) -> tuple[int, int]:
-    """Take all nodes off the heap that may hold more at t; how many are raised, heap size."""
+def _drop_up_to(s: Scratch, t: int, raised: int, size: int) -> tuple[int, int]:
+    """Remove the nodes whose bounds end by t from the heap; return the number of raised nodes, the heap size."""
     left = 0
     for k in range(size):
         n = s.heap[k]
         s.queued[n] = False
         if s.fits[n] < s.most[n]:
-            if s.until[n] <= t:
+            if s.bound_end[n] <= t:
                 s.raised[raised] = n
                 raised += 1
             else:
                 s.heap[left] = n
                 left += 1
     size = 0
-    for k in range(left):  # a node is read before its place is written
+    for k in range(left):  # the heap is rebuilt in its own array: place k is read before it is written
         size = _push(s, size, s.heap[k])
     return raised, size
 
 
 @borrowing
 def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, duration: int, size: int) -> tuple[int, int]:
-    """Count node n at t exactly; by how much its count changed, and the size of the heap."""
+    """Count node n at t exactly; return the change of its count and the size of the heap."""
     before = s.fits[n]
     s.at[n] = segment_from(profile, n, t + duration - 1, s.at[n])
-    s.fits[n], s.until[n] = _fit(profile, n, request, s.most[n], t, s.at[n])
+    s.fits[n], s.bound_end[n] = _fit(profile, n, request, s.most[n], t, s.at[n])
     s.checked[n] = t
     if s.fits[n] < s.most[n] and not s.queued[n]:
         size = _push(s, size, n)
@@ -129,7 +157,7 @@ def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, durati
 def _advance(
     s: Scratch, a: Aggregate | None, j: int, units: int, duration: int, missing: int, t: int, size: int
 ) -> tuple[int, int, int]:
-    """The first moment after t at which the nodes may hold ``missing`` units more; the nodes to be counted; heap size."""
+    """Return the first time after t at which ``missing`` more units may fit, raised nodes, heap size."""
     raised, promised = 0, 0
     while True:
         if promised >= missing and (size == 0 or s.key[0] > t):
@@ -140,7 +168,7 @@ def _advance(
                 return t, raised, size
             t = later
             if size > FEW:
-                raised, size = _drop_until(s, t, raised, size)
+                raised, size = _drop_up_to(s, t, raised, size)
                 return t, raised, size
             continue
         if size == 0:
@@ -148,7 +176,7 @@ def _advance(
         n, key = s.heap[0], s.key[0]
         size = _drop_first(s, size)
         s.queued[n] = False
-        if s.until[n] > key:  # it was counted again since it was queued
+        if s.bound_end[n] > key:  # the node was counted again after it was put into the heap
             if s.fits[n] < s.most[n]:
                 size = _push(s, size, n)
             continue
@@ -170,7 +198,29 @@ def earliest(
     lo: int,
     hi: int,
 ) -> int:
-    """The earliest start of job j in [lo, hi] at which all units fit; -1 if there is none. ``s.fits`` is exact there."""
+    """Return the earliest start of job j in [lo, hi] at which all units fit; -1 if there is none.
+
+    At the result, ``s.fits`` is exact. ``s.most`` must be set before (``fill_most``).
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    s
+        Scratch arrays.
+    a
+        Bound of the whole machine, or None.
+    j
+        Index of the job in ``a``.
+    request
+        Amounts per unit, shape (resources,).
+    units
+        Number of units.
+    duration
+        Duration in seconds, above 0.
+    lo, hi
+        First and last start in seconds.
+    """
     t, total, size = lo, 0, 0
     for n in range(s.fits.size):
         s.fits[n], s.queued[n], s.at[n] = 0, False, 0
@@ -186,7 +236,7 @@ def earliest(
                 change, size = _recount(profile, s, s.raised[k], request, t, duration, size)
                 total += change
         for n in range(s.fits.size):
-            if s.checked[n] != t and (s.fits[n] > 0 or s.until[n] <= t):
+            if s.checked[n] != t and (s.fits[n] > 0 or s.bound_end[n] <= t):
                 change, size = _recount(profile, s, n, request, t, duration, size)
                 total += change
                 if total < units:
@@ -197,13 +247,13 @@ def earliest(
 
 @borrowing
 def _before(s: Scratch, n: int, m: int) -> bool:
-    """Whether node n is a better fit than node m."""
+    """Return whether node n is a better fit than node m: less free worth, ties by index."""
     return bool(s.score[n] < s.score[m] or (s.score[n] == s.score[m] and n < m))
 
 
 @borrowing
 def _push_score(s: Scratch, size: int, n: int) -> int:
-    """Add a node to the heap of the best fits; its size."""
+    """Add a node to the heap of best fits; return its size."""
     i = size
     while i > 0 and _before(s, n, s.heap[(i - 1) // 2]):
         s.heap[i] = s.heap[(i - 1) // 2]
@@ -214,7 +264,7 @@ def _push_score(s: Scratch, size: int, n: int) -> int:
 
 @borrowing
 def _drop_score(s: Scratch, size: int) -> int:
-    """Take the best fit off the heap; its size."""
+    """Remove the best fit from the heap; return its size."""
     size -= 1
     last, i = s.heap[size], 0
     while 2 * i + 1 < size:
@@ -231,7 +281,23 @@ def _drop_score(s: Scratch, size: int) -> int:
 
 @borrowing
 def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: int, chosen: Ints) -> None:
-    """Best fit: units go to the nodes where the least worth lies free; ties by the order of nodes."""
+    """Choose nodes by best fit: first the nodes with the least worth of free amounts, ties by the order of nodes.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    machine
+        The nodes and the worth of the resources.
+    s
+        Scratch arrays with exact ``fits`` at the start.
+    units
+        Number of units of the job.
+    start
+        Start in seconds.
+    chosen
+        Output: node of each unit, shape (units,).
+    """
     for n in range(s.fits.size):
         s.score[n] = np.inf
         if s.fits[n] > 0:
@@ -258,7 +324,19 @@ def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: in
 
 @borrowing
 def fill_most(machine: Machine, s: Scratch, request: Ints, units: int) -> None:
-    """How many units the empty nodes hold."""
+    """Set ``s.most`` to the units that each empty node can hold.
+
+    Parameters
+    ----------
+    machine
+        The nodes.
+    s
+        Scratch arrays.
+    request
+        Amounts per unit, shape (resources,).
+    units
+        Number of units of the job.
+    """
     for n in range(s.most.size):
         fit = units
         for r in range(request.size):

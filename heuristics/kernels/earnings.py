@@ -1,4 +1,10 @@
-"""What a schedule earns and what its energy costs, segment by segment, compiled; ``Profit.objective`` is what it means."""
+"""Profit of a schedule: earnings of the jobs minus energy costs, per segment; ``Profit.objective`` is the definition.
+
+profit = sum_j run(j) * gain[j]
+         - sum_s price[s] * (sum_j watts[j] * run(j, s) + cooling_s(mean power in s) * length(s)),
+
+where run(j, s) is the time in seconds that job j runs in segment s, and cooling_s is a piecewise linear curve.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +19,22 @@ from .profile import Floats, Ints
 
 
 class Ledger(NamedTuple):
-    """A profit problem: arrays over segments and jobs. Times in seconds, power in watts, money in euro.
+    """Prices, cooling curves and jobs of a profit problem. Times in seconds, power in watts, money in euro.
 
-    Segment s is ``[bound[s], bound[s + 1])``; its cooling curve has the points ``point[s] .. point[s + 1] - 1``.
+    Parameters
+    ----------
+    bound
+        Ends of the segments, shape (segments + 1,): segment s is [bound[s], bound[s + 1]).
+    euro_per_joule
+        Energy price of each segment, shape (segments,).
+    point
+        Index of the first point of each segment's cooling curve, shape (segments + 1,).
+    it, cooling
+        Points of all curves, shape (points,): mean power of the jobs, and cooling power for it.
+    gain
+        What each job earns per second, shape (jobs,).
+    watts
+        Power of each job, shape (jobs,).
     """
 
     bound: Ints
@@ -23,12 +42,12 @@ class Ledger(NamedTuple):
     point: Ints
     it: Floats
     cooling: Floats
-    gain: Floats  # of each job, per second
-    watts: Floats  # of each job
+    gain: Floats
+    watts: Floats
 
 
 def ledger(problem: Profit | None = None) -> Ledger:
-    """The ledger of a problem; an empty one where profits play no part."""
+    """Return the ledger of a problem; an empty one for None."""
     if problem is None:
         none = np.zeros(0)
         return Ledger(np.zeros(1, np.int64), none, np.zeros(1, np.int64), none, none, none, none)
@@ -47,7 +66,7 @@ def ledger(problem: Profit | None = None) -> Ledger:
 
 @borrowing
 def first_segment(bound: Ints, t: int) -> int:
-    """The segment of a moment: the first one before all of them, their number after the last."""
+    """Return the segment of time t: 0 before the first one, the number of segments after the last one."""
     low, high = 0, bound.size - 1
     while low < high:
         middle = (low + high) // 2
@@ -60,7 +79,21 @@ def first_segment(bound: Ints, t: int) -> int:
 
 @borrowing
 def book(ledger: Ledger, j: int, start: int, end: int, sign: float, joules: Floats) -> float:
-    """Add (sign 1) or take off (-1) the energy of job j per segment; what the job earns, its own energy paid."""
+    """Add the energy of job j to the segments (sign 1) or subtract it (-1); return its earnings less energy cost.
+
+    Parameters
+    ----------
+    ledger
+        Prices and powers.
+    j
+        Index of the job.
+    start, end
+        Times in seconds.
+    sign
+        1.0 or -1.0.
+    joules
+        Energy of the jobs per segment in joules, shape (segments,); changed in place.
+    """
     earned = 0.0
     s = first_segment(ledger.bound, start)
     while s < joules.size and ledger.bound[s] < end:
@@ -74,7 +107,7 @@ def book(ledger: Ledger, j: int, start: int, end: int, sign: float, joules: Floa
 
 @borrowing
 def cooling_cost(ledger: Ledger, s: int, joules: float) -> float:
-    """Euro for the cooling of a segment in which the jobs take so many joules."""
+    """Return the cooling cost in euro of segment s if the jobs use ``joules`` in it."""
     length = ledger.bound[s + 1] - ledger.bound[s]
     mean = joules / length
     k, last = ledger.point[s] + 1, ledger.point[s + 1] - 1
@@ -87,7 +120,7 @@ def cooling_cost(ledger: Ledger, s: int, joules: float) -> float:
 
 @borrowing
 def cooling_costs(ledger: Ledger, joules: Floats) -> float:
-    """Euro for the cooling of all segments."""
+    """Return the cooling cost of all segments in euro; ``joules`` has the shape (segments,)."""
     total = 0.0
     for s in range(joules.size):
         total += cooling_cost(ledger, s, joules[s])
@@ -96,7 +129,19 @@ def cooling_costs(ledger: Ledger, joules: Floats) -> float:
 
 @borrowing
 def profit(ledger: Ledger, duration: Ints, starts: Ints, joules: Floats) -> float:
-    """The profit of the jobs that have a start (not below 0); ``joules`` becomes the energy of work per segment."""
+    """Return the profit in euro of the jobs that have a start (not below 0).
+
+    Parameters
+    ----------
+    ledger
+        Prices and powers.
+    duration
+        Duration of each job in seconds, shape (jobs,).
+    starts
+        Start of each job in seconds, shape (jobs,); below 0: no start.
+    joules
+        Output: energy of the jobs per segment in joules, shape (segments,).
+    """
     joules[:] = 0.0
     earned = 0.0
     for j in range(starts.size):

@@ -1,12 +1,20 @@
-"""Compiled kernels of the eviction problem: the dynamic program over all numbers of nodes and all deadlines.
+"""Dynamic program and backtracking for the eviction problem [Maurya2020], for all numbers of nodes and all deadlines.
 
-A plan's *key* is ((loss * (steps + 1)) + time) * (jobs + 1) - application-level checkpoints: one whole number that orders
-plans as the objectives do, and adds up over jobs. The slower kind of checkpoint of a job is never part of a best plan (the
-faster one loses as little and ends earlier), so a job is kept, killed, or takes its faster checkpoint. Nodes are counted in
-units of their greatest common divisor. Jobs come by growing nodes, so that after each only the nodes freed so far have rows.
+Data, per job: nodes, loss (node-seconds), steps of its checkpoints. A plan has loss, time (steps) and a number of
+application-level checkpoints. Its *key* is one whole number that orders plans as the objectives do and adds up over
+jobs: key = (loss * (steps + 1) + time) * (jobs + 1) - application-level checkpoints.
 
-Dense (few steps): best[t, k] is the least key that frees k units or more within t steps. Sparse (many steps): of every k
-only the times at which the least key falls. Either way a cell remembers what was done with the job, for the plans.
+A job is kept, killed, or writes its faster checkpoint: the slower one loses as little and takes longer, so it is never
+part of an optimal plan. Nodes are counted in units of their greatest common divisor. The jobs are sorted by nodes
+(ascending), so that after each job only the numbers of nodes freed so far need rows.
+
+Recursion, per job with u units, key K of a kill, key C and steps c of the checkpoint; best[t, k] is the least key that
+frees at least k units within t steps::
+
+    best[t, k] = min(best[t, k], best[t, max(0, k - u)] + K, best[t - c, max(0, k - u)] + C)
+
+``dense`` stores best[t, k] for all t (few steps). ``sparse`` stores for each k only the times at which the least key
+falls (many steps). Both store the action for each job in each cell, so that plans can be read back.
 """
 
 from __future__ import annotations
@@ -27,9 +35,21 @@ NEVER = 2**62
 
 
 class Dense(NamedTuple):
-    """``best[t, k]`` after all jobs; what is done with job j are two bits of ``choice[first[j] + t // 4 * (reach[j] + 1) + k]``.
+    """The table of all deadlines.
 
-    Four deadlines share a byte: memory that was never touched costs more than the sums.
+    The action of job j in cell (t, k) is stored in two bits of ``choice[first[j] + t // 4 * (reach[j] + 1) + k]``: four
+    deadlines share a byte, because touching new memory costs more time than the sums.
+
+    Parameters
+    ----------
+    best
+        Least key that frees k units within t steps after all jobs, shape (steps + 1, units of all jobs + 1).
+    choice
+        Actions of all jobs, one byte per job, four deadlines and k.
+    first
+        First index of each job in ``choice``, shape (jobs + 1,).
+    reach
+        Sum of the units up to each job, shape (jobs,).
     """
 
     best: Ints
@@ -39,9 +59,20 @@ class Dense(NamedTuple):
 
 
 class Sparse(NamedTuple):
-    """Points (time, key) of every k: ``row[k] .. row[k + 1] - 1``, time grows, key falls.
+    """The table of the times at which a value changes.
 
-    ``link[first[j] + p]`` of point p after job j: four times the point before that job it comes from, plus what was done.
+    Parameters
+    ----------
+    row
+        First point of each k, shape (units of all jobs + 2,): the points of k are ``row[k] .. row[k + 1] - 1``.
+    time
+        Time of each point in steps, ascending in a row, shape (points,).
+    key
+        Least key from this time on, descending in a row, shape (points,).
+    link
+        ``link[first[j] + p]`` of point p after job j: 4 * (the point before job j that it comes from) + action.
+    first
+        First index of each job in ``link``, shape (jobs + 1,).
     """
 
     row: Ints
@@ -53,7 +84,21 @@ class Sparse(NamedTuple):
 
 @compiled
 def dense(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) -> Dense:
-    """All least keys. Of each job: units, keys of a kill and of a checkpoint, steps of it (more than ``steps``: impossible)."""
+    """Return the table of least keys for all deadlines and all numbers of nodes.
+
+    Parameters
+    ----------
+    units
+        Units (nodes / their greatest common divisor) of each job, ascending, shape (jobs,).
+    kill
+        Key of killing each job, shape (jobs,).
+    checkpoint
+        Key of the faster checkpoint of each job, shape (jobs,).
+    takes
+        Steps of that checkpoint, shape (jobs,); more than ``steps``: impossible.
+    steps
+        The largest deadline in steps.
+    """
     jobs = units.size
     reach = np.cumsum(units)
     total = reach[-1] if jobs else 0
@@ -65,7 +110,9 @@ def dense(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) ->
     best[:, 0] = 0
     for j in range(jobs):
         width = reach[j] + 1
-        for t in range(steps, -1, -1):  # earlier deadlines are still those before this job
+        for t in range(
+            steps, -1, -1
+        ):  # descending: the rows of earlier deadlines still hold the values before this job
             begin, shift = first[j] + t // 4 * width, 2 * (t % 4)
             known, done = best[t, :width], choice[begin : begin + width]
             if t >= takes[j]:
@@ -80,7 +127,7 @@ def dense(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) ->
 def _both(
     known: Ints, earlier: Ints, kill: int, checkpoint: int, units: int, out: Ints, done: Bytes, shift: int
 ) -> None:
-    """One job at one deadline: kept, killed, or checkpointed with ``earlier`` before it. Ties: kept, checkpoint, kill."""
+    """Apply one job at one deadline: keep, kill, or checkpoint after ``earlier``. Ties: keep, checkpoint, kill."""
     a, b = known[0] + kill, earlier[0] + checkpoint
     for k in range(min(units, known.size)):
         value = known[k]
@@ -107,7 +154,7 @@ def _both(
 
 @compiled
 def _killed(known: Ints, kill: int, units: int, out: Ints, done: Bytes, shift: int) -> None:
-    """The same where no checkpoint ends in time."""
+    """Apply one job at one deadline at which no checkpoint ends in time: keep or kill."""
     killed = np.uint8(KILL << shift)
     a = known[0] + kill
     for k in range(min(units, known.size)):
@@ -124,7 +171,21 @@ def _killed(known: Ints, kill: int, units: int, out: Ints, done: Bytes, shift: i
 
 @compiled
 def trace_dense(table: Dense, units: Ints, takes: Ints, k: int, t: int, done: Bytes) -> None:
-    """Fills what is done with each job to free ``k`` units within ``t`` steps."""
+    """Fill ``done`` with the action for each job of an optimal plan that frees k units within t steps.
+
+    Parameters
+    ----------
+    table
+        The table.
+    units, takes
+        As in ``dense``.
+    k
+        Number of units to free.
+    t
+        Deadline in steps.
+    done
+        Output: KEEP, KILL or CHECKPOINT of each job, shape (jobs,).
+    """
     for j in range(units.size - 1, -1, -1):
         done[j] = (table.choice[table.first[j] + t // 4 * (table.reach[j] + 1) + k] >> (2 * (t % 4))) & 3
         if done[j] != KEEP:
@@ -134,7 +195,13 @@ def trace_dense(table: Dense, units: Ints, takes: Ints, k: int, t: int, done: By
 
 @compiled
 def sparse(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) -> Sparse:
-    """The same by points. Arguments as of ``dense``."""
+    """Return the same optima as ``dense``, as points.
+
+    Parameters
+    ----------
+    units, kill, checkpoint, takes, steps
+        As in ``dense``.
+    """
     jobs = units.size
     reach = 0
     row = np.zeros(2, np.int64)
@@ -196,7 +263,7 @@ def _merge(
     links: Small,
     n: int,
 ) -> int:
-    """Merge three lists of points, kept, killed and checkpointed, into one without dominated ones; returns its end."""
+    """Merge three lists of points (kept, killed, checkpointed) into one without dominated points; return its end."""
     never = steps + 1
     b, c = low, low
     least = NEVER
@@ -228,17 +295,24 @@ def _merge(
 
 @compiled
 def trace_sparse(table: Sparse, point: int, done: Bytes) -> None:
-    """Fills what is done with each job to reach a point of the last row."""
+    """Fill ``done`` with the action for each job of the plan that belongs to a point of the last table."""
     for j in range(done.size - 1, -1, -1):
         come = table.link[table.first[j] + point]
         done[j] = come & 3
         point = come >> 2
 
 
-class Ways(NamedTuple):
-    """Of each job (rows) the four strategies (columns: keep, kill, app, sys): what they add to key, steps and nodes.
+class StrategyTable(NamedTuple):
+    """What the four strategies of each job add to a plan; the columns are keep, kill, app, sys.
 
-    ``left``: nodes of the jobs from each on; ``bonus``: how much these can lower the key; both one longer than the jobs.
+    Parameters
+    ----------
+    key, steps, nodes
+        Key, steps of checkpoints and freed nodes, shape (jobs, 4).
+    left
+        Nodes of the jobs from each job on, shape (jobs + 1,).
+    bonus
+        By how much the jobs from each job on can lower the key, shape (jobs + 1,).
     """
 
     key: Ints
@@ -249,9 +323,20 @@ class Ways(NamedTuple):
 
 
 class BacktrackingState(NamedTuple):
-    """Where a backtracking search stands: of each depth the next strategy to try, and key, steps, nodes so far.
+    """The state of a backtracking search.
 
-    ``at[0]``: the depth; ``least[0]``: the best key; ``plan``: its strategies.
+    Parameters
+    ----------
+    following
+        Next strategy to try at each depth, shape (jobs + 1,).
+    key, steps, nodes
+        Key, steps and freed nodes of the plan so far, at each depth, shape (jobs + 1,).
+    at
+        The current depth, shape (1,).
+    least
+        The best key, shape (1,).
+    plan
+        Strategies of the best plan, shape (jobs,).
     """
 
     following: Ints
@@ -263,15 +348,28 @@ class BacktrackingState(NamedTuple):
     plan: Bytes
 
 
-DONE, TIRED, BETTER = 0, 1, 2
+DONE, PAUSED, BETTER = 0, 1, 2  # results of ``backtrack``
 
 
 @compiled
-def backtrack(ways: Ways, search: BacktrackingState, needed: int, steps: int, budget: int) -> int:
-    """Go on with a search: DONE, TIRED after ``budget`` combinations of strategies, or BETTER when one was found.
+def backtrack(strategies: StrategyTable, search: BacktrackingState, needed: int, steps: int, budget: int) -> int:
+    """Continue a search: return DONE, PAUSED after ``budget`` combinations, or BETTER after each better plan.
 
-    A combination is abandoned where nothing better can come of it, where its checkpoints end too late, or where all jobs
-    that are left have too few nodes.
+    A branch is cut off if it cannot become better, if its checkpoints end too late, or if the jobs that are left have
+    too few nodes.
+
+    Parameters
+    ----------
+    strategies
+        What the strategies of each job add.
+    search
+        The state of the search; changed in place.
+    needed
+        Number of nodes to free.
+    steps
+        The deadline in steps.
+    budget
+        Number of combinations after which the search pauses.
     """
     jobs = search.following.size - 1
     d = search.at[0]
@@ -282,10 +380,10 @@ def backtrack(ways: Ways, search: BacktrackingState, needed: int, steps: int, bu
             d -= 1
             continue
         search.following[d] = what + 1
-        time = search.steps[d] + ways.steps[d, what]
-        nodes = search.nodes[d] + ways.nodes[d, what]
-        key = search.key[d] + ways.key[d, what]
-        if time > steps or nodes + ways.left[d + 1] < needed or key - ways.bonus[d + 1] >= search.least[0]:
+        time = search.steps[d] + strategies.steps[d, what]
+        nodes = search.nodes[d] + strategies.nodes[d, what]
+        key = search.key[d] + strategies.key[d, what]
+        if time > steps or nodes + strategies.left[d + 1] < needed or key - strategies.bonus[d + 1] >= search.least[0]:
             continue
         d += 1
         search.steps[d], search.nodes[d], search.key[d] = time, nodes, key
@@ -298,6 +396,6 @@ def backtrack(ways: Ways, search: BacktrackingState, needed: int, steps: int, bu
         budget -= 1
         if budget == 0:
             search.at[0] = d
-            return TIRED
+            return PAUSED
     search.at[0] = d
     return DONE

@@ -1,4 +1,9 @@
-"""Compiled kernels: jobs placed one after another, each at its earliest start (thesis 6.6, algorithm 5); objectives."""
+"""Placement of jobs one by one, each at its earliest feasible start [Bridi2018, 6.6], algorithm 5; and the objectives.
+
+For each job: go through its start windows; in each, find the earliest start at which all units fit (``earliest``),
+skipping times that are known to be hopeless (``Hopeless``) or excluded by the bound of the whole machine
+(``aggregate``); choose nodes by best fit; subtract the job from the profile.
+"""
 
 from __future__ import annotations
 
@@ -15,36 +20,75 @@ from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, 
 
 Bools = NDArray[np.bool_]
 
-KINDS = 1024  # so that asking what is hopeless costs no more than a search
-EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3
-POSTPONED = -1  # the start of a job that has none: it waits until nothing is earned any more
+KINDS = 1024  # with more kinds, the test for hopeless times would cost more than a search
+EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3  # modes of ``Costs``
+POSTPONED = -1  # start of a job without a start: it follows after the horizon's end, when nothing is earned any more
 
 
 class Jobs(NamedTuple):
-    """What the kernels know of the jobs: arrays over jobs, then over windows. Times in seconds.
+    """Arrays over jobs and over start windows; times in seconds.
 
-    Job j may start in ``[lo[w], hi[w]]`` for w in ``window[j] .. window[j + 1] - 1`` of ``group[j]``, from ``release[j]``
-    to ``latest[j]``. Its units are ``first_unit[j] .. first_unit[j + 1] - 1`` of all units.
+    Job j may start in [lo[w], hi[w]] for the windows w of its group, from release[j] to latest[j].
+
+    Parameters
+    ----------
+    release
+        Earliest start, shape (jobs,).
+    latest
+        Latest start, shape (jobs,).
+    duration
+        Duration, shape (jobs,).
+    units
+        Number of units, shape (jobs,).
+    request
+        Amounts per unit, shape (jobs, resources).
+    first_unit
+        Index of the first unit of each job in arrays over all units, shape (jobs + 1,).
+    kind
+        Number of the kind of each job, shape (jobs,): jobs of one kind have similar units, durations and requests.
+    group
+        Group of start windows of each job, shape (jobs,).
+    first_window
+        Index of the first window of each group, shape (groups + 1,).
+    lo, hi
+        First and last start of each window, shape (windows,).
     """
 
     release: Ints
     latest: Ints
     duration: Ints
     units: Ints
-    request: Ints  # jobs x resources, per unit
+    request: Ints
     first_unit: Ints
-    kind: Ints  # jobs of equal or similar units, duration and request
-    group: Ints  # of windows
-    first_window: Ints  # of each group, and the end of the last one
+    kind: Ints
+    group: Ints
+    first_window: Ints
     lo: Ints
     hi: Ints
 
 
 class Costs(NamedTuple):
-    """An objective of starts: over jobs, by ``mode``, of wait = start - submit.
+    """An objective of the starts, to be minimized, with wait = start - submit.
 
-    EXCESS: sum of weight * max(0, wait - grace) + constant; LATE: how many have wait > grace; LAST_END: the last end,
-    at least ``constant``; EARNINGS: less the profit by the ``ledger``, which is not a sum over jobs.
+    EXCESS: sum_j weight[j] * max(0, wait[j] - grace[j]) + constant. LATE: number of jobs with wait[j] > grace[j].
+    LAST_END: the last end, at least ``constant``. EARNINGS: minus the profit by the ledger, which is no sum over jobs.
+
+    Parameters
+    ----------
+    mode
+        EXCESS, LATE, LAST_END or EARNINGS.
+    submit
+        Submit time of each job in seconds, shape (jobs,).
+    weight
+        Weight of each job, shape (jobs,).
+    grace
+        Waiting time without cost in seconds, shape (jobs,).
+    constant
+        Constant part of the objective.
+    ledger
+        Prices and powers for EARNINGS.
+    may_postpone
+        Whether a job may be left without a start, shape (jobs,).
     """
 
     mode: int
@@ -53,13 +97,23 @@ class Costs(NamedTuple):
     grace: Ints
     constant: float
     ledger: Ledger
-    may_postpone: Bools  # whether a job may be left without a start; none, unless a search allows it
+    may_postpone: Bools
 
 
 class Hopeless(NamedTuple):
-    """Of kinds of jobs: [begin, end) where none of the kind can start, as long as nothing is taken out of the profile.
+    """Per kind of jobs, a time range [begin, end) in which no job of the kind can start.
 
-    It holds for every job that is as wide and as long as the kind, or more.
+    It is valid as long as no job is removed from the profile, and for all jobs that are at least as wide and as long as
+    the kind.
+
+    Parameters
+    ----------
+    units, duration
+        Largest units and duration (seconds) of the kind's jobs, shape (kinds,).
+    request
+        Largest amounts per unit of the kind's jobs, shape (kinds, resources).
+    begin, end
+        The range in seconds, shape (kinds,); empty if end <= begin.
     """
 
     units: Ints
@@ -71,7 +125,23 @@ class Hopeless(NamedTuple):
 
 @compiled
 def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: int) -> Profile:
-    """Occupy (sign 1) or free (sign -1) what job j takes on its chosen nodes; the profile may have grown."""
+    """Subtract job j from the profile at its start (sign 1) or add it again (sign -1); return the profile, maybe grown.
+
+    Parameters
+    ----------
+    profile
+        The profile; changed in place, replaced by a larger one if it is full.
+    jobs
+        The jobs.
+    j
+        Index of the job.
+    start
+        Start in seconds.
+    chosen
+        Node of each unit of the job, shape (units,); units on one node are neighbours.
+    sign
+        1 or -1.
+    """
     end = start + jobs.duration[j]
     k = 0
     while k < chosen.size and end > start:
@@ -87,7 +157,7 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
 
 @compiled
 def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
-    """Nothing is known yet, of so many kinds of jobs at most."""
+    """Return empty ranges for at most ``kinds`` kinds of jobs."""
     size = min(kinds, jobs.kind.max() + 1) if jobs.kind.size else 0
     known = Hopeless(
         np.zeros(size, np.int64),
@@ -98,7 +168,7 @@ def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
     )
     for j in range(jobs.kind.size):
         k = jobs.kind[j]
-        if k < size:  # the kind is as long, as wide as any of its jobs
+        if k < size:  # the kind has the maxima of its jobs, so that a job which covers the kind is at least as large
             known.units[k] = max(known.units[k], jobs.units[j])
             known.duration[k] = max(known.duration[k], jobs.duration[j])
             known.request[k] = np.maximum(known.request[k], jobs.request[j])
@@ -107,7 +177,7 @@ def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
 
 @borrowing
 def _covers(known: Hopeless, k: int, jobs: Jobs, j: int) -> bool:
-    """Whether job j is as wide and as long as kind k, or more."""
+    """Return whether job j is at least as wide and as long as kind k."""
     if known.units[k] > jobs.units[j] or known.duration[k] > jobs.duration[j]:
         return False
     for r in range(jobs.request.shape[1]):
@@ -118,7 +188,7 @@ def _covers(known: Hopeless, k: int, jobs: Jobs, j: int) -> bool:
 
 @borrowing
 def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
-    """The first moment from t on that is not known to be hopeless for job j, and the next one that is."""
+    """Return the first time from t on that is not hopeless for job j, and the begin of the next hopeless range."""
     moved = True
     while moved:
         moved = False
@@ -134,7 +204,7 @@ def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
 
 @borrowing
 def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
-    """No job of kind k can start in [begin, end)."""
+    """Note that no job of kind k can start in [begin, end): extend the kind's range, or keep the longer one."""
     if k >= known.end.size or end <= begin:
         return
     if begin <= known.end[k] and known.begin[k] <= end and known.end[k] > known.begin[k]:
@@ -147,7 +217,7 @@ def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
 def _search(
     profile: Profile, s: Scratch, known: Hopeless, a: Aggregate | None, jobs: Jobs, j: int, lo: int, hi: int
 ) -> int:
-    """The earliest start of job j in [lo, hi], or -1; passes over what is known to be hopeless, and adds to it."""
+    """Return the earliest start of job j in [lo, hi], or -1; skips hopeless times and notes new ones."""
     request, units, duration = jobs.request[j], jobs.units[j], jobs.duration[j]
     t, start = lo, -1
     while start < 0:
@@ -175,9 +245,32 @@ def place(
     not_before: int,
     chosen: Ints,
 ) -> tuple[int, Profile]:
-    """Put job j at its earliest feasible start from ``not_before`` on: the start (-1 if there is none) and the profile.
+    """Place job j at its earliest feasible start from ``not_before`` on.
 
-    ``a``: a bound on what fits, as long as no job is taken out of the profile; numba compiles the case without it apart.
+    Parameters
+    ----------
+    profile
+        The profile.
+    machine, jobs
+        The nodes and the jobs.
+    s
+        Scratch arrays.
+    known
+        Hopeless ranges of the kinds; extended.
+    a
+        Bound of the whole machine, or None. It is valid as long as no job is removed from the profile. numba compiles
+        the two cases separately.
+    j
+        Index of the job.
+    not_before
+        Earliest start in seconds.
+    chosen
+        Output: node of each unit of the job, shape (units,).
+
+    Returns
+    -------
+    tuple
+        The start in seconds (-1: no feasible start) and the profile.
     """
     fill_most(machine, s, jobs.request[j], jobs.units[j])
     start = -1
@@ -185,7 +278,7 @@ def place(
         lo = max(jobs.lo[w], jobs.release[j], not_before)
         hi = min(jobs.hi[w], jobs.latest[j])
         if lo <= hi:
-            if jobs.duration[j] == 0:  # it occupies nothing
+            if jobs.duration[j] == 0:  # such a job occupies nothing
                 start = lo
                 s.fits[:] = s.most
                 break
@@ -211,10 +304,32 @@ def build(
     nodes: Ints,
     stop: Ints,
 ) -> int:
-    """Place the jobs in this order; fills their ``starts`` and the ``nodes`` of their units.
+    """Place the jobs in the given order; fill ``starts`` and ``nodes``.
 
-    A job that finds no place is parked, if it may be. The number of jobs that were seen to: less than all, if the job
-    ``order[number]`` found no place and needs one; -1 where ``stop`` (see ``Clock``) came first.
+    A job without a feasible start is postponed if it may be.
+
+    Parameters
+    ----------
+    machine, jobs
+        The nodes and the jobs.
+    may_postpone
+        Whether a job may be postponed, shape (jobs,).
+    order
+        Indices of the jobs, shape (jobs,).
+    not_before
+        Earliest start of each job in seconds, shape (jobs,).
+    starts
+        Output: start of each job in seconds, ``POSTPONED`` for postponed jobs, shape (jobs,).
+    nodes
+        Output: node of each unit, shape (units of all jobs,).
+    stop
+        ``stop`` of a ``Clock``, shape (1,).
+
+    Returns
+    -------
+    int
+        Number of jobs that were placed or postponed; if it is less than all jobs, job ``order[number]`` has no feasible
+        start. -1 if ``stop`` was set.
     """
     profile = new_profile(machine, 64)
     scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
@@ -232,7 +347,19 @@ def build(
 
 @compiled
 def cost(costs: Costs, jobs: Jobs, j: int, start: int) -> float:
-    """What one job adds to the objective, or its end where that is the last end."""
+    """Return the part of one job in the objective, or its end for LAST_END.
+
+    Parameters
+    ----------
+    costs
+        The objective; for EARNINGS the result has no meaning.
+    jobs
+        The jobs.
+    j
+        Index of the job.
+    start
+        Start in seconds.
+    """
     wait = start - costs.submit[j]
     if costs.mode == EXCESS:
         return float(costs.weight[j] * max(0, wait - costs.grace[j]))
@@ -243,7 +370,7 @@ def cost(costs: Costs, jobs: Jobs, j: int, start: int) -> float:
 
 @compiled
 def objective(costs: Costs, jobs: Jobs, starts: Ints) -> float:
-    """The objective of all starts, which is minimized."""
+    """Return the objective of all starts (seconds, shape (jobs,)), to be minimized."""
     if costs.mode == EARNINGS:
         return -profit(costs.ledger, jobs.duration, starts, np.empty(costs.ledger.euro_per_joule.size))
     total = costs.constant

@@ -1,4 +1,8 @@
-"""Step profiles of nodes: breakpoints in time, and what is free from each of them to the next; the last lasts for ever."""
+"""Profiles of nodes: step functions of the free amounts over time.
+
+A profile of a node is a list of breakpoints in time. From each breakpoint to the next one the free amounts are
+constant; the last segment has no end.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +16,48 @@ from ...models.compiled import borrowing, compiled
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-NEVER = 2**62
+NEVER = 2**62  # a time (seconds) after all others
 
 
 class Machine(NamedTuple):
-    """The nodes: ``capacity`` (nodes x resources), the worth of a free amount of each resource, and what is taken already."""
+    """The nodes and the running jobs on them.
+
+    Parameters
+    ----------
+    capacity
+        Amounts of each node, shape (nodes, resources).
+    worth
+        Worth of one free unit of each resource, shape (resources,); best fit fills the node with the least free worth.
+    now
+        Time in seconds at which the profiles begin.
+    taken_node
+        Node of each entry, shape (entries,); an entry is a running job on one node.
+    taken_end
+        Time in seconds at which the entry ends, shape (entries,).
+    taken
+        Amounts that the entry occupies, shape (entries, resources).
+    """
 
     capacity: Ints
     worth: Floats
     now: int
     taken_node: Ints
-    taken_until: Ints
-    taken: Ints  # x resources
+    taken_end: Ints
+    taken: Ints
 
 
 class Profile(NamedTuple):
-    """Of each node: ``length`` breakpoints ``time``, and what is ``free`` (nodes x breakpoints x resources) from them on."""
+    """The free amounts of all nodes over time.
+
+    Parameters
+    ----------
+    length
+        Number of breakpoints of each node, shape (nodes,).
+    time
+        Breakpoints of each node in seconds, ascending, shape (nodes, room); only the first ``length[n]`` are used.
+    free
+        Free amounts from each breakpoint to the next, shape (nodes, room, resources).
+    """
 
     length: Ints
     time: Ints
@@ -36,7 +66,7 @@ class Profile(NamedTuple):
 
 @compiled
 def new_profile(machine: Machine, room: int) -> Profile:
-    """The nodes with nothing but the running jobs on them, and room for so many breakpoints."""
+    """Return the profile of the nodes with the running jobs only, with room for ``room`` breakpoints per node."""
     nodes, resources = machine.capacity.shape
     profile = Profile(
         np.ones(nodes, np.int64), np.empty((nodes, room), np.int64), np.empty((nodes, room, resources), np.int64)
@@ -44,16 +74,17 @@ def new_profile(machine: Machine, room: int) -> Profile:
     profile.time[:, 0] = machine.now
     profile.free[:, 0, :] = machine.capacity
     for i in range(machine.taken_node.size):
-        if machine.taken_until[i] > machine.now:
+        if machine.taken_end[i] > machine.now:
             n = machine.taken_node[i]
             if profile.length[n] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
-            occupy(profile, n, machine.now, machine.taken_until[i], machine.taken[i], 1)
+            occupy(profile, n, machine.now, machine.taken_end[i], machine.taken[i], 1)
     return profile
 
 
 @compiled
 def grown(profile: Profile) -> Profile:
+    """Return the profile in arrays with twice the room."""
     nodes, room, resources = profile.free.shape
     time, free = np.empty((nodes, 2 * room), np.int64), np.empty((nodes, 2 * room, resources), np.int64)
     time[:, :room] = profile.time
@@ -63,7 +94,7 @@ def grown(profile: Profile) -> Profile:
 
 @borrowing
 def segment(profile: Profile, n: int, t: int) -> int:
-    """Index of the last breakpoint at or before t."""
+    """Return the index of the last breakpoint of node n at or before time t (0 if there is none)."""
     lo, hi = 0, profile.length[n]
     while hi - lo > 1:
         middle = (lo + hi) // 2
@@ -76,7 +107,19 @@ def segment(profile: Profile, n: int, t: int) -> int:
 
 @borrowing
 def segment_from(profile: Profile, n: int, t: int, i: int) -> int:
-    """``segment`` for a moment that is not before breakpoint i; quick if it is near."""
+    """Return ``segment(profile, n, t)`` for a time t that is not before breakpoint i; fast if it is near.
+
+    Parameters
+    ----------
+    profile
+        The profile.
+    n
+        Index of the node.
+    t
+        Time in seconds.
+    i
+        Index of a breakpoint at or before t.
+    """
     lo, step, length = i, 1, profile.length[n]
     while lo + step < length and profile.time[n, lo + step] <= t:
         lo += step
@@ -93,7 +136,7 @@ def segment_from(profile: Profile, n: int, t: int, i: int) -> int:
 
 @borrowing
 def _split(profile: Profile, n: int, t: int) -> int:
-    """Index of a breakpoint at t, made if there is none."""
+    """Return the index of the breakpoint of node n at time t; insert one if there is none."""
     i = segment(profile, n, t)
     if profile.time[n, i] == t:
         return i
@@ -110,20 +153,34 @@ def _split(profile: Profile, n: int, t: int) -> int:
 
 @borrowing
 def occupy(profile: Profile, n: int, start: int, end: int, request: Ints, units: int) -> None:
-    """Take units of the request from a node in [start, end); negative units give them back."""
+    """Subtract units of a request from the free amounts of a node in [start, end); negative units add them.
+
+    Parameters
+    ----------
+    profile
+        The profile; changed in place. It needs room for two more breakpoints.
+    n
+        Index of the node.
+    start, end
+        Times in seconds, start < end.
+    request
+        Amounts of one unit, shape (resources,).
+    units
+        Number of units.
+    """
     first = _split(profile, n, start)
     last = _split(profile, n, end)
     for r in range(request.size):
         if request[r] != 0:
             for i in range(first, last):
                 profile.free[n, i, r] -= units * request[r]
-    _merge(profile, n, last)  # where one job follows another, nothing changes
+    _merge(profile, n, last)  # if an equal job begins where this one ends, the breakpoint is superfluous
     _merge(profile, n, first)
 
 
 @borrowing
 def _merge(profile: Profile, n: int, i: int) -> None:
-    """Forget breakpoint i if nothing changes there."""
+    """Remove breakpoint i of node n if the free amounts do not change there."""
     if i == 0:
         return
     for r in range(profile.free.shape[2]):

@@ -1,4 +1,13 @@
-"""Ruin and recreate, compiled: some jobs of a schedule are freed and put in again; what is no worse stays."""
+"""Ruin and recreate: remove some jobs from a schedule, insert them again, keep the result if it is not much worse.
+
+1. Each step: choose a time and a node that are idle: the idlest of ``NEEDLES`` random pairs.
+2. Choose at most ``MOST`` jobs to remove, in one of three ways: jobs on some nodes around that time, with some waiting
+   jobs (``_free_around``); jobs with consecutive starts around that time, with some waiting jobs
+   (``_free_neighbours``); one waiting job and the jobs on the nodes where it could run at that time (``_free_for``).
+3. Sort them by one of ``KEYS`` kinds of keys: random, area, width, duration, old start, release, power per profit, ...
+4. Remove them from the profile and place them in that order, each at its earliest start.
+5. Accept if all jobs are placed and the objective is at most ``slack`` worse, else restore the old schedule.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +21,25 @@ from .earnings import book, cooling_cost
 from .placement import EARNINGS, POSTPONED, Bools, Costs, Hopeless, Jobs, cost, new_hopeless, place, put
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile, segment
 
-MOST = 40  # jobs that a step frees
-NEEDLES = 12  # moments that are looked at to find an idle one
-DRAWS = 8  # random numbers of a step, beside one per freed job
-KEYS = 8  # ways to order the freed jobs
+MOST = 40  # most jobs that a step removes
+NEEDLES = 12  # random (node, time) pairs of which the idlest is chosen
+DRAWS = 8  # random numbers of a step, beside one per removed job
+KEYS = 8  # kinds of keys by which the removed jobs are sorted
 LEAST_WINDOW = 120.0  # seconds
-CANDIDATES = 6  # waiting jobs of which the largest is tried
+CANDIDATES = 6  # waiting jobs of which the largest is chosen
 
 
 class Places(NamedTuple):
-    """Where the jobs are: starts (POSTPONED: not at all), nodes of all units, joules of work per segment of a ledger."""
+    """A schedule that the steps change in place.
+
+    Parameters
+    ----------
+    starts, nodes
+        Start of each job in seconds (``POSTPONED``: none), shape (jobs,); node of each unit, shape (units of all
+        jobs,).
+    joules
+        Energy of the jobs per segment of the ledger in joules, shape (segments,); empty without a ledger.
+    """
 
     starts: Ints
     nodes: Ints
@@ -29,7 +47,17 @@ class Places(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What a step looks at beside the schedule: the jobs by start, the share of the platform that each takes."""
+    """Data that a step reads beside the schedule.
+
+    Parameters
+    ----------
+    by_start
+        Indices of the scheduled jobs by start, shape (scheduled jobs,).
+    share
+        Share of the platform of one unit of each job, shape (jobs,).
+    begin, end
+        Time range in seconds in which idle times are searched.
+    """
 
     by_start: Ints
     share: Floats
@@ -38,22 +66,36 @@ class Known(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch of a step: the free jobs, their keys, where they were, the nodes that the step is about."""
+    """Scratch arrays of a step.
+
+    Parameters
+    ----------
+    free, key, starts
+        Index, key and old start in seconds of each removed job, shape (MOST,).
+    is_free
+        Whether a job is removed, shape (jobs,).
+    nodes, joules
+        Old nodes of the removed jobs' units, one job after another; old energy per segment; shapes as in ``Places``.
+    target
+        1 for each node that the step chose, else 0, shape (nodes,).
+    fit, hopeless
+        Scratch arrays over nodes; hopeless times of the kinds of jobs.
+    """
 
     free: Ints
-    is_free: Bools  # of each job
+    is_free: Bools
     key: Floats
     starts: Ints
     nodes: Ints
     joules: Floats
-    about: Ints
+    target: Ints
     fit: Scratch
     hopeless: Hopeless
 
 
 @compiled
 def new_room(machine: Machine, jobs: Jobs, places: Places) -> Room:
-    """Room for steps on this problem."""
+    """Return scratch arrays for this problem."""
     nodes = machine.capacity.shape[0]
     return Room(
         np.empty(MOST, np.int64),
@@ -70,7 +112,7 @@ def new_room(machine: Machine, jobs: Jobs, places: Places) -> Room:
 
 @compiled
 def profile_of(machine: Machine, jobs: Jobs, places: Places) -> Profile:
-    """What the jobs leave free."""
+    """Return the profile of the nodes with all scheduled jobs."""
     profile = new_profile(machine, 64)
     for j in range(places.starts.size):
         profile = _put(profile, jobs, places, j, 1)
@@ -79,6 +121,7 @@ def profile_of(machine: Machine, jobs: Jobs, places: Places) -> Profile:
 
 @compiled
 def _put(profile: Profile, jobs: Jobs, places: Places, j: int, sign: int) -> Profile:
+    """Subtract job j from the profile where it is scheduled (sign 1) or add it again (sign -1)."""
     if places.starts[j] == POSTPONED:
         return profile
     return put(profile, jobs, j, places.starts[j], places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], sign)
@@ -86,7 +129,7 @@ def _put(profile: Profile, jobs: Jobs, places: Places, j: int, sign: int) -> Pro
 
 @compiled
 def _book(costs: Costs, jobs: Jobs, places: Places, j: int, sign: float) -> float:
-    """What job j adds to (sign 1) or takes from (-1) the objective where it is now, its cooling aside."""
+    """Return what job j adds to (sign 1) or takes from (-1) the objective at its start, without its cooling."""
     start = places.starts[j]
     if start == POSTPONED:
         return 0.0
@@ -97,13 +140,13 @@ def _book(costs: Costs, jobs: Jobs, places: Places, j: int, sign: float) -> floa
 
 @compiled
 def _fraction(draw: float, k: int) -> float:
-    """Further numbers in [0, 1) out of one that is drawn."""
+    """Return the k-th number in [0, 1) derived from one random number."""
     return (draw * (7919.0 + 97.31 * k) + 0.618 * k) % 1.0
 
 
 @compiled
 def _free(room: Room, size: int, j: int) -> int:
-    """Note that job j is free, once; how many are."""
+    """Add job j to the removed jobs if it is not among them; return their number."""
     if room.is_free[j]:
         return size
     room.is_free[j] = True
@@ -113,7 +156,7 @@ def _free(room: Room, size: int, j: int) -> int:
 
 @compiled
 def _idle_moment(profile: Profile, known: Known, draw: Floats) -> tuple[int, int]:
-    """A node and a moment, the idlest of a few."""
+    """Return a node and a time: the pair with the most free amounts of ``NEEDLES`` random ones."""
     node, moment, most = 0, known.begin, -1.0
     for k in range(NEEDLES):
         n = int(_fraction(draw[0], k) * profile.length.size)
@@ -127,24 +170,25 @@ def _idle_moment(profile: Profile, known: Known, draw: Floats) -> tuple[int, int
 
 @compiled
 def _mark_nodes(profile: Profile, room: Room, node: int, draw: float) -> None:
-    """The step is about this node and some others."""
-    room.about[:] = 0
-    room.about[node] = 1
+    """Mark this node and some random ones as the nodes of the step."""
+    room.target[:] = 0
+    room.target[node] = 1
     for k in range(int(draw * draw * min(profile.length.size, 12))):
-        room.about[int(_fraction(draw, k) * profile.length.size)] = 1
+        room.target[int(_fraction(draw, k) * profile.length.size)] = 1
 
 
 @compiled
-def _is_about(jobs: Jobs, places: Places, room: Room, j: int) -> bool:
+def _uses_target(jobs: Jobs, places: Places, room: Room, j: int) -> bool:
+    """Return whether a unit of job j is on a marked node."""
     for u in range(jobs.first_unit[j], jobs.first_unit[j + 1]):
-        if room.about[places.nodes[u]] == 1:
+        if room.target[places.nodes[u]] == 1:
             return True
     return False
 
 
 @compiled
 def _free_around(profile: Profile, jobs: Jobs, places: Places, known: Known, room: Room, draw: Floats) -> int:
-    """Free what runs on some nodes around an idle moment, and some that wait beyond it; how many."""
+    """Choose jobs on some nodes around an idle time, and some waiting jobs; return their number."""
     node, t = _idle_moment(profile, known, draw)
     _mark_nodes(profile, room, node, draw[2])
     longest = max(LEAST_WINDOW, (known.end - known.begin) / 3.0)
@@ -157,14 +201,14 @@ def _free_around(profile: Profile, jobs: Jobs, places: Places, known: Known, roo
         start = places.starts[j]
         if start == POSTPONED or start >= t + width or start + jobs.duration[j] <= t - width:
             continue
-        if size < most and _is_about(jobs, places, room, j):
+        if size < most and _uses_target(jobs, places, room, j):
             size = _free(room, size, j)
     return _add_waiting(jobs, places, room, size, 1 + int(draw[6] * 11), t + width, draw[5])
 
 
 @compiled
 def _free_neighbours(profile: Profile, jobs: Jobs, places: Places, known: Known, room: Room, draw: Floats) -> int:
-    """Free jobs that start one after another around an idle moment, and some that wait beyond it; how many."""
+    """Choose jobs with consecutive starts around an idle time, and some waiting jobs; return their number."""
     n = known.by_start.size
     _, t = _idle_moment(profile, known, draw)
     size = min(n, 4 + int(draw[4] * (MOST - 12)))
@@ -183,7 +227,7 @@ def _free_neighbours(profile: Profile, jobs: Jobs, places: Places, known: Known,
 
 @compiled
 def _waiting_job(jobs: Jobs, places: Places, known: Known, t: int, draw: float) -> int:
-    """The largest of some jobs that were released by t and are parked or start later; -1 if there is none."""
+    """Return the largest of some jobs released by t that start later or are postponed; -1 if there is none."""
     n, found, most, seen = places.starts.size, -1, -1.0, 0
     shift = int(draw * n)
     for i in range(n):
@@ -200,12 +244,14 @@ def _waiting_job(jobs: Jobs, places: Places, known: Known, t: int, draw: float) 
 
 @compiled
 def _used(profile: Profile, machine: Machine, n: int, begin: int, end: int) -> float:
-    """How much of a node is in use in [begin, end), in amount-seconds of its first resource."""
+    """Return how much of the first resource of node n is in use in [begin, end), in amount-seconds."""
     total = 0.0
     i = segment(profile, n, begin)
     while i < profile.length[n] and profile.time[n, i] < end:
-        until = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
-        total += (min(end, until) - max(begin, profile.time[n, i])) * (machine.capacity[n, 0] - profile.free[n, i, 0])
+        following = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
+        total += (min(end, following) - max(begin, profile.time[n, i])) * (
+            machine.capacity[n, 0] - profile.free[n, i, 0]
+        )
         i += 1
     return total
 
@@ -214,27 +260,27 @@ def _used(profile: Profile, machine: Machine, n: int, begin: int, end: int) -> f
 def _free_for(
     profile: Profile, machine: Machine, jobs: Jobs, places: Places, known: Known, room: Room, draw: Floats
 ) -> int:
-    """Free a job that waits at an idle moment, and what runs where it could run instead; how many. It is put in first."""
+    """Choose a job that waits at an idle time, then the jobs on nodes it could use; return their number."""
     _, t = _idle_moment(profile, known, draw)
     chosen = _waiting_job(jobs, places, known, t, draw[5])
     if chosen < 0:
         return 0
     end = min(known.end, t + jobs.duration[chosen])
     fill_most(machine, room.fit, jobs.request[chosen], jobs.units[chosen])
-    for n in range(room.about.size):
+    for n in range(room.target.size):
         room.fit.score[n] = _used(profile, machine, n, t, end) if room.fit.most[n] > 0 else np.inf
-    room.about[:] = 0
+    room.target[:] = 0
     left = jobs.units[chosen]
     for n in np.argsort(room.fit.score):
         if left > 0:
-            room.about[n] = 1
+            room.target[n] = 1
             left -= room.fit.most[n]
     size = _free(room, 0, chosen)
     for k in range(known.by_start.size):
         j = known.by_start[k]
         if places.starts[j] >= end:
             break
-        if j != chosen and places.starts[j] + jobs.duration[j] > t and _is_about(jobs, places, room, j):
+        if j != chosen and places.starts[j] + jobs.duration[j] > t and _uses_target(jobs, places, room, j):
             if size == MOST:
                 break
             size = _free(room, size, j)
@@ -243,7 +289,7 @@ def _free_for(
 
 @compiled
 def _add_waiting(jobs: Jobs, places: Places, room: Room, size: int, more: int, t: int, draw: float) -> int:
-    """Free some jobs that were released by t and are parked or start later; the new size."""
+    """Choose more jobs released before t that start at t or later or are postponed; return the new number."""
     n, wanted = places.starts.size, min(MOST, size + more)
     shift = int(_fraction(draw, 1) * n)
     for i in range(n):
@@ -257,7 +303,7 @@ def _add_waiting(jobs: Jobs, places: Places, room: Room, size: int, more: int, t
 
 @compiled
 def _keys(jobs: Jobs, costs: Costs, places: Places, known: Known, room: Room, size: int, draw: Floats) -> None:
-    """The keys by which the free jobs are put in again."""
+    """Set the keys by which the removed jobs are placed again."""
     kind = int(draw[7] * KEYS)
     for k in range(size):
         j, noise = room.free[k], draw[DRAWS + k]
@@ -286,7 +332,7 @@ def _keys(jobs: Jobs, costs: Costs, places: Places, known: Known, room: Room, si
 def _take_out(
     profile: Profile, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int
 ) -> tuple[Profile, float]:
-    """The free jobs leave the profile; where they were is kept. The profile, and by how much the objective changes."""
+    """Remove the chosen jobs and save their places; return the profile and the change of the objective."""
     change, at = 0.0, 0
     room.joules[:] = places.joules
     for k in range(size):
@@ -302,7 +348,7 @@ def _take_out(
 
 @compiled
 def _put_back(profile: Profile, jobs: Jobs, places: Places, room: Room, size: int) -> Profile:
-    """The free jobs go back to where they were."""
+    """Restore the saved places of the removed jobs; return the profile."""
     for k in range(size):
         profile = _put(profile, jobs, places, room.free[k], -1)
     at = 0
@@ -321,7 +367,7 @@ def _put_back(profile: Profile, jobs: Jobs, places: Places, room: Room, size: in
 def _put_in(
     profile: Profile, machine: Machine, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int
 ) -> tuple[Profile, float, bool]:
-    """Place the free jobs by their keys: the profile, the change of the objective, False if one finds no place."""
+    """Place the removed jobs by key; return the profile, the change of the objective, and if all are placed."""
     change, complete = 0.0, True
     room.hopeless.end[:] = 0
     for k in np.argsort(room.key[:size]):
@@ -336,6 +382,7 @@ def _put_in(
 
 @compiled
 def _cooling_change(costs: Costs, places: Places, room: Room) -> float:
+    """Return the change of the cooling cost in euro against the saved energy."""
     change = 0.0
     if costs.mode == EARNINGS:
         for s in range(places.joules.size):
@@ -359,9 +406,22 @@ def ruin_and_recreate(
     slack: float,
     stop: Ints,
 ) -> tuple[Profile, float]:
-    """A step per row of ``draws``; one that makes the objective at most ``slack`` worse stays. The profile, the change.
+    """Make one step per row of ``draws``; return the profile and the change of the objective.
 
-    With a slack, the best is for the caller to keep: between two calls. ``stop`` (of a ``Clock``): no further step.
+    Parameters
+    ----------
+    machine, jobs, costs
+        The problem, see ``Arrays``.
+    places, profile
+        The schedule and its profile; both are changed in place.
+    known, room
+        Data that the steps read, and scratch arrays.
+    draws
+        Random numbers in [0, 1), shape (steps, DRAWS + MOST).
+    slack
+        A step is accepted if the objective becomes at most this much worse, so the caller keeps the best schedule.
+    stop
+        ``stop`` of a ``Clock``; no further step if it is set.
     """
     total = 0.0
     for d in range(draws.shape[0]):

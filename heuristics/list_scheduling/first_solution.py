@@ -1,4 +1,12 @@
-"""The first solution: jobs in a given order, each at its earliest feasible start, all units together (thesis 6.6)."""
+"""First solution: list scheduling in a given order [Bridi2018, 6.6], algorithm 5.
+
+1. Order the jobs by a criterion (``orders``).
+2. For each job in this order: find the earliest start, inside its start windows, at which all its units fit for the
+   whole duration beside the jobs placed before.
+3. Put its units on the nodes with the least free worth at that time (best fit). The worth of a free amount is its share
+   of the platform's capacity times the demand of the jobs for that resource.
+4. If a job has no feasible start: postpone it if a profit problem allows that, else fail (``NoSchedule``).
+"""
 
 from __future__ import annotations
 
@@ -16,8 +24,15 @@ from .orders import order_by
 
 
 class ListScheduler:
-    """Evaluates orders of jobs of one problem; what searches over orders are made of.
+    """Places the jobs of one problem in given orders; the base of all searches over orders.
 
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem, or its arrays.
+
+    Examples
+    --------
     >>> scheduler = ListScheduler(problem)                             # doctest: +SKIP
     >>> objective, starts = scheduler.evaluate(scheduler.order("est"))  # doctest: +SKIP
     """
@@ -27,47 +42,90 @@ class ListScheduler:
         self._anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
 
     def order(self, order: str | Sequence[str]) -> Ints:
-        """The indices of the jobs in an order given by criterion or by job ids."""
+        """Return the indices of the jobs in an order given by a criterion or by a list of job ids."""
         return order_by(self.arrays, order)
 
     def place(self, order: Ints, not_before: Ints | None = None, stop: Ints | None = None) -> tuple[Ints, Ints]:
-        """Starts of the jobs, and nodes of all units, job after job; ``not_before``: a bound on each start.
+        """Place the jobs in the given order; return their starts and the nodes of their units.
 
-        Of a profit problem, a job that finds no place before its ``horizon_end`` is parked (``kernels.POSTPONED``). Raises
-        NoSchedule if any other job finds no place, KernelStopped where ``stop`` (of a ``Clock``) comes first.
+        Parameters
+        ----------
+        order
+            Indices of the jobs, shape (jobs,).
+        not_before
+            Earliest start of each job in seconds, shape (jobs,); None: no bound.
+        stop
+            ``stop`` of a ``Clock``; None: no limit.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Starts in seconds, shape (jobs,), ``POSTPONED`` for postponed jobs; node indices, shape (units of all
+            jobs,).
+
+        Raises
+        ------
+        NoSchedule
+            If a job that cannot be postponed finds no start.
+        KernelStopped
+            If ``stop`` is set before all jobs are placed.
         """
         a = self.arrays
         starts, nodes = np.empty(a.jobs.units.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
         bound = self._anytime if not_before is None else not_before
-        placed = kernels.build(
+        count = kernels.build(
             a.machine, a.jobs, a.costs.may_postpone, order, bound, starts, nodes, running() if stop is None else stop
         )
-        if placed < 0:
+        if count < 0:
             raise KernelStopped
-        if placed < order.size:
-            raise NoSchedule(a.dispatch, a.problem.jobs[int(order[placed])])
+        if count < order.size:
+            raise NoSchedule(a.dispatch, a.problem.jobs[int(order[count])])
         return starts, nodes
 
     def objective(self, starts: Ints) -> float:
-        """The objective of these starts, by the kernel, for minimizing; the problem's own has the last word."""
+        """Return the kernel's objective of the starts, to be minimized; it may differ by rounding."""
         return float(kernels.objective(self.arrays.costs, self.arrays.jobs, starts))
 
     def evaluate(self, order: Ints, not_before: Ints | None = None) -> tuple[float, Ints]:
-        """The objective and the starts of the jobs when they are placed in this order."""
+        """Place the jobs in the given order; return the objective (to be minimized) and the starts."""
         starts, _ = self.place(order, not_before)
         return self.objective(starts), starts
 
     def schedule(self, order: Ints, not_before: Ints | None = None) -> Schedule:
-        """The schedule that this order makes, with the nodes."""
+        """Place the jobs in the given order; return the schedule."""
         return self.arrays.schedule(*self.place(order, not_before))
 
 
 def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est") -> Schedule:
-    """Each job at its earliest feasible start, in the order of a criterion, ``-criterion``, or a list of job ids.
+    """Return the list schedule of an order: each job at its earliest feasible start.
 
-    A job's units go where the least worth lies free at its start (an amount is worth its share of the platform, times
-    how much the jobs ask for it), ties by the order of nodes. Raises NoSchedule if a job with windows or a deadline
-    finds no place, UnknownOrder and CriterionUnusable for the order. Source: thesis 6.6, algorithm 5.
+    Units go to the nodes with the least free worth at the start (an amount's worth is its share of the platform's
+    capacity times the demand of the jobs for it); ties: by the order of nodes.
+
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem.
+    order
+        A criterion (see ``CRITERIA``), ``-criterion`` (largest key first), or a list of all job ids.
+
+    Returns
+    -------
+    Schedule
+        Starts and nodes of all jobs.
+
+    Raises
+    ------
+    NoSchedule
+        If a job with start windows or a deadline finds no start.
+    UnknownOrder
+        If the criterion is unknown or the list is incomplete.
+    CriterionUnusable
+        If the problem lacks the data of the criterion.
+
+    References
+    ----------
+    [Bridi2018, 6.6], algorithm 5.
     """
     scheduler = ListScheduler(problem)
     return scheduler.schedule(scheduler.order(order))

@@ -1,4 +1,12 @@
-"""Moving single jobs in an order and placing all again: a local search over orders."""
+"""Local search over orders: move single jobs in the order and place the jobs anew.
+
+1. Place the jobs in the given order (``first_solution``).
+2. Draw two places i and k of the order at random. Take the job from place i and insert it at place k.
+3. Remove the jobs from place min(i, k) on from the profile and place them anew, each at its earliest start. Stop early
+   if the cost of the placed jobs plus a lower bound of the cost of the others exceeds the objective of the best order.
+4. Keep the new order if its objective is not worse, else restore the old one.
+5. Repeat from step 2 for the given number of rounds, or until the time limit.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +39,23 @@ from ..kernels.placement import (
 from ..kernels.profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 from .first_solution import ListScheduler
 
-BATCH = 200
-FIRST_BATCH = 4
-BATCH_SECONDS = 0.1
+BATCH = 200  # moves of one kernel call
+FIRST_BATCH = 4  # moves of the first call with a time limit
+BATCH_SECONDS = 0.1  # wanted time of one call with a time limit
 
 
 class OrderResult(NamedTuple):
-    """An order of jobs, and what placing them in it gives: starts of the jobs, nodes of all units."""
+    """An order of jobs and its placement.
+
+    Parameters
+    ----------
+    order
+        Indices of the jobs, shape (jobs,).
+    starts
+        Start of each job in seconds, shape (jobs,).
+    nodes
+        Node index of each unit, shape (units of all jobs,).
+    """
 
     order: Ints
     starts: Ints
@@ -46,7 +64,19 @@ class OrderResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Moved:
-    """The best order found (job ids), its schedule and objective; ``trace``: (seconds, objective) of improvements."""
+    """The result of ``move_jobs``.
+
+    Parameters
+    ----------
+    order
+        Job ids in the best order.
+    schedule
+        Its schedule.
+    objective
+        Its objective.
+    trace
+        (seconds, objective) of each incumbent.
+    """
 
     order: tuple[str, ...]
     schedule: Schedule
@@ -63,11 +93,36 @@ def move_jobs(
     on_incumbent: Callable[[float, float, Placement], Any] | None = None,
     placed: tuple[Ints, Ints] | None = None,
 ) -> Moved:
-    """Try ``rounds`` moves of one job to another place in the order; a move stays if the objective gets no worse.
+    """Move single jobs to other places of the order, at random; keep a move if the objective does not become worse.
 
-    With the same seed and no ``time_limit`` (seconds) it is deterministic. ``on_incumbent(seconds, objective,
-    placement)`` returning False stops; ``placed``: starts and nodes that the order makes, if known. Raises what
-    ``first_solution`` raises for the order.
+    Deterministic for a given seed if there is no time limit.
+
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem, or its scheduler.
+    order
+        A criterion (see ``CRITERIA``), ``-criterion``, or a list of all job ids.
+    rounds
+        Number of moves.
+    seed
+        Seed of the moves.
+    time_limit
+        Seconds; None: no limit.
+    on_incumbent
+        Called with (seconds, objective, placement) for each incumbent; return False to stop.
+    placed
+        Starts and nodes of this order, if they are known already.
+
+    Returns
+    -------
+    Moved
+        The best order and its schedule.
+
+    Raises
+    ------
+    NoSchedule, UnknownOrder, CriterionUnusable
+        As ``first_solution``.
     """
     began = time.perf_counter()
     scheduler = problem if isinstance(problem, ListScheduler) else ListScheduler(problem)
@@ -90,7 +145,19 @@ def move_jobs(
 
 
 def batches(jobs: int, rounds: int, seed: int, clock: Clock) -> Iterator[Ints]:
-    """Moves (from, to) in batches, with the clock running; with a limit, small ones first, and none after it."""
+    """Yield random moves (from, to) in batches while the clock allows; the array has the shape (moves, 2).
+
+    Parameters
+    ----------
+    jobs
+        Number of jobs.
+    rounds
+        Number of moves in all.
+    seed
+        Seed of the random numbers.
+    clock
+        The clock of the search; it runs while the generator runs. With a limit, the first batches are small.
+    """
     rng = np.random.default_rng(seed)
     size = BATCH if clock.end is None else FIRST_BATCH
     with clock:
@@ -115,7 +182,7 @@ def _add(costs: Costs, total: float, one: float) -> float:
 
 @compiled
 def _put_from(profile: Profile, jobs: Jobs, answer: OrderResult, first: int, last: int, sign: int) -> Profile:
-    """Put the jobs at the places ``first .. last - 1`` of the order where the answer has them, or take them out."""
+    """Add the jobs ``order[first:last]`` to the profile (sign 1) or remove them (sign -1)."""
     for k in range(first, last):
         j = answer.order[k]
         if answer.starts[j] == POSTPONED:
@@ -127,7 +194,7 @@ def _put_from(profile: Profile, jobs: Jobs, answer: OrderResult, first: int, las
 
 @compiled
 def _move(order: Ints, trial: Ints, i: int, to: int) -> None:
-    """Write the order with the job at place i moved to place ``to``."""
+    """Write ``order`` to ``trial`` with the job at place i moved to place ``to``."""
     if i < to:
         trial[i:to] = order[i + 1 : to + 1]
     else:
@@ -137,7 +204,7 @@ def _move(order: Ints, trial: Ints, i: int, to: int) -> None:
 
 @compiled
 def _at_least(costs: Costs, floor: Floats, order: Ints, low: int, rest: Floats) -> None:
-    """``rest[k]``: what the jobs from place k on cost at their very earliest."""
+    """Set ``rest[k]`` to a lower bound of the cost of the jobs from place k on: each at its earliest start."""
     rest[order.size] = -np.inf if costs.mode == LAST_END else 0.0
     for k in range(order.size - 1, low - 1, -1):
         rest[k] = _add(costs, rest[k + 1], floor[order[k]])
@@ -157,10 +224,10 @@ def _place_from(
     value: float,
     stop: Ints,
 ) -> tuple[Profile, float, int]:
-    """Place the jobs from place ``low`` on; the profile, the objective and how many places are filled.
+    """Place the jobs from place ``low`` on; return the profile, the objective and the number of placed jobs.
 
-    It stops as soon as what is placed, and the rest at its very earliest, cost more than ``value``: the objective is
-    then infinite. Profits are no sum over jobs: they are seen at the end.
+    Stops when the cost of the placed jobs plus ``rest`` exceeds ``value``; the objective is then infinite. Profits are
+    no sum over jobs and are compared at the end.
     """
     spent = costs.constant
     for k in range(low):
@@ -188,10 +255,25 @@ def _place_from(
 def improve(
     machine: Machine, jobs: Jobs, costs: Costs, answer: OrderResult, moves: Ints, value: float, stop: Ints
 ) -> float:
-    """Try the moves (from, to), changing the answer where one is no worse; the objective at the end.
+    """Try moves; change the answer where a move is not worse; return the objective at the end.
 
-    A move takes the jobs from the first changed place on out of the profile and places them anew; one during which
-    ``stop`` (of a ``Clock``) comes is forgotten.
+    Parameters
+    ----------
+    machine, jobs, costs
+        The problem, see ``Arrays``.
+    answer
+        The order and its placement; changed in place.
+    moves
+        (from, to) places in the order, shape (moves, 2).
+    value
+        The objective of the answer, to be minimized.
+    stop
+        ``stop`` of a ``Clock``. A move that it interrupts is dropped.
+
+    Returns
+    -------
+    float
+        The objective of the answer.
     """
     n = answer.order.size
     s, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
@@ -208,7 +290,7 @@ def improve(
         profile = _put_from(profile, jobs, answer, low, n, -1)
         known.end[:] = 0
         profile, found, done = _place_from(profile, machine, jobs, costs, s, known, trial, low, rest, value, stop)
-        if stop[0] != 0:  # the profile is not needed any more
+        if stop[0] != 0:  # no need to restore the profile: nothing reads it after this call
             break
         if done == n and found < np.inf:
             value = found

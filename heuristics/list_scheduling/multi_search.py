@@ -1,4 +1,11 @@
-"""Multi-search: the first solution of every ordering criterion in both directions, the best one kept (thesis 6.7.1)."""
+"""Multi-search: list schedules of all ordering criteria, ascending and descending; the best is kept [Bridi2018, 6.7.1].
+
+1. For each of the eleven criteria, in both directions (``ORDERINGS``): place the jobs in that order
+   (``first_solution``). Skip the ordering if the problem lacks the data of the criterion, or if some job finds no
+   start.
+2. Compute the objective. If it is better than the best one so far, the schedule is the new incumbent.
+3. Stop after the last ordering, at the time limit (not before the first schedule), or when the callback returns False.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +24,21 @@ from .first_solution import ListScheduler
 from .orders import ORDERINGS
 from .postponed import reserve_for_postponed
 
-AFTERWARDS = 2.0  # times what making the arrays took: reading the best schedule back, verifying it
+AFTERWARDS = 2.0  # time to convert and verify the best schedule, relative to the time for making the arrays
 
 
 class Improvement(NamedTuple):
-    """A better schedule was found: seconds since the call, its objective, and the ordering that made it."""
+    """A new incumbent.
+
+    Parameters
+    ----------
+    seconds
+        Seconds since the call began.
+    objective
+        Objective of the problem.
+    order
+        The ordering that made the schedule.
+    """
 
     seconds: float
     objective: float
@@ -30,9 +47,20 @@ class Improvement(NamedTuple):
 
 @dataclass
 class MultiSearch(Schedule):
-    """The schedule of the best of all orderings, which ``order`` it was, and its ``objective``.
+    """The best schedule of all orderings.
 
-    ``trace``: improvements in time; ``skipped``: {criterion or ordering: why}.
+    Parameters
+    ----------
+    start, nodes
+        The schedule, see ``Schedule``.
+    objective
+        Its objective.
+    order
+        The ordering that made it.
+    trace
+        The incumbents in time.
+    skipped
+        Skipped criteria and orderings, each with the reason.
     """
 
     objective: float = math.nan
@@ -42,7 +70,7 @@ class MultiSearch(Schedule):
 
     @property
     def schedule(self) -> Schedule:
-        """The schedule alone."""
+        """The schedule without the data of the search."""
         return Schedule(self.start, self.nodes)
 
 
@@ -53,20 +81,43 @@ def multi_search(
     power: Mapping[str, float] | None = None,
     profit: Mapping[str, float] | None = None,
 ) -> MultiSearch:
-    """The best first solution of the eleven criteria in both directions, by the problem's objective.
+    """Return the best list schedule of the eleven criteria, ascending and descending, by the problem's objective.
 
-    ``power`` (watts) and ``profit`` (euro per hour) by job id serve the criteria that need them, by default as far as the
-    problem knows them; without them these are skipped, and so are orderings in which a job finds no place. ``time_limit`` in seconds:
-    an ordering that it interrupts is skipped, but the first schedule is always finished, however long that takes;
-    ``on_incumbent(improvement, placement)`` returning False stops. Raises NoSchedule if no ordering leads to a schedule.
-    Source: thesis 6.7.1, algorithm 6.
+    Criteria whose data are unknown are skipped, and orderings in which a job finds no start.
+
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem.
+    time_limit
+        Seconds; None: no limit. An ordering that it interrupts is skipped, but the first schedule is always finished.
+    on_incumbent
+        Called with (improvement, placement) for each incumbent; return False to stop.
+    power
+        Power of each job in watts, by job id; None: the powers that the problem contains.
+    profit
+        Profit of each job in euro per hour, by job id; None: as the problem says.
+
+    Returns
+    -------
+    MultiSearch
+        The best schedule and how it was found.
+
+    Raises
+    ------
+    NoSchedule
+        If no ordering leads to a schedule.
+
+    References
+    ----------
+    [Bridi2018, 6.7.1], algorithm 6.
     """
     began = time.perf_counter()
     scheduler = ListScheduler(arrays(problem, power, profit))
     with Clock(time_limit, began) as clock:
         clock.reserve(AFTERWARDS * clock.elapsed)
         found = place_all_orders(scheduler, clock, on_incumbent)
-    schedule = scheduler.arrays.schedule(*found.placed)
+    schedule = scheduler.arrays.schedule(*found.placement)
     order = found.trace[-1].order
     return MultiSearch(
         schedule.start, schedule.nodes, problem.objective(schedule), order, tuple(found.trace), found.skipped
@@ -74,9 +125,9 @@ def multi_search(
 
 
 class Orders(NamedTuple):
-    """The best placement of all orderings (starts of jobs, nodes of units), and how it was found, as ``MultiSearch`` has it."""
+    """The best placement (starts of jobs, nodes of units); ``trace`` and ``skipped`` as in ``MultiSearch``."""
 
-    placed: tuple[Ints, Ints]
+    placement: tuple[Ints, Ints]
     trace: list[Improvement]
     skipped: dict[str, str]
 
@@ -84,7 +135,7 @@ class Orders(NamedTuple):
 def place_all_orders(
     scheduler: ListScheduler, clock: Clock, on_incumbent: Callable[[Improvement, Placement], Any] | None = None
 ) -> Orders:
-    """Multi-search on arrays, with the clock of the whole search. Raises NoSchedule."""
+    """Run multi-search on arrays, with the clock of the whole search. Raises NoSchedule."""
     least, best = math.inf, None
     trace: list[Improvement] = []
     skipped: dict[str, str] = {}
@@ -94,7 +145,7 @@ def place_all_orders(
         try:
             if tried and clock.over:
                 raise KernelStopped
-            placed = scheduler.place(scheduler.order(name), stop=clock.stop if tried else None)
+            placement = scheduler.place(scheduler.order(name), stop=clock.stop if tried else None)
         except KernelStopped:
             skipped[name] = "the time limit was reached"
             continue
@@ -104,15 +155,15 @@ def place_all_orders(
         except NoSchedule as why:
             skipped[name], failure = str(why), why
             continue
-        value = scheduler.objective(placed[0])
+        value = scheduler.objective(placement[0])
         if value < least:
             if best is None:
-                reserve_for_postponed(clock, scheduler.arrays, *placed)
-            least, best = value, placed
+                reserve_for_postponed(clock, scheduler.arrays, *placement)
+            least, best = value, placement
             trace.append(Improvement(clock.elapsed, scheduler.arrays.sign * value, name))
-            if on_incumbent is not None and on_incumbent(trace[-1], Placement(scheduler.arrays, *placed)) is False:
+            if on_incumbent is not None and on_incumbent(trace[-1], Placement(scheduler.arrays, *placement)) is False:
                 break
     if best is None:
-        assert failure is not None  # est needs nothing, so it was tried
+        assert failure is not None  # "est" needs no optional data, so at least one ordering was tried
         raise failure
     return Orders(best, trace, skipped)

@@ -1,4 +1,4 @@
-"""The eleven criteria by which jobs are ordered before they are placed one after another (thesis 6.7.1)."""
+"""The eleven criteria by which jobs are ordered before they are placed one by one [Bridi2018, 6.7.1]."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..kernels.profile import Floats, Ints
 
 
 def _earliest(a: Arrays) -> Floats:
-    """The first moment at which a job may start: of its release and its windows."""
+    """Return the earliest possible start of each job in seconds: from its release time and its start windows."""
     j, found = a.jobs, np.empty(a.jobs.release.size)
     for k, (release, g) in enumerate(zip(j.release.tolist(), j.group.tolist(), strict=True)):
         first, end = j.first_window[g], j.first_window[g + 1]
@@ -23,7 +23,7 @@ def _earliest(a: Arrays) -> Floats:
 
 
 def _latest(a: Arrays) -> Floats:
-    """Deadline - duration; without a deadline, horizon - duration."""
+    """Return the latest start of each job in seconds: deadline - duration, or horizon - duration without a deadline."""
     last = a.dispatch.horizon - a.jobs.duration
     return np.minimum(last, a.jobs.latest).astype(float)
 
@@ -54,26 +54,29 @@ CRITERIA: dict[str, Callable[[Arrays], tuple[Floats | Ints, ...]]] = {
     "power-per-profit,duration": lambda a: (_power_per_profit(a), a.jobs.duration),
     "power-per-profit,-duration": lambda a: (_power_per_profit(a), -a.jobs.duration),
 }
-"""By name: the key of each job, and what decides between equal ones. ``request`` is per unit, ``total`` of all units, both
-as the sum of the shares of the platform's capacity; ``area`` is total times duration; ``lst`` is the latest start:
-deadline - duration, or horizon - duration."""
+"""Criterion -> keys of the jobs (shape (jobs,)), main key first, then tie-breakers.
+
+``est``: earliest start; ``lst``: latest start (deadline - duration, or horizon - duration); ``request``: sum over
+resources of
+request of a unit / capacity of the platform; ``total``: the same for all units; ``area``: total * duration."""
 
 ORDERINGS: tuple[str, ...] = tuple(sign + name for name in CRITERIA for sign in ("", "-"))
 
 
 def order_by(arrays: Arrays, order: str | Sequence[str]) -> Ints:
-    """The jobs' indices by a criterion, ``-criterion`` (the greatest first), or a list of all job ids.
+    """Return the indices of the jobs in the given order.
 
-    The sign turns the main key only. Ties: by submit time, then as declared. Raises UnknownOrder, and
-    CriterionUnusable if the problem lacks what the criterion needs.
+    ``order`` is a criterion, ``-criterion`` (largest key first), or a list of all job ids. The sign changes the main
+    key only. Ties: by submit time, then in the problem's order. Raises UnknownOrder for an unknown criterion or an
+    incomplete list, CriterionUnusable if the problem lacks the data of the criterion.
     """
     if not isinstance(order, str):
         return _listed(arrays, order)
     name = order.removeprefix("-")
     if name not in CRITERIA:
         near = get_close_matches(order, ORDERINGS, n=3)
-        hint = f"; near it: {', '.join(near)}" if near else ""
-        raise UnknownOrder(f"there is no ordering criterion {order!r}{hint}; known are {', '.join(CRITERIA)}")
+        hint = f" (did you mean {', '.join(near)}?)" if near else ""
+        raise UnknownOrder(f"there is no ordering criterion {order!r}{hint}; known criteria: {', '.join(CRITERIA)}")
     main, *ties = CRITERIA[name](arrays)
     return np.lexsort((arrays.costs.submit, *reversed(ties), main if name == order else -main))
 

@@ -1,4 +1,4 @@
-"""The ways to a better schedule that take turns in the large-neighbourhood search (``lns.py`` says what they do)."""
+"""Operators of the large-neighbourhood search, which take turns; ``search`` describes the search."""
 
 from __future__ import annotations
 
@@ -23,17 +23,27 @@ from .random_keys import disturbed, drawn, keys_of
 if TYPE_CHECKING:
     from .search import LnsSearch
 
-KEPT = 0.7  # of what is known of a way's gain per second, after a turn
-SHARE = 0.15  # of the time, which every way gets
-FREED = 12  # jobs of the first window of a solver, half as many waiting ones beside them
-SPARE_NODES = 8  # beside those that the window's jobs are on
-SOLVER_SECONDS = 1.0  # of one window
-SOLVER_WORK = 0.2  # in the solver's own unit, where there is no clock
-SLACK = 1e-5  # relative: how much worse a schedule may become on the way, in ruin and recreate
+KEPT = 0.7  # weight of the old rate (gain per second) in the average after a turn
+SHARE = 0.15  # share of the time that each operator gets at least
+FREED = 12  # jobs in the first window of a solver; half as many waiting jobs are added
+SPARE_NODES = 8  # nodes in a window beside those of its jobs
+SOLVER_SECONDS = 1.0  # time limit of one window
+SOLVER_WORK = 0.2  # limit of one window without a clock, in the solver's own unit of work
+SLACK = 1e-5  # ruin and recreate accepts a step that makes the objective at most this much worse (relative)
 
 
 class Gain(NamedTuple):
-    """What a way of searching did in all: turns, seconds, and what it improved the objective by."""
+    """The total effect of an operator.
+
+    Parameters
+    ----------
+    turns
+        Number of turns.
+    seconds
+        Time of all turns.
+    gain
+        Improvement of the best objective by all turns.
+    """
 
     turns: int
     seconds: float
@@ -41,11 +51,21 @@ class Gain(NamedTuple):
 
 
 class Stopped(Exception):
-    """The limit on the clock was reached, or the caller wants no more."""
+    """The time limit was reached, or the callback returned False."""
 
 
 class Order(NamedTuple):
-    """An order of the jobs, the keys that it comes from, and the schedule that it makes with its objective."""
+    """An order of the jobs.
+
+    Parameters
+    ----------
+    value
+        Objective of its schedule, to be minimized; infinite if some job finds no start.
+    keys
+        Random keys, shape (jobs,): the order sorts the jobs by key.
+    answer
+        The order and its placement.
+    """
 
     value: float
     keys: Floats
@@ -53,13 +73,14 @@ class Order(NamedTuple):
 
 
 class SolverTurns(NamedTuple):
-    """A backend that takes turns, and its threads."""
+    """A backend that takes turns in the search, and its threads (None: all cores)."""
 
     backend: str
     threads: int | None
 
 
 def turns(rounds: int | None) -> Iterator[int]:
+    """Yield 0, 1, 2, ..., ``rounds`` numbers; without end for None."""
     k = 0
     while rounds is None or k < rounds:
         yield k
@@ -67,10 +88,25 @@ def turns(rounds: int | None) -> Iterator[int]:
 
 
 class Operator:
-    """A way to a better schedule.
+    """An operator that tries to improve the schedule when it has its turn.
 
-    ``rate``: its gain per second of late; ``share``: of the time, at least; ``since``: which share of the search is over
-    before it takes turns.
+    Attributes
+    ----------
+    name
+        Its name in the results.
+    share
+        Share of the time that it gets at least.
+    since
+        Share of the search after which it takes its first turn.
+    rate
+        Running average of its gain per second.
+    done
+        Total of its turns.
+
+    Parameters
+    ----------
+    search
+        The search, with the best schedule and the good orders.
     """
 
     name = ""
@@ -83,25 +119,26 @@ class Operator:
         self.done = Gain(0, 0.0, 0.0)
 
     def turn(self, seconds: float | None) -> None:
-        """Search for so long, or as long as one trial takes; None: a fixed number of trials, without a clock."""
-        raise AssertionError("each way has its own")
+        """Search for ``seconds``, but for at least one trial. None: a fixed number of trials, without a clock."""
+        raise AssertionError("each operator has its own turn")
 
     def note(self, seconds: float, gain: float, worth: float) -> None:
-        """What a turn took and brought."""
+        """Add a turn to the totals and the rate: its seconds, its gain, its worth for the choice of operators."""
         self.done = Gain(self.done.turns + 1, self.done.seconds + seconds, self.done.gain + gain)
         self.rate = KEPT * self.rate + (1 - KEPT) * worth / seconds
 
 
 class Keys(Operator):
-    """Other weights, other keys; all jobs placed anew."""
+    """Operator "keys": change the random keys of a good order; place all jobs anew."""
 
     name = "keys"
 
     def turn(self, seconds: float | None) -> None:
-        until = None if seconds is None else time.perf_counter() + seconds
+        """Try changed keys: until ``seconds`` are over, 8 times at most."""
+        end = None if seconds is None else time.perf_counter() + seconds
         s = self.search
         for k in turns(8):
-            if k and until is not None and time.perf_counter() > until:
+            if k and end is not None and time.perf_counter() > end:
                 break
             s.check(s.trial_seconds)
             parent = s.orders[s.parent()]
@@ -109,12 +146,13 @@ class Keys(Operator):
 
 
 class Moves(Operator):
-    """A job to another place of the best order; those behind it placed anew."""
+    """Operator "moves": move a job to another place of the best order; place the jobs after it anew."""
 
     name = "moves"
-    each = 0.0  # seconds of a move
+    each = 0.0  # seconds of one move, measured
 
     def turn(self, seconds: float | None) -> None:
+        """Try a batch of moves, in about ``seconds``; None: 10 moves."""
         s, best = self.search, self.search.orders[0]
         if best.keys.size < 2:
             return
@@ -122,7 +160,7 @@ class Moves(Operator):
         number = 10 if seconds is None else int(np.clip(seconds / max(1e-6, expected), 1, 400))
         s.check()
         began = time.perf_counter()
-        place = np.argsort(best.answer.order)  # of each job; while a batch of moves goes on it is a little out of date
+        place = np.argsort(best.answer.order)  # of each job; the moves of one batch make it slightly outdated
         moves = place[drawn(2 * number, s.bulk, s.rng)].reshape(number, 2)
         answer = OrderResult(*(part.copy() for part in best.answer))
         value = float(improve(s.a.machine, s.a.jobs, s.a.costs, answer, moves, best.value, s.clock.stop))
@@ -131,10 +169,10 @@ class Moves(Operator):
 
 
 class Ruin(Operator):
-    """Jobs leave the best schedule and are put in again, all others staying where they are."""
+    """Operator "ruin": remove some jobs from the schedule and insert them again; all others stay."""
 
     name = "ruin"
-    each = 0.0  # seconds of a step
+    each = 0.0  # seconds of one step, measured
 
     def __init__(self, search: LnsSearch) -> None:
         super().__init__(search)
@@ -146,6 +184,7 @@ class Ruin(Operator):
         self.end = problem.horizon_end if isinstance(problem, Profit) else None
 
     def turn(self, seconds: float | None) -> None:
+        """Make a batch of steps, in about ``seconds``; None: 100 steps."""
         s = self.search
         self._begin()
         each = self.each or 20 * s.trial_seconds / max(1, s.best.starts.size)
@@ -173,7 +212,7 @@ class Ruin(Operator):
             self.value = exact
 
     def _begin(self) -> None:
-        """From the best schedule, where this way's own is far behind it."""
+        """Restart from the best schedule if the operator's own schedule is much worse."""
         s = self.search
         if self.value <= s.best_value + 10 * self._slack():
             return
@@ -188,14 +227,14 @@ class Ruin(Operator):
 
     def _known(self) -> Known:
         s, starts = self.search, self.places.starts
-        placed = np.flatnonzero(starts != POSTPONED)
-        by_start = placed[np.argsort(starts[placed], kind="stable")]
+        scheduled = np.flatnonzero(starts != POSTPONED)
+        by_start = scheduled[np.argsort(starts[scheduled], kind="stable")]
         last = int(starts.max(initial=s.a.machine.now)) + 1
         return Known(by_start, s.a.shares, s.a.machine.now, last if self.end is None else self.end)
 
 
 class Solver(Operator):
-    """A few jobs that start one after another, and some that wait then, are put in by a backend."""
+    """Operator "solver": a backend reschedules some jobs with consecutive starts and some waiting jobs."""
 
     name = "solver"
 
@@ -206,12 +245,13 @@ class Solver(Operator):
         super().__init__(search)
         here = find(solver.backend).availability()
         if not here.ok:
-            raise SolverUnavailable(f"backend {solver.backend!r} cannot be used: {here.reason}")
+            raise SolverUnavailable(f"backend {solver.backend!r} is not available: {here.reason}")
         self.solver = solver
         self.around = Neighbourhoods(search.problem)
         self.size = FREED
 
     def turn(self, seconds: float | None) -> None:
+        """Let the backend improve one window; the next window is larger if this was quick, else smaller."""
         from ...backends import Limits, LoweringTooLarge, SolverUnavailable
 
         s = self.search
@@ -221,25 +261,25 @@ class Solver(Operator):
         if seconds is None:
             limits = replace(limits, deterministic=SOLVER_WORK)
         free, nodes = self._free()
-        placed = ScheduleArrays(s.best.starts.copy(), s.best.nodes.copy())
+        placement = ScheduleArrays(s.best.starts.copy(), s.best.nodes.copy())
         began = time.perf_counter()
         try:
-            better = improve_placed(self.around, placed, free, self.solver.backend, limits, nodes=nodes)
+            better = improve_placed(self.around, placement, free, self.solver.backend, limits, nodes=nodes)
         except (SolverUnavailable, LoweringTooLarge):
             self.size = max(2, self.size // 2)
             return
-        # windows that are proved in no time can be larger
+        # a window that was solved to optimality quickly can be larger next time
         grown = 1.1 if time.perf_counter() - began < 0.3 * SOLVER_SECONDS else 0.9
         self.size = int(np.clip(round(self.size * grown), 3, MOST))
         if better is not None:
-            starts = better.placed.starts
-            s.keep(float(objective(s.a.costs, s.a.jobs, starts)), starts, better.placed.nodes)
+            starts = better.placement.starts
+            s.keep(float(objective(s.a.costs, s.a.jobs, starts)), starts, better.placement.nodes)
 
     def _free(self) -> tuple[list[int], list[int]]:
-        """The jobs of a window and some that wait, and the nodes that they may use: theirs and a few more."""
+        """Choose the jobs of a window, some waiting jobs, and the nodes that they may use."""
         s, starts = self.search, self.search.best.starts
-        placed = np.flatnonzero(starts != POSTPONED)
-        order = placed[np.argsort(starts[placed], kind="stable")]
+        scheduled = np.flatnonzero(starts != POSTPONED)
+        order = scheduled[np.argsort(starts[scheduled], kind="stable")]
         first = int(s.rng.integers(max(1, order.size - self.size + 1)))
         jobs = order[first : first + self.size]
         last = int(starts[jobs].max(initial=s.a.machine.now))

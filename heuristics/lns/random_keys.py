@@ -1,4 +1,7 @@
-"""Orders of jobs by a sum of weighted features: all usual criteria are corners of this space, the best orders lie inside."""
+"""Random keys: a key per job is a weighted sum of its features plus noise; sorting by key gives an order of the jobs.
+
+All usual ordering criteria are special cases with one weight; the best orders combine several features.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,15 @@ from ..kernels.profile import Floats, Ints
 USUAL: tuple[dict[str, float], ...] = (
     {"submit": 1},
     {"request": -1},
-    {"duration": -1, "units": -1, "request": -1},  # the largest area first
-    # in a profit problem with more work than fits, jobs that draw less: seen on 33,000 jobs of the Curie log, 1 % of profit
+    {"duration": -1, "units": -1, "request": -1},  # largest area first
+    # Low power first: helps in a profit problem with too much work (1 % more profit with 33,000 jobs of the Curie log).
     {"power": 10, "duration": -1, "units": -0.5, "request": -0.5},
     {"power": 3, "duration": -1, "units": -0.5, "request": -0.5},
     {"submit": 1, "duration": -0.1},
     {"units": -1, "request": -1},
     {"duration": -1},
     {"duration": 1},
-    {"weight": -1, "duration": 1, "units": 1, "request": 1},  # the most important per area first (Smith's rule)
+    {"weight": -1, "duration": 1, "units": 1, "request": 1},  # largest weight per area first (Smith's rule)
     {"latest": 1},
     {"power": 1},
     {"power": 1, "duration": -1, "units": -1, "request": -1},
@@ -32,32 +35,45 @@ AROUND_AREA = tuple(
     for u in (-1.0, -0.5)
 )
 PRESETS = (*USUAL, *AROUND_AREA)
-"""Weights of the first orders that a search looks at, the most promising ones first."""
+"""Weights of the first orders of a search, the most promising ones first."""
 
 
 @dataclass(frozen=True)
 class Features:
-    """``values``: jobs x features, all but the submit times logarithms; ``scale``: their standard deviations."""
+    """Features of the jobs.
+
+    Parameters
+    ----------
+    names
+        Names of the features.
+    values
+        Value of each feature, shape (jobs, features); logarithms, except for submit times and latest starts.
+    scale
+        Standard deviation of each feature, shape (features,).
+    """
 
     names: tuple[str, ...]
     values: Floats
     scale: Floats
 
     def keys(self, weights: dict[str, float]) -> Floats:
-        """A key per job, the least first; a feature that the jobs do not differ in plays no part."""
+        """Return the weighted sum of the features of each job, shape (jobs,); unknown features are ignored."""
         found = np.zeros(len(self.values))
         for k, name in enumerate(self.names):
             found += weights.get(name, 0.0) * self.values[:, k]
         return found
 
     def presets(self) -> list[Floats]:
-        """The keys of the presets that differ from each other here."""
+        """Return the keys of the presets that differ for these jobs."""
         kinds = {tuple(sorted((n, w) for n, w in p.items() if n in self.names)): p for p in PRESETS}
         return [self.keys(p) for kind, p in kinds.items() if kind]
 
 
 def features(a: Arrays) -> Features:
-    """What jobs differ in; ``request`` is a share of the platform, ``latest`` the latest start, ``power`` is per share."""
+    """Return the features in which the jobs differ.
+
+    ``request`` is the share of the platform of one unit, ``latest`` the latest start, ``power`` the power per share.
+    """
     share = np.maximum(1e-12, a.shares)
     span = max(1, int(a.costs.submit.max(initial=0) - a.costs.submit.min(initial=0)))
     known = {
@@ -76,7 +92,24 @@ def features(a: Arrays) -> Features:
 
 
 def disturbed(keys: Floats, known: Features, bulk: Floats, rng: np.random.Generator) -> Floats:
-    """Keys near the given ones: some weights moved, some jobs moved on their own, large ones (by ``bulk``) rather than small."""
+    """Return keys near the given ones: some weights changed, and noise on some jobs.
+
+    Parameters
+    ----------
+    keys
+        The keys, shape (jobs,).
+    known
+        The features of the jobs.
+    bulk
+        Cumulative probabilities by which the jobs with noise are drawn, see ``bulk_of``; large jobs are more likely.
+    rng
+        Random numbers.
+
+    Returns
+    -------
+    numpy.ndarray
+        New keys, shape (jobs,).
+    """
     found = keys
     if rng.random() < 0.6 and known.scale.size:
         chosen = rng.random(known.scale.size) < 0.4
@@ -90,19 +123,19 @@ def disturbed(keys: Floats, known: Features, bulk: Floats, rng: np.random.Genera
 
 
 def bulk_of(a: Arrays) -> Floats:
-    """The running sum of a share per job, half of it equal, half by the root of its area: what ``drawn`` draws by."""
+    """Return cumulative probabilities of the jobs for ``drawn``: half equal, half by the square root of the area."""
     area = np.sqrt(a.shares * a.jobs.units * np.maximum(1, a.jobs.duration))
     return np.cumsum(0.5 / max(1, area.size) + 0.5 * area / max(1e-12, float(area.sum())))
 
 
 def drawn(count: int, bulk: Floats, rng: np.random.Generator) -> Ints:
-    """So many jobs at random, by their shares."""
+    """Draw ``count`` jobs at random by their cumulative probabilities; return their indices."""
     found = np.searchsorted(bulk, rng.random(count) * bulk[-1]) if bulk.size else np.zeros(0)
     return found.astype(np.int64)
 
 
 def keys_of(order: Ints, keys: Floats) -> Floats:
-    """The same values of keys, dealt out so that they give this order."""
+    """Return the same keys assigned to other jobs, so that sorting by key gives ``order``."""
     found = np.empty(keys.size)
     found[order] = np.sort(keys)
     return found

@@ -1,18 +1,23 @@
-"""A large-neighbourhood search of our own, for dispatching and profit problems.
+"""A large-neighbourhood search for dispatching and profit problems (no published source).
 
-Three ways to a better schedule take turns, by what each has gained per second of late:
+1. Place the jobs in the orders of the presets (weights of job features, ``random_keys``). Keep the best ``ORDERS``
+   orders.
+2. Choose an operator: one that has had less than its share of the time, else the one with the best recent gain per
+   second.
+3. Let it take a turn:
 
-- ``keys``: the order in which the first solution places the jobs is a sum of weighted features of a job (``keys.py``). Some
-  weights change, some jobs get a number of their own on top; all jobs are placed anew. Several good orders are kept; the
-  later it gets, the fewer of them are gone on from.
-- ``moves``: a job goes to another place of the best of these orders; the jobs behind are placed anew (``moves.py``).
-- ``ruin``: jobs around an idle moment of some nodes, or that start one after another, leave the schedule with some that
-  wait, and are put in again in one of several orders, all others staying where they are (``lns_kernels.py``).
+   - ``keys``: change the random keys of a kept order (the later, the more often the best one): other weights of the
+     features, noise on single jobs. Place all jobs anew.
+   - ``moves``: move jobs to other places of the best order, place the jobs after them anew (``list_scheduling.moves``).
+   - ``ruin``: remove jobs around an idle time of some nodes, or with consecutive starts, together with some waiting
+     jobs; insert them again in one of several orders; all other jobs stay (``kernels.ruin_and_recreate``).
+   - ``solver`` (if a backend is named): free some jobs of a window in the same way; the backend inserts them.
 
-``solver`` (where a backend is named) frees a few jobs of a window likewise, and lets the backend put them in.
+4. Acceptance: a new order replaces the one it was made from if it is not worse; ``ruin`` accepts slightly worse
+   schedules. The best schedule is kept.
+5. Repeat from step 2 until the time limit, or for a number of rounds.
 
-Of a profit problem, what is placed is only what still earns: jobs that find no place before ``until`` are parked, and
-placed after it at the end.
+In a profit problem, jobs that find no start before ``horizon_end`` are postponed: they start after it, at the end.
 """
 
 from __future__ import annotations
@@ -39,24 +44,36 @@ from ..list_scheduling.warm_up import tiny
 from .operators import Gain, Keys, Moves, Operator, Order, Ruin, Solver, SolverTurns, Stopped, turns
 from .random_keys import bulk_of, features
 
-ROUNDS = 60  # turns where no time is given
-TURN = 0.15  # seconds of a turn, as far as one trial is shorter
-ORDERS_SHARE = 0.7  # of the time for orders, where profits are searched for; then the schedule is polished
-ORDERS = 8  # that are gone on from
-FOCUS = 1.3  # how soon only the best one is: 1 at the end, 2 after half of the time
-TRIALS = 20  # that there is time for, for each order that is gone on from
-PRESETS_SHARE = 0.4  # of the time, at most, for the first orders
-SAME = 1e-12  # relative: what is no better than that is rounding
+ROUNDS = 60  # turns if there is no time limit
+TURN = 0.15  # seconds of a turn; longer if one trial is longer
+ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin" and "solver" improve the best schedule
+ORDERS = 8  # good orders that are kept
+FOCUS = 1.3  # how soon only the best order is changed: 1: at the end, 2: after half of the time
+TRIALS = 20  # an order is kept in the choice only if there is time for this many trials per order
+PRESETS_SHARE = 0.4  # largest share of the time for the first orders
+SAME = 1e-12  # relative: smaller improvements are rounding errors
 
 
 @dataclass(frozen=True)
 class Improved:
-    """The best schedule found and its objective; ``trace``: (seconds, objective) of improvements; ``ways``: who made them."""
+    """The result of the search.
+
+    Parameters
+    ----------
+    schedule
+        The best schedule.
+    objective
+        Its objective.
+    trace
+        (seconds, objective) of each incumbent.
+    operators
+        Turns, seconds and gain of each operator, by its name.
+    """
 
     schedule: Schedule
     objective: float
     trace: tuple[tuple[float, float], ...]
-    ways: dict[str, Gain] = field(default_factory=dict)
+    operators: dict[str, Gain] = field(default_factory=dict)
 
 
 def lns(
@@ -68,13 +85,43 @@ def lns(
     backend: str | None = None,
     threads: int | None = None,
 ) -> Improved:
-    """The best schedule of a large-neighbourhood search over orders and over windows of the schedule.
+    """Return the best schedule of a large-neighbourhood search over orders and over parts of the schedule.
 
-    ``time_limit`` in seconds (the first schedule is always finished); without it ``rounds`` turns are made (60), and the
-    same seed gives the same schedule. ``on_incumbent(seconds, objective, placement)`` returning False stops. ``backend``: a
-    solver that takes turns, too, with so many ``threads`` (None: all cores). Raises NothingFound if no order leads to a schedule,
-    SolverUnavailable for a backend that is not installed, UnknownName for one that is not known.
+    Without a time limit the result depends on the seed only.
 
+    Parameters
+    ----------
+    problem
+        A dispatching or profit problem.
+    time_limit
+        Seconds; None: no limit. The first schedule is always finished.
+    seed
+        Seed of the random numbers.
+    on_incumbent
+        Called with (seconds, objective, placement) for each incumbent; return False to stop.
+    rounds
+        Number of turns; None: 60 without a time limit, else no limit.
+    backend
+        A solver that takes turns as well; None: no solver.
+    threads
+        Threads of the solver; None: all cores.
+
+    Returns
+    -------
+    Improved
+        The best schedule and how it was found.
+
+    Raises
+    ------
+    NothingFound
+        If no order leads to a schedule.
+    SolverUnavailable
+        If the backend is not installed.
+    UnknownName
+        If the name of the backend is unknown.
+
+    Examples
+    --------
     >>> from schedlab.models import Job, NodeGroup, Platform, Queue
     >>> jobs = [Job(n, 0, d, 1, {"cores": c}, "q") for n, d, c in (("a", 9, 2), ("b", 2, 1), ("c", 3, 1))]
     >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 2})]), jobs, [Queue("q", 60)], "waiting")
@@ -94,7 +141,7 @@ def warm_up() -> None:
 
 
 class LnsSearch:
-    """The best schedule so far, the orders that are gone on from, and the clock."""
+    """The state of the search: the best schedule, the kept orders, the clock."""
 
     def __init__(
         self,
@@ -105,7 +152,7 @@ class LnsSearch:
         solver: SolverTurns | None = None,
     ) -> None:
         self.clock = Clock(time_limit)
-        self.problem, self.limit, self.call, self.solver = problem, time_limit, on_incumbent, solver
+        self.problem, self.limit, self.on_incumbent, self.solver = problem, time_limit, on_incumbent, solver
         self.a = arrays(problem)
         self.clock.reserve(AFTERWARDS * self.clock.elapsed)
         self.rng = np.random.default_rng(seed)
@@ -117,7 +164,7 @@ class LnsSearch:
         self.trace: list[tuple[float, float]] = []
         self.trial_seconds = 0.0
         self.rounds: int | None = None
-        self.made: Sequence[Operator] = ()
+        self.operators: Sequence[Operator] = ()
 
     def _room(self) -> tuple[Ints, Ints]:
         jobs = self.a.jobs
@@ -130,18 +177,18 @@ class LnsSearch:
 
     @property
     def over(self) -> float:
-        """The share of the search that is over."""
+        """The share of the search that is over, by time or by turns."""
         if self.limit is None:
-            return sum(way.done.turns for way in self.made) / max(1, self.rounds or 0)
+            return sum(operator.done.turns for operator in self.operators) / max(1, self.rounds or 0)
         return self.elapsed / self.limit if self.limit else 1.0
 
     def check(self, ahead: float = 0.0) -> None:
-        """Raise Stopped if what takes so many seconds would end after the limit."""
+        """Raise Stopped if a trial of ``ahead`` seconds would end after the time limit."""
         if self.trace and self.clock.left < ahead:
             raise Stopped
 
     def keep(self, value: float, starts: Ints, nodes: Ints) -> None:
-        """Note a schedule if it is the best."""
+        """Keep a schedule (starts in seconds, nodes of all units) if it is the best; report it."""
         if not np.isfinite(value) or value >= self.best_value - SAME * abs(value):
             return
         if not self.trace:
@@ -150,15 +197,15 @@ class LnsSearch:
         self.best.starts[:], self.best.nodes[:] = starts, nodes
         self.trace.append((self.elapsed, self.a.sign * value))
         placement = Placement(self.a, self.best.starts, self.best.nodes)
-        if self.call is not None and self.call(*self.trace[-1], placement) is False:
+        if self.on_incumbent is not None and self.on_incumbent(*self.trace[-1], placement) is False:
             raise Stopped
 
     def place(self, keys: Floats) -> Order:
-        """All jobs in the order of these keys; its value is infinite if one of them finds no place. Raises Stopped."""
+        """Place all jobs in the order of these keys; the value is infinite if one finds no start. Raises Stopped."""
         a, began = self.a, time.perf_counter()
         order = np.argsort(keys, kind="stable")
         answer = OrderResult(order, *self._room())
-        stop = self.clock.stop if self.trial_seconds else running()  # the first one is finished
+        stop = self.clock.stop if self.trial_seconds else running()  # the first trial is always finished
         done = build(a.machine, a.jobs, a.costs.may_postpone, order, self.anytime, answer.starts, answer.nodes, stop)
         if done < 0:
             raise Stopped
@@ -167,18 +214,18 @@ class LnsSearch:
         return Order(value, keys, answer)
 
     def run(self, rounds: int | None) -> None:
-        """Look at the presets, then let the ways take turns to the limit or for so many rounds."""
+        """Try the presets, then let the operators take turns until the time limit or for ``rounds`` rounds."""
         self.rounds = rounds
         try:
             with self.clock:
                 self._look_around()
                 if self.orders:
-                    self._take_turns(rounds, self.ways())
+                    self._take_turns(rounds, self.make_operators())
         except Stopped:
             pass
 
     def _look_around(self) -> None:
-        """The best of the presets, of which no two make the same schedule."""
+        """Keep the best of the presets, no two of them with the same objective."""
         found: dict[float, Order] = {}
         for keys in self.known.presets() or [np.zeros(self.a.jobs.units.size)]:
             if found and self.limit is not None and self.elapsed + self.trial_seconds > PRESETS_SHARE * self.limit:
@@ -190,7 +237,7 @@ class LnsSearch:
         self.orders = [found[value] for value in sorted(found)][:ORDERS]
 
     def parent(self) -> int:
-        """Which order to go on from: any of them at first, at last (and where there is little time) the best one."""
+        """Return the index of the order to change: any one at first, the best one later or if time is short."""
         among = round(len(self.orders) * (1 - FOCUS * self.over))
         if self.limit is not None:
             trials = (self.limit - self.elapsed) / max(1e-9, self.trial_seconds)
@@ -198,53 +245,53 @@ class LnsSearch:
         return int(self.rng.integers(max(1, among)))
 
     def follow(self, parent: Order, child: Order) -> None:
-        """The child takes the place of its parent if it is no worse."""
+        """Replace the parent by the child if the child is not worse."""
         at = next((k for k, order in enumerate(self.orders) if order is parent), None)
         if at is not None and child.value <= parent.value:
             self.orders[at] = child
             self.orders.sort(key=lambda order: order.value)
             self.keep(child.value, child.answer.starts, child.answer.nodes)
 
-    def ways(self) -> Sequence[Operator]:
-        """The ways to a better schedule that fit the problem."""
+    def make_operators(self) -> Sequence[Operator]:
+        """Return the operators that fit the problem."""
         keys, moves = Keys(self), Moves(self)
         polish: list[Operator] = [] if self.a.costs.mode == LAST_END else [Ruin(self)]
         polish += [] if self.solver is None else [Solver(self, self.solver)]
-        if self.a.costs.mode == EARNINGS:  # another order makes more of it than any change in one place
+        if self.a.costs.mode == EARNINGS:  # for profits, other orders gain more than local changes
             keys.share = ORDERS_SHARE
-            for way in polish:
-                way.since, way.share = ORDERS_SHARE, (1 - ORDERS_SHARE) / len(polish)
+            for operator in polish:
+                operator.since, operator.share = ORDERS_SHARE, (1 - ORDERS_SHARE) / len(polish)
         return (keys, moves, *polish)
 
-    def _take_turns(self, rounds: int | None, ways: Sequence[Operator]) -> None:
-        self.made = ways
+    def _take_turns(self, rounds: int | None, operators: Sequence[Operator]) -> None:
+        self.operators = operators
         for _ in turns(rounds):
-            way = self._next(ways)
+            operator = self._next(operators)
             before, orders, began = self.best_value, self.orders[0].value, time.perf_counter()
             try:
-                way.turn(None if self.limit is None else TURN)
+                operator.turn(None if self.limit is None else TURN)
             finally:
                 gain, more = before - self.best_value, orders - self.orders[0].value
-                way.note(max(1e-6, time.perf_counter() - began), gain, gain + 0.25 * max(0.0, more - gain))
+                operator.note(max(1e-6, time.perf_counter() - began), gain, gain + 0.25 * max(0.0, more - gain))
 
-    def _next(self, ways: Sequence[Operator]) -> Operator:
-        """The way with the best gain per second of late, unless another has had less than its share of the time."""
-        due = [way for way in ways if way.since <= self.over] or ways
+    def _next(self, operators: Sequence[Operator]) -> Operator:
+        """Return an operator that has had less than its share of the time, else the one with the best rate."""
+        due = [operator for operator in operators if operator.since <= self.over] or operators
         if self.limit is None:
-            return min(due, key=lambda way: way.done.turns)
-        spent = sum(way.done.seconds for way in ways)
-        short = [way for way in due if way.done.seconds < way.share * spent]
-        return short[0] if short else max(due, key=lambda way: way.rate)
+            return min(due, key=lambda operator: operator.done.turns)
+        spent = sum(operator.done.seconds for operator in operators)
+        short = [operator for operator in due if operator.done.seconds < operator.share * spent]
+        return short[0] if short else max(due, key=lambda operator: operator.rate)
 
     def result(self) -> Improved:
-        """The best schedule, what is parked placed at last. Raises NothingFound."""
+        """Return the best schedule, with starts for postponed jobs. Raises NothingFound."""
         if not np.isfinite(self.best_value):
             raise NothingFound("no order of the jobs that was tried leads to a schedule")
         schedule = self.schedule()
         value = float(self.problem.objective(schedule))
-        ways = {way.name: way.done for way in self.made}
-        return Improved(schedule, value, tuple(self.trace), ways)
+        gains = {operator.name: operator.done for operator in self.operators}
+        return Improved(schedule, value, tuple(self.trace), gains)
 
     def schedule(self) -> Schedule:
-        """The best schedule so far as one of the problem."""
+        """Return the best schedule so far as a schedule of the problem."""
         return self.a.schedule(self.best.starts, self.best.nodes)

@@ -1,4 +1,4 @@
-"""Delay search against a literal reading of algorithm 7, and what it promises about time, order and objectives."""
+"""Delay search against a literal implementation of algorithm 7 [Bridi2018, 6.7.3]; time limits, orders, objectives."""
 
 import math
 import random
@@ -34,16 +34,16 @@ def profit(seed, count=14):
 
 
 def literally(problem, delay):
-    """Algorithm 7 with everything placed anew for each bound: starts of the best schedule and its objective."""
+    """Run algorithm 7 with all jobs placed anew for each bound; return the best starts and objective."""
     scheduler = ListScheduler(problem)
     order = scheduler.order(multi_search(problem).order)
     free = -(2**62)
     bound = dict.fromkeys(order.tolist(), free)
 
-    def placed(bound):
+    def evaluate(bound):
         return scheduler.evaluate(order, np.array([bound[j] for j in range(order.size)]))
 
-    least, best = placed(bound)
+    least, best = evaluate(bound)
     horizon = problem.horizon_end if isinstance(problem, Profit) else int((best + scheduler.arrays.jobs.duration).max())
 
     def delayed(jobs):
@@ -55,7 +55,7 @@ def literally(problem, delay):
             while True:
                 k += 1
                 trial[j] = min(horizon, first + k * delay)
-                value, starts = placed(trial)
+                value, starts = evaluate(trial)
                 if value < least - 1e-12 * abs(least):
                     least, best, bound = value, starts, dict(trial)
                 if starts[j] >= horizon or starts[j] == POSTPONED:
@@ -85,19 +85,21 @@ def test_it_is_algorithm_7(make, seed):
 
 
 def priced(jobs, price):
-    """A profit problem of these jobs and a last one at 24000, until when profit counts."""
+    """Return a profit problem of these jobs and a last job at 24000, the end of the horizon."""
     last = Job("last", 24000, 3600, 1, {"cores": 1}, "q", power=0.0)
     return Profit(Dispatch(PLATFORM, [*jobs, last], [Queue("q", 60)]), DAY_AND_NIGHT, HOT, price, 0.13)
 
 
 def test_a_job_waits_for_the_cold_of_the_night():
-    """It is as hot as it gets until 9000: the job earns the same later, and its cooling costs less."""
+    """The hottest time ends at 9000: a later start earns the same, with less cooling cost."""
     problem = priced([Job("j", 0, 3600, 1, {"cores": 16}, "q", power=160.0)], price=0.01)
     at_once = multi_search(problem)
     assert at_once.schedule.start["j"] == 0
     found = delay_search(problem, delay=1000)
     assert found.schedule.start["j"] == 9000
-    assert found.objective - at_once.objective == pytest.approx(0.16 * (0.27 - 0.03) * 0.13)  # kWh, of cooling per kWh
+    assert found.objective - at_once.objective == pytest.approx(
+        0.16 * (0.27 - 0.03) * 0.13
+    )  # energy in kWh * change of cooling energy per kWh * price
 
 
 def test_a_job_that_costs_more_than_it_earns_goes_to_the_horizon():
@@ -119,7 +121,7 @@ def test_it_is_never_worse_than_multi_search_and_tells_every_step(seed):
     assert delay_search(problem).schedule == found.schedule
 
 
-def test_without_time_it_is_the_first_ordering_and_told_to_stop_it_stops():
+def test_without_time_it_is_the_first_ordering_and_it_stops_on_false():
     problem = dispatch(5, count=30)
     hurried = delay_search(problem, time_limit=0)
     assert hurried.schedule == multi_search(problem, time_limit=0).schedule
@@ -165,7 +167,7 @@ def test_a_problem_without_jobs_and_a_delay_of_nothing():
 
 
 def test_a_job_waits_for_cheap_energy_long_after_all_jobs_could_have_run():
-    """One job of an hour, energy cheap from hour 10 on: the horizon of the jobs alone is an hour."""
+    """One job of one hour, cheap energy from hour 10 on: without prices the horizon would be one hour."""
     job = Job("j", 0, 3600, 1, {"cores": 16, "mem": 4}, "q", power=1000.0)
     jobs = Dispatch(PLATFORM, [job], [Queue("q", 3600)])
     prices = StepFunction([0, 36000], [1.0, 0.1], 72000)

@@ -1,4 +1,4 @@
-"""The dynamic program, greedy and backtracking: they agree with enumeration and solvers; every corner has its answer."""
+"""Dynamic program, greedy method and backtracking for evictions: against enumeration and solvers, and in edge cases."""
 
 import random
 
@@ -95,7 +95,7 @@ class TestTheDynamicProgram:
         found = sl.solve(at(p, 313), backend="cpsat", time_limit=30)
         assert (found.status, found.objective) == ("optimal", known.deadlines()[313][1:])
 
-    def test_losses_beyond_64_bits_are_told(self) -> None:
+    def test_losses_beyond_64_bits_are_an_error(self) -> None:
         jobs = [EvictionCandidate("a", 1, 2**62 + 1, 1, 1), EvictionCandidate("b", 1, 2**62, 1, 1)]
         with pytest.raises(ProblemError, match="too large for exact 64-bit sums"):
             trade_off(Eviction(jobs, 1, 900))
@@ -177,9 +177,13 @@ class TestGreedy:
 class TestBacktracking:
     def test_it_tells_of_every_better_plan_and_can_be_stopped(self) -> None:
         p = generators["theta"](12, 1).problem
-        told: list[tuple[int, int]] = []
-        found = backtracking(p, on_incumbent=lambda value, plan: told.append(p.objective(plan)) is None)
-        assert found.complete and told == sorted(told, reverse=True) and told[-1] == trade_off(p).deadlines()[-1][1:]
+        reported: list[tuple[int, int]] = []
+        found = backtracking(p, on_incumbent=lambda value, plan: reported.append(p.objective(plan)) is None)
+        assert (
+            found.complete
+            and reported == sorted(reported, reverse=True)
+            and reported[-1] == trade_off(p).deadlines()[-1][1:]
+        )
         stopped = backtracking(p, on_incumbent=lambda value, plan: False)
         assert not stopped.complete and p.verify(stopped.plan) == []
 

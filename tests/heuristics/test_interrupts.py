@@ -1,4 +1,4 @@
-"""Ctrl-C in a heuristic: the best that it has found so far is returned."""
+"""Ctrl-C in a heuristic: the best schedule found so far is returned."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METHODS = {
 
 @pytest.fixture(autouse=True)
 def no_collection() -> Iterator[None]:
-    """A signal that arrives while a callback of the garbage collection runs (of hypothesis) is lost in it."""
+    """Disable the garbage collection: a signal that arrives during its callback (of hypothesis) would be lost."""
     gc.disable()
     yield
     gc.enable()

@@ -1,4 +1,4 @@
-"""Neighbourhoods improved by a backend, and the relaxation search that is made of them (thesis 6.7.2, equation 6.5)."""
+"""Neighbourhoods improved by a backend, and the relaxation search [Bridi2018, 6.7.2], equation 6.5."""
 
 import itertools
 import random
@@ -74,7 +74,7 @@ def test_it_finds_what_list_schedules_miss():
 
 
 def best_with_nodes(problem, nodes, step=100, last=8000):
-    """The least sum of waiting times with the units of each job where they are: a search over all starts."""
+    """Return the least sum of waiting times with fixed nodes, by a search over all starts."""
     free = {n: np.tile([16, 64], (2 * last // step, 1)) for n in problem.platform.nodes}
     best = np.inf
 
@@ -104,7 +104,7 @@ def best_with_nodes(problem, nodes, step=100, last=8000):
 @pytest.mark.parametrize("backend, options", BACKENDS)
 @pytest.mark.parametrize("seed", range(2))
 def test_with_all_nodes_kept_it_is_the_best_of_all_starts(seed, backend, options):
-    """Jobs of several units alone: brute force over their starts agrees with every backend."""
+    """Jobs of several units only: a search over all starts agrees with every backend."""
     jobs = [j for j in dispatch(seed, count=20).jobs if j.units > 1][:4]
     problem = Dispatch(PLATFORM, jobs, [Queue("q", 1200)], "waiting")
     found = relaxation_search(problem, backend, time_limit=20, threads=2, **options)
@@ -123,14 +123,14 @@ def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
 
 
 def test_a_model_that_the_backend_refuses_becomes_windows():
-    """The community edition of CP Optimizer does not take 200 jobs at once."""
+    """The community edition of CP Optimizer rejects a model of 200 jobs."""
     problem = dispatch(5, count=200)
     found = relaxation_search(problem, "cpo", time_limit=4, threads=2)
     assert "not one model" in found.message
     assert problem.verify(found.schedule) == [] and found.objective <= multi_search(problem).objective
 
 
-def test_told_to_stop_it_stops_and_without_time_it_is_the_first_ordering():
+def test_it_stops_on_false_and_without_time_it_is_the_first_ordering():
     problem = dispatch(6)
     seen = []
     relaxation_search(problem, on_incumbent=lambda *step: bool(seen.append(step)))
@@ -165,7 +165,7 @@ def test_a_neighbourhood_is_improved_or_left_alone():
     assert improve(problem, found, [], limits=LIMITS) is None
 
 
-def test_parked_jobs_of_an_improved_profit_follow_after_all_that_counts():
+def test_postponed_jobs_of_an_improved_profit_follow_after_the_horizon():
     problem = profit(8, count=16)
     schedule = first_solution(problem, "-area")
     around = Neighbourhoods(problem)
@@ -174,7 +174,7 @@ def test_parked_jobs_of_an_improved_profit_follow_after_all_that_counts():
     assert found is not None
     from schedlab.heuristics.arrays import arrays
 
-    whole = arrays(problem).schedule(*found.placed)
+    whole = arrays(problem).schedule(*found.placement)
     assert problem.verify(whole) == []
     assert problem.objective(whole) > problem.objective(schedule)
     assert problem.objective(whole) == pytest.approx(found.objective, rel=1e-6)

@@ -1,4 +1,4 @@
-"""Rules as heuristics: against the replay of the simulator, a textbook in plain Python, and examples by hand."""
+"""Rules as heuristics: against the replay of the simulator, a textbook version in plain Python, and examples by hand."""
 
 import random
 from dataclasses import replace
@@ -42,16 +42,14 @@ def starts(jobs, rule, platform=None, **more):
 
 
 class Textbook:
-    """At every moment at which anything may change: jobs end, then the waiting ones are tried one after another."""
+    """A rule in plain Python: at every time at which anything can change, jobs end, then waiting jobs are tried."""
 
     def __init__(self, problem, rule):
         self.p, self.strict = problem, rule.endswith("-strict")
         key = {
             "est": problem.earliest,
             "wt": lambda j: max(1, problem.duration(j)),
-            "profit": lambda j: (
-                -j.units * j.request.get("cores", 0) / (j.power or 1)
-            ),  # all with a power, or none asked
+            "profit": lambda j: -j.units * j.request.get("cores", 0) / (j.power or 1),  # all jobs with a power, or none
         }[rule.removesuffix("-strict")]
         self.waiting = sorted(problem.jobs, key=lambda j: (key(j), j.submit))
         self.open = {j.id: problem.start_windows(replace(j, deadline=None)) for j in problem.jobs}
@@ -66,7 +64,7 @@ class Textbook:
         return amounts
 
     def places(self, job):
-        """{node: units}, the fullest nodes first; None if there is no room."""
+        """Return {node: units}, fullest nodes first; None if the job does not fit."""
         found, left = {}, job.units
 
         def share(node):
@@ -84,10 +82,10 @@ class Textbook:
         for job in list(self.waiting):
             if self.p.earliest(job) > t or not any(lo <= t <= hi for lo, hi in self.open[job.id]):
                 continue
-            placed = self.places(job)
-            if placed is not None:
-                self.start[job.id], self.nodes[job.id] = t, placed
-                self.held.append((t + self.p.duration(job), job, placed))
+            nodes_of_job = self.places(job)
+            if nodes_of_job is not None:
+                self.start[job.id], self.nodes[job.id] = t, nodes_of_job
+                self.held.append((t + self.p.duration(job), job, nodes_of_job))
                 self.waiting.remove(job)
             elif self.strict:
                 return
@@ -100,13 +98,13 @@ class Textbook:
             self.held = [h for h in self.held if h[0] > t]
             self.decide(t)
             moments |= {end for end, _, _ in self.held}
-            if not any(end == t for end, _, _ in self.held):  # what takes no time makes room at once
+            if not any(end == t for end, _, _ in self.held):  # a job of duration 0 frees its nodes at once
                 moments.discard(t)
         return self
 
 
 def random_problem(seed, *, offline=True):
-    """A small machine of one or two kinds of nodes; ``offline``: what a replay of a trace has not, too."""
+    """Return a problem with one or two kinds of nodes; ``offline``: with features that replays do not have."""
     rng = random.Random(seed)
     groups = [NodeGroup("cpu", rng.randint(1, 3), {"cores": 4, "mem": 8})]
     if rng.random() < 0.6:
@@ -218,7 +216,7 @@ def test_the_most_core_hours_per_energy_go_first():
     jobs = [
         job("hot", 10, cores=4, power=80.0),
         job("cool", 10, cores=4, power=40.0),
-        job("unknown", 10, cores=4),  # as the others in the middle: 15 W per core
+        job("unknown", 10, cores=4),  # gets the median of the others: 15 W per core
     ]
     assert starts(jobs, "profit") == {"cool": 0, "unknown": 10, "hot": 20}
 
@@ -246,7 +244,7 @@ def test_jobs_start_beside_those_that_run_and_from_now_on():
     jobs = [job("wide", 5, cores=2), job("slim", 5, cores=1)]
     assert starts(jobs, "est", now=30, running=running) == {"wide": 60, "slim": 30}
     assert starts(jobs, "est-strict", now=30, running=running) == {"wide": 60, "slim": 60}
-    over = [replace(running[0], end=20)]  # it should have ended: nothing is known to be taken
+    over = [replace(running[0], end=20)]  # its expected end has passed: it occupies nothing
     assert starts(jobs, "est", now=30, running=over) == {"wide": 30, "slim": 30}
 
 
@@ -268,7 +266,7 @@ def test_a_job_whose_windows_pass_is_named():
     with pytest.raises(LeftWaiting, match=r"rule:est never starts job 'b' .*end at 50") as failure:
         starts(jobs, "est")
     assert failure.value.job == "b"
-    with pytest.raises(LeftWaiting, match="no moment is left"):
+    with pytest.raises(LeftWaiting, match="no time is left"):
         starts([job("late", 10, cores=4, windows=((0, 50),))], "est", now=60)
 
 
@@ -278,7 +276,7 @@ def test_a_job_whose_windows_pass_while_its_queue_opens_every_day_is_named():
         starts(jobs, "est")
 
 
-def test_a_missed_deadline_is_told():
+def test_a_missed_deadline_is_an_error():
     jobs = [job("a", 100, cores=4), job("b", 10, submit=1, cores=4, deadline=105)]
     with pytest.raises(LeftWaiting, match=r"ends job 'b' at 110, after its deadline 105"):
         starts(jobs, "est")

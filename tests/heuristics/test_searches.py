@@ -1,4 +1,4 @@
-"""Multi-search, moves in an order, and the reading back of starts."""
+"""Multi-search, moves in an order, and the allocation of given starts."""
 
 import random
 from dataclasses import replace
@@ -52,7 +52,7 @@ def test_power_and_profit_open_the_other_criteria():
     assert found.objective <= multi_search(problem).objective
 
 
-def test_multi_search_stops_when_told_and_in_time():
+def test_multi_search_stops_on_false_and_in_time():
     problem = snapshot(3)
     seen = []
     found = multi_search(problem, on_incumbent=lambda *step: bool(seen.append(step)))
@@ -80,7 +80,7 @@ def test_moving_jobs_improves_an_order_and_tells_the_truth(aim):
     assert problem.verify(found.schedule) == []
     assert found.objective == problem.objective(found.schedule) <= before
     assert found.trace[-1][1] == pytest.approx(found.objective, rel=1e-9)
-    again = first_solution(problem, found.order)  # taking out and putting in leaves no trace
+    again = first_solution(problem, found.order)  # removing and adding jobs again restores the profile
     assert again == found.schedule
     assert move_jobs(problem, "est", rounds=400, seed=3).order == found.order
     if aim == "weighted-wait":
@@ -97,7 +97,7 @@ def test_moving_jobs_gets_through_deadlines():
     assert found.objective <= problem.objective(first_solution(problem, "-area"))
 
 
-def test_moves_stop_when_told():
+def test_moves_stop_on_false():
     problem = snapshot(6)
     seen = []
     move_jobs(problem, "est", rounds=10**6, on_incumbent=lambda *step: bool(seen.append(step)))
@@ -106,7 +106,7 @@ def test_moves_stop_when_told():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_starts_of_a_relaxation_become_a_schedule(seed):
-    """Starts as a machine of one big node would allow them, on which fewer jobs have to wait."""
+    """Starts from a machine of one big node, on which fewer jobs have to wait."""
     problem = snapshot(seed)
     big = {r: PLATFORM.total(r) for r in PLATFORM.resources}
     relaxed = problem.replace(platform=Platform([NodeGroup("all", 1, big)]))
@@ -120,7 +120,7 @@ def test_starts_of_a_relaxation_become_a_schedule(seed):
 
 
 def test_the_starts_of_a_schedule_come_back_nearly_as_good():
-    """The nodes are not told, and packing them anew is as hard as ever: 10 % quickly, 5 % with moves."""
+    """The allocator gets no nodes and packs them anew: at most 10 % worse quickly, 5 % with moves."""
     for seed in range(7, 10):
         problem = snapshot(seed)
         best = move_jobs(problem, "area", rounds=300)

@@ -1,4 +1,4 @@
-"""Searches end at their time limit, inside a kernel, too; the first schedule is always finished."""
+"""Searches end at their time limit, also inside a kernel; the first schedule is always finished."""
 
 import time
 
@@ -44,7 +44,7 @@ def test_an_interrupted_order_gives_no_schedule(problem):
 
 
 def test_a_kernel_at_work_is_stopped(problem):
-    """A single call for a million moves, and one for a million steps of ruin and recreate: minutes without the clock."""
+    """One call with a million moves or a million steps of ruin and recreate takes minutes without a clock."""
     from schedlab.heuristics.kernels.ruin_and_recreate import DRAWS, MOST, ruin_and_recreate
     from schedlab.heuristics.list_scheduling.moves import OrderResult, improve
     from schedlab.heuristics.lns.operators import Ruin
@@ -76,19 +76,19 @@ def test_a_kernel_at_work_is_stopped(problem):
     assert not problem.verify(a.schedule(way.places.starts, way.places.nodes))
 
 
-def test_the_first_schedule_is_finished_and_told_at_once(problem):
-    told = []
-    found = multi_search(problem, time_limit=0.0, on_incumbent=lambda *news: told.append(len(news)))
+def test_the_first_schedule_is_finished_and_reported_at_once(problem):
+    reported = []
+    found = multi_search(problem, time_limit=0.0, on_incumbent=lambda *news: reported.append(len(news)))
     assert not problem.verify(found.schedule)
-    assert found.order == "est" and len(found.trace) == len(told) == 1
+    assert found.order == "est" and len(found.trace) == len(reported) == 1
     assert {"-est", "area", "-area"} <= set(found.skipped) and found.skipped["-est"] == "the time limit was reached"
 
 
 def test_multi_search_tells_of_an_order_before_it_tries_the_next(problem, monkeypatch):
     calls, place = [], ListScheduler.place
     monkeypatch.setattr(ListScheduler, "place", lambda *a, **k: (calls.append("place"), place(*a, **k))[1])
-    multi_search(problem, on_incumbent=lambda *news: calls.append("told"))
-    assert calls[:2] == ["place", "told"] and calls.count("place") <= len(ORDERINGS)
+    multi_search(problem, on_incumbent=lambda *news: calls.append("reported"))
+    assert calls[:2] == ["place", "reported"] and calls.count("place") <= len(ORDERINGS)
 
 
 @pytest.mark.parametrize("search", [delay_search, lns, multi_search])
@@ -101,7 +101,7 @@ def test_a_search_without_time_gives_its_first_schedule(search, name):
 
 
 def test_delay_search_places_no_order_twice(problem, monkeypatch):
-    """The best order of multi-search was placed anew, which took as long as the first solution, limit or not."""
+    """Regression: delay search placed the best order of multi-search anew, in spite of the time limit."""
     calls, place = [], ListScheduler.place
     monkeypatch.setattr(ListScheduler, "place", lambda *a, **k: (calls.append(1), place(*a, **k))[1])
     found = delay_search(problem, time_limit=0.0)
@@ -134,7 +134,7 @@ def test_methods_end_at_their_limit(method):
 
 
 def test_relaxation_search_makes_no_model_that_its_limit_leaves_no_time_for():
-    """One model of all 1,000 jobs takes seconds to make, whatever its limit."""
+    """One model of all 1,000 jobs takes seconds to build, whatever the time limit is."""
     problem = load("profit_medium").problem
     short = solve(problem, method="relaxation-search", time_limit=1.5, threads=2)
     assert short.schedule is not None and not problem.verify(short.schedule)

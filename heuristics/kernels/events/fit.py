@@ -1,7 +1,8 @@
-"""On which places the units of a job go; compiled.
+"""Choice of places for the units of a job.
 
-First-fit: places in their order; best-fit: in increasing sum of free amounts, each as a share of the place's capacity, ties
-by their order (Galleguillos 2.2). Either fills a place with as many units as it holds.
+A place is a node, or a set of equal nodes that are counted together. First fit takes the places in their order. Best
+fit takes them by ascending sum over resources of free amount / capacity, ties by their order [Galleguillos2019, 2.2].
+Both put as many units on a place as fit there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..profile import Floats, Ints
 
 @borrowing
 def units_that_fit(free: Ints, request: Ints, most: int) -> int:
-    """How many units with this request fit the free amounts of one place, ``most`` at most."""
+    """Return how many units, at most ``most``, fit into one place; both arrays have the shape (resources,)."""
     count = most
     for r in range(request.size):
         if request[r] > 0 and free[r] < count * request[r]:
@@ -24,7 +25,19 @@ def units_that_fit(free: Ints, request: Ints, most: int) -> int:
 
 @borrowing
 def count_fits(free: Ints, request: Ints, units: int, fit: Ints) -> int:
-    """Fill ``fit`` with how many units each place holds now; their sum."""
+    """Set ``fit`` to the number of units that each place can hold now; return the sum.
+
+    Parameters
+    ----------
+    free
+        Free amounts, shape (places, resources).
+    request
+        Amounts per unit, shape (resources,).
+    units
+        Number of units; no place counts more.
+    fit
+        Output, shape (places,).
+    """
     total = 0
     for p in range(fit.size):
         fit[p] = units_that_fit(free[p], request, units)
@@ -34,7 +47,23 @@ def count_fits(free: Ints, request: Ints, units: int, fit: Ints) -> int:
 
 @compiled
 def spread(free: Ints, capacity: Ints, fit: Ints, units: int, best: bool, chosen: Ints, put: Ints) -> int:
-    """Choose places for the units, where ``fit`` says how many each holds; how many places are chosen."""
+    """Choose places for the units of a job; return the number of chosen places.
+
+    Parameters
+    ----------
+    free, capacity
+        Free amounts and capacities, shape (places, resources).
+    fit
+        Units that each place can hold, shape (places,).
+    units
+        Number of units of the job.
+    best
+        Best fit, else first fit.
+    chosen
+        Output: the chosen places, shape (places,).
+    put
+        Output: number of units on each chosen place, shape (places,).
+    """
     left, entries = units, 0
     if not best or fit.size == 1:
         for p in range(fit.size):

@@ -1,4 +1,4 @@
-"""Jobs and a platform as the flat arrays of a replay."""
+"""Conversion of jobs and a platform to the arrays of a replay."""
 
 from __future__ import annotations
 
@@ -14,33 +14,50 @@ from .state import TraceArrays
 
 
 class JobTable(Protocol):
-    """Jobs, one row each, as a ``Workload`` has them; ``request`` is jobs x resources of the platform, per unit.
-
-    ``request_kind``: which of the distinct requests a job has. Times in seconds: ``release`` is the first moment at which a job may start; ``queue`` indexes ``queues``; ``windows``:
-    row -> its own start windows.
-    """
+    """A table of jobs, one row per job; for example a ``Workload``."""
 
     def __len__(self) -> int: ...
     @property
-    def release(self) -> Ints: ...
+    def release(self) -> Ints:
+        """First time at which each job may start, in seconds, shape (jobs,)."""
+        ...
+
     @property
-    def units(self) -> Ints: ...
+    def units(self) -> Ints:
+        """Number of units of each job, shape (jobs,)."""
+        ...
+
     @property
-    def request(self) -> Ints: ...
+    def request(self) -> Ints:
+        """Amounts per unit, shape (jobs, resources of the platform)."""
+        ...
+
     @property
-    def request_kind(self) -> Ints: ...
+    def request_kind(self) -> Ints:
+        """Number of the distinct request of each job, shape (jobs,)."""
+        ...
+
     @property
-    def queue(self) -> Ints: ...
+    def queue(self) -> Ints:
+        """Index of each job's queue in ``queues``, shape (jobs,)."""
+        ...
+
     @property
-    def queues(self) -> Sequence[Queue]: ...
+    def queues(self) -> Sequence[Queue]:
+        """The queues."""
+        ...
+
     @property
-    def windows(self) -> Mapping[int, tuple[Window, ...]]: ...
+    def windows(self) -> Mapping[int, tuple[Window, ...]]:
+        """Start windows of single jobs, by row."""
+        ...
 
 
 def counted(jobs: JobTable, platform: Platform) -> bool:
-    """Whether nodes are interchangeable: all equal, and no node ever holds two units, as all ask for most of one resource.
+    """Return whether it is enough to count the free nodes.
 
-    Then how many are free says all, and which ones a job had is found out afterwards (the first free ones).
+    True if all nodes are equal and no node ever holds two units, because every unit requests more than half of some
+    resource. The nodes of each job are then chosen after the replay (the first free ones).
     """
     if len(platform.classes) != 1:
         return False
@@ -49,7 +66,24 @@ def counted(jobs: JobTable, platform: Platform) -> bool:
 
 
 def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) -> TraceArrays:
-    """The arrays of a replay in which jobs take ``runtime``; ``by_count``: all nodes are one place."""
+    """Return the arrays of a replay.
+
+    Parameters
+    ----------
+    jobs
+        The jobs.
+    platform
+        The nodes.
+    runtime
+        Duration of each job in seconds, shape (jobs,).
+    by_count
+        Count free nodes: all nodes are one place (see ``counted``).
+
+    Returns
+    -------
+    TraceArrays
+        The arrays.
+    """
     capacity = np.array(list(platform.capacity.values()), np.int64).reshape(len(platform.nodes), -1)
     request, kind = jobs.request, jobs.request_kind
     if by_count:
@@ -77,7 +111,7 @@ def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) 
 
 
 def _calendars(jobs: JobTable) -> tuple[Ints, Ints, list[tuple[tuple[tuple[int, int], ...], int]]]:
-    """Each job's calendar of its own and its queue's (-1: none), and the calendars: windows and period."""
+    """Return each job's own and queue calendar (-1: none), and all calendars as (windows, period in seconds)."""
     calendars = [(q.daily, DAY) for q in jobs.queues if q.daily]
     with_hours = [k for k, q in enumerate(jobs.queues) if q.daily]
     number = np.full(len(jobs.queues), -1, np.int64)

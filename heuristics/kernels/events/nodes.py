@@ -1,4 +1,4 @@
-"""On which nodes the jobs of a replay ran."""
+"""The nodes of the jobs of a replay."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from ..profile import Ints
 from .state import State, TraceArrays
 
 Ranges = tuple[Ints, Ints, Ints, Ints]
-"""first, low, high, units: job k has the ranges ``first[k] .. first[k + 1] - 1``, each of the nodes ``low .. high`` (both
-included) with ``units`` units on every one of them."""
+"""(first, low, high, units): job k has the ranges ``first[k] .. first[k + 1] - 1``. Range i is the nodes
+``low[i] .. high[i]`` (both included) with ``units[i]`` units on each. Shapes: first (jobs + 1,), others (ranges,)."""
 
 
 def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
-    """Of each job, {node: units}.
+    """Return {node: units} of each job.
 
+    Examples
+    --------
     >>> one, two = np.array([1]), np.array([2])
     >>> by_name((np.array([0, 1]), one, two, one), ["n-0", "n-1", "n-2"])
     [{'n-1': 1, 'n-2': 1}]
@@ -27,15 +29,15 @@ def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
     first, low, high, units = (part.tolist() for part in ranges)
     found = []
     for begin, end in pairwise(first):
-        placed: dict[str, int] = {}
+        used: dict[str, int] = {}
         for k in range(begin, end):
-            placed.update(dict.fromkeys(names[low[k] : high[k] + 1], units[k]))
-        found.append(placed)
+            used.update(dict.fromkeys(names[low[k] : high[k] + 1], units[k]))
+        found.append(used)
     return found
 
 
 def ranges_of(trace: TraceArrays, state: State, by_count: bool) -> Ranges:
-    """The ranges of nodes of every started job; ``by_count``: nodes were only counted, see ``event_machine.counted``."""
+    """Return the ranges of nodes of all started jobs; ``by_count``: nodes were counted, see ``machine.counted``."""
     started = state.start >= 0
     if by_count:
         units = np.where(started, trace.units, 0)
@@ -44,8 +46,8 @@ def ranges_of(trace: TraceArrays, state: State, by_count: bool) -> Ranges:
         who = np.concatenate([np.flatnonzero(started)] * 2)
         begins = np.arange(when.size) >= started.sum()
         instant = np.concatenate([(trace.runtime == 0)[started]] * 2)
-        kept = ~instant | begins  # what takes no time gives its nodes back as it begins
-        # ... and comes before those that keep theirs: they may have started on what it gave back
+        kept = ~instant | begins  # a job of duration 0 frees its nodes in the same event as it begins
+        # At one time: ends, then jobs of duration 0, then the others, which may use the nodes of both.
         turn = begins.astype(np.int64) + (begins & ~instant)
         order = np.lexsort((turn[kept], when[kept]))
         return _number(int(trace.capacity[0, 0]), who[kept][order], begins[kept][order], trace.runtime, units)
@@ -53,7 +55,7 @@ def ranges_of(trace: TraceArrays, state: State, by_count: bool) -> Ranges:
 
 
 def _ranges(trace: TraceArrays, state: State, started: NDArray[np.bool_]) -> Ranges:
-    """Neighbouring nodes with the same number of units become one range."""
+    """Return the ranges of jobs whose places are nodes; neighbouring nodes with equal units become one range."""
     count = np.where(started, state.pieces, 0)
     job = np.repeat(np.arange(count.size), count)
     slot = np.repeat(trace.first[:-1] - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
@@ -70,7 +72,7 @@ def _ranges(trace: TraceArrays, state: State, started: NDArray[np.bool_]) -> Ran
 
 @compiled
 def _number(nodes: int, who: Ints, begins: NDArray[np.bool_], runtime: Ints, units: Ints) -> Ranges:
-    """Give each job the first free nodes at its start; events in their order. Ranges as in ``Ranges``."""
+    """Give each job the first free nodes at its start, event by event; return the ranges as in ``Ranges``."""
     free_low, free_high = np.zeros(64, np.int64), np.zeros(64, np.int64)
     free_high[0], ranges = nodes - 1, 1
     jobs = units.size
@@ -110,7 +112,7 @@ def _number(nodes: int, who: Ints, begins: NDArray[np.bool_], runtime: Ints, uni
 
 @compiled
 def _release(free_low: Ints, free_high: Ints, ranges: int, low: int, high: int) -> int:
-    """Put a range among the free ones, which are in order and never touch; how many there are then."""
+    """Insert a range into the sorted free ranges and join neighbours; return their number."""
     i = np.searchsorted(free_low[:ranges], low)
     joins_left = i > 0 and free_high[i - 1] == low - 1
     joins_right = i < ranges and free_low[i] == high + 1

@@ -1,4 +1,4 @@
-"""A whole replay under a rule, event after event, without leaving compiled code."""
+"""A replay under a rule, event after event, in compiled code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .state import DECISIONS, NOW, WAITING, State, TraceArrays, advance, next_ev
 
 @borrowing
 def step(trace: TraceArrays, state: State, period: int) -> bool:
-    """Go to the next event, or to the next multiple of ``period`` (0: none); False if nothing happens any more."""
+    """Go to the next event or multiple of ``period`` seconds (0: none); return False if no event is left."""
     t = next_event(trace, state)
     if t >= NEVER:
         return False
@@ -22,7 +22,21 @@ def step(trace: TraceArrays, state: State, period: int) -> bool:
 
 @compiled
 def replay_by_rule(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
-    """Replay up to so many events; False if nothing happens any more."""
+    """Replay at most ``events`` events; return False if nothing happens any more.
+
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    state
+        The state; changed in place.
+    rules
+        The rule.
+    period
+        Decide also at the multiples of this many seconds while jobs wait; 0: only at events.
+    events
+        Number of events.
+    """
     for _ in range(events):
         if not step(trace, state, period):
             return False

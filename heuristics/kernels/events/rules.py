@@ -1,4 +1,9 @@
-"""Rules at one event: waiting jobs start in an order; compiled (thesis 2.2, algorithm 1)."""
+"""Rules at one event: waiting jobs start in the order of their priority [Bridi2018, 2.2], algorithm 1.
+
+1. Sort the waiting jobs by priority.
+2. Start each job that fits now and whose calendars are open.
+3. A job that does not fit is skipped; with a strict rule it ends the step.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,29 @@ from ..profile import Floats, Ints
 from .fit import count_fits, spread
 from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, keep_places, may_start, rank
 
-ALL = 2**31
+ALL = 2**31  # ``Rules.candidates``: no limit
 
 
 class Rules(NamedTuple):
-    """A policy as the kernels take it; priority: least ``base + slope x now`` first, ``slope`` only where ``dynamic``."""
+    """A rule: the job with the least base + slope * now is first.
+
+    Parameters
+    ----------
+    base
+        Constant part of the key, shape (jobs,).
+    slope
+        Change of the key per second, shape (jobs,); used only if ``dynamic``.
+    dynamic
+        Whether the key changes with time.
+    strict
+        Whether a job that does not fit blocks all later jobs.
+    reservations
+        Number of jobs with reservations (policies with backfilling).
+    candidates
+        Number of waiting jobs to test at each event; ALL: no limit.
+    best
+        Best fit, else first fit.
+    """
 
     base: Floats
     slope: Floats
@@ -26,7 +49,7 @@ class Rules(NamedTuple):
 
 @borrowing
 def _start(trace: TraceArrays, state: State, j: int, best: bool) -> None:
-    """Start job j now, for which ``state.fit`` has been counted."""
+    """Start job j now on places chosen by ``state.fit``, which must be counted before."""
     entries = spread(state.free, trace.capacity, state.fit, trace.units[j], best, state.chosen, state.put)
     keep_places(trace, state, j, entries)
     begin(trace, state, j)
@@ -34,7 +57,21 @@ def _start(trace: TraceArrays, state: State, j: int, best: bool) -> None:
 
 @borrowing
 def try_start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) -> bool:
-    """Start job j now if ``free`` has room for it; True if it has started."""
+    """Start job j now if ``free`` has room for it; return whether it has started.
+
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    state
+        The state; changed in place.
+    free
+        Free amounts that the job may use, shape (places, resources).
+    j
+        Index of the job.
+    best
+        Best fit, else first fit.
+    """
     if count_fits(free, trace.request[j], trace.units[j], state.fit) < trace.units[j]:
         return False
     _start(trace, state, j, best)
@@ -43,17 +80,30 @@ def try_start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) 
 
 @borrowing
 def _sum_up(free: Ints, spare: Ints) -> None:
-    """``spare`` becomes what all places have free together."""
+    """Set ``spare`` to the free amounts of all places together."""
     spare[:] = 0
     for p in range(free.shape[0]):
         for r in range(spare.size):
             spare[r] += free[p, r]
 
 
-# The loops over a whole queue call functions of a few arrays: a call with all of them costs as much as fifty of them.
+# The loops over a whole queue call functions with few arrays: a call that passes all arrays costs as much as fifty of
+# these.
 @borrowing
 def lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
-    """Whether job j needs more than all places together have; asked first, as most of a long queue does."""
+    """Return whether job j needs more than all places together have free; most jobs of a long queue do.
+
+    Parameters
+    ----------
+    units
+        Units of each job, shape (jobs,).
+    request
+        Amounts per unit, shape (jobs, resources).
+    spare
+        Free amounts of all places together, shape (resources,).
+    j
+        Index of the job.
+    """
     for r in range(spare.size):
         if units[j] * request[j, r] > spare[r]:
             return True
@@ -62,17 +112,35 @@ def lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
 
 @borrowing
 def spend(units: Ints, request: Ints, spare: Ints, j: int) -> None:
-    """Job j has started."""
+    """Subtract started job j from ``spare``.
+
+    Parameters
+    ----------
+    units, request, spare, j
+        As in ``lacks``.
+    """
     for r in range(spare.size):
         spare[r] -= units[j] * request[j, r]
 
 
 @borrowing
 def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: bool, closed: bool, first: int) -> int:
-    """Start waiting jobs in their order; if ``blocking``, up to the first that does not fit: its place in ``waiting``.
+    """Start waiting jobs in their order; return the place of the job that blocks, else the number of waiting jobs.
 
-    ``closed``: a job that its calendar keeps out blocks, too; else it is passed over. ``first``: the place to begin at. The
-    number of waiting jobs where nothing blocks.
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    state
+        The state; changed in place.
+    rules
+        The rule.
+    blocking
+        Whether a job that does not fit blocks.
+    closed
+        Whether a job whose calendar is closed blocks; else it is skipped.
+    first
+        Place in ``waiting`` to begin at.
     """
     spare, units, request, waiting = state.spare, trace.units, trace.request, state.waiting
     room, kind = state.room, trace.kind
@@ -99,7 +167,7 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
 
 @compiled
 def by_rule(trace: TraceArrays, state: State, rules: Rules) -> None:
-    """A rule without reservations, strict or not."""
+    """Apply a rule without reservations at the current event."""
     rank(state, rules.base, rules.slope, rules.dynamic)
     before = state.clock[STARTED]
     start_in_order(trace, state, rules, rules.strict, False, 0)

@@ -1,4 +1,4 @@
-"""When nothing can happen any more, although the calendars of waiting jobs go on opening, day after day."""
+"""Detection of the end of a replay: no waiting job can ever start, although calendars open every day."""
 
 from __future__ import annotations
 
@@ -8,29 +8,40 @@ from .state import NEXT, NOW, RUNNING, STARTED, State, TraceArrays
 
 
 class Standstill:
-    """Watches a replay in which nothing runs and nothing arrives any more.
+    """Detects that nothing can change any more.
 
-    From then on only calendars open. Those of the queues open once in a day, the windows of single jobs once for all: a
-    day after the last of these, everything that may ever start could have been started on the empty machine.
+    When nothing runs and nothing arrives any more, only calendars open. Calendars of queues open once a day, windows of
+    single jobs only once. One day after the last of these windows has opened, every job that can ever start has had the
+    chance to start on the empty machine.
+
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    state
+        The state of the replay.
     """
 
     def __init__(self, trace: TraceArrays, state: State) -> None:
         self._trace, self._state = trace, state
         self._started = -1
-        self._until: int | None = None
+        self._end: int | None = None
 
     def reached(self) -> bool:
-        """Whether every calendar has opened since the machine was left empty. Ask at every event, or now and then."""
+        """Return whether every calendar has opened since the machine became empty.
+
+        Call it after every event or from time to time.
+        """
         clock = self._state.clock
         if clock[RUNNING] > 0 or clock[NEXT] < self._trace.order.size:
-            self._until = None
+            self._end = None
             return False
-        if self._until is None or clock[STARTED] != self._started:
-            self._started, self._until = int(clock[STARTED]), self._last_opening()
-        return int(clock[NOW]) >= self._until
+        if self._end is None or clock[STARTED] != self._started:
+            self._started, self._end = int(clock[STARTED]), self._last_opening()
+        return int(clock[NOW]) >= self._end
 
     def _last_opening(self) -> int:
-        """When every window that concerns a waiting job has opened, from now on."""
+        """Return the time in seconds by which every window of a waiting job has opened."""
         trace, state = self._trace, self._state
         last, round_ = int(state.clock[NOW]), 0
         for c in np.flatnonzero(state.opened > 0).tolist():

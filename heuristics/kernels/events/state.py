@@ -1,6 +1,6 @@
-"""The state of a replay as flat arrays, and how it moves from one event to the next; compiled.
+"""The state of a replay as flat arrays, and its change from one event to the next.
 
-A *place* is what units are put on: a node, or (where nodes are interchangeable) a set of them counted together.
+A *place* is a node, or a set of equal nodes that are counted together.
 """
 
 from __future__ import annotations
@@ -15,25 +15,51 @@ from ..profile import NEVER, Floats, Ints
 
 Small = NDArray[np.int32]
 
-# the places of the scalars in ``State.clock``
+# indices of the scalars in ``State.clock``
 NOW, NEXT, WAITING, SORTED, RUNNING, ENDED, BLOCKED_SINCE, EARLY, WAKE, DECISIONS, STARTED = range(11)
 SCALARS = 11
 
 
 class TraceArrays(NamedTuple):
-    """What is replayed: arrays over jobs, then over calendars. Times in seconds.
+    """The jobs, calendars and places of a replay; times in seconds.
 
-    Job ``order[i]`` arrives at ``release``, in this order. It may start when the calendars ``own`` and ``daily`` (-1:
-    none) are open: calendar c has the windows ``first_window[c] .. first_window[c + 1] - 1``, ``[lo, hi]`` of each
-    ``period`` (0: once). Its units' places are kept from ``first[j]`` on.
+    A job may start when its calendars ``own`` and ``daily`` are open. Calendar c has the windows
+    ``first_window[c] .. first_window[c + 1] - 1``.
+
+    Parameters
+    ----------
+    order
+        Indices of the jobs in the order of their arrival, shape (jobs,).
+    release
+        Arrival of each job, shape (jobs,).
+    runtime
+        Duration of each job, shape (jobs,).
+    units
+        Number of units, shape (jobs,).
+    request
+        Amounts per unit, shape (jobs, resources).
+    kind
+        Number of the distinct request of each job, shape (jobs,).
+    first
+        First slot of each job in ``State.place`` and ``State.share``, shape (jobs + 1,).
+    own, daily
+        Calendar of the job and of its queue, shape (jobs,); -1: none.
+    first_window
+        First window of each calendar, shape (calendars + 1,).
+    lo, hi
+        First and last start in each window, shape (windows,).
+    period
+        Period after which the windows of a calendar repeat, shape (calendars,); 0: they do not repeat.
+    capacity
+        Amounts of each place, shape (places, resources).
     """
 
     order: Ints
     release: Ints
     runtime: Ints
     units: Ints
-    request: Ints  # jobs x resources, per unit
-    kind: Ints  # which of the distinct requests a job has
+    request: Ints
+    kind: Ints
     first: Ints
     own: Ints
     daily: Ints
@@ -41,20 +67,57 @@ class TraceArrays(NamedTuple):
     lo: Ints
     hi: Ints
     period: Ints
-    capacity: Ints  # places x resources
+    capacity: Ints
 
 
 class State(NamedTuple):
-    """Where a replay stands. ``clock`` holds the scalars; lists are filled from the front.
+    """The state of a replay; lists are filled from the front.
 
-    ``waiting``: the first ``SORTED`` by priority, then those that came since; ``running``: by ``running_end``, the
-    expected ends; ``ends``, ``end_of``: a heap of true ends; ``place``, ``share``: where the units of started jobs are;
-    ``reserved``: start of a waiting job's reservation, -1 if it has none, on the same slots of ``place`` and ``share``.
+    Parameters
+    ----------
+    clock
+        Scalars, shape (SCALARS,): NOW, NEXT, WAITING, ... are their indices. WAITING, RUNNING, ENDED are lengths of
+        lists.
+    free
+        Free amounts, shape (places, resources).
+    room
+        Most units of each distinct request that fit, valid until a job ends, shape (kinds,); NEVER: unknown.
+    expected
+        Expected duration of each job in seconds, shape (jobs,).
+    start
+        Start of each job in seconds, -1: none, shape (jobs,).
+    waiting
+        Waiting jobs, shape (jobs,): the first ``clock[SORTED]`` by priority, then the jobs that arrived later.
+    running, running_end
+        Running jobs and their expected ends in seconds, ascending, shape (jobs,).
+    ends, end_of
+        Heap of the true ends in seconds: the ends and the jobs, shape (jobs,).
+    ended
+        Jobs that ended at the last event, shape (jobs,).
+    pieces
+        Number of slots in use of each job, shape (jobs,).
+    place, share
+        Places of the units of started jobs and units on each, shape (slots,).
+    reserved
+        Start of a waiting job's reservation in seconds, -1: none, shape (jobs,). Its places use the same slots.
+    first_reserved
+        The first reserved start of each job in seconds, -1: none, shape (jobs,).
+    opened
+        Number of waiting jobs of each calendar, shape (calendars,).
+    fit
+        Scratch: units that fit, shape (places,).
+    chosen, put
+        Scratch: chosen places and units on each, shape (places,).
+    spare
+        Scratch: free amounts of all places together, shape (resources,).
+    extra, both
+        Scratch, shape (places, resources): free amounts that a reservation leaves at its start; minimum of these and
+        ``free``.
     """
 
     clock: Ints
-    free: Ints  # places x resources
-    room: Ints  # of each distinct request, so many units fit at most (NEVER: unknown); it holds until a job ends
+    free: Ints
+    room: Ints
     expected: Ints
     start: Ints
     waiting: Ints
@@ -63,22 +126,22 @@ class State(NamedTuple):
     ends: Ints
     end_of: Ints
     ended: Ints
-    pieces: Ints  # how many slots of place and share a job has
+    pieces: Ints
     place: Small
     share: Small
     reserved: Ints
     first_reserved: Ints
-    opened: Ints  # of each calendar, how many waiting jobs it concerns
-    fit: Ints  # scratch over places: how many units fit
-    chosen: Ints  # scratch over places: where units go, and how many
+    opened: Ints
+    fit: Ints
+    chosen: Ints
     put: Ints
-    spare: Ints  # scratch over resources: what all places have free together
-    extra: Ints  # scratch, places x resources: what a reservation leaves
-    both: Ints  # scratch, places x resources: what is free now and left by a reservation
+    spare: Ints
+    extra: Ints
+    both: Ints
 
 
 def new_state(trace: TraceArrays, expected: Ints) -> State:
-    """Nothing has happened yet."""
+    """Return the state before the first event; ``expected``: expected durations in seconds, shape (jobs,)."""
     jobs, places = trace.order.size, trace.capacity.shape[0]
     slots = int(trace.first[-1])
     clock = np.zeros(SCALARS, np.int64)
@@ -112,7 +175,7 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
 
 @borrowing
 def is_open(trace: TraceArrays, c: int, t: int) -> bool:
-    """Whether calendar c lets jobs start at t; -1 is no calendar."""
+    """Return whether calendar c lets jobs start at t; c = -1: no calendar, always open."""
     if c < 0:
         return True
     period = trace.period[c]
@@ -125,7 +188,7 @@ def is_open(trace: TraceArrays, c: int, t: int) -> bool:
 
 @borrowing
 def next_opening(trace: TraceArrays, c: int, t: int) -> int:
-    """The first moment after t at which a window of calendar c begins."""
+    """Return the first time after t at which a window of calendar c begins; NEVER if there is none."""
     found, period = NEVER, trace.period[c]
     for w in range(trace.first_window[c], trace.first_window[c + 1]):
         at = trace.lo[w]
@@ -138,7 +201,7 @@ def next_opening(trace: TraceArrays, c: int, t: int) -> int:
 
 @borrowing
 def may_start(trace: TraceArrays, j: int, t: int) -> bool:
-    """Whether the calendars let job j start at t."""
+    """Return whether the calendars let job j start at t."""
     if trace.own[j] < 0 and trace.daily[j] < 0:
         return True
     return is_open(trace, trace.own[j], t) and is_open(trace, trace.daily[j], t)
@@ -146,7 +209,7 @@ def may_start(trace: TraceArrays, j: int, t: int) -> bool:
 
 @borrowing
 def allowed_from(trace: TraceArrays, j: int, t: int) -> int:
-    """The first moment from t on at which the calendars let job j start; NEVER if there is none."""
+    """Return the first time from t on at which the calendars let job j start; NEVER if there is none."""
     own, daily = trace.own[j], trace.daily[j]
     if own < 0 and daily < 0:
         return t
@@ -162,7 +225,7 @@ def allowed_from(trace: TraceArrays, j: int, t: int) -> int:
 
 @borrowing
 def next_event(trace: TraceArrays, state: State) -> int:
-    """When something happens next: a completion, an arrival, the opening of a calendar, a reservation; NEVER: nothing."""
+    """Return the time of the next end, arrival, opening of a calendar or reservation; NEVER: no event."""
     clock = state.clock
     t = min(NEVER, clock[WAKE])
     if clock[RUNNING] > 0:
@@ -177,7 +240,7 @@ def next_event(trace: TraceArrays, state: State) -> int:
 
 @borrowing
 def advance(trace: TraceArrays, state: State, t: int) -> None:
-    """Go to time t, at or before the next event: completions, then arrivals. ``ended[:clock[ENDED]]`` have just ended."""
+    """Go to time t, at or before the next event: first jobs end (``ended[:clock[ENDED]]``), then jobs arrive."""
     clock = state.clock
     clock[NOW], clock[ENDED], clock[EARLY] = t, 0, 0
     if clock[WAKE] <= t:
@@ -208,7 +271,7 @@ def _push(state: State, size: int, key: int, j: int) -> None:
 
 @borrowing
 def _pop(state: State) -> int:
-    """The job that ends first; it leaves the heap."""
+    """Remove the job that ends first from the heap and return it."""
     first = state.end_of[0]
     size = state.clock[RUNNING] - 1
     key, j, i = state.ends[size], state.end_of[size], 0
@@ -226,7 +289,7 @@ def _pop(state: State) -> int:
 
 @borrowing
 def _rank_of(state: State, end: int) -> int:
-    """How many running jobs are expected to end before ``end``."""
+    """Return the number of running jobs that are expected to end before ``end``."""
     lo, hi = 0, state.clock[RUNNING]
     while lo < hi:
         middle = (lo + hi) // 2
@@ -239,7 +302,7 @@ def _rank_of(state: State, end: int) -> int:
 
 @borrowing
 def _finish(trace: TraceArrays, state: State, j: int) -> None:
-    """Job j gives back what it had."""
+    """End job j: free its amounts and remove it from the running jobs."""
     take(trace, state.free, state, j, -1)
     state.room[:] = NEVER
     end = state.start[j] + state.expected[j]
@@ -256,7 +319,21 @@ def _finish(trace: TraceArrays, state: State, j: int) -> None:
 
 @borrowing
 def take(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> None:
-    """Take (sign 1) the units of job j from the amounts of its places, or give them back (-1)."""
+    """Subtract the units of job j from the amounts of its places (sign 1) or add them again (-1).
+
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    free
+        Amounts to change, shape (places, resources).
+    state
+        The state with the places of the job.
+    j
+        Index of the job.
+    sign
+        1 or -1.
+    """
     first = trace.first[j]
     for k in range(first, first + state.pieces[j]):
         for r in range(free.shape[1]):
@@ -265,7 +342,19 @@ def take(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> Non
 
 @borrowing
 def keep_places(trace: TraceArrays, state: State, j: int, entries: int) -> None:
-    """Note that the units of job j are on the first ``entries`` chosen places."""
+    """Store the chosen places as those of job j.
+
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    state
+        The state; ``chosen`` and ``put`` are read.
+    j
+        Index of the job.
+    entries
+        Number of chosen places.
+    """
     first = trace.first[j]
     for k in range(entries):
         state.place[first + k], state.share[first + k] = state.chosen[k], state.put[k]
@@ -274,7 +363,7 @@ def keep_places(trace: TraceArrays, state: State, j: int, entries: int) -> None:
 
 @borrowing
 def begin(trace: TraceArrays, state: State, j: int) -> None:
-    """Job j, whose places are noted, starts now. It leaves ``waiting`` only by ``compact``."""
+    """Start job j now on its stored places. It stays in ``waiting`` until ``compact``."""
     clock = state.clock
     now, n = clock[NOW], clock[RUNNING]
     take(trace, state.free, state, j, 1)
@@ -294,7 +383,7 @@ def begin(trace: TraceArrays, state: State, j: int) -> None:
 
 @borrowing
 def compact(state: State) -> None:
-    """Take the started jobs out of ``waiting``; the others keep their order."""
+    """Remove the started jobs from ``waiting``; the others keep their order."""
     clock, waiting, start, kept = state.clock, state.waiting, state.start, 0
     before = clock[SORTED]
     for i in range(clock[WAITING]):
@@ -309,7 +398,17 @@ def compact(state: State) -> None:
 
 @compiled
 def rank(state: State, base: Floats, slope: Floats, dynamic: bool) -> None:
-    """Order ``waiting`` by priority, least base + slope x now first, equal ones in the order of the trace."""
+    """Sort ``waiting`` by the key base + slope * now, least first, ties in the order of the trace.
+
+    Parameters
+    ----------
+    state
+        The state; ``waiting`` is changed.
+    base, slope
+        Parts of the key, shape (jobs,).
+    dynamic
+        Whether the key changes with time; else only new jobs are inserted.
+    """
     clock = state.clock
     n = clock[WAITING]
     if dynamic or clock[SORTED] == 0:
@@ -324,7 +423,7 @@ def rank(state: State, base: Floats, slope: Floats, dynamic: bool) -> None:
 
 @borrowing
 def _insert(waiting: Ints, n: int, base: Floats) -> None:
-    """Move the job at place n to where it belongs among the sorted ones before it."""
+    """Move the job at place n to its position among the sorted jobs before it."""
     j = waiting[n]
     lo, hi = 0, n
     while lo < hi:

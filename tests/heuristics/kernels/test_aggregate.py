@@ -1,4 +1,4 @@
-"""The bound by counts of the whole machine changes the way to a start, never the start and never the nodes."""
+"""The bound of the whole machine (``aggregate``) makes the search faster and never changes starts or nodes."""
 
 import random
 
@@ -16,7 +16,7 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 
 
 def without_the_bound(scheduler, order):
-    """Starts and nodes as the search of node after node alone finds them."""
+    """Return the starts and nodes that the search finds without the bound of the whole machine."""
     a = scheduler.arrays
     n = order.size
     starts, nodes = np.empty(n, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
@@ -40,14 +40,14 @@ def assert_same(problem, names):
             continue
         (starts, nodes), (expected, on) = scheduler.place(order), without_the_bound(scheduler, order)
         assert starts.tolist() == expected.tolist(), name
-        placed = np.repeat(starts != POSTPONED, np.diff(first))
-        assert nodes[placed].tolist() == on[placed].tolist(), name
+        scheduled = np.repeat(starts != POSTPONED, np.diff(first))
+        assert nodes[scheduled].tolist() == on[scheduled].tolist(), name
 
 
 def crowd(seed, jobs=300):
-    """A crowded machine of many kinds of nodes and requests, running jobs, windows and a calendar."""
+    """Return a problem with too much work: many kinds of nodes and requests, running jobs, windows, a calendar."""
     rng = random.Random(seed)
-    kinds = rng.choice([1, 2, 12])  # more than are told apart
+    kinds = rng.choice([1, 2, 12])  # 12 are more than ``GROUPS``
     groups = [NodeGroup(f"n{k}", rng.randint(2, 6), {"cores": 8 + 4 * k, "gpus": k % 3}) for k in range(kinds)]
     platform = Platform([NodeGroup("gpu", 4, {"cores": 64, "gpus": 4}), *groups])
     listed = []
@@ -74,7 +74,7 @@ def test_shipped_instances(name):
 
 
 def test_what_is_excluded_is_impossible_and_counts_stay_true():
-    """After each job the counts are those of the nodes, and blocks are divided on the way."""
+    """After each job the counts equal those of the nodes; some blocks are divided."""
     scheduler = ListScheduler(crowd(3, jobs=120))
     a = scheduler.arrays
     jobs, machine = a.jobs, a.machine

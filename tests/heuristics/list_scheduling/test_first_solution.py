@@ -1,4 +1,4 @@
-"""The compiled job-based scheduler against a textbook one in plain Python, and against the thesis."""
+"""The compiled list scheduler against a textbook version in plain Python, and against [Bridi2018]."""
 
 import random
 from itertools import pairwise
@@ -25,7 +25,7 @@ def cluster(nodes=1, cores=4):
 
 
 class Textbook:
-    """Tries every moment at which a window opens or something ends; counts what fits node by node, moment by moment."""
+    """List scheduling in plain Python: tries every time at which a window opens or a job ends, node by node."""
 
     def __init__(self, problem):
         self.p = problem
@@ -64,7 +64,7 @@ class Textbook:
 
 
 def random_problem(seed):
-    """A small machine of two kinds of nodes, running jobs, calendars, windows, deadlines, zero runtimes."""
+    """Return a problem with two kinds of nodes, running jobs, calendars, windows, deadlines, zero runtimes."""
     rng = random.Random(seed)
     groups = [NodeGroup("cpu", rng.randint(1, 3), {"cores": 4, "mem": 8})]
     if rng.random() < 0.7:
@@ -114,7 +114,7 @@ def test_every_start_is_the_one_a_textbook_scheduler_finds(seed):
 
 
 def test_a_crowded_day_is_the_same_in_any_company_of_knowledge():
-    """What is known to be hopeless changes the way to a start, never the start: many equal and nested kinds of jobs."""
+    """Skipping hopeless times never changes a start: many equal and nested kinds of jobs."""
     rng = random.Random(5)
     jobs = [
         job(
@@ -141,13 +141,13 @@ def test_a_crowded_day_is_the_same_in_any_company_of_knowledge():
 THESIS = Platform(
     [NodeGroup("gpu", 2, {"cores": 16, "gpus": 2, "mem": 16}), NodeGroup("mic", 2, {"cores": 16, "mics": 2, "mem": 16})]
 )
-TEST_1 = [  # table 4.2; cores, GPUs and MICs of a job are spread over its nodes
+TEST_1 = [  # [Bridi2018], table 4.2; cores, GPUs and MICs of a job are spread over its nodes
     job("1", 600, 2, cores=16, mics=2, mem=2),
     job("2", 60, 1, cores=1, gpus=2, mem=2),
     job("3", 720, 2, submit=5, cores=16, gpus=2, mem=2),
     job("4", 600, 2, submit=5, cores=16, gpus=1, mem=2),
 ]
-TEST_2 = [  # table 4.6
+TEST_2 = [  # [Bridi2018], table 4.6
     job("1", 70, 2, cores=16, mics=2, mem=2),
     job("2", 60, 1, cores=1, gpus=2, mem=2),
     job("3", 480, 2, submit=5, cores=16, mem=2),
@@ -277,13 +277,13 @@ def test_there_are_eleven_criteria_in_two_directions():
 @pytest.mark.parametrize(
     ("order", "says"),
     [
-        ("durations", "near it: duration"),
+        ("durations", "did you mean duration"),
         (["a", "b", "c"], "'d' is missing"),
         (["a", "b", "c", "c"], "'c' more than once"),
         (["a", "b", "c", "x"], "'x', which is not a job"),
     ],
 )
-def test_a_wrong_order_is_told(order, says):
+def test_a_wrong_order_is_rejected(order, says):
     with pytest.raises(UnknownOrder, match=says):
         first_solution(ORDERED, order)
 

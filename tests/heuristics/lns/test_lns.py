@@ -1,4 +1,4 @@
-"""The large-neighbourhood search: never worse than the orders that it begins with, verified, reproducible, exact on small ones."""
+"""Large-neighbourhood search: never worse than its first orders, verified, reproducible, optimal on small problems."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def plant() -> Cooling:
     return Cooling("plant", (0, 20, 40), (0, 150, 400), ((0, 10, 60), (0, 40, 200), (0, 80, 400)))
 
 
-def earning(jobs: list[Job], price: float = 0.5, until: int = 400, energy: StepFunction | float = 3.0) -> Profit:
+def earning(jobs: list[Job], price: float = 0.5, horizon_end: int = 400, energy: StepFunction | float = 3.0) -> Profit:
     temperatures = StepFunction([0, 100, 200, 300], [5.0, 15.0, 28.0, 12.0], 5000)
-    return Profit(Dispatch(machine(), jobs, QUEUES), temperatures, plant(), price, energy, horizon_end=until)
+    return Profit(Dispatch(machine(), jobs, QUEUES), temperatures, plant(), price, energy, horizon_end=horizon_end)
 
 
 @settings(max_examples=25, deadline=None)
@@ -80,9 +80,9 @@ def test_schedules_of_profit_problems_hold_and_their_value_is_the_problems(
 
 def test_what_starts_when_nothing_is_earned_any_more_has_a_place_all_the_same() -> None:
     jobs = [Job(f"j{k}", 0, 100, 3, {"cores": 4}, "day", power=10.0 + k) for k in range(6)]
-    found = lns(earning(jobs, until=150), rounds=6)
+    found = lns(earning(jobs, horizon_end=150), rounds=6)
     assert sorted(found.schedule.start.values()) == [0, 100, 200, 300, 400, 500]
-    assert {j for j, s in found.schedule.start.items() if s < 150} == {"j0", "j1"}  # those that take least power
+    assert {j for j, s in found.schedule.start.items() if s < 150} == {"j0", "j1"}  # the jobs with the least power
 
 
 def test_the_same_seed_gives_the_same_schedule_and_another_may_not() -> None:
@@ -134,7 +134,7 @@ def test_a_job_that_must_end_before_the_last_moment_is_not_put_off() -> None:
         Job("rich", 0, 100, 3, {"cores": 4}, "day", power=1.0),
         Job("poor", 0, 100, 3, {"cores": 4}, "day", power=900.0 / 9, deadline=150),
     ]
-    p = earning(jobs, until=120, energy=1000.0)
+    p = earning(jobs, horizon_end=120, energy=1000.0)
     found = lns(p, rounds=6)
     assert p.verify(found.schedule) == []
     assert found.schedule.start["poor"] <= 50
@@ -146,17 +146,17 @@ def test_where_no_order_fits_it_says_so() -> None:
         lns(Dispatch(machine(), jobs, QUEUES), rounds=3)
 
 
-def test_who_is_told_can_stop_it() -> None:
+def test_the_callback_can_stop_it() -> None:
     jobs = [Job(f"j{k}", 0, 10 + k, 1, {"cores": 4}, "day") for k in range(9)]
     p = Dispatch(machine(1), jobs, QUEUES, "waiting")
-    told: list[float] = []
+    reported: list[float] = []
 
     def stop(seconds: float, objective: float, placement: object) -> bool:
-        told.append(objective)
+        reported.append(objective)
         return False
 
-    assert lns(p, rounds=9, on_incumbent=stop).objective == told[0]
-    assert len(told) == 1
+    assert lns(p, rounds=9, on_incumbent=stop).objective == reported[0]
+    assert len(reported) == 1
 
 
 def test_the_limit_on_the_clock_is_kept_and_no_job_is_no_problem() -> None:
@@ -174,7 +174,7 @@ def test_a_solver_takes_turns_and_what_it_finds_holds() -> None:
     ]  # fmt: skip
     for p in (earning(jobs), Dispatch(machine(), jobs, QUEUES, "weighted-wait")):
         found = lns(p, rounds=10, backend="cpsat", threads=1)
-        assert found.ways["solver"].turns >= 1
+        assert found.operators["solver"].turns >= 1
         assert p.verify(found.schedule) == []
         assert found.objective == pytest.approx(p.objective(found.schedule))
 
