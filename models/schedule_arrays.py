@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .dispatch.formulations import startable_later
+from .dispatch.job_intervals import startable_later
 from .dispatch.jobs import Job
 from .dispatch.problem import Dispatch
 from .platform import ProblemError

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import language as sl
-from ..dispatch.formulations import SHARES
+from ..dispatch.job_intervals import SHARES
 from ..language import Assignment, Comparison, Linear
 from ..language.expressions import Atom
 from ..problem import Encoding, Schedule

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import language as sl
 from ..dispatch.formulations import FORMULATIONS as OF_DISPATCH
-from ..dispatch.formulations import SHARES, Aim, Base, DemandRow, startable_later
+from ..dispatch.job_intervals import SHARES, Aim, DemandRow, JobModel, startable_later
 from ..dispatch.problem import Dispatch
 from ..problem import Encoding, Schedule
 from .cooling import along
@@ -46,7 +46,7 @@ class Fixed:
 def aim(problem: Profit, fixed: Fixed | None = None) -> Aim:
     """What gives a model of the jobs' intervals the profit as its objective; with what is ``fixed`` that of all together."""
 
-    def maximize(b: Base) -> None:
+    def maximize(b: JobModel) -> None:
         here = Fixed(range(len(b.jobs)), 0.0, [0.0] * len(problem.segments)) if fixed is None else fixed
         moving = np.array(here.moving, np.int64)
         watts = problem.watts[moving].tolist()
@@ -76,7 +76,7 @@ def _reaches(v: sl.Interval, segment: Segment) -> bool:
     return v.windows[0][0] < segment.end and v.windows[-1][1] + v.size_hi > segment.begin
 
 
-def _strengthen(b: Base, segments: Sequence[Segment]) -> None:
+def _strengthen(b: JobModel, segments: Sequence[Segment]) -> None:
     """What holds anyway: all nodes together have room for what runs, at each moment and in the sum over each segment."""
     problem, platform = b.problem, b.problem.platform
 
@@ -101,7 +101,7 @@ def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:
         within, moving = _earning(problem)
         fixed = Fixed(moving, 0.0, [0.0] * len(problem.segments))
 
-        def declare(b: Base) -> None:
+        def declare(b: JobModel) -> None:
             aim(problem, fixed)(b)
             _strengthen(b, problem.segments)
 

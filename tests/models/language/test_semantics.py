@@ -238,7 +238,7 @@ class TestFunctions:
         assert m.value(3 * e, sl.Assignment(m, {x: 2})) == 1
         assert m.value(e, sl.Assignment(m, {x: 2})) == float(Fraction(1, 3))
         for outside in (0, 11):
-            with pytest.raises(UndefinedValue, match="the points reach from 1 to 10"):
+            with pytest.raises(UndefinedValue, match="the points cover only 1 to 10"):
                 m.value(e, sl.Assignment(m, {x: outside}))
 
     def test_piecewise_of_a_real_number_has_the_tolerance_of_real_numbers(self, m):
