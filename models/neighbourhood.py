@@ -23,8 +23,7 @@ from .dispatch.problem import Dispatch
 from .language import Assignment, Integer, Interval, Model
 from .neighbourhood_nodes import NeighbourhoodNodes
 from .problem import Encoding, Schedule
-from .profit.formulations import Fixed
-from .profit.formulations import aim as aim_of
+from .profit.formulations import Fixed, profit_objective
 from .profit.problem import Profit
 from .profit.segments import JOULES
 from .schedule_arrays import POSTPONED, Bools, Flat, Floats, Ints, ScheduleArrays
@@ -121,7 +120,7 @@ class Neighbourhoods:
         where = np.zeros(len(flat.capacity), bool)
         where[range(where.size) if nodes is None else sorted(_set(nodes))] = True
         units = NeighbourhoodNodes(flat, placed, base, moving, stays).declare(kept, where)
-        self._aim(base, placed, moving, stays)
+        self._set_objective(base, placed, moving, stays)
         return Neighbourhood(flat, model, moving, made, units)
 
     def _optional(self, j: int, placed: ScheduleArrays) -> bool:
@@ -142,10 +141,10 @@ class Neighbourhoods:
         least = since if now == POSTPONED else min(since, now)
         return tuple((max(lo, least), hi) for lo, hi in windows if hi >= least)
 
-    def _aim(self, base: JobModel, placed: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:
+    def _set_objective(self, base: JobModel, placed: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:
         """The objective of the whole problem."""
         if isinstance(self.problem, Profit):
-            aim_of(self.problem, self._fixed(self.problem, placed, moving, stays))(base)
+            profit_objective(self.problem, self._fixed(self.problem, placed, moving, stays))(base)
             return
         dispatch, jobs = self.flat.dispatch, np.flatnonzero(stays)
         if dispatch.aim == "makespan":

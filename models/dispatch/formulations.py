@@ -1,12 +1,34 @@
-"""Four ways to put a dispatching problem into the language: units, counts, classes, pool.
+"""Four formulations of a dispatching problem: ``units``, ``counts``, ``classes`` and ``pool``.
 
-All share one interval per job, within its start windows, and the objective. They differ in how they see nodes:
+All use the intervals ``v[j]`` of ``job_intervals``, one per job j. Data: nodes n with capacity ``C[n,r]`` of each
+resource r; job j has ``U[j]`` units, each with a request ``q[j,r]``; at most ``m[j,n]`` <= ``U[j]`` of them fit an empty
+node n. Running jobs are further demands of the cumulatives, with the intervals ``r[e]``.
 
-- ``units``   an optional interval per node and unit that fits it, alternative with count (thesis 4.3, 6.2); exact.
-- ``counts``  an integer number of units per job and node, cumulative with variable demands; exact.
-- ``classes`` nodes of equal capacity are one: an integer number of units per job and class, a cumulative per class and
-  resource, and for k = 2, 3, 4 one that counts the units which need more than 1/k of a node's amount; a relaxation.
-- ``pool``    one cumulative per resource over the whole machine (Galleguillos 2.2, HCP); a coarser relaxation.
+``units`` (exact; [Bridi2018, 4.3 and 6.2])::
+
+    o[j,n,k]       optional interval for k = 1..m[j,n], with the size and the windows of v[j]
+    alternative(v[j], {o[j,n,k] for all n, k}, count = U[j])              for each job j
+    cumulative(o[j,n,k], demand q[j,r]) <= C[n,r]                         for each node n, resource r
+
+``counts`` (exact)::
+
+    u[j,n]         integer in 0..m[j,n]
+    sum_n u[j,n] = U[j]                                                   for each job j
+    cumulative(v[j], demand q[j,r] * u[j,n]) <= C[n,r]                    for each node n, resource r
+
+``classes`` (a relaxation): nodes of equal capacity form a class c of ``N[c]`` nodes, each with capacity ``C[c,r]``::
+
+    u[j,c]         integer in 0..min(U[j], N[c] * m[j,c])
+    sum_c u[j,c] = U[j]                                                   for each job j
+    cumulative(v[j], demand q[j,r] * u[j,c]) <= N[c] * C[c,r]             for each class c, resource r
+    cumulative(v[j], demand u[j,c], for j with q[j,r] > C[c,r] / k)
+        <= N[c] * (k - 1)                                                 for each c, r and k in 2, 3, 4
+
+``pool`` (a coarser relaxation; HCP in [Galleguillos2019, 2.2])::
+
+    cumulative(v[j], demand U[j] * q[j,r]) <= sum_n C[n,r]                for each resource r
+
+If v[j] is optional, ``U[j]`` is multiplied by its presence.
 """
 
 from __future__ import annotations
@@ -17,7 +39,7 @@ from typing import TYPE_CHECKING
 from .. import language as sl
 from ..language import Assignment, Integer, Interval
 from ..problem import Encoding, Schedule
-from .job_intervals import SHARES, Aim, DemandRow, JobModel, Need, job_model, request_of
+from .job_intervals import SHARES, DemandRow, JobModel, Need, SetObjective, job_model, request_of
 from .jobs import Job
 
 if TYPE_CHECKING:
@@ -27,15 +49,15 @@ Vector = tuple[int, ...]
 
 
 def _most(problem: Dispatch, job: Job) -> dict[Vector, int]:
-    """How many units of the job fit one empty node of each capacity vector, never more than it has."""
+    """Return for each capacity vector the number of units of the job that fit an empty node, at most the units of the job."""
     platform = problem.platform
     request = [job.request.get(r, 0) for r in platform.resources]
     return {vector: min(job.units, platform.units_on(vector, request)) for vector in platform.classes}
 
 
-def units(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -> Encoding:
-    """An optional interval per node and per unit that fits it, ``alternative`` with count; thesis 4.3, 6.2 (exact)."""
-    b = job_model(problem, "units", aim, before)
+def units(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
+    """Make the formulation with an optional interval per job, node and unit."""
+    b = job_model(problem, "units", set_objective, before)
     capacity = problem.platform.capacity
     rows: dict[str, list[tuple[Interval, Job]]] = {n: [] for n in capacity}
     options: list[list[tuple[str, Interval]]] = []
@@ -82,7 +104,10 @@ Places = dict[str, Integer]
 
 
 def _count_variables(b: JobModel, places: Mapping[str, tuple[Vector, int]]) -> list[Places]:
-    """Per job, place -> how many units it has there; the places are nodes or classes (capacity vector, number of nodes)."""
+    """Declare for each job the number of its units on each place, and require that they add up to its units.
+
+    ``places``: name -> (capacity vector of a node, number of nodes). A place is a node or a class.
+    """
     found = []
     for j, v in zip(b.problem.jobs, b.jobs, strict=True):
         most = _most(b.problem, j)
@@ -101,7 +126,7 @@ def _count_variables(b: JobModel, places: Mapping[str, tuple[Vector, int]]) -> l
 
 
 def _counted(b: JobModel, counts: list[Places]) -> dict[str, list[tuple[Job, Interval, Integer]]]:
-    """By place: the jobs that may run there, each with its interval and the number of its units there."""
+    """Return for each place the jobs that may run there, with their intervals and the numbers of their units there."""
     found: dict[str, list[tuple[Job, Interval, Integer]]] = {}
     for j, v, made in zip(b.problem.jobs, b.jobs, counts, strict=True):
         for place, x in made.items():
@@ -113,9 +138,9 @@ def _rows(here: Iterable[tuple[Job, Interval, Integer]], need: Need) -> list[Dem
     return [DemandRow(v, amount, x) for j, v, x in here if (amount := need(j))]
 
 
-def counts(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -> Encoding:
-    """An integer number of units per job and node, ``cumulative`` with variable demands (exact)."""
-    b = job_model(problem, "counts", aim, before)
+def counts(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
+    """Make the formulation with an integer number of units per job and node."""
+    b = job_model(problem, "counts", set_objective, before)
     capacity = problem.platform.capacity
     numbers = _count_variables(b, {n: (vector, 1) for n, vector in capacity.items()})
     running, jobs = b.running({n: n for n in capacity}), _counted(b, numbers)
@@ -143,13 +168,13 @@ def counts(problem: Dispatch, aim: Aim | None = None, before: int | None = None)
     return Encoding(b.model, read, write)
 
 
-def classes(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -> Encoding:
-    """Units per job and class of equal nodes: a relaxation whose bound is true.
+def classes(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
+    """Make the relaxation with an integer number of units per job and class of equal nodes.
 
-    Why: a schedule of the nodes, summed over a class, stays within the class's capacity; and of units that each need
-    more than 1/k of a node's amount of the same resource, at most k - 1 run on a node at a time.
+    Its bound is valid: the units of a class never exceed the sum of the capacities of its nodes, and of units that need more
+    than 1/k of a node's amount of one resource, at most k - 1 run on a node at the same time.
     """
-    b = job_model(problem, "classes", aim, before)
+    b = job_model(problem, "classes", set_objective, before)
     platform = problem.platform
     members = {f"class {i + 1}": (vector, nodes) for i, (vector, nodes) in enumerate(platform.classes.items())}
     numbers = _count_variables(b, {name: (vector, len(nodes)) for name, (vector, nodes) in members.items()})
@@ -183,9 +208,9 @@ def _above(resource: str, share: float) -> Need:
     return lambda job: int(job.request.get(resource, 0) > share)
 
 
-def pool(problem: Dispatch, aim: Aim | None = None, before: int | None = None) -> Encoding:
-    """One ``cumulative`` per resource over the whole machine (Galleguillos 2.2): a relaxation whose bound is true."""
-    b = job_model(problem, "pool", aim, before)
+def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
+    """Make the relaxation with one cumulative per resource over the whole platform."""
+    b = job_model(problem, "pool", set_objective, before)
     running = b.running(dict.fromkeys(problem.platform.nodes, "the machine"))["the machine"]
     for resource in problem.platform.resources:
         need = request_of(resource)

@@ -1,4 +1,23 @@
-"""What all formulations of a dispatching problem share: the intervals of jobs, those of running jobs, the objective."""
+"""The part that all formulations of a dispatching problem share: intervals of jobs and of running jobs, the objective.
+
+Data: ``now``; for each job j its duration ``d[j]``, submit time ``q[j]``, start windows ``W[j]`` up to the horizon, and
+expected waiting time ``ewt[j]``; for each end e > now of a running job, that end.
+
+Variables: an interval ``v[j]`` of size ``d[j]`` per job with ``v[j].start in W[j]``; ``w[j] = v[j].start - q[j]`` stands for
+its waiting time. A fixed interval ``r[e] = [now, e)`` per end e: running jobs with the same end share it.
+
+Objectives (minimized)::
+
+    makespan             max(max_j v[j].end, max_e e)
+    waiting              sum_j w[j]
+    weighted-wait        sum_j w[j] / ewt[j]                        [Bridi2018, 4.2]
+    weighted-tardiness   sum_j max(0, w[j] - ewt[j]) / ewt[j]       [Bridi2018, 3.2]
+    late-jobs            sum_j (w[j] >= ewt[j] + 1)                 [Bridi2018, 3.3]
+    queue-priority-wait  sum_j max_i ewt[i] * w[j] / ewt[j]         [Galleguillos2019, 2.2]
+    slowdown             sum_j (w[j] + d[j]) / d[j]                 [Galleguillos2019, 4]
+
+In the slowdown, ``d[j]`` is at least 1.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +35,13 @@ if TYPE_CHECKING:
     from .problem import Dispatch
 
 SHARES = (2, 3, 4)
+"""The k of the constraints on units that need more than 1/k of a node."""
 Need = Callable[[Job], int]
-"""What one unit of a job takes of what a cumulative counts."""
+"""The demand of one unit of a job in a cumulative."""
 
 
 class DemandRow(NamedTuple):
-    """One demand of a cumulative: ``amount``, multiplied by ``times`` if there is one."""
+    """One demand of a cumulative: ``amount``, multiplied by the variable ``times`` if it is given."""
 
     interval: Interval
     amount: int
@@ -29,15 +49,25 @@ class DemandRow(NamedTuple):
 
     @property
     def most(self) -> int:
-        """The greatest demand."""
+        """The greatest possible demand."""
         return self.amount if self.times is None else self.amount * self.times.hi
 
 
 @dataclass(frozen=True)
 class JobModel:
-    """What all formulations share: the problem's model with an interval per job; ``until``: one per end of running jobs.
+    """A model with an interval per job, the basis of every formulation.
 
-    All that runs has begun, so that jobs with the same expected end are one interval; what has ended takes nothing.
+    Parameters
+    ----------
+    problem : Dispatch
+        The problem.
+    model : Model
+        The model.
+    jobs : tuple of Interval
+        The interval of each job, in the order of ``problem.jobs``.
+    running_ends : mapping of int to Interval
+        For each end time of running jobs after ``now``, one interval from ``now`` to that end. Jobs with the same end share
+        it. Running jobs whose end is over occupy nothing.
     """
 
     problem: Dispatch
@@ -46,15 +76,18 @@ class JobModel:
     running_ends: Mapping[int, Interval]
 
     def read_starts(self, assignment: Assignment) -> dict[str, int]:
-        """Job id -> start, from an assignment; without the jobs that it leaves out."""
+        """Return {job id: start} of an assignment, without the absent jobs."""
         present, start = assignment.present, assignment.start
         rows = zip(self.problem.jobs, self.jobs, strict=True)
         return {j.id: start[v.index] for j, v in rows if present[v.index]}
 
     def write_starts(self, schedule: Schedule) -> Assignment:
-        """An assignment of the job and running intervals; everything else is still 0 and absent.
+        """Return an assignment of the intervals of jobs and running jobs; all other variables are 0 or absent.
 
-        Raises KeyError for a job without a start that cannot be left out.
+        Raises
+        ------
+        KeyError
+            If a job that is not optional has no start.
         """
         a = Assignment(self.model)
         for job, v in zip(self.problem.jobs, self.jobs, strict=True):
@@ -65,7 +98,7 @@ class JobModel:
         return a
 
     def running(self, places: Mapping[str, str]) -> dict[str, list[tuple[int, Job, int]]]:
-        """By place: (end, job, units there) of what runs; ``places``: node -> place."""
+        """Return the running jobs of each place as (end, job, number of units there); ``places`` maps each node to its place."""
         found: dict[str, list[tuple[int, Job, int]]] = {place: [] for place in places.values()}
         for r in self.problem.running:
             if r.end > self.problem.now:
@@ -74,35 +107,53 @@ class JobModel:
         return found
 
     def running_rows(self, here: Iterable[tuple[int, Job, int]], need: Need) -> list[DemandRow]:
-        """The rows of what runs on one place, as ``running`` lists it."""
+        """Return the demands of the running jobs of one place, which are given as ``running`` returns them."""
         amounts: Counter[int] = Counter()
         for end, job, n in here:
             amounts[end] += n * need(job)
         return [DemandRow(self.running_ends[end], amount) for end, amount in amounts.items() if amount]
 
     def add_cumulative(self, rows: Sequence[DemandRow], capacity: int, name: str) -> None:
-        """A cumulative of the rows, unless all of them fit at once."""
+        """Add a cumulative of the demands to the model, unless all of them fit at once."""
         if sum(row.most for row in rows) <= capacity:
             return
-        # made directly: a big moment has tens of thousands of demands, and the checks of sl.cumulative would take longest
+        # made directly: a large problem has tens of thousands of demands, and the checks of sl.cumulative would take most time
         demands = tuple(amount if times is None else Linear({times: amount}) for _, amount, times in rows)
         self.model.add(Cumulative(tuple(row.interval for row in rows), demands, ((0, capacity),)), name)
 
 
-Aim = Callable[[JobModel], None]
-"""Gives the model of the intervals its objective."""
+SetObjective = Callable[[JobModel], None]
+"""A function that sets the objective of the model."""
 
 
 def request_of(resource: str) -> Need:
-    """How much of the resource one unit takes."""
+    """Return the function that gives the request of one unit of a job for this resource."""
     return lambda job: job.request.get(resource, 0)
 
 
-def job_model(problem: Dispatch, name: str, aim: Aim | None = None, before: int | None = None) -> JobModel:
-    """The intervals and the objective that every formulation has. A job that can start nowhere makes it infeasible.
+def job_model(
+    problem: Dispatch, name: str, set_objective: SetObjective | None = None, before: int | None = None
+) -> JobModel:
+    """Return a model with the intervals and the objective that all formulations share.
 
-    ``aim``: what gives the model its objective; None: the problem's own. ``before``: jobs that may start at any time
-    after their release (``startable_later``) do so before this moment, or the model leaves them out.
+    A job without any start window makes the model infeasible.
+
+    Parameters
+    ----------
+    problem : Dispatch
+        The problem.
+    name : str
+        The name of the formulation, for the name of the model.
+    set_objective : callable, optional
+        A function that sets the objective. None: the objective of the problem.
+    before : int, optional
+        A time in seconds. Jobs that may start at any time after their release (``startable_later``) become optional, and
+        start before this time if they are present.
+
+    Returns
+    -------
+    JobModel
+        The model.
     """
     horizon = problem.horizon_from(problem.now if before is None else before)
     model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=horizon)
@@ -120,21 +171,21 @@ def job_model(problem: Dispatch, name: str, aim: Aim | None = None, before: int 
     running_ends = {
         end: model.interval(f"running until {end}", size=end - problem.now, start=problem.now) for end in ends
     }
-    found = JobModel(problem, model, tuple(jobs), running_ends)
-    if aim is None:
-        model.minimize(objective_of(found))
+    made = JobModel(problem, model, tuple(jobs), running_ends)
+    if set_objective is None:
+        model.minimize(objective_of(made))
     else:
-        aim(found)
-    return found
+        set_objective(made)
+    return made
 
 
 def startable_later(problem: Dispatch, job: Job) -> bool:
-    """Whether a job can wait for as long as one likes: no deadline, no windows, no calendar."""
+    """Return whether a job may start at any time after its release: it has no deadline, no windows and no calendar."""
     return job.deadline is None and not job.windows and not problem.calendar(job)
 
 
 def objective_of(b: JobModel) -> sl.Expression:
-    """The objective of a problem's jobs, as the problem has it."""
+    """Return the objective of the problem as an expression."""
     p = b.problem
     if p.aim == "makespan":
         ends: list[sl.Expression | float] = [v.end for v in b.jobs]

@@ -185,7 +185,9 @@ def holds(comparison: Comparison) -> Linear:
     if not isinstance(comparison, Comparison):
         raise ModelError(f"holds() takes a comparison such as a.start >= 5, not {comparison!r}")
     if not comparison.integral or not all(isinstance(b, int) or math.isinf(b) for b in (comparison.lo, comparison.hi)):
-        raise ModelError(f"holds({comparison}): only a comparison between whole numbers has a truth value; the coefficients and bounds must be integers")
+        raise ModelError(
+            f"holds({comparison}): only a comparison between whole numbers has a truth value; the coefficients and bounds must be integers"
+        )
     if not comparison.expr.terms:
         return Linear({}, int(comparison.lo <= 0 <= comparison.hi))
     return Linear({Holds(comparison): 1})
@@ -335,5 +337,7 @@ def _truth(side: Expression | Comparison) -> Linear:
     e = linear(side)
     lo, hi = Bounds().of(e)
     if not e.integral or lo < 0 or hi > 1:
-        raise ModelError(f"implies(): {e} is not a truth value: its bounds are [{lo}, {hi}]; give a presence or a Boolean variable")
+        raise ModelError(
+            f"implies(): {e} is not a truth value: its bounds are [{lo}, {hi}]; give a presence or a Boolean variable"
+        )
     return e

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import language as sl
 from ..dispatch.formulations import FORMULATIONS as OF_DISPATCH
-from ..dispatch.job_intervals import SHARES, Aim, DemandRow, JobModel, startable_later
+from ..dispatch.job_intervals import SHARES, DemandRow, JobModel, SetObjective, startable_later
 from ..dispatch.problem import Dispatch
 from ..problem import Encoding, Schedule
 from .cooling import along
@@ -43,7 +43,7 @@ class Fixed:
     watts: Sequence[float]
 
 
-def aim(problem: Profit, fixed: Fixed | None = None) -> Aim:
+def profit_objective(problem: Profit, fixed: Fixed | None = None) -> SetObjective:
     """What gives a model of the jobs' intervals the profit as its objective; with what is ``fixed`` that of all together."""
 
     def maximize(b: JobModel) -> None:
@@ -102,7 +102,7 @@ def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:
         fixed = Fixed(moving, 0.0, [0.0] * len(problem.segments))
 
         def declare(b: JobModel) -> None:
-            aim(problem, fixed)(b)
+            profit_objective(problem, fixed)(b)
             _strengthen(b, problem.segments)
 
         inner = make(within, declare, problem.horizon_end)
