@@ -154,7 +154,7 @@ def test_starts_stay_within_the_span_or_where_they_are():
     problem = dispatch(5)
     schedule = first_solution(problem, "est")
     ids = [j.id for j in problem.jobs]
-    model = neighbourhood(problem, schedule, ids, since=1000, until=2500).model
+    model = neighbourhood(problem, schedule, ids, earliest=1000, latest=2500).model
     for v in model.intervals:
         now = schedule.start[v.name]
         assert v.windows[0][0] >= min(1000, now) and v.windows[-1][1] <= max(2500, now)

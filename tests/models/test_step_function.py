@@ -26,7 +26,7 @@ def test_the_pieces_of_a_span_cover_it() -> None:
 
 @pytest.mark.parametrize(("begin", "end"), [(-1, 10), (10, 301), (400, 500)])
 def test_pieces_outside_of_a_series(begin: int, end: int) -> None:
-    with pytest.raises(ProblemError, match="it goes from 0 s to 300 s"):
+    with pytest.raises(ProblemError, match="defined from 0 s to 300 s"):
         list(StepFunction([0], [5], 300).pieces(begin, end))
 
 

@@ -88,7 +88,7 @@ MADE = {
         [BatchJob("a", 1, v, None, None, 5, 0.5)], 0, 900, file_system_mb_s=1, node_mb_s=1
     ),
     "horizon_end": lambda v: profit(horizon_end=v),
-    "a time of a series": lambda v: StepFunction([0, 1], [5, 5], v),
+    "a time of a step function": lambda v: StepFunction([0, 1], [5, 5], v),
     "job 'a': its start": lambda v: Schedule({"a": v}),
     "job 'a': its number of units on 'n-1'": lambda v: Schedule({"a": 0}, {"a": {"n-1": v}}),
     "job 'b': its start": lambda v: EvictionPlan({"b": "app"}, {"b": v}),
@@ -108,7 +108,7 @@ NUMBERS = {
         dispatch(replace(JOB, power=v)), StepFunction.constant(20, 0, 7200), FLAT, 0.1, 0.5, 7200
     ),
     "cooling 'x'": lambda v: Cooling("x", (0,), (0, 1), ((0, v),)),
-    "a series has": lambda v: StepFunction([0], [v], 5),
+    "a step function has the value": lambda v: StepFunction([0], [v], 5),
     "job 'a': application_share": lambda v: Eviction(
         [BatchJob("a", 1, 0, None, None, 5, v)], 0, 900, file_system_mb_s=1, node_mb_s=1
     ),
