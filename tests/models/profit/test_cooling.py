@@ -63,7 +63,7 @@ def test_a_larger_machine_has_the_same_pue() -> None:
 
 @pytest.mark.parametrize("factor", [0, -1, float("inf"), float("nan")])
 def test_a_machine_cannot_be_scaled_to_nothing(factor: float) -> None:
-    with pytest.raises(ProblemError, match="by a factor above 0"):
+    with pytest.raises(ProblemError, match="a number above 0 is expected"):
         TABLE.scaled(factor)
 
 
@@ -73,8 +73,8 @@ def test_a_machine_cannot_be_scaled_to_nothing(factor: float) -> None:
         ((), (0, 1), (), "its temperatures are"),
         ((10, 10), (0, 1), ((0, 1), (0, 1)), "must increase, but 10 degrees follow 10 degrees"),
         ((10,), (0, 5, 5), ((0, 1, 2),), "must increase, but 5 W follow 5 W"),
-        ((10,), (1, 5), ((0, 1),), "begin at 1 W; 0 is expected"),
-        ((10,), (0,), ((0,),), "0 is expected, and more"),
+        ((10,), (1, 5), ((0, 1),), "from 1 W on; at least two, the first one 0"),
+        ((10,), (0,), ((0,),), "1 IT powers from 0 W on; at least two"),
         ((10,), (0, 5), ((0,),), "the table has gaps"),
         ((10, 20), (0, 5), ((0, 1),), "the table has gaps"),
         ((10,), (0, 5), ((0, -1),), "-1 W at 10 degrees and 5 W of IT power, which is a PUE below 1"),

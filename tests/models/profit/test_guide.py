@@ -155,7 +155,7 @@ class TestAdvice:
             GUIDE.advise("hybrid", utilisation)
 
     def test_percent_are_told_as_such(self):
-        with pytest.raises(sl.ProblemError, match=r"for 86 % say 0\.86"):
+        with pytest.raises(sl.ProblemError, match=r"for 86 % give 0\.86"):
             GUIDE.advise("hybrid", 86)
 
     def test_a_cooling_that_it_does_not_know(self):
