@@ -80,9 +80,8 @@ class Eviction:
 
     kind: str = field(default="eviction", init=False)
     sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
-    read_log: ClassVar[Callable[[str | Path], Log] | None] = (
-        None  # reads the log of a path; set by schedlab.instances, which this layer may not import
-    )
+    # reads the log of a path; set by schedlab.instances, which this layer may not import
+    read_log: ClassVar[Callable[[str | Path], Log] | None] = None
 
     def __init__(
         self,

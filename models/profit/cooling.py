@@ -80,7 +80,7 @@ class Cooling:
         self._check_axis("IT powers", "W", self.powers)
         if self.powers[0] != 0 or len(self.powers) < 2:
             raise ProblemError(
-                f"cooling {self.name!r}: there are {len(self.powers)} IT powers from {self.powers[0]:g} W on; at least two, the first one 0, are expected"
+                f"cooling {self.name!r}: its IT powers are {self.powers} W; at least two are expected, the first one 0"
             )
         if len(self.watts) != len(self.temperatures) or any(len(row) != len(self.powers) for row in self.watts):
             raise ProblemError(

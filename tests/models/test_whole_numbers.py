@@ -1,4 +1,4 @@
-"""Times, units and capacities that are no whole numbers are refused with a name, wherever a problem or a schedule is made."""
+"""Times, units and capacities that are no whole numbers are refused with a name, in problems and schedules."""
 
 import math
 import time
@@ -160,12 +160,12 @@ def test_numpys_integers_become_pythons():
     assert p.verify(schedule) == []
 
 
-def test_a_float_that_is_whole_is_told_how_to_be_written():
+def test_a_float_that_is_whole_is_refused_with_the_right_form():
     with pytest.raises(ProblemError, match=r"walltime is 10\.0, a float; a whole number is expected: write 10"):
         dispatch(replace(JOB, walltime=10.0))
 
 
-def test_all_jobs_are_told_up_to_ten():
+def test_all_jobs_are_reported_up_to_ten():
     with pytest.raises(ProblemError) as caught:
         dispatch(*(replace(JOB, id=f"j{k}", units=0.5) for k in range(12)))
     assert str(caught.value).count("units is 0.5") == 10

@@ -1,4 +1,4 @@
-"""The eviction problem: losses and checkpoint times, what a plan must satisfy, bad data, logs, formulations."""
+"""The eviction problem: losses and checkpoint times, verification of plans, wrong data, logs, formulations."""
 
 import random
 from fractions import Fraction
@@ -97,7 +97,7 @@ class TestPlans:
         assert EvictionPlan({"a": "kill", "b": "keep"}).as_json() == {"a": "kill", "b": "keep"}
 
     @pytest.mark.parametrize("data", [[], {"a": "stop"}, {"a": {"strategy": "sys"}}, {"a": {"start": 5}}])
-    def test_broken_json_is_told(self, data: object) -> None:
+    def test_broken_json_is_reported(self, data: object) -> None:
         with pytest.raises(ValueError, match="plan"):
             EvictionPlan.from_json(data)
 
@@ -250,7 +250,7 @@ class TestSharedBandwidth:
         crowded = EvictionPlan(dict.fromkeys("abc", "sys"), dict.fromkeys("abc", 0))
         assert "at 0 s checkpoints use 300 MB/s, but the file system has 200" in p.verify(crowded)[0].message
         early = EvictionPlan({"a": "app", "b": "sys", "c": "keep"}, {"a": 0, "b": 0})
-        assert "60 s before its moment" in p.verify(early)[0].message
+        assert "60 s before the earliest time" in p.verify(early)[0].message
         late = EvictionPlan(ok.strategy, {"a": 0, "b": 60})
         assert "take 120 s" in p.verify(late)[0].message
 

@@ -1,4 +1,4 @@
-"""The independent check, construct by construct, against cases made by hand; and resource use against second-by-second counts."""
+"""The independent check of each construct on cases made by hand; and resource use compared with a count of every second."""
 
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ def m():
 
 
 def amounts(m, values):
-    """By how much each constraint or domain is violated."""
+    """Return the amount by which each constraint or domain is violated."""
     return {v.constraint: v.amount for v in m.check(sl.Assignment(m, values))}
 
 
@@ -266,7 +266,7 @@ profile = st.dictionaries(st.integers(-5, 9), st.integers(0, 5), min_size=1, max
 
 
 def declared(drawn):
-    """A model with intervals as drawn (start, size, demand, present), and their assignment."""
+    """Make a model with the drawn intervals (start, size, demand, present), and their assignment."""
     m = sl.Model("drawn")
     intervals = [m.interval(f"j{k}", size=z, start=s, optional=True) for k, (s, z, _, _) in enumerate(drawn)]
     s = sl.Assignment(m, {v: d[0] for v, d in zip(intervals, drawn, strict=True) if d[3]})
