@@ -42,7 +42,7 @@ def compiled(function: F, counting: bool = True) -> F:
 def borrowing(function: F) -> F:
     """Compile a function that creates and returns no array, without counting references to the arrays it gets.
 
-    Counting costs 0.2 us per call for a state of two dozen arrays. The functions it calls may create arrays if it is called
-    from compiled code only. It may be called from Python only if all functions that it calls are borrowing, too.
+    Counting costs 0.2 us per call for a state of two dozen arrays. The functions it calls may create arrays if it is
+    called from compiled code only. It may be called from Python only if all functions that it calls are borrowing, too.
     """
     return compiled(function, counting=False)

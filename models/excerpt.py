@@ -12,8 +12,8 @@ SPACES = "\u00a0\u202f\u2009\u3000"  # spaces that Python does not regard as pri
 def visible(text: str, kept: str = "") -> str:
     r"""Return the text with each control character replaced by its Python escape.
 
-    Terminals obey escape sequences, carriage returns and marks of the writing direction. A name in a file could use them to
-    change colours, hide other text or write into another line.
+    Terminals obey escape sequences, carriage returns and marks of the writing direction. A name in a file could use
+    them to change colours, hide other text or write into another line.
 
     Parameters
     ----------

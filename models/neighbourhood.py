@@ -1,11 +1,12 @@
 """The model of a neighbourhood of a schedule: some jobs may move, all other jobs stay where they are.
 
-Data: the schedule; the moving jobs M with durations ``d[j]``, units ``U[j]``, requests ``q[j,r]``; the jobs of K, a part of
-M, keep their nodes and have ``h[j,n]`` units on node n. ``F[n,r](t)`` is the capacity of resource r on node n that the
-other jobs and the running jobs leave free at time t, a step function.
+Data: the schedule; the moving jobs M with durations ``d[j]``, units ``U[j]``, requests ``q[j,r]``; the jobs of K, a
+part of M, keep their nodes and have ``h[j,n]`` units on node n. ``F[n,r](t)`` is the capacity of resource r on node n
+that the other jobs and the running jobs leave free at time t, a step function.
 
-Variables: an interval ``v[j]`` of size ``d[j]`` for each moving job j, within its start windows; for j not in K an integer
-``u[j,n]``, its number of units on node n, for each allowed node n. Constraints, as in the formulation ``counts``::
+Variables: an interval ``v[j]`` of size ``d[j]`` for each moving job j, within its start windows; for j not in K an
+integer ``u[j,n]``, its number of units on node n, for each allowed node n. Constraints, as in the formulation
+``counts``::
 
     sum_n u[j,n] = U[j]                                    for each job j in M, not in K
     cumulative(v[j], demand q[j,r] * u[j,n] or q[j,r] * h[j,n]) <= F[n,r](t)      for each node n, resource r, time t
@@ -137,8 +138,8 @@ class Neighbourhoods:
         nodes : collection of int, optional
             Indices of the nodes to which free jobs may go, in addition to the nodes that they have. None: all nodes.
         earliest, latest : int, optional
-            The earliest and the latest start of moving jobs in seconds. Every job may also keep its start. None: any start that
-            some optimal schedule may need.
+            The earliest and the latest start of moving jobs in seconds. Every job may also keep its start. None: any
+            start that some optimal schedule may need.
 
         Returns
         -------
@@ -163,9 +164,9 @@ class Neighbourhoods:
         base = JobModel(some, model, made, {})
         stays = schedule.starts != POSTPONED
         stays[list(moving)] = False
-        where = np.zeros(len(flat.capacity), bool)
-        where[range(where.size) if nodes is None else sorted(_set(nodes))] = True
-        units = NeighbourhoodNodes(flat, schedule, base, moving, stays).declare(kept, where)
+        allowed = np.zeros(len(flat.capacity), bool)
+        allowed[range(allowed.size) if nodes is None else sorted(_set(nodes))] = True
+        units = NeighbourhoodNodes(flat, schedule, base, moving, stays).declare(kept, allowed)
         self._set_objective(base, schedule, moving, stays)
         return Neighbourhood(flat, model, moving, made, units)
 
@@ -231,7 +232,7 @@ class Neighbourhoods:
 
 
 def _per_segment(begin: Ints, end: Ints, bounds: Ints, rates: Floats) -> Floats:
-    """Integrate the rates (jobs x kinds) over [begin, end) of each job, and return the sums per segment between the bounds."""
+    """Return the integral of the rates (jobs x kinds) over [begin, end), summed per segment between the bounds."""
     begin, end = np.maximum(begin, bounds[0]), np.minimum(end, bounds[-1])
     runs = begin < end
     begin, end, rates = begin[runs], end[runs], rates[runs]
@@ -257,8 +258,8 @@ def neighbourhood(
 ) -> Encoding:
     """Make the model in which the jobs of ``free`` and ``keep_nodes`` move; the latter keep their nodes.
 
-    All other jobs keep their starts and nodes. In a profit problem, jobs that start at ``horizon_end`` or later and can be
-    postponed leave their nodes free for the moving jobs.
+    All other jobs keep their starts and nodes. In a profit problem, jobs that start at ``horizon_end`` or later and can
+    be postponed leave their nodes free for the moving jobs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The nodes of a neighbourhood: the units of the moving jobs on each node, and the capacity that the other jobs leave."""
+"""The nodes of a neighbourhood: units of the moving jobs, and the capacity that the other jobs leave free."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .schedule_arrays import Bools, Flat, Ints, ScheduleArrays
 
 
 class NeighbourhoodNodes:
-    """The nodes of one neighbourhood: the moving jobs that may use each node, and the capacity that the other jobs leave.
+    """The nodes of one neighbourhood: the moving jobs that may use them, and the capacity that other jobs leave free.
 
     Parameters
     ----------

@@ -30,6 +30,11 @@ class NodeGroup:
         The number of nodes.
     capacity : mapping of str to int
         The amount of each resource on one node; a missing resource is 0. Memory is in MB.
+
+    Examples
+    --------
+    >>> NodeGroup("gpu", count=2, capacity={"cores": 16, "gpus": 2}).nodes
+    ('gpu-1', 'gpu-2')
     """
 
     name: str
@@ -99,7 +104,8 @@ class Platform:
                     )
                 if amount > MOST_CAPACITY:
                     raise ProblemError(
-                        f"node group {group.name!r}: the capacity of {resource} is {amount:,}; at most {MOST_CAPACITY:,} is supported"
+                        f"node group {group.name!r}: the capacity of {resource} is {amount:,}; "
+                        f"at most {MOST_CAPACITY:,} is supported"
                     )
                 found[resource] = None
         names = [n for g in self.groups for n in g.nodes]

@@ -83,7 +83,7 @@ class Schedule:
 
     @classmethod
     def from_json(cls, data: Any) -> Schedule:
-        """Return the schedule of data in the form of ``as_json``; raise ValueError, with the name of the job, if they are malformed.
+        """Return the schedule of data in the form of ``as_json``; raise ValueError, with the job, if malformed.
 
         Examples
         --------
@@ -120,6 +120,12 @@ class Encoding:
     relaxation : bool, default False
         Whether the model leaves out constraints of the problem. Its bounds are valid; ``read`` then returns starts only
         (``Schedule.nodes`` is empty), and a separate step must allocate the nodes.
+
+    Examples
+    --------
+    >>> from schedlab.models import Project, Task
+    >>> Project([Task.single("a", 3), Task.single("b", 2)], []).formulations["modes"]().model
+    Model('project of 2 tasks': 2 intervals, 0 integers, 0 constraints)
     """
 
     model: Model
@@ -150,4 +156,4 @@ class Problem(Protocol):
         """Return the objective of a schedule, from the data alone; a tuple for objectives in lexicographic order."""
 
     def read(self, data: Any) -> Schedule:
-        """Return the schedule of JSON data, in the form of ``Schedule.as_json``; raise ValueError if they are malformed."""
+        """Return the schedule of JSON data in the form of ``Schedule.as_json``; raise ValueError if malformed."""

@@ -1,4 +1,4 @@
-"""Problems and schedules as flat arrays: the demands of jobs, their starts and nodes, and the free capacity of each node."""
+"""Problems and schedules as flat arrays: demands, starts and nodes of jobs, and the free capacity of nodes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ POSTPONED = -1  # the start of a job that is postponed until profit no longer co
 class ScheduleArrays(NamedTuple):
     """A schedule as arrays.
 
-    In a profit problem a job may be postponed: its start is ``POSTPONED``, and it starts once profit no longer counts, on any
-    free nodes. The array then holds the nodes of its units before it was postponed.
+    In a profit problem a job may be postponed: its start is ``POSTPONED``, and it starts once profit no longer counts,
+    on any free nodes. The array then holds the nodes of its units before it was postponed.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class Flat:
             return at, change
         first = np.flatnonzero(np.diff(at, axis=0, prepend=-1).any(axis=1))
         at = at[first]
-        # one running sum over all nodes: the changes of a node add up to 0, so that the next node starts at its capacity
+        # one running sum over all nodes: the changes of each node add up to 0, the next one starts at its capacity
         left = self.capacity[at[:, 0]] - np.cumsum(np.add.reduceat(change[order], first, axis=0), axis=0)
         if left.min() < 0:
             n, t = at[np.flatnonzero((left < 0).any(axis=1))[0]].tolist()

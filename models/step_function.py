@@ -47,7 +47,8 @@ class StepFunction:
         object.__setattr__(self, "values", tuple(self.values))
         if not self.times or len(self.times) != len(self.values):
             raise ProblemError(
-                f"a step function has {len(self.times)} times and {len(self.values)} values; equal numbers, at least 1, are expected"
+                f"a step function has {len(self.times)} times and {len(self.values)} values; "
+                "equal numbers, at least 1, are expected"
             )
         if not all_whole((*self.times, self.end)):
             for t in (*self.times, self.end):
@@ -98,7 +99,7 @@ class StepFunction:
             begin, k = step_end, k + 1
 
     def lasting(self, end: int) -> StepFunction:
-        """Return the step function extended to ``end`` by repeating its last day, or all of it if it is shorter than a day."""
+        """Return the step function extended to ``end`` by repeating its last day (all of it, if it is shorter)."""
         if end <= self.end:
             return self
         first = max(self.begin, self.end - DAY)

@@ -1,8 +1,8 @@
 """Checks that times, units, capacities and demands are whole numbers, made when a problem or a schedule is created.
 
 Python's ``int`` and NumPy's integers are accepted; the latter become ``int``. All other values are refused: 10.9, NaN,
-infinity, None, True, texts. 10.0 is refused as well, as in instance files: a float may have been rounded before. Only the
-modelling language accepts 4.0 for 4 (``language.quantities.whole``).
+infinity, None, True, texts. 10.0 is refused as well, as in instance files: a float may have been rounded before. Only
+the modelling language accepts 4.0 for 4 (``language.quantities.whole``).
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def whole_records(records: Iterable[R], fields: Fields, where: Callable[[R], str
 
 
 def examined(record: R, fields: Fields, where: Callable[[R], str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the fields of one record with Python's integers, by name, and a message for each value that is not whole."""
+    """Return the fields of one record with Python's integers, and a message for each value that is not whole."""
     if _all_whole((record,), fields):
         return {}, []
     changes: dict[str, Any] = {}
@@ -177,7 +177,7 @@ def whole_amounts(amounts: object, what: str) -> tuple[dict[Any, int], list[str]
 
 
 def whole_array(values: object) -> tuple[NDArray[np.int64], tuple[int, object] | None]:
-    """Return the values as 64-bit integers, and (row, value) of one value that is no whole number or is too large, or None.
+    """Return the values as 64-bit integers, and (row, value) of one value that is not whole or too large, or None.
 
     Examples
     --------

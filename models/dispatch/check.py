@@ -1,4 +1,4 @@
-"""Verification and objectives of dispatching schedules from the data alone, without a formulation, heuristic or solver."""
+"""Verification and objectives of dispatching schedules from the data alone, without formulation or solver."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Four formulations of a dispatching problem: ``units``, ``counts``, ``classes`` and ``pool``.
 
 All use the intervals ``v[j]`` of ``job_intervals``, one per job j. Data: nodes n with capacity ``C[n,r]`` of each
-resource r; job j has ``U[j]`` units, each with a request ``q[j,r]``; at most ``m[j,n]`` <= ``U[j]`` of them fit an empty
-node n. Running jobs are further demands of the cumulatives, with the intervals ``r[e]``.
+resource r; job j has ``U[j]`` units, each with a request ``q[j,r]``; at most ``m[j,n]`` <= ``U[j]`` of them fit an
+empty node n. Running jobs are further demands of the cumulatives, with the intervals ``r[e]``.
 
 ``units`` (exact; [Bridi2018, 4.3 and 6.2])::
 
@@ -49,7 +49,7 @@ Vector = tuple[int, ...]
 
 
 def _most(problem: Dispatch, job: Job) -> dict[Vector, int]:
-    """Return for each capacity vector the number of units of the job that fit an empty node, at most the units of the job."""
+    """Return for each capacity vector the number of the job's units that fit an empty node."""
     platform = problem.platform
     request = [job.request.get(r, 0) for r in platform.resources]
     return {vector: min(job.units, platform.units_on(vector, request)) for vector in platform.classes}
@@ -171,8 +171,8 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
 def classes(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
     """Make the relaxation with an integer number of units per job and class of equal nodes.
 
-    Its bound is valid: the units of a class never exceed the sum of the capacities of its nodes, and of units that need more
-    than 1/k of a node's amount of one resource, at most k - 1 run on a node at the same time.
+    Its bound is valid: the units of a class never exceed the sum of the capacities of its nodes, and of units that need
+    more than 1/k of a node's amount of one resource, at most k - 1 run on a node at the same time.
     """
     b = job_model(problem, "classes", set_objective, before)
     platform = problem.platform

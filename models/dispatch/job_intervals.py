@@ -3,8 +3,8 @@
 Data: ``now``; for each job j its duration ``d[j]``, submit time ``q[j]``, start windows ``W[j]`` up to the horizon, and
 expected waiting time ``ewt[j]``; for each end e > now of a running job, that end.
 
-Variables: an interval ``v[j]`` of size ``d[j]`` per job with ``v[j].start in W[j]``; ``w[j] = v[j].start - q[j]`` stands for
-its waiting time. A fixed interval ``r[e] = [now, e)`` per end e: running jobs with the same end share it.
+Variables: an interval ``v[j]`` of size ``d[j]`` per job with ``v[j].start in W[j]``; ``w[j] = v[j].start - q[j]``
+stands for its waiting time. A fixed interval ``r[e] = [now, e)`` per end e: running jobs with the same end share it.
 
 Objectives (minimized)::
 
@@ -66,8 +66,8 @@ class JobModel:
     jobs : tuple of Interval
         The interval of each job, in the order of ``problem.jobs``.
     running_ends : mapping of int to Interval
-        For each end time of running jobs after ``now``, one interval from ``now`` to that end. Jobs with the same end share
-        it. Running jobs whose end is over occupy nothing.
+        For each end time of running jobs after ``now``, one interval from ``now`` to that end. Jobs with the same end
+        share it. Running jobs whose end is over occupy nothing.
     """
 
     problem: Dispatch
@@ -98,7 +98,7 @@ class JobModel:
         return a
 
     def running(self, places: Mapping[str, str]) -> dict[str, list[tuple[int, Job, int]]]:
-        """Return the running jobs of each place as (end, job, number of units there); ``places`` maps each node to its place."""
+        """Return the running jobs of each place as (end, job, units there); ``places`` maps nodes to places."""
         found: dict[str, list[tuple[int, Job, int]]] = {place: [] for place in places.values()}
         for r in self.problem.running:
             if r.end > self.problem.now:
@@ -117,7 +117,7 @@ class JobModel:
         """Add a cumulative of the demands to the model, unless all of them fit at once."""
         if sum(row.most for row in rows) <= capacity:
             return
-        # made directly: a large problem has tens of thousands of demands, and the checks of sl.cumulative would take most time
+        # made directly: with tens of thousands of demands, the checks of sl.cumulative would take most of the time
         demands = tuple(amount if times is None else Linear({times: amount}) for _, amount, times in rows)
         self.model.add(Cumulative(tuple(row.interval for row in rows), demands, ((0, capacity),)), name)
 
@@ -147,8 +147,8 @@ def job_model(
     set_objective : callable, optional
         A function that sets the objective. None: the objective of the problem.
     before : int, optional
-        A time in seconds. Jobs that may start at any time after their release (``startable_later``) become optional, and
-        start before this time if they are present.
+        A time in seconds. Jobs that may start at any time after their release (``startable_later``) become optional,
+        and start before this time if they are present.
 
     Returns
     -------

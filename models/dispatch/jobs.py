@@ -27,8 +27,8 @@ class Queue:
     ewt : int
         The expected waiting time in seconds, > 0.
     daily : tuple of (int, int), optional
-        Windows (lo, hi) of the day in which its jobs may start, in seconds since midnight, both ends included. A window may
-        run past midnight: (64800, 115200) is 18:00 to 08:00. Empty: at any time.
+        Windows (lo, hi) of the day in which its jobs may start, in seconds since midnight, both ends included. A window
+        may run past midnight: (64800, 115200) is 18:00 to 08:00. Empty: at any time.
 
     Raises
     ------
@@ -133,6 +133,12 @@ class Running:
         The number of its units on each node.
     end : int
         Its expected end in seconds.
+
+    Examples
+    --------
+    >>> job = Job("j0", submit=0, walltime=60, units=2, request={"cores": 8}, queue="debug")
+    >>> Running(job, start=10, nodes={"n-1": 2}, end=70).end
+    70
     """
 
     job: Job

@@ -38,10 +38,7 @@ class Dispatch:
     queues : iterable of Queue
         The queues of the jobs.
     objective : str, default "weighted-wait"
-        The objective to minimize, kept as ``aim``. With start s, submit time q, duration d of a job and the expected waiting
-        time ewt of its queue: ``makespan`` (the last end), ``waiting`` (sum of s - q), ``weighted-wait`` (sum of
-        (s - q) / ewt), ``weighted-tardiness`` (sum of max(0, s - q - ewt) / ewt), ``late-jobs`` (number of jobs with
-        s - q > ewt), ``queue-priority-wait`` (sum of max(ewt) / ewt * (s - q)) or ``slowdown`` (sum of (s - q + d) / d).
+        The objective to minimize, one of those in the notes; kept as ``aim``.
     now : int, default 0
         The time in seconds before which no job starts.
     running : iterable of Running, optional
@@ -52,8 +49,20 @@ class Dispatch:
     Raises
     ------
     ProblemError
-        If the data contradict each other. The message names the job, queue or node; for a job that fits no nodes also the
-        resource that it exceeds.
+        If the data contradict each other. The message names the job, queue or node; for a job that fits no nodes also
+        the resource that it exceeds.
+
+    Notes
+    -----
+    With start s, submit time q and duration d of a job, and the expected waiting time ewt of its queue, the objectives are::
+
+        makespan              the end of the last job
+        waiting               sum of s - q
+        weighted-wait         sum of (s - q) / ewt
+        weighted-tardiness    sum of max(0, s - q - ewt) / ewt
+        late-jobs             number of jobs with s - q > ewt
+        queue-priority-wait   sum of (s - q) / ewt, multiplied by the greatest ewt
+        slowdown              sum of (s - q + d) / d
 
     References
     ----------
@@ -127,8 +136,8 @@ class Dispatch:
     def horizon_from(self, moment: int) -> int:
         """Return a time by which all jobs can have started, if only their own limits delay them before ``moment``.
 
-        From the last release, the end of the last window and the last end of a running job on, the jobs can run one after
-        another; a calendar delays each of them by at most a day. A later ``moment`` delays all of this.
+        From the last release, the end of the last window and the last end of a running job on, the jobs can run one
+        after another; a calendar delays each of them by at most a day. A later ``moment`` delays all of this.
         """
         last = [hi for j in self.jobs for _, hi in j.windows]
         begin = max([self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running), *last])
@@ -136,7 +145,7 @@ class Dispatch:
         return begin + sum(self.duration(j) for j in self.jobs) + held + moment - self.now
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
-        """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; empty if there is none."""
+        """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""
         horizon = self.horizon if horizon is None else horizon
         last = horizon if job.deadline is None else min(horizon, job.deadline - self.duration(job))
         found = [(self.earliest(job), last)]
@@ -168,6 +177,11 @@ class Dispatch:
             The time in seconds.
         first : int, optional
             Keep only this number of jobs, the first ones by submit time.
+
+        Returns
+        -------
+        Dispatch
+            The problem.
         """
         waiting = sorted((j for j in self.jobs if j.submit <= t), key=lambda j: j.submit)
         return self.replace(jobs=waiting[:first], now=t)

@@ -17,7 +17,7 @@ RUNNING = Fields(one=("start", "end"), amounts=("nodes",))
 
 
 def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tuple[dict[str, Any], list[str]]:
-    """Return ``jobs``, ``running`` and ``now`` by name with Python's integers, and a message for each value that is not whole."""
+    """Return ``jobs``, ``running`` and ``now`` with Python's integers, and messages for values that are not whole."""
     made, faults = whole_records(jobs, JOB, lambda j: f"job {j.id!r}")
     if not is_whole(now):
         return {}, [f"now {wrong(now)}", *faults]

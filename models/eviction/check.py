@@ -19,8 +19,8 @@ def verify(problem: Eviction, schedule: Schedule) -> list[Violation]:
     """Return all violations of the plan, each with the job concerned; an empty list for a feasible plan.
 
     Every job must have one strategy, and a checkpoint only of a kind that it can take. Enough nodes must be freed. The
-    checkpoints must end by the deadline: one after another, or with a shared bandwidth in parallel, where none starts before
-    its earliest time and the file system's bandwidth is never exceeded.
+    checkpoints must end by the deadline: one after another, or with a shared bandwidth in parallel, where none starts
+    before its earliest time and the file system's bandwidth is never exceeded.
     """
     if not isinstance(schedule, EvictionPlan):
         return [Violation("plan", 1, f"an eviction problem needs an EvictionPlan, not a {type(schedule).__name__}")]
@@ -71,7 +71,10 @@ def _in_parallel(problem: Eviction, plan: EvictionPlan) -> Iterator[Violation]:
         size = problem.writing_steps[job][strategy] * problem.step_s
         earliest = problem.checkpoint_steps[job][strategy] * problem.step_s - size
         if start < earliest:
-            text = f"job {job!r} writes its checkpoint from {start} s on, {earliest - start} s before the earliest time, {earliest} s"
+            early = earliest - start
+            text = (
+                f"job {job!r} writes its checkpoint from {start} s on, {early} s before the earliest time, {earliest} s"
+            )
             yield Violation(job, earliest - start, text)
         bandwidth = float(problem.by_id[job].mb_s or 0)
         if size:

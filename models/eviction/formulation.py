@@ -11,7 +11,7 @@ earliest and writes for ``w[j,c]`` steps. Checkpoints with ``t[j,c] > D`` are le
     sum_j n[j] * (x[j,kill] + sum_c x[j,c]) >= N
     T = sum_j,c t[j,c] * x[j,c] <= D
 
-``shared``: checkpoints are written in parallel, within the bandwidth ``B`` of the file system; job j needs ``b[j]`` of it::
+``shared``: checkpoints are written in parallel within the bandwidth ``B`` of the file system; job j needs ``b[j]``::
 
     v[j,c]      optional interval of size w[j,c] with start in [t[j,c] - w[j,c], D - w[j,c]]; x[j,c] is its presence
     cumulative(v[j,c], demand b[j]) <= B
@@ -88,9 +88,10 @@ class StrategyVariables:
         ]
 
     def read(self, assignment: Assignment) -> EvictionPlan:
-        """Return the plan of an assignment, without superfluous evictions: a job is kept if enough nodes are free without it.
+        """Return the plan of an assignment, without superfluous evictions.
 
-        Application-level checkpoints are never dropped: the last objective asks for as many as possible.
+        A job is kept if enough nodes are free without it. Only application-level checkpoints are never dropped: the last
+        objective asks for as many as possible.
         """
         strategy = dict.fromkeys(self.choices, "keep")
         start = {}

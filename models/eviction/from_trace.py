@@ -1,4 +1,4 @@
-"""The jobs that run at one time of a log; logs have no data on checkpoints, which are drawn at random [Maurya2020, IV.B]."""
+"""The jobs that run at one time of a log, with checkpoints that are drawn at random [Maurya2020, IV.B]."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class Checkpointing:
     seed: int = 1
 
     def draw(self, random: Random) -> tuple[int, float]:
-        """Return the memory of a job in MB per node, and the share of it that an application-level checkpoint writes."""
+        """Draw the memory of a job in MB per node, and the share that an application-level checkpoint writes."""
         memory = int(self.memory * _between(self.memory_share, random))
         return memory, round(_between(self.application_share, random), 3)
 
     def around(self, start: int, now: int) -> tuple[int | None, int]:
-        """Return the times of the last checkpoint of a job (None before the first one) and of the next one, at time ``now``.
+        """Return the times of the last checkpoint before ``now`` (None if there is none) and of the next one.
 
         A checkpoint at ``now`` itself counts as the last one.
 
@@ -93,15 +93,15 @@ def _between(limits: tuple[float, float], random: Random) -> float:
     return low + (high - low) * random.random()
 
 
-def running_jobs(log: Log, at: int, how: Checkpointing) -> Iterator[JobRow]:
-    """Yield the fields of the jobs that run at a time: recorded start <= ``at`` < end; raise ProblemError if there is none."""
+def running_jobs(log: Log, at: int, checkpointing: Checkpointing) -> Iterator[JobRow]:
+    """Yield the fields of the jobs with recorded start <= ``at`` < end; raise ProblemError if there is none."""
     start = log.recorded_start
     rows = ((start >= 0) & (start <= at) & (at < start + log.runtime)).nonzero()[0].tolist()
     if not rows:
         known = start[start >= 0]
         span = f"its starts are from {known.min()} s to {known.max()} s" if known.size else "it has no recorded starts"
         raise ProblemError(f"{log.name}: no job runs at {at} s; {span}")
-    random = Random(how.seed)
+    random = Random(checkpointing.seed)
     for k in rows:
         begin = int(start[k])
-        yield (log.ids[k], int(log.units[k]), begin, *how.around(begin, at), *how.draw(random))
+        yield (log.ids[k], int(log.units[k]), begin, *checkpointing.around(begin, at), *checkpointing.draw(random))

@@ -1,4 +1,4 @@
-"""The running jobs of an eviction problem: their physical data, and their losses and checkpoint times [Maurya2020, eq. 1]."""
+"""The running jobs of an eviction problem: physical data, losses and checkpoint times [Maurya2020, equation 1]."""
 
 from __future__ import annotations
 
@@ -54,6 +54,11 @@ class BatchJob:
         file_system_mb_s, node_mb_s : float
             The bandwidth of the file system and that of one node, in MB/s.
 
+        Returns
+        -------
+        EvictionCandidate
+            The job, as ``Eviction`` uses it.
+
         Examples
         --------
         >>> BatchJob("a", 4, start=0, last_checkpoint=600, next_checkpoint=1800, memory=7000, application_share=0.5
@@ -96,7 +101,8 @@ class EvictionCandidate:
     wait_s : float, default 0
         The part of ``application_s`` that passes before the application starts to write.
     mb_s : float, optional
-        The bandwidth of the file system that its nodes use while they write, in MB/s; only needed with ``shared_bandwidth``.
+        The bandwidth of the file system that its nodes use while they write, in MB/s; only needed with
+        ``shared_bandwidth``.
     """
 
     id: str
@@ -121,6 +127,11 @@ def checkpoint_seconds(nodes: int, mb: Seconds, file_system_mb_s: float, node_mb
         The MB that each node writes.
     file_system_mb_s, node_mb_s : float
         The bandwidth of the file system and that of one node, in MB/s.
+
+    Returns
+    -------
+    Fraction
+        Seconds.
 
     Examples
     --------

@@ -20,7 +20,8 @@ class EvictionPlan(Schedule):
     Parameters
     ----------
     strategy : mapping of str to str
-        For each job ``"keep"``, ``"kill"``, ``"app"`` (application-level checkpoint) or ``"sys"`` (system-level checkpoint).
+        For each job ``"keep"``, ``"kill"``, ``"app"`` (application-level checkpoint) or ``"sys"`` (system-level
+        checkpoint).
     start : mapping of str to int, optional
         The time in seconds from now at which the checkpoint of a job starts to write; only with ``shared_bandwidth``.
 
@@ -50,7 +51,7 @@ class EvictionPlan(Schedule):
 
     @classmethod
     def from_json(cls, data: Any) -> EvictionPlan:
-        """Return the plan of data in the form of ``as_json``; raise ValueError, with the name of the job, if they are malformed."""
+        """Return the plan of data in the form of ``as_json``; raise ValueError, with the job, if they are malformed."""
         if not isinstance(data, Mapping):
             raise ValueError(f"a plan must be an object {{job: strategy}}, not {type(data).__name__}")
         strategy: dict[str, str] = {}

@@ -1,8 +1,8 @@
 """The eviction problem: which running jobs to kill or checkpoint so that nodes are free in time [Maurya2020].
 
-An on-demand job needs ``nodes_needed`` nodes within ``deadline_s``. For each running batch job, the number of its nodes,
-its loss if it is killed, and the duration of its checkpoints are known: a system-level checkpoint starts at once and
-writes all memory in use; an application-level one starts at a later time and writes less.
+An on-demand job needs ``nodes_needed`` nodes within ``deadline_s``. For each running batch job, the number of its
+nodes, its loss if it is killed, and the duration of its checkpoints are known: a system-level checkpoint starts at once
+and writes all memory in use; an application-level one starts at a later time and writes less.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # who
 class Eviction:
     """Free ``nodes_needed`` nodes within ``deadline_s`` with the least loss, and then with the least checkpoint time.
 
-    The checkpoints are written one after another, and their times, waiting included, add up. With ``shared_bandwidth`` they
-    are written in parallel within the bandwidth of the file system, and the checkpoint time is the end of the last one. Times
-    are rounded up to whole steps, the deadline is rounded down. Of equally good plans, one with the most application-level
-    checkpoints is wanted. The objective is (loss in node-seconds, checkpoint time in seconds).
+    The checkpoints are written one after another, and their times, waiting included, add up. With ``shared_bandwidth``
+    they are written in parallel within the bandwidth of the file system, and the checkpoint time is the end of the last
+    one. Times are rounded up to whole steps, the deadline is rounded down. Of equally good plans, one with the most
+    application-level checkpoints is wanted. The objective is (loss in node-seconds, checkpoint time in seconds).
 
     Parameters
     ----------
@@ -147,6 +147,11 @@ class Eviction:
         checkpointing : Checkpointing, optional
             The random model of checkpoints. None: the default values of ``Checkpointing``.
 
+        Returns
+        -------
+        Eviction
+            The problem.
+
         Raises
         ------
         ProblemError
@@ -156,9 +161,10 @@ class Eviction:
             if cls.read_log is None:
                 raise ProblemError(f"{trace}: import schedlab.instances to read logs by their path, or pass a Workload")
             trace = cls.read_log(trace)
-        how = checkpointing or Checkpointing()
-        jobs = [BatchJob(*row) for row in running_jobs(trace, at, how)]
-        return cls(jobs, nodes_needed, deadline_s, step_s, at, how.file_system_mb_s, how.node_mb_s, shared_bandwidth)
+        settings = checkpointing or Checkpointing()
+        jobs = [BatchJob(*row) for row in running_jobs(trace, at, settings)]
+        bandwidths = settings.file_system_mb_s, settings.node_mb_s
+        return cls(jobs, nodes_needed, deadline_s, step_s, at, *bandwidths, shared_bandwidth)
 
     @cached_property
     def steps(self) -> int:
@@ -240,7 +246,7 @@ def _settings_faults(p: Eviction) -> Iterator[str]:
     physical = [j for j in p.jobs if isinstance(j, BatchJob)]
     for name, bandwidth in (("file_system_mb_s", p.file_system_mb_s), ("node_mb_s", p.node_mb_s)):
         if bandwidth is None and physical:
-            yield f"{name} is missing: job {physical[0].id!r} is a BatchJob, whose checkpoints need this bandwidth in MB/s"
+            yield f"{name} is missing: the checkpoints of job {physical[0].id!r} need this bandwidth in MB/s"
         elif bandwidth is not None and not (is_number(bandwidth) and bandwidth > 0):
             yield f"{name} is {shown(bandwidth)}; more than 0 MB/s is expected"
 

@@ -24,7 +24,7 @@ from .quantities import Number
 
 
 class Bounds:
-    """Lower and upper bounds of expressions. Each atom is computed once; all bounds are finite, as all variables are bounded.
+    """Finite lower and upper bounds of expressions; each atom is computed once.
 
     Examples
     --------

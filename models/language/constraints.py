@@ -16,7 +16,7 @@ PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_e
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alternative:
-    """If ``interval`` is present, exactly ``count`` options are present, with its start and end; if it is absent, none is.
+    """If ``interval`` is present, exactly ``count`` options are present and have its start and end; else all are absent.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class Cumulative:
     demands : tuple of int or Linear
         The demand of each interval, >= 0: an integer or an integral linear expression.
     steps : tuple of (int, int)
-        Pairs (time in seconds, capacity) with increasing times. Each capacity holds from its time on; the first one also
-        holds before its time.
+        Pairs (time in seconds, capacity) with increasing times. Each capacity holds from its time on; the first one
+        also holds before its time.
     """
 
     intervals: tuple[Interval, ...]
@@ -166,7 +166,8 @@ def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> t
 def alternative(interval: Interval, options: Iterable[Interval], count: int = 1) -> Alternative:
     """Require that exactly ``count`` options are present, with the start and end of ``interval``; none if it is absent.
 
-    If the count is greater than the number of options, the model has no solution with the interval present; this is no error.
+    If the count is greater than the number of options, the model has no solution with the interval present; this is no
+    error.
 
     Parameters
     ----------
@@ -218,8 +219,8 @@ def cumulative(
     demands : sequence of int or Expression
         The demand of each interval, >= 0: a whole number, an integer variable or an integral linear expression.
     capacity : int or sequence of (int, int)
-        The capacity, >= 0; or steps [(time in seconds, capacity), ...] with increasing times. Each capacity holds from its
-        time on; the first one also holds before its time.
+        The capacity, >= 0; or steps [(time in seconds, capacity), ...] with increasing times. Each capacity holds from
+        its time on; the first one also holds before its time.
 
     Returns
     -------

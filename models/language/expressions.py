@@ -85,8 +85,8 @@ class Interval:
     size : (int, int)
         The least and the greatest size in seconds, kept as ``size_lo`` and ``size_hi``.
     windows : tuple of (int, int), or None
-        Disjoint windows (lo, hi) in increasing order, both ends included, in which the start may lie. None: 0 to the horizon
-        of the model.
+        Disjoint windows (lo, hi) in increasing order, both ends included, in which the start may lie. None: 0 to the
+        horizon of the model.
     optional : bool
         Whether the interval may be absent.
     """
@@ -266,7 +266,8 @@ def atoms_below(expressions: Iterable[Linear], seen: set[Atom] | None = None) ->
     expressions : iterable of Linear
         The expressions to search.
     seen : set of Atom, optional
-        Atoms that are not yielded, and neither are the atoms below them. The atoms that are yielded are added to the set.
+        Atoms that are not yielded, and neither are the atoms below them. The atoms that are yielded are added to the
+        set.
 
     Yields
     ------

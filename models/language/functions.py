@@ -1,4 +1,4 @@
-"""Functions of expressions: sums, maxima and minima, truth values, overlaps, array look-ups, piecewise-linear functions."""
+"""Functions of expressions: sum, maximum, minimum, truth value, overlap, array look-up, piecewise-linear function."""
 
 from __future__ import annotations
 
@@ -186,7 +186,8 @@ def holds(comparison: Comparison) -> Linear:
         raise ModelError(f"holds() takes a comparison such as a.start >= 5, not {comparison!r}")
     if not comparison.integral or not all(isinstance(b, int) or math.isinf(b) for b in (comparison.lo, comparison.hi)):
         raise ModelError(
-            f"holds({comparison}): only a comparison between whole numbers has a truth value; the coefficients and bounds must be integers"
+            f"holds({comparison}): only a comparison between whole numbers has a truth value; "
+            "the coefficients and bounds must be integers"
         )
     if not comparison.expr.terms:
         return Linear({}, int(comparison.lo <= 0 <= comparison.hi))

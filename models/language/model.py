@@ -54,8 +54,8 @@ class Model:
     name : str
         The name that messages use.
     horizon : int, optional
-        The latest start in seconds of intervals that are declared without ``start``. None: the greatest earliest start plus
-        the sum of the greatest sizes of all intervals.
+        The latest start in seconds of intervals that are declared without ``start``. None: the greatest earliest start
+        plus the sum of the greatest sizes of all intervals.
 
     Examples
     --------
@@ -102,8 +102,8 @@ class Model:
         size : int or (int, int)
             The size in seconds, or (lo, hi) for a variable size.
         start : int, (int, int), sequence of (int, int), or None
-            A fixed start in seconds; a window (lo, hi) of the start, both ends included; a list of windows (a calendar); or None
-            for 0 to the horizon.
+            A fixed start in seconds; a window (lo, hi) of the start, both ends included; a list of windows (a
+            calendar); or None for 0 to the horizon.
         optional : bool, default False
             Whether the interval may be absent.
 
@@ -187,11 +187,11 @@ class Model:
         self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
 
     def minimize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
-        """Set the objective to minimize: an expression, or a list of them for lexicographic order. It replaces the old one."""
+        """Set the objective to minimize: an expression, or a list of expressions in lexicographic order."""
         self._set_objectives("minimize", objective)
 
     def maximize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
-        """Set the objective to maximize: an expression, or a list of them for lexicographic order. It replaces the old one."""
+        """Set the objective to maximize: an expression, or a list of expressions in lexicographic order."""
         self._set_objectives("maximize", objective)
 
     def _set_objectives(self, sense: Sense, objective: Expression | Number | Sequence[Expression | Number]) -> None:
@@ -228,7 +228,7 @@ class Model:
         return Evaluator(assignment).value(expression)
 
     def _own(self, assignment: Assignment) -> None:
-        """Raise ModelError for an assignment of another model; the stages of a lexicographic solve share the model's variables."""
+        """Raise ModelError for an assignment of another model; stages of a lexicographic solve share the variables."""
         if assignment.model.intervals is not self.intervals:
             raise ModelError(f"model {self.name!r}: the assignment belongs to model {assignment.model.name!r}")
 
@@ -242,17 +242,17 @@ class Model:
 class Assignment:
     """Values for all variables of a model; they need not satisfy its constraints.
 
-    The values are stored as lists: ``start``, ``end`` (seconds, 0 if absent) and ``present`` have an entry per interval in
-    the order of ``model.intervals``, ``integer`` has an entry per variable in the order of ``model.integers``.
+    The values are stored as lists: ``start``, ``end`` (seconds, 0 if absent) and ``present`` have an entry per interval
+    in the order of ``model.intervals``, ``integer`` has an entry per variable in the order of ``model.integers``.
 
     Parameters
     ----------
     model : Model
         The model.
     values : mapping, optional
-        The value of each variable. An interval has a start (fixed size only), a pair (start, end), an IntervalValue, or None
-        if it is absent; an integer variable has an int. Optional intervals that are missing are absent. None: all intervals
-        are absent and all integers are 0.
+        The value of each variable. An interval has a start (fixed size only), a pair (start, end), an IntervalValue, or
+        None if it is absent; an integer variable has an int. Optional intervals that are missing are absent. None: all
+        intervals are absent and all integers are 0.
 
     Raises
     ------

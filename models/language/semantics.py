@@ -1,4 +1,4 @@
-"""The meaning of expressions and constraints in plain Python: evaluation of expressions, and the check of an assignment.
+"""The meaning of expressions and constraints in plain Python: evaluation and the check of an assignment.
 
 This code uses no solver and no lowering, so that the result of every solver can be checked with it. Integers are exact.
 If a constraint contains real numbers, a difference of 1e-6 (relative to the size of the numbers) is allowed.

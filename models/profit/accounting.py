@@ -173,7 +173,7 @@ def _sum_up(problem: Profit, ran: Operation, begin: int, end: int) -> Account:
     price = np.array([s.energy_price for s in ran.segments], float)
     work, cooling = ran.watts * length / JOULES, ran.cooling * length / JOULES
     hours = float(ran.core_seconds.sum()) / 3600
-    there = problem.platform.total("cores") * max(1, end - begin) / 3600
+    available = problem.platform.total("cores") * max(1, end - begin) / 3600
     return Account(
         begin=begin,
         end=end,
@@ -183,5 +183,5 @@ def _sum_up(problem: Profit, ran: Operation, begin: int, end: int) -> Account:
         cooling_kwh=float(cooling.sum()),
         work_cost=float(work @ price),
         cooling_cost=float(cooling @ price),
-        utilisation=hours / there,
+        utilisation=hours / available,
     )

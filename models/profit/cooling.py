@@ -26,6 +26,11 @@ def along(points: Sequence[Point], x: float) -> float:
     x : float
         The argument.
 
+    Returns
+    -------
+    float
+        The value at x.
+
     Examples
     --------
     >>> along([(0, 0), (10, 5), (20, 20)], 12)
@@ -40,8 +45,8 @@ def along(points: Sequence[Point], x: float) -> float:
 class Cooling:
     """The power of a cooling plant in watts, as a table over temperatures and IT powers.
 
-    The cooling power is linear between two IT powers and between two temperatures; PUE = 1 + cooling / IT follows from it. It
-    is not defined outside of the table.
+    The cooling power is linear between two IT powers and between two temperatures; PUE = 1 + cooling / IT follows from
+    it. It is not defined outside of the table.
 
     Parameters
     ----------
@@ -57,8 +62,8 @@ class Cooling:
     Raises
     ------
     ProblemError
-        If the table has gaps, the temperatures or IT powers do not increase, the IT powers do not begin at 0, or a cooling
-        power is below 0 (a PUE below 1).
+        If the table has gaps, the temperatures or IT powers do not increase, the IT powers do not begin at 0, or a
+        cooling power is below 0 (a PUE below 1).
 
     Examples
     --------
@@ -146,8 +151,8 @@ class Cooling:
     def slope_change(self, temperature: float, above: float = 0.5) -> float | None:
         """Return the IT power in watts at which the slope of the cooling power increases most.
 
-        This is the power at which chillers start [Bridi2018, 6.8.3]. Of equal increases the first one is returned; if the slope
-        never increases, None.
+        This is the power at which chillers start [Bridi2018, 6.8.3]. Of equal increases the first one is returned; if
+        the slope never increases, None.
 
         Parameters
         ----------
@@ -155,6 +160,11 @@ class Cooling:
             Degrees Celsius.
         above : float, default 0.5
             Increases below this share of the greatest IT power are ignored: there the cooling itself starts.
+
+        Returns
+        -------
+        float or None
+            The IT power in watts.
 
         Raises
         ------
@@ -177,7 +187,7 @@ class Cooling:
         return at
 
     def scaled(self, factor: float) -> Cooling:
-        """Return the plant for a machine ``factor`` times as large: it has the same PUE at ``factor`` times the IT power."""
+        """Return the plant of a machine ``factor`` times as large: the same PUE at ``factor`` times the IT power."""
         if not 0 < factor < float("inf"):
             raise ProblemError(
                 f"cooling {self.name!r}: the factor of scaling is {factor}; a number above 0 is expected"

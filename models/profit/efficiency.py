@@ -1,12 +1,12 @@
-"""The efficiency of the days of a schedule: the PUE of each day and the PUE of its slope-change point [Bridi2018, 6.8.3].
+"""The efficiency of the days of a schedule: the PUE of a day and that of its slope-change point [Bridi2018, 6.8.3].
 
 Where the thesis leaves a choice, the definitions are:
 
 - A day is used if at least 23 hours of it, and of the day before, lie in the period. The utilisation is that of the day
   before: its core-hours over those of the machine.
 - The PUE of a day is the energy of work and cooling over that of work.
-- The slope-change point of a day is the PUE at the slope change of the cooling curve, as the mean over its segments that
-  have one, weighted by their lengths.
+- The slope-change point of a day is the PUE at the slope change of the cooling curve, as the mean over its segments
+  that have one, weighted by their lengths.
 - If the PUE of a day lies above this point, efficiency was given up for profit: the near-optimal schedule maximised the
   utilisation. A PUE equal to the point counts as below it.
 """
@@ -117,7 +117,7 @@ def days(problem: Profit, schedule: Schedule, to_the_end: bool = False) -> Days:
 
 
 def slope_change_pue(problem: Profit, segments: Sequence[Segment]) -> float | None:
-    """Return the mean PUE at the slope change over the time of the segments that have one; None if no segment has one."""
+    """Return the time-weighted mean PUE at the slope change of the segments that have one; None if none has one."""
     weighted = seconds = 0.0
     for s in segments:
         power = problem.cooling.slope_change(s.celsius)

@@ -3,8 +3,8 @@
 Sets: cells i = 1..I, parts [t[i-1], t[i]) of segments; segments s, each a set of cells; classes k of jobs. If there are
 few jobs, each one is a class.
 
-Data: for job j its release ``a[j]``, duration ``d[j]``, cores ``c[j]`` over all units, units ``U[j]``, power ``p[j]`` in
-watts. For class k, as sums over its jobs::
+Data: for job j its release ``a[j]``, duration ``d[j]``, cores ``c[j]`` over all units, units ``U[j]``, power ``p[j]``
+in watts. For class k, as sums over its jobs::
 
     B[k,i] = sum_j c[j] * min(d[j], max(0, t[i] - a[j]))                        work possible by the end of cell i
     A[k,i] = sum_j c[j] * min(d[j], max(0, t[i] - max(t[i-1], a[j])))           work possible inside of cell i
@@ -85,7 +85,7 @@ class Fluid:
 
     @classmethod
     def made(cls, problem: Profit, cells: int = CELLS, variables: int = VARIABLES) -> Fluid:
-        """Return the relaxation with cells cut at segments and at quantiles of the releases, and as many classes as allowed.
+        """Return the relaxation with cells cut at segments and quantiles of releases, and as many classes as allowed.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ def _times(problem: Profit, release: Ints, cells: int) -> Ints:
 
 
 def _classes(problem: Profit, jobs: Ints, most: int) -> Ints:
-    """Return the class of each job: one per job, or, if these are too many, jobs with similar requests and power per core."""
+    """Return the class of each job: one per job or, if these are too many, of similar requests and power per core."""
     if len(jobs) <= most:
         return np.arange(len(jobs))
     kinds: dict[tuple[int, ...], list[int]] = {}
@@ -298,7 +298,7 @@ def _classes(problem: Profit, jobs: Ints, most: int) -> Ints:
 
 
 def _kind(problem: Profit, k: int) -> tuple[int, ...]:
-    """Return, for each resource, the size class of a job's units and its demand relative to that for cores, on a log scale."""
+    """Return for each resource the size class of a job's units, and on a log scale its demand relative to cores."""
     platform, job = problem.platform, problem.jobs[k]
     found = []
     for r, resource in enumerate(platform.resources):
@@ -313,7 +313,7 @@ def _kind(problem: Profit, k: int) -> tuple[int, ...]:
 
 
 def _starts(data: Fluid, done: Ints) -> dict[str, int]:
-    """Return a start for each job: the work of a class goes to its jobs one after another, in the order of their releases."""
+    """Return a start for each job: the work of a class goes to its jobs one after another, in order of release."""
     problem = data.problem
     middle = (data.times[:-1] + data.times[1:]) / 2
     found = {j.id: max(problem.horizon_end, problem.dispatch.earliest(j)) for j in problem.jobs}

@@ -1,4 +1,4 @@
-"""Formulations of the profit problem: those of the dispatching problem, with the profit as objective [Bridi2018, 6.5.3].
+"""Formulations of the profit problem: those of the dispatching problem with another objective [Bridi2018, 6.5.3].
 
 Data: price ``K1`` in euro per core-hour; job j has ``c[j]`` cores over all units and power ``p[j]`` in watts; segment
 s = [b[s], b[s] + L[s]) has the energy price ``K2[s]`` in euro per kWh and the piecewise-linear cooling curve ``f[s]``
@@ -77,13 +77,13 @@ def profit_objective(problem: Profit, fixed: Fixed | None = None) -> SetObjectiv
     """
 
     def maximize(b: JobModel) -> None:
-        here = Fixed(range(len(b.jobs)), 0.0, [0.0] * len(problem.segments)) if fixed is None else fixed
-        moving = np.array(here.moving, np.int64)
+        others = Fixed(range(len(b.jobs)), 0.0, [0.0] * len(problem.segments)) if fixed is None else fixed
+        moving = np.array(others.moving, np.int64)
         watts = problem.watts[moving].tolist()
         per_second = (problem.price * problem.cores[moving] / 3600).tolist()
-        terms: list[sl.Expression | float] = [here.euro]
+        terms: list[sl.Expression | float] = [others.euro]
         weights: list[float] = [1.0]
-        for segment, there in zip(problem.segments, here.watts, strict=True):
+        for segment, other_watts in zip(problem.segments, others.watts, strict=True):
             euro, length = segment.energy_price / JOULES, segment.end - segment.begin
             some = [k for k, v in enumerate(b.jobs) if _reaches(v, segment)]
             ran = [sl.overlap(b.jobs[k], segment.begin, segment.end) for k in some]
@@ -91,10 +91,10 @@ def profit_objective(problem: Profit, fixed: Fixed | None = None) -> SetObjectiv
             weights += [per_second[k] - euro * watts[k] for k in some]
             cost = [(p, euro * length * c) for p, c in points_to(problem, segment)]
             if some:
-                mean = sl.sum([*ran, there], weights=[*(watts[k] / length for k in some), 1.0])
+                mean = sl.sum([*ran, other_watts], weights=[*(watts[k] / length for k in some), 1.0])
                 terms.append(sl.piecewise(mean, cost))
             else:
-                terms.append(along(cost, there))
+                terms.append(along(cost, other_watts))
             weights.append(-1.0)
         b.model.maximize(sl.sum(terms, weights=weights))
 

@@ -72,7 +72,7 @@ class Guide:
 
     @classmethod
     def load(cls, path: str | Path) -> Guide:
-        """Return the guide of a file written by ``bench guide --out``; raise ProblemError if the file is missing or wrong."""
+        """Return the guide of a file written by ``bench guide --out``; raise ProblemError if it is missing or wrong."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as e:
@@ -117,6 +117,11 @@ class Guide:
             The name of the cooling.
         utilisation : float
             The utilisation of the day before: a share of the machine's core-hours, 0 to 1.
+
+        Returns
+        -------
+        str
+            ``"maximise utilisation"`` or ``"optimise cooling"``.
 
         Raises
         ------

@@ -30,8 +30,8 @@ def with_rest(problem: Profit, schedule: Schedule, *, with_nodes: bool = True) -
     schedule : Schedule
         A schedule of some jobs.
     with_nodes : bool, default True
-        Whether the schedule has nodes. If not (the starts of a relaxation), the missing jobs start at ``horizon_end`` or at
-        their release.
+        Whether the schedule has nodes. If not (the starts of a relaxation), the missing jobs start at ``horizon_end``
+        or at their release.
 
     Returns
     -------
@@ -45,14 +45,14 @@ def with_rest(problem: Profit, schedule: Schedule, *, with_nodes: bool = True) -
     if not with_nodes:
         late = {j.id: max(problem.horizon_end, dispatch.earliest(j)) for j in rest}
         return Schedule({**schedule.start, **late}, {})
-    after = _Later(dispatch, schedule, problem.horizon_end)
+    after = _AfterHorizon(dispatch, schedule, problem.horizon_end)
     start, nodes = dict(schedule.start), dict(schedule.nodes)
     for job, at, on in after.place(rest):
         start[job.id], nodes[job.id] = at, on
     return Schedule(start, nodes)
 
 
-class _Later:
+class _AfterHorizon:
     """The platform from the time ``begin`` on, with the jobs of a schedule that still run then."""
 
     def __init__(self, dispatch: Dispatch, schedule: Schedule, begin: int) -> None:

@@ -1,4 +1,4 @@
-"""The profit of a schedule: the price of core-hours, less the energy cost of work and of its cooling [Bridi2018, 6.5]."""
+"""The profit of a schedule: the price of core-hours less the energy cost of work and cooling [Bridi2018, 6.5]."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SHOWN = 10  # faults that a message lists
 class Profit:
     """Start the jobs of a ``Dispatch`` problem so that the profit in euro up to ``horizon_end`` is greatest.
 
-    The profit is ``price`` times the core-hours that run in [``dispatch.now``, ``horizon_end``), less the energy price times
-    the energy of the work and of its cooling in the same period. The IT power is that of the running jobs. The cooling power
-    of a segment follows from its mean IT power and its temperature.
+    The profit is ``price`` times the core-hours that run in [``dispatch.now``, ``horizon_end``), less the energy price
+    times the energy of the work and of its cooling in the same period. The IT power is that of the running jobs. The
+    cooling power of a segment follows from its mean IT power and its temperature.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Profit:
 
     @cached_property
     def horizon(self) -> int:
-        """A time in seconds by which some optimal schedule has started all jobs; jobs may wait until ``horizon_end``."""
+        """A time in seconds by which some optimal schedule has started all jobs; it is not before ``horizon_end``."""
         return self.dispatch.horizon_from(self.horizon_end)
 
     def power(self, job: Job) -> float:
@@ -150,7 +150,7 @@ class Profit:
         return self.segments_to(self.horizon_end)
 
     def segments_to(self, end: int) -> tuple[Segment, ...]:
-        """Return the segments from ``begin`` to a time in seconds; temperatures and prices repeat their last day if they end."""
+        """Return the segments from ``begin`` to a time in seconds; data that end earlier repeat their last day."""
         prices = self.energy_price
         if not isinstance(prices, StepFunction):
             prices = StepFunction.constant(prices, self.begin, max(end, self.begin + 1))
@@ -162,7 +162,7 @@ class Profit:
 
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
-        """The formulations of ``Dispatch`` with the profit as objective (``classes`` and ``pool`` are relaxations), and ``fluid``."""
+        """The formulations of ``Dispatch`` with the profit as objective, and the relaxation ``fluid``."""
         from . import formulations as f
 
         return {name: lambda make=make: make(self) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
@@ -217,7 +217,7 @@ def _faults(p: Profit) -> list[str]:
             found.append(f"job {job.id!r}: its power is {watts} W; a number of at least 0 is expected")
         elif watts > 0 and cores(job) == 0:
             found.append(
-                f"job {job.id!r} takes {watts:g} W but has no cores, and the price is per core-hour; give it cores or no power"
+                f"job {job.id!r} takes {watts:g} W but has no cores; the price is per core-hour: give it cores or no power"
             )
     if p.dispatch.running:
         found.append(f"{len(p.dispatch.running)} jobs are running; a profit problem must begin with an empty machine")
@@ -247,7 +247,8 @@ def _uncovered(p: Profit) -> list[str]:
     if not found:
         low, high = p.cooling.temperatures[0], p.cooling.temperatures[-1]
         found += [
-            f"the temperature is {v:g} degrees at {a} s, but cooling {p.cooling.name!r} is known from {low:g} to {high:g} degrees"
+            f"the temperature is {v:g} degrees at {a} s, but cooling {p.cooling.name!r} is known "
+            f"from {low:g} to {high:g} degrees"
             for a, _, v in p.temperature.pieces(p.begin, p.horizon_end)
             if not low <= v <= high
         ]

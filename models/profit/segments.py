@@ -85,7 +85,7 @@ def _segment(pieces: Sequence[tuple[int, int, float]], price: float, cooling: Co
 
 
 def points_to(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
-    """Return the points at which the slope of a segment's cooling curve changes, up to the greatest power of the jobs."""
+    """Return the points of a segment's cooling curve where its slope changes, up to the greatest power of the jobs."""
     most = problem.most_power
     inside = [p for p in segment.curve if p[0] < most]
     curve = segment.curve

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def verify(project: Project, schedule: Schedule) -> list[Violation]:
-    """Return all violations, each with the tasks, the resource and the time concerned; an empty list for a feasible schedule.
+    """Return all violations, each with the tasks, resource and time concerned; an empty list for a feasible schedule.
 
-    Starts must be whole numbers; if not, nothing else is checked. Every task must start once, at 0 or later, in exactly one of
-    its modes, which may be omitted for a task with one mode. Precedences hold with their delays, renewable resources at every
-    time, and the other resources in total.
+    Starts must be whole numbers; if not, nothing else is checked. Every task must start once, at 0 or later, in exactly
+    one of its modes, which may be omitted for a task with one mode. Precedences hold with their delays, renewable
+    resources at every time, and the other resources in total.
     """
     fractions = [Violation(t, 1, text) for t, text in schedule.not_whole()]
     if fractions:

@@ -1,9 +1,9 @@
 """Sets of tasks of a project of which no two can run at the same time.
 
 Two tasks exclude each other if together they exceed a resource in every pair of their modes, or if one precedes the
-other. A set of tasks that all exclude each other, also because of different resources, may be declared as ``no_overlap``.
-The constraint is redundant, but solvers derive bounds from it that no single ``cumulative`` gives (disjunctive sets:
-Brucker et al., European Journal of Operational Research 107 (1998), section 4).
+other. A set of tasks that all exclude each other, also because of different resources, may be declared as
+``no_overlap``. The constraint is redundant, but solvers derive bounds from it that no single ``cumulative`` gives
+(disjunctive sets: Brucker et al., European Journal of Operational Research 107 (1998), section 4).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _ordered(project: Project) -> Matrix:
 
 
 def _grow(exclusive: Matrix, left: Matrix) -> NDArray[np.intp]:
-    """Return a maximal set that covers many of the pairs in ``left``: it starts from the task with most of these pairs."""
+    """Return a maximal set that covers many pairs of ``left``, starting from the task with most of these pairs."""
     first = int(left.sum(axis=1).argmax())
     found = [first]
     candidates = exclusive[first].copy()

@@ -1,11 +1,11 @@
 """The formulation ``modes`` of a project (exact): intervals for tasks and modes.
 
-Data: task i has modes m with duration ``d[i,m]`` and demand ``q[i,m,r]`` of resource r, which has the capacity ``C[r]``.
-Modes whose demand exceeds a capacity are left out. ``H[i]`` is the earliest start of task i, ``T[i]`` the least time from
-its end to the end of the project (longest paths), and ``Z`` the horizon.
+Data: task i has modes m with duration ``d[i,m]`` and demand ``q[i,m,r]`` of resource r, which has the capacity
+``C[r]``. Modes whose demand exceeds a capacity are left out. ``H[i]`` is the earliest start of task i, ``T[i]`` the
+least time from its end to the end of the project (longest paths), and ``Z`` the horizon.
 
-Variables: an interval ``v[i]`` per task; if it has several modes, an optional interval ``o[i,m]`` of size ``d[i,m]`` with
-start in [H[i], Z - T[i] - d[i,m]] per mode; with one mode, ``o[i,m]`` is ``v[i]`` itself::
+Variables: an interval ``v[i]`` per task; if it has several modes, an optional interval ``o[i,m]`` of size ``d[i,m]``
+with start in [H[i], Z - T[i] - d[i,m]] per mode; with one mode, ``o[i,m]`` is ``v[i]`` itself::
 
     minimize  max_i v[i].end
     alternative(v[i], {o[i,m] for all m})                                  for each task i with several modes
@@ -122,7 +122,7 @@ def _makespan(tasks: Tasks) -> sl.Linear:
 
 
 def _load(tasks: Tasks, resource: Resource, makespan: sl.Linear) -> None:
-    """Add the redundant constraint: the work on a resource fits between the least head and the least tail of its tasks."""
+    """Add the redundant constraint: the work on a resource fits between the least head and tail of its tasks."""
     project = tasks.project
     used = {n: [(o, m) for m, o in options if m.demands.get(resource.name)] for n, options in tasks.of_mode.items()}
     users = [name for name, options in used.items() if options]

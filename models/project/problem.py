@@ -33,14 +33,14 @@ class Project:
     resources : iterable of Resource
         The resources.
     precedences : iterable of (str, str) or (str, str, int)
-        (before, after) or (before, after, delay): ``after`` starts at the end of ``before`` plus the delay or later. The delay
-        is in the time unit of the project and may be negative.
+        (before, after) or (before, after, delay): ``after`` starts at the end of ``before`` plus the delay or later.
+        The delay is in the time unit of the project and may be negative.
 
     Raises
     ------
     ProblemError
-        If the data contradict each other. The message names the tasks of a cycle of precedences, and the resource exceeded by
-        a task that can never run.
+        If the data contradict each other. The message names the tasks of a cycle of precedences, and the resource
+        exceeded by a task that can never run.
 
     References
     ----------
@@ -121,7 +121,7 @@ class Project:
         return sum(t.longest for t in self.tasks) + sum(waits.values())
 
     def start_window(self, task: Task, duration: int) -> tuple[int, int]:
-        """Return the earliest and latest start of the task in a mode of this duration, for a makespan within the horizon."""
+        """Return the earliest and latest start of a task in a mode of this duration, within the horizon."""
         return self.heads[task.name], self.horizon - self.tails[task.name] - duration
 
     @property

@@ -24,6 +24,11 @@ class Resource:
         The amount that is available, >= 0.
     renewable : bool, default True
         Whether the capacity limits the use at every time (True) or the total use over the whole project (False).
+
+    Examples
+    --------
+    >>> Resource("paint", 4, renewable=False).capacity
+    4
     """
 
     name: str
@@ -43,6 +48,11 @@ class Mode:
         The duration, >= 0, in the time unit of the project.
     demands : mapping of str to int
         The amount of each resource that the task needs in this mode.
+
+    Examples
+    --------
+    >>> Mode("fast", duration=2, demands={"hands": 2}).demands["hands"]
+    2
     """
 
     name: str

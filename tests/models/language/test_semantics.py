@@ -1,4 +1,4 @@
-"""The independent check of each construct on cases made by hand; and resource use compared with a count of every second."""
+"""The independent check of each construct on cases made by hand; resource use compared with a count of every second."""
 
 from fractions import Fraction
 

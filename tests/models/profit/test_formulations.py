@@ -50,7 +50,7 @@ def test_three_solvers_prove_the_same_optimum_above_every_rule() -> None:
 
 
 def test_highs_keeps_the_optimum_where_euro_per_second_are_small() -> None:
-    """Before costs were scaled, HiGHS 1.14 lost 1 % of this optimum with this seed and a tight integrality tolerance."""
+    """Before costs were scaled, HiGHS 1.14 lost 1 % of this optimum at a tight integrality tolerance."""
     r = solved(stand_in(12), "highs:counts@pairwise", threads=1, seed=1)
     assert r.status == "optimal"
     assert r.objective == pytest.approx(20.612868431757, rel=1e-6)

@@ -59,7 +59,7 @@ WET = Cooling("wet", (0, 40), (0, 400, 700, 1200), ((0, 10, 70, 320), (0, 10, 70
 
 
 def centre(busy, temperature=None, table=WET, until=None):
-    """Make a machine of 10 nodes of 100 W, ``busy[d]`` of which are busy during the whole of day d; and its only schedule."""
+    """Make a machine of 10 nodes of 100 W, ``busy[d]`` of them busy on the whole day d; and its schedule."""
     jobs = [
         sl.Job(f"{day}.{n}", submit=day * DAY, walltime=DAY, units=1, request={"cores": 10}, queue="q", power=100.0)
         for day, count in enumerate(busy)
