@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..models import Dispatch, Job, Profit, Schedule
-from ..models.dispatch.formulations import startable_later
+from ..models.dispatch.job_intervals import startable_later
 from .kernels.earnings import ledger
 from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, POSTPONED, Costs, Jobs
 from .kernels.profile import NEVER, Floats, Ints, Machine

@@ -1,4 +1,4 @@
-"""The modelling language, the problems declared in it, and the checker."""
+"""The modelling language, the problems declared in it, and the checker of their schedules."""
 
 from .dispatch.jobs import Job, Queue, Running
 from .dispatch.problem import Dispatch

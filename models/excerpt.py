@@ -1,4 +1,4 @@
-"""Texts of data in messages for people: control characters are visible, and what is long is cut."""
+"""Values of the user in messages: control characters are shown as escapes, and long texts are shortened."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import re
 
 MOST = 200  # characters of one value in an error message
 LONGEST = 1000  # characters of one line of an error message
-SPACES = "\u00a0\u202f\u2009\u3000"  # wide, narrow and fixed spaces: not printable for Python, harmless for a terminal
+SPACES = "\u00a0\u202f\u2009\u3000"  # spaces that Python does not regard as printable; harmless in a terminal
 
 
 def visible(text: str, kept: str = "") -> str:
-    """A text without control characters: each is written as Python would write it.
+    r"""Return the text with each control character replaced by its Python escape.
 
-    Terminals obey escape sequences, carriage returns and marks of the writing direction, so that a name in a file could
-    change colours, hide other text or write into another line.
+    Terminals obey escape sequences, carriage returns and marks of the writing direction. A name in a file could use
+    them to change colours, hide other text or write into another line.
 
     Parameters
     ----------
     text
-        Any text, of a file for instance.
+        Any text, for instance from a file.
     kept
-        Control characters that stay, such as line ends.
+        Control characters that are not replaced, such as line ends.
 
     Returns
     -------
     str
-        The same text if all of it is printable.
+        The same text if all its characters are printable.
 
     Examples
     --------
-    >>> print(visible("a\\x1b[31mb\\rc\\u202ed"))
-    a\\x1b[31mb\\rc\\u202ed
-    >>> visible("two\\nlines", kept="\\n")
-    'two\\nlines'
+    >>> print(visible("a\x1b[31mb\rc\u202ed"))
+    a\x1b[31mb\rc\u202ed
+    >>> visible("two\nlines", kept="\n")
+    'two\nlines'
     """
     if text.isprintable():
         return text
@@ -40,12 +40,12 @@ def visible(text: str, kept: str = "") -> str:
 
 
 def excerpt(value: object) -> str:
-    """A value for an error message: in one line, as ``repr`` writes it, at most 200 characters of it.
+    r"""Return a value for an error message: on one line, as ``repr`` writes it, and at most 200 characters of it.
 
     Examples
     --------
-    >>> print(excerpt("red\\x1b[31m"), excerpt(3.5))
-    'red\\x1b[31m' 3.5
+    >>> print(excerpt("red\x1b[31m"), excerpt(3.5))
+    'red\x1b[31m' 3.5
     >>> excerpt("x" * 5000)[-28:]
     "xxxxxxxx' ... (5,000 in all)"
     """
@@ -61,7 +61,7 @@ def excerpt(value: object) -> str:
 
 
 def shortened(message: str) -> str:
-    """An error message without control characters, whose long words and lines are cut; its line ends stay.
+    """Return an error message without control characters, with long words and lines shortened; line ends are kept.
 
     Examples
     --------
@@ -78,5 +78,5 @@ def _cut_word(found: re.Match[str]) -> str:
 
 
 def _cut_line(line: str) -> str:
-    """The beginning and the end of a long line: what was expected often stands at the end."""
+    """Return the beginning and the end of a long line: the expected value is often named at the end."""
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 300]} ... {line[-250:]}"

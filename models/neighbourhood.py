@@ -1,29 +1,39 @@
-"""The neighbourhood of a schedule in the language: some jobs may move, everything else stays where it is.
+"""The model of a neighbourhood of a schedule: some jobs may move, all other jobs stay where they are.
 
-What stays is the stepwise capacity that it leaves on each node; the objective is that of the whole problem, with what stays
-as constants. The jobs that move are declared as in the formulation ``counts``: an interval per job and, unless it keeps its
-nodes, a number of units per node. Of a profit problem, a job that is left out of the model starts when nothing counts.
+Data: the schedule; the moving jobs M with durations ``d[j]``, units ``U[j]``, requests ``q[j,r]``; the jobs of K, a
+part of M, keep their nodes and have ``h[j,n]`` units on node n. ``F[n,r](t)`` is the capacity of resource r on node n
+that the other jobs and the running jobs leave free at time t, a step function.
 
-``Neighbourhoods`` makes models for schedules in flat arrays, a few jobs of tens of thousands in milliseconds;
-``neighbourhood`` makes one for a ``Schedule``.
+Variables: an interval ``v[j]`` of size ``d[j]`` for each moving job j, within its start windows; for j not in K an
+integer ``u[j,n]``, its number of units on node n, for each allowed node n. Constraints, as in the formulation
+``counts``::
+
+    sum_n u[j,n] = U[j]                                    for each job j in M, not in K
+    cumulative(v[j], demand q[j,r] * u[j,n] or q[j,r] * h[j,n]) <= F[n,r](t)      for each node n, resource r, time t
+
+The objective is that of the whole problem; the jobs that stay contribute constants. In a profit problem, a job that can
+be postponed has an optional interval; if it is absent, it starts when profit no longer counts, and earns nothing.
+
+``Neighbourhoods`` makes models for schedules in flat arrays: some jobs out of tens of thousands in milliseconds.
+``neighbourhood`` makes a model for one ``Schedule``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import language as sl
-from .dispatch.formulations import Base, DemandRow, total
+from .dispatch.job_intervals import JobModel, objective_of
 from .dispatch.jobs import Window
 from .dispatch.problem import Dispatch
-from .language import Assignment, Cumulative, Integer, Interval, Linear, Model
+from .language import Assignment, Integer, Interval, Model
+from .neighbourhood_nodes import NeighbourhoodNodes
 from .problem import Encoding, Schedule
-from .profit.formulations import Fixed
-from .profit.formulations import aim as aim_of
+from .profit.formulations import Fixed, profit_objective
 from .profit.problem import Profit
 from .profit.segments import JOULES
 from .schedule_arrays import POSTPONED, Bools, Flat, Floats, Ints, ScheduleArrays
@@ -34,10 +44,20 @@ Some = Collection[int] | NDArray[np.integer]
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The model of the jobs that move, and the way between its assignments and whole schedules.
+    """The model of the moving jobs, with the conversion between its assignments and schedules.
 
-    ``moving``: those jobs, as indices of the problem's; ``units``: per job, node (index) -> how many of its units are
-    there, None for a job that keeps its nodes.
+    Parameters
+    ----------
+    flat : Flat
+        The problem as arrays.
+    model : Model
+        The model.
+    moving : tuple of int
+        The moving jobs, as indices of the problem's jobs.
+    intervals : tuple of Interval
+        The interval of each moving job.
+    units : tuple of dict or None
+        For each moving job {node index: number of its units there}; None for a job that keeps its nodes.
     """
 
     flat: Flat
@@ -46,9 +66,9 @@ class Neighbourhood:
     intervals: tuple[Interval, ...]
     units: tuple[Mapping[int, Integer] | None, ...]
 
-    def read(self, assignment: Assignment, placed: ScheduleArrays) -> ScheduleArrays:
-        """The schedule with the jobs of the model where the assignment has them."""
-        found = ScheduleArrays(placed.starts.copy(), placed.nodes.copy())
+    def read(self, assignment: Assignment, schedule: ScheduleArrays) -> ScheduleArrays:
+        """Return ``schedule`` with the moving jobs at the starts and nodes of the assignment."""
+        found = ScheduleArrays(schedule.starts.copy(), schedule.nodes.copy())
         for j, v, on in zip(self.moving, self.intervals, self.units, strict=True):
             present = assignment.present[v.index]
             found.starts[j] = assignment.start[v.index] if present else POSTPONED
@@ -57,105 +77,134 @@ class Neighbourhood:
                 self.flat.nodes_of(found, j)[:] = np.repeat(np.array(list(on), np.int64), counts)
         return found
 
-    def write(self, placed: ScheduleArrays) -> Assignment:
-        """The assignment of a schedule; it satisfies the model if what does not move is where it was."""
+    def write(self, schedule: ScheduleArrays) -> Assignment:
+        """Return the assignment of a schedule; it satisfies the model if the other jobs have not moved."""
         a = Assignment(self.model)
         for j, v, on in zip(self.moving, self.intervals, self.units, strict=True):
-            start = int(placed.starts[j])
+            start = int(schedule.starts[j])
             if start == POSTPONED:
                 continue
             a.set(v, start, start + v.size_lo)
-            for n in self.flat.nodes_of(placed, j).tolist():
+            for n in self.flat.nodes_of(schedule, j).tolist():
                 if on is not None and n in on:
                     a.integer[on[n].index] += 1
         return a
 
 
 class Neighbourhoods:
-    """Makes the models of neighbourhoods of one problem's schedules.
+    """Maker of the models of neighbourhoods of one problem's schedules.
 
+    Parameters
+    ----------
+    problem : Dispatch or Profit
+        The problem.
+
+    Examples
+    --------
     >>> from schedlab.models import Job, NodeGroup, Platform, Queue
     >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "abc"]
     >>> p = Dispatch(Platform([NodeGroup("n", 2, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
     >>> around = Neighbourhoods(p)
-    >>> placed = around.flat.placed(Schedule({"a": 0, "b": 0, "c": 20}, {"a": {"n-1": 1}, "b": {"n-2": 1}, "c": {"n-1": 1}}))
-    >>> found = around.model(placed, [2])
-    >>> found.model.value(found.model.objectives[0], found.write(placed))
+    >>> schedule = around.flat.placed(Schedule({"a": 0, "b": 0, "c": 20}, {"a": {"n-1": 1}, "b": {"n-2": 1}, "c": {"n-1": 1}}))
+    >>> found = around.model(schedule, [2])
+    >>> found.model.value(found.model.objectives[0], found.write(schedule))
     20
     """
 
     def __init__(self, problem: Dispatch | Profit) -> None:
         self.problem = problem
         self.flat = Flat(problem)
-        self.sign = 1 if problem.sense == "minimize" else -1  # what makes the objective one to minimize
+        self.sign = 1 if problem.sense == "minimize" else -1  # sign * objective is minimized
 
     def model(
         self,
-        placed: ScheduleArrays,
+        schedule: ScheduleArrays,
         free: Some,
         keep_nodes: Some = (),
         nodes: Some | None = None,
-        since: int | None = None,
-        until: int | None = None,
+        earliest: int | None = None,
+        latest: int | None = None,
     ) -> Neighbourhood:
-        """The model in which the jobs of ``free`` and ``keep_nodes`` move, the latter in time alone.
+        """Make the model in which the jobs of ``free`` and ``keep_nodes`` move; the latter keep their nodes.
 
-        ``nodes``: where the free ones may go, beside the nodes they have (None: everywhere); ``since``, ``until``: when
-        jobs may start, beside the moment at which they do (None: at any time that some optimal schedule may need).
-        Raises ProblemError where what stays overfills a node.
+        Parameters
+        ----------
+        schedule : ScheduleArrays
+            The schedule of all jobs.
+        free : collection of int
+            Indices of the jobs that may change their starts and nodes.
+        keep_nodes : collection of int
+            Indices of the jobs that may change their starts only.
+        nodes : collection of int, optional
+            Indices of the nodes to which free jobs may go, in addition to the nodes that they have. None: all nodes.
+        earliest, latest : int, optional
+            The earliest and the latest start of moving jobs in seconds. Every job may also keep its start. None: any
+            start that some optimal schedule may need.
+
+        Returns
+        -------
+        Neighbourhood
+            The model.
+
+        Raises
+        ------
+        ProblemError
+            If the jobs that stay exceed the capacity of a node.
         """
         flat = self.flat
         kept = _set(keep_nodes) - _set(free)
-        windows = {j: w for j in sorted(_set(free) | kept) if (w := self._windows(j, placed, since, until))}
+        windows = {j: w for j in sorted(_set(free) | kept) if (w := self._windows(j, schedule, earliest, latest))}
         moving = tuple(windows)
         some = flat.dispatch.replace(jobs=[flat.dispatch.jobs[j] for j in moving], running=())
         model = Model(f"neighbourhood of {len(moving)} jobs")
         made = tuple(
-            model.interval(job.id, int(flat.duration[j]), windows[j], self._optional(j, placed))
+            model.interval(job.id, int(flat.duration[j]), windows[j], self._optional(j, schedule))
             for j, job in zip(moving, some.jobs, strict=True)
         )
-        base = Base(some, model, made, {})
-        stays = placed.starts != POSTPONED
+        base = JobModel(some, model, made, {})
+        stays = schedule.starts != POSTPONED
         stays[list(moving)] = False
-        where = np.zeros(len(flat.capacity), bool)
-        where[range(where.size) if nodes is None else sorted(_set(nodes))] = True
-        units = _Nodes(flat, placed, base, moving, stays).declare(kept, where)
-        self._aim(base, placed, moving, stays)
+        allowed = np.zeros(len(flat.capacity), bool)
+        allowed[range(allowed.size) if nodes is None else sorted(_set(nodes))] = True
+        units = NeighbourhoodNodes(flat, schedule, base, moving, stays).declare(kept, allowed)
+        self._set_objective(base, schedule, moving, stays)
         return Neighbourhood(flat, model, moving, made, units)
 
-    def _optional(self, j: int, placed: ScheduleArrays) -> bool:
-        """Whether a job may be parked."""
-        return isinstance(self.problem, Profit) and bool(self.flat.can_wait[j] or placed.starts[j] == POSTPONED)
+    def _optional(self, j: int, schedule: ScheduleArrays) -> bool:
+        """Return whether a job may be postponed until profit no longer counts."""
+        return isinstance(self.problem, Profit) and bool(self.flat.can_wait[j] or schedule.starts[j] == POSTPONED)
 
-    def _windows(self, j: int, placed: ScheduleArrays, since: int | None, until: int | None) -> tuple[Window, ...]:
-        """Where the start of a job may lie; empty if it earns nothing wherever it starts."""
-        dispatch, now = self.flat.dispatch, int(placed.starts[j])
+    def _windows(
+        self, j: int, schedule: ScheduleArrays, earliest: int | None, latest: int | None
+    ) -> tuple[Window, ...]:
+        """Return the windows of a job's start; empty if the job earns nothing at any start."""
+        dispatch, now = self.flat.dispatch, int(schedule.starts[j])
         horizon = self.problem.horizon
-        if isinstance(self.problem, Profit) and self._optional(j, placed):
+        if isinstance(self.problem, Profit) and self._optional(j, schedule):
             horizon = self.problem.horizon_end - 1
-        if until is not None:
-            horizon = min(horizon, max(until, now))
+        if latest is not None:
+            horizon = min(horizon, max(latest, now))
         windows = dispatch.start_windows(dispatch.jobs[j], horizon)
-        if since is None:
+        if earliest is None:
             return windows
-        least = since if now == POSTPONED else min(since, now)
+        least = earliest if now == POSTPONED else min(earliest, now)
         return tuple((max(lo, least), hi) for lo, hi in windows if hi >= least)
 
-    def _aim(self, base: Base, placed: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:
-        """The objective of the whole problem."""
+    def _set_objective(self, base: JobModel, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:
+        """Set the objective of the whole problem."""
         if isinstance(self.problem, Profit):
-            aim_of(self.problem, self._fixed(self.problem, placed, moving, stays))(base)
+            profit_objective(self.problem, self._fixed(self.problem, schedule, moving, stays))(base)
             return
         dispatch, jobs = self.flat.dispatch, np.flatnonzero(stays)
         if dispatch.aim == "makespan":
-            ends = [int((placed.starts + self.flat.duration)[jobs].max())] if jobs.size else []
+            ends = [int((schedule.starts + self.flat.duration)[jobs].max())] if jobs.size else []
             ends += [r.end for r in dispatch.running]
             base.model.minimize(sl.max([*(v.end for v in base.jobs), *ends] or [dispatch.now]))
         else:
-            base.model.minimize(total(base) + self._sum(placed.starts, jobs))
+            base.model.minimize(objective_of(base) + self._sum(schedule.starts, jobs))
 
     def _sum(self, starts: Ints, jobs: Ints) -> float:
-        """What these jobs add to an objective that is a sum over jobs; a whole number where it is one by nature."""
+        """Return the contribution of these jobs to an objective that is a sum over jobs."""
         aim, ewt = self.flat.dispatch.aim, self.flat.ewt[jobs]
         wait = (starts - self.flat.submit)[jobs]
         if aim == "waiting":
@@ -171,10 +220,10 @@ class Neighbourhoods:
         length = np.maximum(1, self.flat.duration[jobs])
         return float(((wait + length) / length).sum())
 
-    def _fixed(self, problem: Profit, placed: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> Fixed:
-        """What the jobs that stay earn and take."""
+    def _fixed(self, problem: Profit, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> Fixed:
+        """Return the earnings and the power of the jobs that stay."""
         at = np.flatnonzero(stays)
-        starts, rates = placed.starts[at], np.column_stack([problem.watts[at], problem.cores[at]])
+        starts, rates = schedule.starts[at], np.column_stack([problem.watts[at], problem.cores[at]])
         bounds = np.array([problem.segments[0].begin, *(s.end for s in problem.segments)], np.int64)
         ran = _per_segment(starts, starts + self.flat.duration[at], bounds, rates)
         price = np.array([s.energy_price for s in problem.segments], float) / JOULES
@@ -183,7 +232,7 @@ class Neighbourhoods:
 
 
 def _per_segment(begin: Ints, end: Ints, bounds: Ints, rates: Floats) -> Floats:
-    """What runs in ``[begin, end)`` at these rates (jobs x kinds), summed up per segment between the bounds."""
+    """Return the integral of the rates (jobs x kinds) over [begin, end), summed per segment between the bounds."""
     begin, end = np.maximum(begin, bounds[0]), np.minimum(end, bounds[-1])
     runs = begin < end
     begin, end, rates = begin[runs], end[runs], rates[runs]
@@ -198,106 +247,49 @@ def _per_segment(begin: Ints, end: Ints, bounds: Ints, rates: Floats) -> Floats:
     return np.stack(found, axis=1)
 
 
-class _Nodes:
-    """The nodes of one neighbourhood: which jobs may be there, and what the others leave free."""
-
-    def __init__(self, flat: Flat, placed: ScheduleArrays, base: Base, moving: tuple[int, ...], stays: Bools) -> None:
-        self.flat, self.placed, self.base, self.moving, self.stays = flat, placed, base, moving, stays
-        self.begin = min((v.windows[0][0] for v in base.jobs), default=0)
-        self.end = max((v.windows[-1][1] + v.size_hi for v in base.jobs), default=1)
-        self.here: dict[
-            int, list[tuple[int, Interval, int, Integer | None]]
-        ] = {}  # of a node: job, its interval, units
-
-    def declare(self, kept: set[int], where: Bools) -> tuple[Mapping[int, Integer] | None, ...]:
-        """The numbers of units per job, and the capacities of the nodes."""
-        flat, base = self.flat, self.base
-        own = [np.unique(flat.nodes_of(self.placed, j), return_counts=True) for j in self.moving]
-        used = where.copy() if any(j not in kept for j in self.moving) else np.zeros_like(where)
-        for nodes, _ in own:
-            used[nodes] = True
-        free = {
-            n: self._clipped(n, f.times, f.amounts)
-            for n, f in flat.free(self.placed, self.stays, np.flatnonzero(used)).items()
-        }
-        most = np.zeros_like(flat.capacity)
-        for n, (_, amounts) in free.items():
-            most[n] = amounts.max(axis=0)
-        units: list[Mapping[int, Integer] | None] = []
-        for k, (j, v, (nodes, counts)) in enumerate(zip(self.moving, base.jobs, own, strict=True)):
-            if j in kept:
-                units.append(None)
-                for n, count in zip(nodes.tolist(), counts.tolist(), strict=True):
-                    self.here.setdefault(n, []).append((k, v, count, None))
-                continue
-            allowed = where.copy()
-            allowed[nodes] = True
-            units.append(self._units(k, v, most, np.flatnonzero(allowed)))
-        for n, rows in self.here.items():
-            self._capacity(n, *free[n], rows)
-        return tuple(units)
-
-    def _clipped(self, n: int, times: Ints, amounts: Ints) -> tuple[Ints, Ints]:
-        """What is free on a node while jobs of the model can run, from ``begin`` on."""
-        begun, last = np.searchsorted(times, self.begin, side="right"), np.searchsorted(times, self.end)
-        at = np.arange(begun, max(begun, last) + 1)
-        times, amounts = np.concatenate([[self.begin], times]), np.concatenate([self.flat.capacity[n][None], amounts])
-        times[begun] = self.begin
-        return times[at], amounts[at]
-
-    def _units(self, k: int, v: Interval, most: Ints, nodes: Ints) -> Mapping[int, Integer]:
-        """How many units of a job are on each node, as far as they can be there."""
-        job, names, model = self.base.problem.jobs[k], self.base.problem.platform.nodes, self.base.model
-        request = self.flat.request[self.moving[k]]
-        asked = request > 0
-        fit = np.full(nodes.size, job.units)
-        if asked.any():
-            fit = np.minimum(fit, (most[nodes][:, asked] // request[asked]).min(axis=1))
-        made = {}
-        for n, hi in zip(nodes.tolist(), fit.tolist(), strict=True):
-            if hi > 0:
-                made[n] = model.integer(f"{job.id} on {names[n]}", 0, hi)
-                self.here.setdefault(n, []).append((k, v, 1, made[n]))
-        count = sl.sum(made.values())
-        model.add(count - job.units * v.presence == 0 if v.optional else count == job.units, f"units of {job.id}")
-        return made
-
-    def _capacity(
-        self, n: int, times: Ints, amounts: Ints, here: Iterable[tuple[int, Interval, int, Integer | None]]
-    ) -> None:
-        """The jobs that move stay within what the others leave free on a node."""
-        request = self.flat.request
-        for r, resource in enumerate(self.base.problem.platform.resources):
-            rows = [
-                DemandRow(v, count * need, x) for k, v, count, x in here if (need := int(request[self.moving[k], r]))
-            ]
-            most = sum(row.most for row in rows)
-            left = np.minimum(amounts[:, r], most)
-            if not rows or left.min() == most:
-                continue
-            at = np.flatnonzero(np.diff(left, prepend=-1))
-            steps = tuple(zip(times[at].tolist(), left[at].tolist(), strict=True))
-            demands = tuple(amount if x is None else Linear({x: amount}) for _, amount, x in rows)
-            name = f"{resource} of {self.base.problem.platform.nodes[n]}"
-            self.base.model.add(Cumulative(tuple(row.interval for row in rows), demands, steps), name)
-
-
 def neighbourhood(
     problem: Dispatch | Profit,
     schedule: Schedule,
     free: Collection[str],
     keep_nodes: Collection[str] = (),
     nodes: Collection[str] | None = None,
-    since: int | None = None,
-    until: int | None = None,
+    earliest: int | None = None,
+    latest: int | None = None,
 ) -> Encoding:
-    """The model in which the jobs of ``free`` and ``keep_nodes`` (ids) move, the latter in time alone.
+    """Make the model in which the jobs of ``free`` and ``keep_nodes`` move; the latter keep their nodes.
 
-    All others stay where the ``schedule`` has them; of a profit problem, those that start after its ``until`` and can wait
-    make room. ``nodes`` (names): where the free jobs may go, beside the nodes they have; ``since``, ``until``: when jobs
-    may start, beside the moment at which they do. The encoding reads and writes whole schedules. Raises KeyError for a
-    job or node that does not exist, ProblemError where what stays overfills a node.
+    All other jobs keep their starts and nodes. In a profit problem, jobs that start at ``horizon_end`` or later and can
+    be postponed leave their nodes free for the moving jobs.
 
+    Parameters
+    ----------
+    problem : Dispatch or Profit
+        The problem.
+    schedule : Schedule
+        The schedule of all jobs.
+    free : collection of str
+        Ids of the jobs that may change their starts and nodes.
+    keep_nodes : collection of str
+        Ids of the jobs that may change their starts only.
+    nodes : collection of str, optional
+        Names of the nodes to which free jobs may go, in addition to the nodes that they have. None: all nodes.
+    earliest, latest : int, optional
+        The earliest and the latest start of moving jobs in seconds. Every job may also keep its start.
+
+    Returns
+    -------
+    Encoding
+        The model; it reads and writes schedules of all jobs.
+
+    Raises
+    ------
+    KeyError
+        If a job or node does not exist.
+    ProblemError
+        If the jobs that stay exceed the capacity of a node.
+
+    Examples
+    --------
     >>> from schedlab.models import Job, NodeGroup, Platform, Queue
     >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "ab"]
     >>> p = Dispatch(Platform([NodeGroup("n", 2, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
@@ -307,14 +299,14 @@ def neighbourhood(
     """
     around = Neighbourhoods(problem)
     flat = around.flat
-    placed = flat.placed(schedule)
+    arrays = flat.placed(schedule)
     some, keep = ([flat.index[i] for i in ids] for ids in (free, keep_nodes))
     found = around.model(
-        placed, some, keep, None if nodes is None else [flat.node_index[n] for n in nodes], since, until
+        arrays, some, keep, None if nodes is None else [flat.node_index[n] for n in nodes], earliest, latest
     )
 
     def read(assignment: Assignment) -> Schedule:
-        return flat.schedule(found.read(assignment, placed))
+        return flat.schedule(found.read(assignment, arrays))
 
     def write(whole: Schedule) -> Assignment:
         return found.write(flat.placed(whole))

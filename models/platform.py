@@ -1,4 +1,4 @@
-"""The machine: groups of identical nodes, each node with a capacity of every resource."""
+"""The platform: groups of identical nodes with a capacity of each resource."""
 
 from __future__ import annotations
 
@@ -9,18 +9,33 @@ from functools import cached_property
 from .whole_numbers import Fields, whole_records
 
 GROUP = Fields(one=("count",), amounts=("capacity",))
-MOST_NODES = 2_000_000  # of a platform; the largest machines have some hundred thousand nodes
-MOST_CAPACITY = 10**12  # of a resource of one node; with MOST_NODES of them a total still fits 64 bits
-LATEST = 10**10  # seconds, 317 years: Unix times are far below it
+MOST_NODES = 2_000_000  # of a platform; the largest machines have a few hundred thousand nodes
+MOST_CAPACITY = 10**12  # of one resource on one node; the total over MOST_NODES still fits 64 bits
+LATEST = 10**10  # seconds, 317 years; Unix times are far below it
 
 
 class ProblemError(ValueError):
-    """A problem's data contradict themselves; the message names the job, queue or node."""
+    """The data of a problem contradict each other; the message names the job, queue or node."""
 
 
 @dataclass(frozen=True)
 class NodeGroup:
-    """``count`` nodes named ``name-1 .. name-count``, each with ``capacity`` {resource: amount}; absent resources are 0."""
+    """A group of identical nodes.
+
+    Parameters
+    ----------
+    name : str
+        The name of the group; its nodes are ``name-1``, ``name-2``, ...
+    count : int
+        The number of nodes.
+    capacity : mapping of str to int
+        The amount of each resource on one node; a missing resource is 0. Memory is in MB.
+
+    Examples
+    --------
+    >>> NodeGroup("gpu", count=2, capacity={"cores": 16, "gpus": 2}).nodes
+    ('gpu-1', 'gpu-2')
+    """
 
     name: str
     count: int
@@ -28,8 +43,10 @@ class NodeGroup:
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        """Names of the nodes, numbered from 1 with leading zeros.
+        """The names of the nodes, numbered from 1 with leading zeros.
 
+        Examples
+        --------
         >>> NodeGroup("gpu", 2, {"cores": 16}).nodes
         ('gpu-1', 'gpu-2')
         """
@@ -41,6 +58,25 @@ class NodeGroup:
 class Platform:
     """All nodes of a machine.
 
+    Parameters
+    ----------
+    groups : sequence of NodeGroup
+        The groups of nodes.
+
+    Attributes
+    ----------
+    resources : tuple of str
+        The names of the resources.
+    nodes : tuple of str
+        The names of the nodes, group after group.
+
+    Raises
+    ------
+    ProblemError
+        If a count or a capacity is wrong, two groups have the same name, or there are no nodes or too many.
+
+    Examples
+    --------
     >>> p = Platform([NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 1, {"cores": 16, "mics": 2})])
     >>> p.resources, p.nodes, p.total("cores")
     (('cores', 'gpus', 'mics'), ('gpu-1', 'gpu-2', 'mic-1'), 48)
@@ -63,16 +99,19 @@ class Platform:
                 raise ProblemError(f"node group {group.name!r}: count is {group.count}, at least 1 is expected")
             for resource, amount in group.capacity.items():
                 if amount < 0:
-                    raise ProblemError(f"node group {group.name!r}: the capacity of {resource} is {amount}, below 0")
+                    raise ProblemError(
+                        f"node group {group.name!r}: the capacity of {resource} is {amount}; at least 0 is expected"
+                    )
                 if amount > MOST_CAPACITY:
                     raise ProblemError(
-                        f"node group {group.name!r}: the capacity of {resource} is above {MOST_CAPACITY:,}"
+                        f"node group {group.name!r}: the capacity of {resource} is {amount:,}; "
+                        f"at most {MOST_CAPACITY:,} is supported"
                     )
                 found[resource] = None
         names = [n for g in self.groups for n in g.nodes]
         if not names:
             raise ProblemError("the platform has no nodes")
-        first: set[str] = set()  # a name ends with its number, so groups share all of their first names or none
+        first: set[str] = set()  # names end with a number: two groups with one equal name have equal first names
         for group in self.groups:
             if group.nodes[0] in first:
                 raise ProblemError(f"node {group.nodes[0]!r} is declared twice: two groups have the same name")
@@ -82,12 +121,12 @@ class Platform:
 
     @cached_property
     def capacity(self) -> dict[str, tuple[int, ...]]:
-        """Node name -> capacity of each of ``resources``."""
+        """The capacity of each node by its name: a tuple in the order of ``resources``."""
         return {n: vector for g in self.groups for vector in [self._vector(g)] for n in g.nodes}
 
     @cached_property
     def classes(self) -> dict[tuple[int, ...], tuple[str, ...]]:
-        """Nodes of equal capacity, across groups: capacity vector -> node names."""
+        """The nodes of equal capacity, also of several groups: {capacity vector: node names}."""
         found: dict[tuple[int, ...], list[str]] = {}
         for group in self.groups:
             found.setdefault(self._vector(group), []).extend(group.nodes)
@@ -97,9 +136,12 @@ class Platform:
         return tuple(group.capacity.get(r, 0) for r in self.resources)
 
     def total(self, resource: str) -> int:
-        """Capacity of the whole machine."""
+        """Return the capacity of the whole machine."""
         return sum(g.count * g.capacity.get(resource, 0) for g in self.groups)
 
     def units_on(self, vector: Sequence[int], request: Sequence[int]) -> int:
-        """How many units with this request fit an empty node of this capacity; both over ``resources``."""
+        """Return the number of units with this request that fit an empty node of this capacity.
+
+        Both are in the order of ``resources``. If the request is 0 for all of them, the number is 2**31.
+        """
         return min((c // r for c, r in zip(vector, request, strict=True) if r > 0), default=2**31)

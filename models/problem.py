@@ -1,4 +1,4 @@
-"""What every problem is: plain data with an objective, which can verify a schedule without any solver."""
+"""The interface of every problem: plain data with an objective, which verify a schedule without a solver."""
 
 from __future__ import annotations
 
@@ -16,11 +16,24 @@ Value = float | tuple[float, ...]
 
 @dataclass
 class Schedule:
-    """The start of each job in seconds, and how many of its units run on which node.
+    """The start of each job, and the number of its units on each node.
 
-    Of a ``Project``, jobs are tasks and "nodes" are modes: ``{task: {mode: 1}}``. Starts and units are whole numbers
-    (``whole_numbers``): anything else raises ProblemError with the job's name.
+    In the schedule of a ``Project``, jobs are tasks, and nodes are modes: ``{task: {mode: 1}}``.
 
+    Parameters
+    ----------
+    start : dict of str to int
+        The start of each job in seconds.
+    nodes : dict of str to dict of str to int, optional
+        For each job, the number of its units on each node.
+
+    Raises
+    ------
+    ProblemError
+        If a start or a number of units is no whole number; the message names the job.
+
+    Examples
+    --------
     >>> Schedule(start={"j1": 0}, nodes={"j1": {"gpu-01": 2}}).as_json()
     {'j1': {'start': 0, 'nodes': {'gpu-01': 2}}}
     """
@@ -33,7 +46,7 @@ class Schedule:
             return
         for what, value in (("starts", self.start), ("nodes", self.nodes)):
             if not isinstance(value, Mapping):
-                raise ProblemError(f"the {what} of a schedule are {shown(value)}; an object of jobs is expected")
+                raise ProblemError(f"the {what} of a schedule are {shown(value)}; {{job: ...}} is expected")
         faults = [text for _, text in self.not_whole()]
         if faults:
             more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
@@ -42,14 +55,17 @@ class Schedule:
         self.nodes = {job: whole_amounts(on, "units on")[0] for job, on in self.nodes.items()}
 
     def _all_whole(self) -> bool:
-        """Whether starts and units are of type ``int``."""
+        """Return whether all starts and units are of type ``int``."""
         if type(self.start) is not dict or type(self.nodes) is not dict or not all_whole(self.start.values()):
             return False
         on = self.nodes.values()
         return {dict}.issuperset(map(type, on)) and all_whole(chain.from_iterable(map(dict.values, on)))
 
     def not_whole(self) -> list[tuple[str, str]]:
-        """The starts and units that are not whole numbers: (job, what is wrong); a schedule can be changed after it was made."""
+        """Return (job, message) for each start and number of units that is no whole number.
+
+        A schedule can be changed after it was made; therefore the verification checks it again.
+        """
         if self._all_whole():
             return []
         found = [(j, f"job {j!r}: its start {wrong(s)}") for j, s in self.start.items() if not is_whole(s)]
@@ -58,17 +74,19 @@ class Schedule:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """``{job: {"start": s, "nodes": {node: units}}}``, as records hold it."""
+        """Return ``{job: {"start": s, "nodes": {node: units}}}``, the form of result records."""
         return {j: {"start": s, "nodes": self.nodes.get(j, {})} for j, s in self.start.items()}
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row per job, for tables: job, start, nodes."""
+        """Return the rows of a table with the columns job, start and nodes."""
         return [{"job": j, "start": s, "nodes": self.nodes.get(j)} for j, s in self.start.items()]
 
     @classmethod
     def from_json(cls, data: Any) -> Schedule:
-        """A schedule from ``as_json``'s form. Raises ValueError that names the job where the form is broken.
+        """Return the schedule of data in the form of ``as_json``; raise ValueError, with the job, if malformed.
 
+        Examples
+        --------
         >>> Schedule.from_json({"j1": {"start": 5, "nodes": {"gpu-01": 1}}}).start
         {'j1': 5}
         """
@@ -79,24 +97,35 @@ class Schedule:
             where = f"job {job!r} of the schedule"
             if not isinstance(entry, Mapping) or "start" not in entry:
                 raise ValueError(f'{where}: expected {{"start": seconds, "nodes": {{node: units}}}}, found {entry!r}')
-            placed = entry.get("nodes", {})
-            if (
-                not is_whole(entry["start"])
-                or not isinstance(placed, Mapping)
-                or not all(map(is_whole, placed.values()))
-            ):
+            on = entry.get("nodes", {})
+            if not is_whole(entry["start"]) or not isinstance(on, Mapping) or not all(map(is_whole, on.values())):
                 raise ValueError(f"{where}: start and units must be whole numbers, found {entry!r}")
             start[str(job)] = int(entry["start"])
-            nodes[str(job)] = {str(n): int(u) for n, u in placed.items()}
+            nodes[str(job)] = {str(n): int(u) for n, u in on.items()}
         return cls(start, nodes)
 
 
 @dataclass
 class Encoding:
-    """A problem put into the language: the model, and the way from schedules to assignments and back.
+    """A model of a problem, with the conversion between schedules and assignments.
 
-    ``relaxation``: the model forgets something of the problem. Its bounds are true; ``read`` then gives starts alone
-    (``Schedule.nodes`` empty), for an allocation step to make a schedule of.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    read : callable
+        Converts an assignment to a schedule.
+    write : callable
+        Converts a schedule to an assignment.
+    relaxation : bool, default False
+        Whether the model leaves out constraints of the problem. Its bounds are valid; ``read`` then returns starts only
+        (``Schedule.nodes`` is empty), and a separate step must allocate the nodes.
+
+    Examples
+    --------
+    >>> from schedlab.models import Project, Task
+    >>> Project([Task.single("a", 3), Task.single("b", 2)], []).formulations["modes"]().model
+    Model('project of 2 tasks': 2 intervals, 0 integers, 0 constraints)
     """
 
     model: Model
@@ -106,25 +135,25 @@ class Encoding:
 
 
 class Problem(Protocol):
-    """A problem kind. ``formulations``: by name, what puts the problem into the language; the first one is the default."""
+    """The interface of a problem."""
 
     @property
     def kind(self) -> str:
-        """The name of the kind, as instances give it."""
+        """The name of the kind of problem, as instance files use it."""
 
     @property
     def sense(self) -> Literal["minimize", "maximize"]:
-        """Whether small or great objectives are wanted."""
+        """Whether the objective is minimized or maximized."""
 
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
-        """Formulations of this problem by name."""
+        """Functions that put the problem into the modelling language, by name; the first one is the default."""
 
     def verify(self, schedule: Schedule) -> list[Violation]:
-        """Everything the schedule breaks, from the data alone."""
+        """Return all violations of a schedule, from the data alone."""
 
     def objective(self, schedule: Schedule) -> Value:
-        """The objective's value, from the data alone; a tuple where objectives are ordered (the first counts most)."""
+        """Return the objective of a schedule, from the data alone; a tuple for objectives in lexicographic order."""
 
     def read(self, data: Any) -> Schedule:
-        """A schedule from JSON's form, as ``as_json`` of this problem's schedules gives it. Raises ValueError."""
+        """Return the schedule of JSON data in the form of ``Schedule.as_json``; raise ValueError if malformed."""

@@ -1,4 +1,4 @@
-"""Schedules as flat arrays: what a problem's jobs take, where a schedule has them, and what it leaves free on each node."""
+"""Problems and schedules as flat arrays: demands, starts and nodes of jobs, and the free capacity of nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .dispatch.formulations import startable_later
+from .dispatch.job_intervals import startable_later
 from .dispatch.jobs import Job
 from .dispatch.problem import Dispatch
 from .platform import ProblemError
@@ -21,14 +21,21 @@ from .profit.problem import Profit
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-POSTPONED = -1
+POSTPONED = -1  # the start of a job that is postponed until profit no longer counts
 
 
 class ScheduleArrays(NamedTuple):
-    """A schedule as arrays: the start of each job, and the node of each unit (both as indices), job after job.
+    """A schedule as arrays.
 
-    Of a profit problem, a job may be parked (start ``POSTPONED``): it starts when nothing counts any more, wherever there is
-    room then; the nodes of its units are those it had last.
+    In a profit problem a job may be postponed: its start is ``POSTPONED``, and it starts once profit no longer counts,
+    on any free nodes. The array then holds the nodes of its units before it was postponed.
+
+    Parameters
+    ----------
+    starts : array of int, shape (jobs,)
+        The start of each job in seconds.
+    nodes : array of int, shape (units of all jobs,)
+        The node index of each unit, job after job.
     """
 
     starts: Ints
@@ -36,23 +43,52 @@ class ScheduleArrays(NamedTuple):
 
 
 class Free(NamedTuple):
-    """What is free on a node from each of the moments on (moments x resources); before the first one, all that it has."""
+    """The free capacity of a node as a step function; before the first time, the node is empty.
+
+    Parameters
+    ----------
+    times : array of int, shape (steps,)
+        Increasing times in seconds.
+    amounts : array of int, shape (steps, resources)
+        The free amount from each time on.
+    """
 
     times: Ints
     amounts: Ints
 
 
 class Flat:
-    """A problem as arrays over its jobs, made once for many schedules.
+    """A problem as arrays over its jobs, made once and used for many schedules.
 
-    ``duration`` in seconds; ``request`` (jobs x resources) per unit; the units of job j are ``first_unit[j] ..
-    first_unit[j + 1] - 1`` of all; ``capacity`` is nodes x resources.
+    Parameters
+    ----------
+    problem : Dispatch or Profit
+        The problem.
 
+    Attributes
+    ----------
+    duration : array of int, shape (jobs,)
+        Seconds.
+    units : array of int, shape (jobs,)
+        The number of units.
+    request : array of int, shape (jobs, resources)
+        The request of one unit.
+    first_unit : array of int, shape (jobs + 1,)
+        The units of job j have the positions ``first_unit[j]`` to ``first_unit[j + 1] - 1``.
+    job_of_unit : array of int, shape (units of all jobs,)
+        The job of each unit.
+    capacity : array of int, shape (nodes, resources)
+        The capacity of each node.
+    index, node_index : dict of str to int
+        The position of each job id and of each node name.
+
+    Examples
+    --------
     >>> from schedlab.models import NodeGroup, Platform, Queue
     >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "ab"]
     >>> flat = Flat(Dispatch(Platform([NodeGroup("n", 1, {"cores": 16})]), jobs, [Queue("q", 60)]))
-    >>> placed = flat.placed(Schedule({"a": 0, "b": 10}, {"a": {"n-1": 1}, "b": {"n-1": 1}}))
-    >>> flat.free(placed, np.array([True, False]), np.array([0]))[0].amounts.tolist()
+    >>> schedule = flat.placed(Schedule({"a": 0, "b": 10}, {"a": {"n-1": 1}, "b": {"n-1": 1}}))
+    >>> flat.free(schedule, np.array([True, False]), np.array([0]))[0].amounts.tolist()
     [[7], [16]]
     """
 
@@ -71,25 +107,25 @@ class Flat:
 
     @cached_property
     def submit(self) -> Ints:
-        """When each job was submitted."""
+        """The submit time of each job, in seconds."""
         return np.array([j.submit for j in self.dispatch.jobs], np.int64)
 
     @cached_property
     def ewt(self) -> Ints:
-        """The expected waiting time of each job's queue."""
+        """The expected waiting time of each job's queue, in seconds."""
         return np.array([self.dispatch.ewt[j.queue] for j in self.dispatch.jobs], np.int64)
 
     @cached_property
     def can_wait(self) -> Bools:
-        """Which jobs may start as late as one likes."""
+        """Whether each job may start at any time after its release."""
         return np.array([startable_later(self.dispatch, j) for j in self.dispatch.jobs], bool)
 
-    def nodes_of(self, placed: ScheduleArrays, job: int) -> Ints:
-        """The nodes of a job's units."""
-        return placed.nodes[self.first_unit[job] : self.first_unit[job + 1]]
+    def nodes_of(self, schedule: ScheduleArrays, job: int) -> Ints:
+        """Return the node indices of a job's units, as a view of the array."""
+        return schedule.nodes[self.first_unit[job] : self.first_unit[job + 1]]
 
     def placed(self, schedule: Schedule) -> ScheduleArrays:
-        """A whole schedule as arrays. Raises KeyError for a job or node that is missing."""
+        """Return a schedule of all jobs as arrays; raise KeyError for a missing job or an unknown node."""
         starts = np.fromiter(map(schedule.start.__getitem__, self.index), np.int64, len(self.index))
         on = [schedule.nodes[i] for i in self.index]
         names = np.fromiter(map(self.node_index.__getitem__, chain.from_iterable(on)), np.int64)
@@ -98,12 +134,12 @@ class Flat:
             starts[(starts >= self.problem.horizon_end) & self.can_wait] = POSTPONED
         return ScheduleArrays(starts, nodes)
 
-    def schedule(self, placed: ScheduleArrays) -> Schedule:
-        """The whole schedule; parked jobs follow when nothing counts any more."""
-        names, flat, first = self.dispatch.platform.nodes, placed.nodes.tolist(), self.first_unit.tolist()
+    def schedule(self, arrays: ScheduleArrays) -> Schedule:
+        """Return the schedule of the arrays; postponed jobs start once profit no longer counts."""
+        names, flat, first = self.dispatch.platform.nodes, arrays.nodes.tolist(), self.first_unit.tolist()
         start: dict[str, int] = {}
         nodes: dict[str, dict[str, int]] = {}
-        for j, (i, at) in enumerate(zip(self.index, placed.starts.tolist(), strict=True)):
+        for j, (i, at) in enumerate(zip(self.index, arrays.starts.tolist(), strict=True)):
             if at == POSTPONED:
                 continue
             start[i], on = at, nodes.setdefault(i, {})
@@ -112,23 +148,40 @@ class Flat:
         found = Schedule(start, nodes)
         return with_rest(self.problem, found) if isinstance(self.problem, Profit) else found
 
-    def free(self, placed: ScheduleArrays, stays: Bools, nodes: Ints) -> dict[int, Free]:
-        """What the jobs that stay (and those that run already) leave free on these nodes (indices).
+    def free(self, schedule: ScheduleArrays, stays: Bools, nodes: Ints) -> dict[int, Free]:
+        """Return the capacity that the jobs that stay and the running jobs leave free on each of the nodes.
 
-        Raises ProblemError where they take more than there is.
+        Parameters
+        ----------
+        schedule : ScheduleArrays
+            The schedule of all jobs.
+        stays : array of bool, shape (jobs,)
+            Whether a job stays.
+        nodes : array of int
+            Indices of the nodes to compute.
+
+        Returns
+        -------
+        dict of int to Free
+            The free capacity of each node.
+
+        Raises
+        ------
+        ProblemError
+            If these jobs exceed the capacity of a node.
         """
         on = np.zeros(len(self.node_index), bool)
         on[nodes] = True
-        rows = np.flatnonzero(on[placed.nodes] & (stays & (self.duration > 0))[self.job_of_unit])
+        rows = np.flatnonzero(on[schedule.nodes] & (stays & (self.duration > 0))[self.job_of_unit])
         jobs = self.job_of_unit[rows]
         running = [row for row in self._running if on[row[0]]]
         now = [self.dispatch.now] * len(running)
         node, begin, end = (
             np.concatenate([some, np.array(more, np.int64)])
             for some, more in (
-                (placed.nodes[rows], [n for n, _, _ in running]),
-                (placed.starts[jobs], now),
-                (placed.starts[jobs] + self.duration[jobs], [e for _, e, _ in running]),
+                (schedule.nodes[rows], [n for n, _, _ in running]),
+                (schedule.starts[jobs], now),
+                (schedule.starts[jobs] + self.duration[jobs], [e for _, e, _ in running]),
             )
         )
         taken = np.concatenate([self.request[jobs], *(t[None] for *_, t in running)])
@@ -139,25 +192,25 @@ class Flat:
         }
 
     def _left(self, node: Ints, time: Ints, change: Ints) -> tuple[Ints, Ints]:
-        """Of these changes on nodes: (node, time) in order, and what is left from then on."""
+        """Return the (node, time) pairs of the changes in order, and the capacity that is left after each of them."""
         order = np.lexsort((time, node))
         at = np.column_stack([node, time])[order]
         if not order.size:
             return at, change
         first = np.flatnonzero(np.diff(at, axis=0, prepend=-1).any(axis=1))
         at = at[first]
-        # over all nodes at once: what happens on a node adds up to nothing
+        # one running sum over all nodes: the changes of each node add up to 0, the next one starts at its capacity
         left = self.capacity[at[:, 0]] - np.cumsum(np.add.reduceat(change[order], first, axis=0), axis=0)
         if left.min() < 0:
             n, t = at[np.flatnonzero((left < 0).any(axis=1))[0]].tolist()
             raise ProblemError(
-                f"the jobs that stay where they are overfill node {self.dispatch.platform.nodes[n]!r} at {t}"
+                f"the jobs that do not move exceed the capacity of node {self.dispatch.platform.nodes[n]!r} at {t} s"
             )
         return at, left
 
     @cached_property
     def _running(self) -> list[tuple[int, int, Ints]]:
-        """Node, end, and what is taken by what runs."""
+        """For each running job and node: the node, the end in seconds, and the amounts in use."""
         resources = self.dispatch.platform.resources
         return [
             (self.node_index[node], r.end, units * _requests([r.job], resources)[0])

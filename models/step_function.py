@@ -1,4 +1,4 @@
-"""A quantity over time that stays constant from one moment to the next: temperatures, energy prices."""
+"""Step functions of time, such as temperatures and energy prices."""
 
 from __future__ import annotations
 
@@ -9,16 +9,30 @@ from dataclasses import dataclass, field
 from .platform import ProblemError
 from .whole_numbers import all_whole, is_number, is_whole, shown, wrong
 
-HOUR = 3600
-DAY = 86400
+HOUR = 3600  # seconds
+DAY = 86400  # seconds
 
 
 @dataclass(frozen=True)
 class StepFunction:
-    """``values[k]`` holds in ``[times[k], times[k + 1])``, the last one up to ``end``; times in seconds, increasing.
+    """A quantity that is constant between given times: ``values[k]`` holds in [``times[k]``, ``times[k + 1]``).
 
-    Raises ProblemError for lists of different lengths, times that do not increase, values that are not numbers.
+    Parameters
+    ----------
+    times : sequence of int
+        Increasing times in seconds.
+    values : sequence of float
+        The value from each time on.
+    end : int
+        The time in seconds up to which the last value holds.
 
+    Raises
+    ------
+    ProblemError
+        If the lengths differ, the times do not increase, or a value is no number.
+
+    Examples
+    --------
     >>> s = StepFunction.hourly([20.5, 21.0, 19.0])
     >>> s.at(3600), s.end
     (21.0, 10800)
@@ -33,54 +47,59 @@ class StepFunction:
         object.__setattr__(self, "values", tuple(self.values))
         if not self.times or len(self.times) != len(self.values):
             raise ProblemError(
-                f"a series of {len(self.times)} times and {len(self.values)} values; as many are expected"
+                f"a step function has {len(self.times)} times and {len(self.values)} values; "
+                "equal numbers, at least 1, are expected"
             )
         if not all_whole((*self.times, self.end)):
             for t in (*self.times, self.end):
                 if not is_whole(t):
-                    raise ProblemError(f"a time of a series {wrong(t)}")
+                    raise ProblemError(f"a time of a step function {wrong(t)}")
             object.__setattr__(self, "times", tuple(map(int, self.times)))
             object.__setattr__(self, "end", int(self.end))
         for a, b in zip(self.times, (*self.times[1:], self.end), strict=True):
             if b <= a:
-                raise ProblemError(f"the times of a series must increase, but {b} s follows {a} s")
+                raise ProblemError(f"the times of a step function must increase, but {b} s follows {a} s")
         for t, v in zip(self.times, self.values, strict=True):
             if not is_number(v):
-                raise ProblemError(f"a series has {shown(v)} at {t} s; a number is expected")
+                raise ProblemError(f"a step function has the value {shown(v)} at {t} s; a number is expected")
 
     @classmethod
     def hourly(cls, values: Sequence[float], begin: int = 0) -> StepFunction:
-        """A value per hour, from ``begin`` on."""
+        """Return a step function with one value per hour, from the time ``begin`` on."""
         return cls([begin + HOUR * k for k in range(len(values))], values, begin + HOUR * len(values))
 
     @classmethod
     def constant(cls, value: float, begin: int, end: int) -> StepFunction:
-        """The same value from ``begin`` to ``end``."""
+        """Return a step function with the same value from ``begin`` to ``end``."""
         return cls([begin], [value], end)
 
     @property
     def begin(self) -> int:
-        """The first moment that is known."""
+        """The first time in seconds for which a value is known."""
         return self.times[0]
 
     def at(self, t: int) -> float:
-        """The value at a moment. Raises ProblemError outside of the series."""
+        """Return the value at a time in seconds; raise ProblemError outside of [begin, end)."""
         if not self.begin <= t < self.end:
-            raise ProblemError(f"the series goes from {self.begin} s to {self.end} s; {t} s is outside of it")
+            raise ProblemError(
+                f"the step function is defined from {self.begin} s to {self.end} s; {t} s is outside of it"
+            )
         return self.values[bisect_right(self.times, t) - 1]
 
     def pieces(self, begin: int, end: int) -> Iterator[tuple[int, int, float]]:
-        """(from, to, value) in [begin, end). Raises ProblemError if the series does not cover it."""
+        """Yield (from, to, value) for the steps in [begin, end); raise ProblemError if they do not cover it."""
         if begin < self.begin or end > self.end:
-            raise ProblemError(f"it goes from {self.begin} s to {self.end} s, but {begin} s to {end} s are needed")
+            raise ProblemError(
+                f"the step function is defined from {self.begin} s to {self.end} s, but {begin} s to {end} s are needed"
+            )
         k = bisect_right(self.times, begin) - 1
         while begin < end:
-            until = min(end, self.times[k + 1] if k + 1 < len(self.times) else self.end)
-            yield begin, until, self.values[k]
-            begin, k = until, k + 1
+            step_end = min(end, self.times[k + 1] if k + 1 < len(self.times) else self.end)
+            yield begin, step_end, self.values[k]
+            begin, k = step_end, k + 1
 
     def lasting(self, end: int) -> StepFunction:
-        """The series continued to ``end`` by repeating its last day (all of it, if it is shorter)."""
+        """Return the step function extended to ``end`` by repeating its last day (all of it, if it is shorter)."""
         if end <= self.end:
             return self
         first = max(self.begin, self.end - DAY)

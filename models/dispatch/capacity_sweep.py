@@ -1,6 +1,6 @@
-"""The sweep that checks capacities: over the starts and ends of jobs in time order, on flat arrays, compiled for long ones.
+"""The capacity check: a sweep over the starts and ends of jobs in time order, on flat arrays; compiled for long ones.
 
-It checks single schedules and whole replays alike, and shares nothing with the code that makes them.
+It checks single schedules and the results of simulations, and shares no code with the dispatchers.
 """
 
 from __future__ import annotations
@@ -12,16 +12,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Whole = NDArray[Any]  # integers: int64, or Python's own where 64 bits are too few
-PLAIN = 20_000  # node visits up to which the loop runs uncompiled: loading numba takes longer
-SAFE = 2.0**62
+Whole = NDArray[Any]  # int64, or Python's integers where 64 bits are too few
+PLAIN = 20_000  # node visits up to which the loop runs uncompiled: loading numba would take longer
+SAFE = 2.0**62  # sums of demands up to this size fit 64 bits
 
 
 class Excess(NamedTuple):
-    """Nodes whose capacity is exceeded, one entry per node and resource: its first time. By node, then time.
+    """The first time at which each overloaded node exceeds its capacity of a resource: one entry per node and resource.
 
-    ``node``, ``resource``, ``job``: indices as in the arrays that were given; ``time``: seconds; ``used``: what is in use
-    when ``job`` has started there.
+    The entries are in the order of nodes, then times.
+
+    Parameters
+    ----------
+    node, resource, job : array of int
+        Indices as in the arrays that were given. ``job`` is the job whose start exceeds the capacity.
+    time : array of int
+        Seconds.
+    used : array of int
+        The amount in use after ``job`` has started.
     """
 
     node: Whole
@@ -34,13 +42,33 @@ class Excess(NamedTuple):
 def excesses(
     start: Whole, end: Whole, first: Whole, low: Whole, high: Whole, units: Whole, request: Whole, capacity: Whole
 ) -> Excess:
-    """Where and when jobs use more than a node has; at one instant ends come before starts.
+    """Find where and when jobs use more than the capacity of a node; at equal times, ends are processed before starts.
 
-    Job j runs in [``start[j]``, ``end[j]``) on its ranges ``first[j]:first[j + 1]`` (n + 1 entries): range k is the
-    nodes ``low[k]`` to ``high[k]``, both included, with ``units[k]`` units on each. ``request`` (jobs x resources) is per
-    unit, ``capacity`` is nodes x resources. A job with ``end <= start`` occupies nothing; neither do ranges without
-    units, nor nodes that do not exist.
+    Job j runs in [``start[j]``, ``end[j]``) on the ranges of nodes ``first[j]`` to ``first[j + 1] - 1``. A job with
+    ``end <= start``, a range without units, and nodes that do not exist occupy nothing.
 
+    Parameters
+    ----------
+    start, end : array of int, shape (jobs,)
+        Start and end of each job in seconds.
+    first : array of int, shape (jobs + 1,)
+        The first range of each job, and the number of ranges.
+    low, high : array of int, shape (ranges,)
+        The first and the last node of each range, both included.
+    units : array of int, shape (ranges,)
+        The number of units on each node of the range.
+    request : array of int, shape (jobs, resources)
+        The request of one unit.
+    capacity : array of int, shape (nodes, resources)
+        The capacity of each node.
+
+    Returns
+    -------
+    Excess
+        The overloaded nodes; empty arrays if there are none.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> one, two = np.array([0]), np.array([0, 0])
     >>> found = excesses(np.array([0, 5]), np.array([9, 7]), np.arange(3), two, two, two + 2, two[:, None] + 4, one[:, None] + 10)
@@ -82,9 +110,9 @@ def _sweep(
     request: Whole,
     capacity: Whole,
 ) -> tuple[Whole, Whole, Whole]:
-    """Of each node x resource the job that first exceeds it (-1: none), when, and what is in use then.
+    """Return per node and resource the first job that exceeds the capacity (-1: none), the time, and the amount in use.
 
-    ``order``: the events by time; event e < n is the end of job e, event n + j the start of job j.
+    ``order``: the events by time; event e < n is the end of job e, event n + j is the start of job j.
     """
     n = len(start)
     nodes, resources = capacity.shape

@@ -1,4 +1,4 @@
-"""Verification and objectives of dispatching schedules, on the data alone: no formulation, heuristic or solver takes part."""
+"""Verification and objectives of dispatching schedules from the data alone, without formulation or solver."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
-    """Everything that the schedule breaks, each with the job, node and time concerned; empty if it is right.
+    """Return all violations, each with the job, node and time concerned; an empty list for a feasible schedule.
 
-    Checked: starts and units are whole numbers (if not, nothing else), every job is there once, starts not before now, its release and its windows, ends by its deadline, has all
-    its units on nodes that exist, and no node's capacity is exceeded at any moment (running jobs included).
+    Starts and units must be whole numbers; if not, nothing else is checked. Every job has a start that is
+    not before now or its release and is inside of its windows; it ends by its deadline; all its units are on nodes that
+    exist. Jobs and running jobs together never exceed the capacity of a node.
     """
     fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
     if fractions:
@@ -33,7 +34,7 @@ def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
             found.append(Violation(job.id, 1, f"job {job.id!r} has no start"))
             continue
         found.extend(_start(problem, job, schedule.start[job.id]))
-        found.extend(_placing(problem, job, schedule.nodes.get(job.id, {})))
+        found.extend(_check_nodes(problem, job, schedule.nodes.get(job.id, {})))
     found.extend(_capacity(problem, schedule, jobs))
     return found
 
@@ -58,47 +59,47 @@ def _start(problem: Dispatch, job: Job, start: int) -> Iterator[Violation]:
         yield Violation(job.id, end - job.deadline, f"job {job.id!r} ends at {end}, after its deadline {job.deadline}")
 
 
-def _placing(problem: Dispatch, job: Job, nodes: dict[str, int]) -> Iterator[Violation]:
+def _check_nodes(problem: Dispatch, job: Job, nodes: dict[str, int]) -> Iterator[Violation]:
     for node, units in nodes.items():
         if node not in problem.platform.capacity:
             yield Violation(job.id, 1, f"job {job.id!r} has units on {node!r}, which is not a node of the platform")
         if units < 0:
             yield Violation(job.id, -units, f"job {job.id!r} has {units} units on {node!r}")
-    placed = sum(nodes.values())
-    if placed != job.units:
-        yield Violation(job.id, abs(placed - job.units), f"job {job.id!r} has {placed} units on nodes, not {job.units}")
+    count = sum(nodes.values())
+    if count != job.units:
+        yield Violation(job.id, abs(count - job.units), f"job {job.id!r} has {count} units on nodes, not {job.units}")
 
 
 def _capacity(problem: Dispatch, schedule: Schedule, jobs: dict[str, Job]) -> Iterator[Violation]:
-    """The nodes on which a sweep over all starts and ends finds more in use than they have, each resource once."""
+    """Yield a violation for each node and resource whose capacity is exceeded."""
     platform = problem.platform
     index = {node: k for k, node in enumerate(platform.nodes)}
-    placed: list[tuple[Job, int, int, dict[str, int]]] = []
+    occupying: list[tuple[Job, int, int, dict[str, int]]] = []
     for name, start in schedule.start.items():
         if name in jobs:
-            placed.append((jobs[name], start, start + problem.duration(jobs[name]), schedule.nodes.get(name, {})))
-    placed.extend((r.job, r.start, r.end, dict(r.nodes)) for r in problem.running)
-    held = [[(index[node], units) for node, units in nodes.items() if node in index] for *_, nodes in placed]
-    node = _whole([node for pairs in held for node, _ in pairs])
+            occupying.append((jobs[name], start, start + problem.duration(jobs[name]), schedule.nodes.get(name, {})))
+    occupying.extend((r.job, r.start, r.end, dict(r.nodes)) for r in problem.running)
+    on_nodes = [[(index[node], units) for node, units in nodes.items() if node in index] for *_, nodes in occupying]
+    node = _whole([node for pairs in on_nodes for node, _ in pairs])
     found = excesses(
-        _whole([start for _, start, _, _ in placed]),
-        _whole([end for _, _, end, _ in placed]),
-        np.cumsum([0, *(len(pairs) for pairs in held)]),
+        _whole([start for _, start, _, _ in occupying]),
+        _whole([end for _, _, end, _ in occupying]),
+        np.cumsum([0, *(len(pairs) for pairs in on_nodes)]),
         node,
         node,
-        _whole([units for pairs in held for _, units in pairs]),
-        _whole([job.request.get(r, 0) for job, *_ in placed for r in platform.resources], len(platform.resources)),
+        _whole([units for pairs in on_nodes for _, units in pairs]),
+        _whole([job.request.get(r, 0) for job, *_ in occupying for r in platform.resources], len(platform.resources)),
         _whole([amount for n in platform.nodes for amount in platform.capacity[n]], len(platform.resources)),
     )
     for at, r, time, used, job in zip(*found, strict=True):
         name, resource = platform.nodes[at], platform.resources[r]
-        limit, starter, used = platform.capacity[name][r], placed[job][0].id, int(used)
+        limit, starter, used = platform.capacity[name][r], occupying[job][0].id, int(used)
         text = f"node {name!r} at {time}: {used} {resource} in use, it has {limit} (job {starter!r} starts)"
         yield Violation(name, used - limit, text)
 
 
 def _whole(values: list[int], columns: int | None = None) -> Whole:
-    """The numbers as an array (of so many columns) of 64 bits, or of Python's integers if one is greater."""
+    """Return an array of 64-bit integers with this number of columns, or of Python's integers if one is greater."""
     try:
         made: Whole = np.array(values, np.int64)
     except OverflowError:
@@ -107,7 +108,13 @@ def _whole(values: list[int], columns: int | None = None) -> Whole:
 
 
 def objective(problem: Dispatch, schedule: Schedule) -> float:
-    """The objective's value; an int where it is a whole number by nature. Raises KeyError for a job without a start."""
+    """Return the value of the objective; an int if the objective is a whole number for every schedule.
+
+    Raises
+    ------
+    KeyError
+        If a job has no start.
+    """
     starts = [(j, schedule.start[j.id]) for j in problem.jobs]
     if problem.aim == "makespan":
         ends = [s + problem.duration(j) for j, s in starts] + [r.end for r in problem.running]

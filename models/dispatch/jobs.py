@@ -1,4 +1,4 @@
-"""The data of a dispatching problem: queues, jobs, and jobs that run already."""
+"""The data of a dispatching problem: queues, jobs, and running jobs."""
 
 from __future__ import annotations
 
@@ -10,21 +10,35 @@ from ..platform import ProblemError
 from ..whole_numbers import examined
 from .whole_jobs import QUEUE
 
-DAY = 86400
-
+DAY = 86400  # seconds
 
 Durations = Literal["walltime", "runtime"]
-
-
 Window = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue with its expected waiting time in seconds (``ewt``).
+    """A queue of jobs with its expected waiting time.
 
-    ``daily``: windows of the day, in seconds since midnight, in which its jobs may start; a window may run past
-    midnight, as (64800, 115200) for 18:00 to 08:00. Empty: at any time.
+    Parameters
+    ----------
+    name : str
+        The name of the queue.
+    ewt : int
+        The expected waiting time in seconds, > 0.
+    daily : tuple of (int, int), optional
+        Windows (lo, hi) of the day in which its jobs may start, in seconds since midnight, both ends included. A window
+        may run past midnight: (64800, 115200) is 18:00 to 08:00. Empty: at any time.
+
+    Raises
+    ------
+    ProblemError
+        If a number is wrong; the message names the queue.
+
+    Examples
+    --------
+    >>> Queue("night", ewt=3600, daily=((64800, 115200),)).ewt
+    3600
     """
 
     name: str
@@ -50,12 +64,39 @@ class Queue:
 
 @dataclass(frozen=True)
 class Job:
-    """A job of ``units`` equal units, each asking ``request`` {resource: amount} of the one node it runs on.
+    """A job of ``units`` equal units; each unit runs on one node, and all start together.
 
-    Times in seconds. ``walltime``: what the user asked for; ``runtime``: what it took, if known. ``earliest_start``:
-    not before (None: the submit time); ``deadline``: it must have ended by then; ``windows``: (lo, hi) in which it may
-    start, both ends included (empty: at any time). ``user`` and ``name`` (of the program) serve the prediction of runtimes;
-    ``power``: watts of the whole job, if known.
+    Parameters
+    ----------
+    id : str
+        The name of the job.
+    submit : int
+        The submit time in seconds.
+    walltime : int
+        The duration that the user requested, in seconds.
+    units : int
+        The number of units, at least 1.
+    request : mapping of str to int
+        The amount of each resource that one unit needs.
+    queue : str
+        The name of its queue.
+    earliest_start : int, optional
+        The job does not start before this time in seconds. None: the submit time.
+    deadline : int, optional
+        The job must have ended by this time in seconds.
+    windows : tuple of (int, int), optional
+        Windows (lo, hi) in seconds, both ends included, in which the job may start. Empty: at any time.
+    runtime : int, optional
+        The actual duration in seconds, if known.
+    user, name : str, optional
+        The user and the name of the program; they are used to predict runtimes.
+    power : float, optional
+        The power of the whole job in watts, if known.
+
+    Examples
+    --------
+    >>> Job("j1", submit=0, walltime=60, units=2, request={"cores": 8}, queue="debug", earliest_start=30).release
+    30
     """
 
     id: str
@@ -74,13 +115,31 @@ class Job:
 
     @property
     def release(self) -> int:
-        """The first moment at which it may start, as far as the job itself goes."""
+        """The earliest start in seconds, by the data of the job alone."""
         return self.submit if self.earliest_start is None else max(self.submit, self.earliest_start)
 
 
 @dataclass(frozen=True)
 class Running:
-    """A job that runs already: where it started, on which nodes ({node: units}), and when it is expected to end."""
+    """A job that is running.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    start : int
+        Its start in seconds.
+    nodes : mapping of str to int
+        The number of its units on each node.
+    end : int
+        Its expected end in seconds.
+
+    Examples
+    --------
+    >>> job = Job("j0", submit=0, walltime=60, units=2, request={"cores": 8}, queue="debug")
+    >>> Running(job, start=10, nodes={"n-1": 2}, end=70).end
+    70
+    """
 
     job: Job
     start: int

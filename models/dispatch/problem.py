@@ -1,4 +1,4 @@
-"""The dispatching problem: jobs of units that start together on the nodes of a platform (thesis 3.3.1, 4.1)."""
+"""The dispatching problem: jobs of units that start together on the nodes of a platform [Bridi2018, 3.3.1 and 4.1]."""
 
 from __future__ import annotations
 
@@ -27,16 +27,49 @@ OBJECTIVES = (
 
 @dataclass(frozen=True)
 class Dispatch:
-    """Waiting ``jobs`` to start from ``now`` on, beside the ``running`` ones, for the least ``objective``.
+    """Start the waiting ``jobs`` from ``now`` on, next to the ``running`` jobs, so that the ``objective`` is least.
 
-    ``objective``: makespan (3.1), waiting, weighted-wait (4.2: sum of (s-q)/ewt), weighted-tardiness (3.2: sum of
-    max(0, (s-q-ewt)/ewt)), late-jobs (3.3: how many have s-q > ewt), queue-priority-wait (Galleguillos 2.2: sum of
-    max(ewt)/ewt * (s-q)) or slowdown (Galleguillos 4: sum of (s-q+d)/d); s start, q submit, d duration.
-    ``durations``: whether a job takes its walltime (what a dispatcher may know) or its runtime (the clairvoyant's problem).
+    Parameters
+    ----------
+    platform : Platform
+        The nodes.
+    jobs : iterable of Job
+        The jobs to start.
+    queues : iterable of Queue
+        The queues of the jobs.
+    objective : str, default "weighted-wait"
+        The objective to minimize, one of those in the notes; kept as ``aim``.
+    now : int, default 0
+        The time in seconds before which no job starts.
+    running : iterable of Running, optional
+        The jobs that occupy nodes at ``now``.
+    durations : {"walltime", "runtime"}
+        Whether a job takes its walltime, which a dispatcher knows, or its runtime, which is known only afterwards.
 
-    Raises ProblemError for contradictions, with the names involved; a job that can never fit is named with the resource
-    that it exceeds.
+    Raises
+    ------
+    ProblemError
+        If the data contradict each other. The message names the job, queue or node; for a job that fits no nodes also
+        the resource that it exceeds.
 
+    Notes
+    -----
+    With start s, submit time q and duration d of a job, and the expected waiting time ewt of its queue, the objectives are::
+
+        makespan              the end of the last job
+        waiting               sum of s - q
+        weighted-wait         sum of (s - q) / ewt
+        weighted-tardiness    sum of max(0, s - q - ewt) / ewt
+        late-jobs             number of jobs with s - q > ewt
+        queue-priority-wait   sum of (s - q) / ewt, multiplied by the greatest ewt
+        slowdown              sum of (s - q + d) / d
+
+    References
+    ----------
+    [Bridi2018, 3.1 to 3.3 and 4.2]; [Galleguillos2019, 2.2 and 4].
+
+    Examples
+    --------
     >>> from schedlab.models.platform import NodeGroup
     >>> job = Job("j1", submit=0, walltime=60, units=2, request={"cores": 8}, queue="debug")
     >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 16})]), [job], [Queue("debug", 3600)], "weighted-wait")
@@ -84,27 +117,27 @@ class Dispatch:
 
     @cached_property
     def ewt(self) -> dict[str, int]:
-        """Queue name -> expected waiting time, in seconds."""
+        """The expected waiting time in seconds of each queue, by its name."""
         return {q.name: q.ewt for q in self.queues}
 
     def duration(self, job: Job) -> int:
-        """How long the job takes in this problem, in seconds."""
+        """Return the duration of the job in this problem, in seconds."""
         return job.walltime if self.durations == "walltime" or job.runtime is None else job.runtime
 
     def earliest(self, job: Job) -> int:
-        """The first moment at which the job may start here, its windows aside."""
+        """Return the earliest start of the job in seconds, without regard to its windows."""
         return max(self.now, job.release)
 
     @cached_property
     def horizon(self) -> int:
-        """A moment by which some optimal schedule (of any of the objectives) has started everything."""
+        """A time in seconds by which some optimal schedule, for any of the objectives, has started all jobs."""
         return self.horizon_from(self.now)
 
     def horizon_from(self, moment: int) -> int:
-        """A moment by which everything can have started, when nothing but the jobs' own bounds holds them before this one.
+        """Return a time by which all jobs can have started, if only their own limits delay them before ``moment``.
 
-        From the last release, the last window and the last end of a running job on, the jobs can run one after another;
-        a calendar can hold each of them up for a day. A later ``moment`` puts all that off.
+        From the last release, the end of the last window and the last end of a running job on, the jobs can run one
+        after another; a calendar delays each of them by at most a day. A later ``moment`` delays all of this.
         """
         last = [hi for j in self.jobs for _, hi in j.windows]
         begin = max([self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running), *last])
@@ -112,7 +145,7 @@ class Dispatch:
         return begin + sum(self.duration(j) for j in self.jobs) + held + moment - self.now
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
-        """Where the job's start may lie up to the horizon: (lo, hi), both included; empty if nowhere."""
+        """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""
         horizon = self.horizon if horizon is None else horizon
         last = horizon if job.deadline is None else min(horizon, job.deadline - self.duration(job))
         found = [(self.earliest(job), last)]
@@ -125,7 +158,7 @@ class Dispatch:
         return tuple((lo, hi) for lo, hi in found if lo <= hi)
 
     def calendar(self, job: Job) -> tuple[Window, ...]:
-        """The daily windows of the job's queue; empty: it may start at any time."""
+        """Return the daily windows of the job's queue; empty if it may start at any time."""
         return self._queue(job).daily
 
     def _queue(self, job: Job) -> Queue:
@@ -136,12 +169,25 @@ class Dispatch:
         return {q.name: q for q in self.queues}
 
     def at(self, t: int, first: int | None = None) -> Dispatch:
-        """The problem of time ``t``: all jobs submitted by then, none started; ``first`` keeps the first ones by submit time."""
+        """Return the problem at time ``t``: the jobs submitted by then, none started.
+
+        Parameters
+        ----------
+        t : int
+            The time in seconds.
+        first : int, optional
+            Keep only this number of jobs, the first ones by submit time.
+
+        Returns
+        -------
+        Dispatch
+            The problem.
+        """
         waiting = sorted((j for j in self.jobs if j.submit <= t), key=lambda j: j.submit)
         return self.replace(jobs=waiting[:first], now=t)
 
     def replace(self, **changes: object) -> Dispatch:
-        """A copy with other jobs, objective, now, running or durations."""
+        """Return a copy with other values of the named parameters, for instance ``jobs``, ``objective`` or ``now``."""
         values = {
             "platform": self.platform,
             "jobs": self.jobs,
@@ -155,36 +201,36 @@ class Dispatch:
 
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
-        """``units``, ``counts``, ``classes``, ``pool``; the last two are relaxations."""
+        """The formulations ``units`` and ``counts`` and the relaxations ``classes`` and ``pool``, by name."""
         from . import formulations as f
 
         return {name: lambda make=make: make(self, None) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
 
     def verify(self, schedule: Schedule) -> list[Violation]:
-        """Everything the schedule breaks: a sweep over its events, on the data alone."""
+        """Return all violations of a schedule, found by a sweep over its events on the data alone."""
         from .check import verify
 
         return verify(self, schedule)
 
     def objective(self, schedule: Schedule) -> float:
-        """The objective of a schedule that starts every job, from the data alone."""
+        """Return the objective of a schedule that starts all jobs, from the data alone."""
         from .check import objective
 
         return objective(self, schedule)
 
     def read(self, data: Any) -> Schedule:
-        """A schedule from JSON's form. Raises ValueError that names the job where the form is broken."""
+        """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""
         return Schedule.from_json(data)
 
 
 def _intersect(some: Sequence[Window], others: Sequence[Window]) -> list[Window]:
-    """The common parts of two lists of windows."""
+    """Return the common parts of two lists of windows."""
     found = [(max(a, c), min(b, d)) for a, b in some for c, d in others if max(a, c) <= min(b, d)]
     return sorted(found)
 
 
 def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]:
-    """The jobs that the empty platform cannot hold, each with the resource that it exceeds."""
+    """Return the jobs that do not fit the empty platform, each with a text that names the resource it exceeds."""
     found = []
     known: dict[tuple[int, ...], int] = {}
     for job in jobs:
@@ -210,16 +256,16 @@ def _tightest(platform: Platform, job: Job, request: tuple[int, ...]) -> str:
         alone = sum(len(nodes) * (vector[k] // request[k]) for vector, nodes in platform.classes.items() if request[k])
         if request[k] and alone < job.units:
             return f"the {resource} of the empty platform hold only {alone} of them"
-    return "no node has all of its resources together often enough"
+    return "too few nodes have all requested resources together"
 
 
 def _faults(p: Dispatch) -> list[str]:
-    """What contradicts itself in the data, with names."""
+    """Return a message for each contradiction in the data."""
     faults = []
     if p.aim not in OBJECTIVES:
         faults.append(f"there is no objective {p.aim!r}; known are {', '.join(OBJECTIVES)}")
     if p.durations not in ("walltime", "runtime"):
-        faults.append(f"durations are 'walltime' or 'runtime', not {p.durations!r}")
+        faults.append(f"durations must be 'walltime' or 'runtime', not {p.durations!r}")
     queues = {q.name for q in p.queues}
     for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
         if count > 1:
@@ -229,10 +275,12 @@ def _faults(p: Dispatch) -> list[str]:
         if j.queue not in queues:
             faults.append(f"job {j.id!r}: queue {j.queue!r} is not declared; known are {', '.join(sorted(queues))}")
         if j.walltime < 1 or (j.runtime is not None and j.runtime < 0):
-            faults.append(f"job {j.id!r}: walltime {j.walltime} s, runtime {j.runtime} s; positive ones are expected")
+            faults.append(
+                f"job {j.id!r}: walltime {j.walltime} s, runtime {j.runtime} s; at least 1 s and 0 s are expected"
+            )
         times = (j.submit, j.walltime, j.runtime, j.earliest_start, j.deadline, *(t for w in j.windows for t in w))
         if any(t is not None and abs(t) > LATEST for t in times):
-            faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years)")
+            faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years) is not supported")
         if j.units < 1:
             faults.append(f"job {j.id!r}: {j.units} units; at least 1 is expected")
         for resource, amount in j.request.items():
@@ -248,7 +296,7 @@ def _faults(p: Dispatch) -> list[str]:
 
 
 def with_durations(problem: Dispatch, durations: Durations) -> Dispatch:
-    """The same problem with every job taking its walltime, or its runtime."""
+    """Return the same problem in which every job takes its walltime, or its runtime."""
     return problem.replace(durations=durations)
 
 

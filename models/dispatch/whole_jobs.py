@@ -1,4 +1,4 @@
-"""Which numbers of queues and jobs are whole numbers, and the check of all jobs of a dispatching problem."""
+"""The fields of queues and jobs that must hold whole numbers, and the check of all jobs of a dispatching problem."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ RUNNING = Fields(one=("start", "end"), amounts=("nodes",))
 
 
 def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tuple[dict[str, Any], list[str]]:
-    """``jobs``, ``running`` and ``now`` by name, with Python's integers; and what is not a whole number in them."""
+    """Return ``jobs``, ``running`` and ``now`` with Python's integers, and messages for values that are not whole."""
     made, faults = whole_records(jobs, JOB, lambda j: f"job {j.id!r}")
     if not is_whole(now):
         return {}, [f"now {wrong(now)}", *faults]
-    inside, more = whole_records([r.job for r in running], JOB, lambda j: f"running job {j.id!r}")
-    held = [r if r.job is j else replace(r, job=j) for r, j in zip(running, inside, strict=True)]
-    others, found = whole_records(held, RUNNING, lambda r: f"running job {r.job.id!r}")
+    running_jobs, more = whole_records([r.job for r in running], JOB, lambda j: f"running job {j.id!r}")
+    with_job = [r if r.job is j else replace(r, job=j) for r, j in zip(running, running_jobs, strict=True)]
+    others, found = whole_records(with_job, RUNNING, lambda r: f"running job {r.job.id!r}")
     return {"jobs": made, "running": others, "now": int(now)}, [*faults, *more, *found]

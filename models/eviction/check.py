@@ -1,4 +1,4 @@
-"""Verification and objective of eviction plans, on the data alone: no formulation, heuristic or solver takes part."""
+"""Verification and objective of eviction plans from the data alone, without a formulation, heuristic or solver."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ CHECKPOINTS = ("app", "sys")
 
 
 def verify(problem: Eviction, schedule: Schedule) -> list[Violation]:
-    """Everything that the plan breaks, with the job concerned; empty if it is right.
+    """Return all violations of the plan, each with the job concerned; an empty list for a feasible plan.
 
-    Checked: every job has one strategy, a checkpoint only where it is possible, enough nodes are freed, and the checkpoints
-    end by the deadline: one after another, or side by side within the file system's bandwidth and none before its moment.
+    Every job must have one strategy, and a checkpoint only of a kind that it can take. Enough nodes must be freed. The
+    checkpoints must end by the deadline: one after another, or with a shared bandwidth in parallel, where none starts
+    before its earliest time and the file system's bandwidth is never exceeded.
     """
     if not isinstance(schedule, EvictionPlan):
-        return [
-            Violation("plan", 1, f"an eviction problem is answered by an EvictionPlan, not a {type(schedule).__name__}")
-        ]
+        return [Violation("plan", 1, f"an eviction problem needs an EvictionPlan, not a {type(schedule).__name__}")]
     fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
     if fractions:
         return fractions
     known = problem.by_id
     found = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.strategy if j not in known]
     for c in problem.candidates:
-        what = schedule.strategy.get(c.id)
-        if what not in STRATEGIES:
-            found.append(Violation(c.id, 1, f"job {c.id!r} must be one of {', '.join(STRATEGIES)}; given is {what!r}"))
-        elif what in CHECKPOINTS and what not in problem.checkpoint_steps[c.id]:
-            found.append(Violation(c.id, 1, f"job {c.id!r} cannot take a checkpoint of kind {what!r}"))
+        strategy = schedule.strategy.get(c.id)
+        if strategy not in STRATEGIES:
+            found.append(
+                Violation(c.id, 1, f"job {c.id!r} must be one of {', '.join(STRATEGIES)}; given is {strategy!r}")
+            )
+        elif strategy in CHECKPOINTS and strategy not in problem.checkpoint_steps[c.id]:
+            found.append(Violation(c.id, 1, f"job {c.id!r} cannot take a checkpoint of kind {strategy!r}"))
     freed = sum(known[j].nodes for j in schedule.evicted if j in known)
     if freed < problem.nodes_needed:
         missing = problem.nodes_needed - freed
         found.append(Violation("nodes", missing, f"{freed} nodes are freed, {problem.nodes_needed} are needed"))
     if not found and problem.shared_bandwidth:
-        found += _side_by_side(problem, schedule)
+        found += _in_parallel(problem, schedule)
     if not found:
         late = _checkpoint_steps(problem, schedule) - problem.steps
         if late > 0:
@@ -55,47 +56,56 @@ def verify(problem: Eviction, schedule: Schedule) -> list[Violation]:
 
 
 def _checkpoints(problem: Eviction, plan: EvictionPlan) -> Iterator[tuple[str, str]]:
-    """The jobs that take a checkpoint, each with its kind."""
+    """Yield the jobs that take a checkpoint, each with the kind of checkpoint."""
     return ((c.id, plan.strategy[c.id]) for c in problem.candidates if plan.strategy.get(c.id) in CHECKPOINTS)
 
 
-def _side_by_side(problem: Eviction, plan: EvictionPlan) -> Iterator[Violation]:
-    """Starts of checkpoints, and the bandwidth at every instant: at one instant ends come before starts."""
+def _in_parallel(problem: Eviction, plan: EvictionPlan) -> Iterator[Violation]:
+    """Yield violations of starts and of the bandwidth; at equal times, ends are processed before starts."""
     events: list[tuple[int, float, str]] = []
-    for job, what in _checkpoints(problem, plan):
+    for job, strategy in _checkpoints(problem, plan):
         start = plan.start.get(job)
         if start is None:
-            yield Violation(job, 1, f"job {job!r} has no start of its checkpoint")
+            yield Violation(job, 1, f"job {job!r} takes a checkpoint but has no start of it")
             continue
-        size = problem.writing_steps[job][what] * problem.step_s
-        earliest = problem.checkpoint_steps[job][what] * problem.step_s - size
+        size = problem.writing_steps[job][strategy] * problem.step_s
+        earliest = problem.checkpoint_steps[job][strategy] * problem.step_s - size
         if start < earliest:
-            text = f"job {job!r} writes its checkpoint from {start} s on, {earliest - start} s before its moment"
+            early = earliest - start
+            text = (
+                f"job {job!r} writes its checkpoint from {start} s on, {early} s before the earliest time, {earliest} s"
+            )
             yield Violation(job, earliest - start, text)
-        draw = float(problem.by_id[job].mb_s or 0)
+        bandwidth = float(problem.by_id[job].mb_s or 0)
         if size:
-            events += [(start, draw, job), (start + size, -draw, job)]
+            events += [(start, bandwidth, job), (start + size, -bandwidth, job)]
     used, most = 0.0, float(problem.file_system_mb_s or 0)
-    for time, draw, job in sorted(events):
-        used += draw
-        if draw > 0 and used > most * (1 + 1e-9):
-            text = f"at {time} s checkpoints draw {used:g} MB/s, the file system has {most:g} (job {job!r} begins)"
+    for time, change, job in sorted(events):
+        used += change
+        if change > 0 and used > most * (1 + 1e-9):
+            text = f"at {time} s checkpoints use {used:g} MB/s, but the file system has {most:g} MB/s (job {job!r} starts to write)"
             yield Violation("bandwidth", used - most, text)
             return
 
 
 def _checkpoint_steps(problem: Eviction, plan: EvictionPlan) -> int:
-    """Steps until the last checkpoint has ended."""
+    """Return the number of steps until the last checkpoint has ended."""
     if not problem.shared_bandwidth:
-        return sum(problem.checkpoint_steps[job][what] for job, what in _checkpoints(problem, plan))
+        return sum(problem.checkpoint_steps[job][strategy] for job, strategy in _checkpoints(problem, plan))
     writing = problem.writing_steps
-    ends = (plan.start[job] + writing[job][what] * problem.step_s for job, what in _checkpoints(problem, plan))
+    ends = (plan.start[job] + writing[job][strategy] * problem.step_s for job, strategy in _checkpoints(problem, plan))
     return -(-max(ends, default=0) // problem.step_s)
 
 
 def objective(problem: Eviction, schedule: Schedule) -> tuple[int, int]:
-    """(loss in node-seconds, checkpoint time in seconds). Raises TypeError for a schedule that is no plan."""
+    """Return (loss in node-seconds, checkpoint time in seconds).
+
+    Raises
+    ------
+    TypeError
+        If the schedule is no EvictionPlan.
+    """
     if not isinstance(schedule, EvictionPlan):
-        raise TypeError(f"an eviction problem is answered by an EvictionPlan, not a {type(schedule).__name__}")
-    loss = sum(problem.by_id[job].loss for job, what in schedule.strategy.items() if what == "kill")
+        raise TypeError(f"an eviction problem needs an EvictionPlan, not a {type(schedule).__name__}")
+    loss = sum(problem.by_id[job].loss for job, strategy in schedule.strategy.items() if strategy == "kill")
     return loss, _checkpoint_steps(problem, schedule) * problem.step_s

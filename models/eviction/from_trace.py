@@ -1,4 +1,4 @@
-"""The jobs that run at a moment of a log, with checkpoints drawn as the log does not tell of them (paper, IV.B)."""
+"""The jobs that run at one time of a log, with checkpoints that are drawn at random [Maurya2020, IV.B]."""
 
 from __future__ import annotations
 
@@ -14,28 +14,51 @@ JobRow = tuple[str, int, int, int | None, int | None, int, float]  # the fields 
 
 
 class Log(Protocol):
-    """A log of jobs as columns; a ``Workload`` is one. Units are nodes; a start of -1 is not known."""
+    """A log of jobs as columns, such as a ``Workload``; one job unit is one node."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the log, for messages."""
+
     @property
-    def ids(self) -> Sequence[str]: ...
+    def ids(self) -> Sequence[str]:
+        """The id of each job."""
+
     @property
-    def recorded_start(self) -> Any: ...
+    def recorded_start(self) -> Any:
+        """The start of each job in seconds; -1 if it is unknown."""
+
     @property
-    def runtime(self) -> Any: ...
+    def runtime(self) -> Any:
+        """The runtime of each job in seconds."""
+
     @property
-    def units(self) -> Any: ...
+    def units(self) -> Any:
+        """The number of nodes of each job."""
 
 
 @dataclass(frozen=True)
 class Checkpointing:
-    """How running jobs take checkpoints, where nobody knows: the figures are the paper's, for the machine Theta.
+    """The random model of checkpoints; the default values are those of [Maurya2020] for the machine Theta.
 
-    An application-level checkpoint every ``interval`` seconds from a job's start; memory in use a share of ``memory`` MB per
-    node, uniform in ``memory_share`` per job; of that the application writes a share uniform in ``application_share``.
-    ``node_mb_s``: what one node can write, here that of Theta's SSDs; ``file_system_mb_s``: all
-    nodes together. The draws come from ``random.Random(seed).random()`` alone, two per job in the order of the log.
+    The random numbers come from ``random.Random(seed).random()`` only, two per job in the order of the log.
+
+    Parameters
+    ----------
+    interval : int, default 3600
+        Seconds between two application-level checkpoints of a job, counted from its start.
+    memory : int, default 192 GB
+        The memory of a node in MB.
+    memory_share : (float, float)
+        Limits of the share of the memory that a job uses, drawn uniformly.
+    application_share : (float, float)
+        Limits of the share of the used memory that an application-level checkpoint writes, drawn uniformly.
+    file_system_mb_s : float
+        The bandwidth of the file system for all nodes together, in MB/s.
+    node_mb_s : float
+        The bandwidth of one node, in MB/s; by default that of Theta's SSDs.
+    seed : int, default 1
+        The seed of the random numbers.
     """
 
     interval: int = 3600
@@ -47,13 +70,17 @@ class Checkpointing:
     seed: int = 1
 
     def draw(self, random: Random) -> tuple[int, float]:
-        """The memory of a job in MB per node, and the application's share of it."""
+        """Draw the memory of a job in MB per node, and the share that an application-level checkpoint writes."""
         memory = int(self.memory * _between(self.memory_share, random))
         return memory, round(_between(self.application_share, random), 3)
 
     def around(self, start: int, now: int) -> tuple[int | None, int]:
-        """The last checkpoint (None before the first one) and the next one of a job, at ``now``; one of this very second is past.
+        """Return the times of the last checkpoint before ``now`` (None if there is none) and of the next one.
 
+        A checkpoint at ``now`` itself counts as the last one.
+
+        Examples
+        --------
         >>> Checkpointing().around(start=100, now=4000), Checkpointing().around(start=100, now=3000)
         ((3700, 7300), (None, 3700))
         """
@@ -66,15 +93,15 @@ def _between(limits: tuple[float, float], random: Random) -> float:
     return low + (high - low) * random.random()
 
 
-def running_jobs(log: Log, at: int, how: Checkpointing) -> Iterator[JobRow]:
-    """The fields of the jobs that run at ``at``: recorded start <= at < end. Raises ProblemError if there is none."""
+def running_jobs(log: Log, at: int, checkpointing: Checkpointing) -> Iterator[JobRow]:
+    """Yield the fields of the jobs with recorded start <= ``at`` < end; raise ProblemError if there is none."""
     start = log.recorded_start
     rows = ((start >= 0) & (start <= at) & (at < start + log.runtime)).nonzero()[0].tolist()
     if not rows:
         known = start[start >= 0]
-        span = f"its starts run from {known.min()} to {known.max()}" if known.size else "it tells no starts"
-        raise ProblemError(f"{log.name}: no job runs at second {at}; {span}")
-    random = Random(how.seed)
+        span = f"its starts are from {known.min()} s to {known.max()} s" if known.size else "it has no recorded starts"
+        raise ProblemError(f"{log.name}: no job runs at {at} s; {span}")
+    random = Random(checkpointing.seed)
     for k in rows:
         begin = int(start[k])
-        yield (log.ids[k], int(log.units[k]), begin, *how.around(begin, at), *how.draw(random))
+        yield (log.ids[k], int(log.units[k]), begin, *checkpointing.around(begin, at), *checkpointing.draw(random))

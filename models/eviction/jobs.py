@@ -1,4 +1,4 @@
-"""The running jobs of an eviction problem: as the machine knows them, and as the problem needs them (equation 1)."""
+"""The running jobs of an eviction problem: physical data, losses and checkpoint times [Maurya2020, equation 1]."""
 
 from __future__ import annotations
 
@@ -11,16 +11,29 @@ from ..whole_numbers import Fields, is_number, whole_records
 
 BATCH = Fields(one=("nodes", "start", "memory"), maybe=("last_checkpoint", "next_checkpoint"))
 CANDIDATE = Fields(one=("nodes", "loss"))
-Seconds = float | Fraction  # whole numbers as well
+Seconds = float | Fraction  # integers included
 
 
 @dataclass(frozen=True)
 class BatchJob:
-    """A running job as the machine knows it. Times in seconds, on one clock.
+    """A running job by its physical data. All times are in seconds on the same clock.
 
-    ``last_checkpoint``: of the application, None if it has taken none yet (its loss then counts from ``start``);
-    ``next_checkpoint``: None if it takes none; ``memory``: MB in use on each of its nodes, which a system-level checkpoint
-    writes; ``application_share``: the share of that, 0 to 1, which an application-level one writes.
+    Parameters
+    ----------
+    id : str
+        The name of the job.
+    nodes : int
+        The number of its nodes, at least 1.
+    start : int
+        Its start.
+    last_checkpoint : int or None
+        The time of its last application-level checkpoint. None: it has taken none; its loss then counts from ``start``.
+    next_checkpoint : int or None
+        The time of its next application-level checkpoint. None: it takes none.
+    memory : int
+        The memory in use on each of its nodes in MB, which a system-level checkpoint writes.
+    application_share : float
+        The share of ``memory`` that an application-level checkpoint writes, 0 to 1.
     """
 
     id: str
@@ -32,8 +45,22 @@ class BatchJob:
     application_share: float
 
     def candidate(self, now: int, file_system_mb_s: float, node_mb_s: float) -> EvictionCandidate:
-        """What the job loses and how long its checkpoints take, by equation 1 of the paper.
+        """Return the loss and the checkpoint times of the job at time ``now`` [Maurya2020, equation 1].
 
+        Parameters
+        ----------
+        now : int
+            The time in seconds.
+        file_system_mb_s, node_mb_s : float
+            The bandwidth of the file system and that of one node, in MB/s.
+
+        Returns
+        -------
+        EvictionCandidate
+            The job, as ``Eviction`` uses it.
+
+        Examples
+        --------
         >>> BatchJob("a", 4, start=0, last_checkpoint=600, next_checkpoint=1800, memory=7000, application_share=0.5
         ...         ).candidate(now=1000, file_system_mb_s=1000, node_mb_s=700)
         EvictionCandidate(id='a', nodes=4, loss=1600, system_s=28, application_s=814, wait_s=800, mb_s=1000)
@@ -45,7 +72,7 @@ class BatchJob:
         application = (
             None if wait is None else wait + checkpoint_seconds(self.nodes, small, file_system_mb_s, node_mb_s)
         )
-        draw = min(exact(file_system_mb_s), self.nodes * exact(node_mb_s))
+        bandwidth = min(exact(file_system_mb_s), self.nodes * exact(node_mb_s))
         return EvictionCandidate(
             self.id,
             self.nodes,
@@ -53,17 +80,29 @@ class BatchJob:
             _plain(system),
             _plain(application),
             wait or 0,
-            _plain(draw),
+            _plain(bandwidth),
         )
 
 
 @dataclass(frozen=True)
 class EvictionCandidate:
-    """A running job as the problem needs it; without the last two, these are the numbers of the paper.
+    """A running job by its loss and its checkpoint times; the fields up to ``application_s`` are those of [Maurya2020].
 
-    ``loss``: node-seconds lost if it is killed; ``system_s``, ``application_s``: seconds from now to the end of a checkpoint,
-    None if that kind is not possible; ``wait_s``: how much of ``application_s`` passes before the application writes;
-    ``mb_s``: what its nodes draw of the file system's bandwidth while they write (only ``shared_bandwidth`` asks for it).
+    Parameters
+    ----------
+    id : str
+        The name of the job.
+    nodes : int
+        The number of its nodes, at least 1.
+    loss : int
+        The node-seconds that are lost if it is killed.
+    system_s, application_s : float or None
+        Seconds from now to the end of a system-level and an application-level checkpoint. None: it cannot take one.
+    wait_s : float, default 0
+        The part of ``application_s`` that passes before the application starts to write.
+    mb_s : float, optional
+        The bandwidth of the file system that its nodes use while they write, in MB/s; only needed with
+        ``shared_bandwidth``.
     """
 
     id: str
@@ -76,8 +115,26 @@ class EvictionCandidate:
 
 
 def checkpoint_seconds(nodes: int, mb: Seconds, file_system_mb_s: float, node_mb_s: float) -> Fraction:
-    """Equation 1: ``nodes`` nodes write ``mb`` MB each, at the bandwidth of the file system or of a node, whichever binds.
+    """Return the duration in seconds of a checkpoint of ``mb`` MB on each of the nodes [Maurya2020, equation 1].
 
+    Either the bandwidth of the file system or that of a node is the limit.
+
+    Parameters
+    ----------
+    nodes : int
+        The number of nodes.
+    mb : float or Fraction
+        The MB that each node writes.
+    file_system_mb_s, node_mb_s : float
+        The bandwidth of the file system and that of one node, in MB/s.
+
+    Returns
+    -------
+    Fraction
+        Seconds.
+
+    Examples
+    --------
     >>> checkpoint_seconds(500, 70_000, 250_000, 700), checkpoint_seconds(100, 70_000, 250_000, 700)
     (Fraction(140, 1), Fraction(100, 1))
     """
@@ -86,7 +143,7 @@ def checkpoint_seconds(nodes: int, mb: Seconds, file_system_mb_s: float, node_mb
 
 
 def exact(value: Seconds) -> Fraction:
-    """The number as it is written: 0.1 is a tenth, so that no rounding up is off by a step."""
+    """Return the decimal value of the number as a fraction: 0.1 becomes 1/10, so that rounding up to steps is exact."""
     return value if isinstance(value, Fraction) else Fraction(str(value))
 
 
@@ -95,7 +152,7 @@ def _plain(value: Fraction | None) -> Seconds | None:
 
 
 def possible(c: EvictionCandidate) -> Iterator[tuple[str, Seconds]]:
-    """The checkpoints that a job can take, the application's first."""
+    """Yield (kind, seconds) of the checkpoints that a job can take, the application-level one first."""
     if c.application_s is not None:
         yield "app", c.application_s
     if c.system_s is not None:
@@ -103,7 +160,7 @@ def possible(c: EvictionCandidate) -> Iterator[tuple[str, Seconds]]:
 
 
 def whole_steps(seconds: Seconds, step: int) -> int:
-    """Whole steps that are not less."""
+    """Return the number of steps, rounded up."""
     if isinstance(seconds, int):
         return -(-seconds // step)
     return -int(-exact(seconds) // step)
@@ -117,19 +174,19 @@ class Wrong(NamedTuple):
     found: object
 
     def of(self, job: str) -> str:
-        """As a sentence."""
+        """Return the message for this job."""
         return f"job {job!r}: {self.field} is {self.found!r}; expected is {self.expected}"
 
 
 def whole_job(job: BatchJob | EvictionCandidate) -> tuple[BatchJob | EvictionCandidate, list[str]]:
-    """The job with Python's integers, and what is not a whole number in it."""
+    """Return the job with Python's integers, and a message for each value that is no whole number."""
     fields = BATCH if isinstance(job, BatchJob) else CANDIDATE
     (made,), faults = whole_records([job], fields, lambda j: f"job {j.id!r}")
     return made, faults
 
 
 def job_faults(j: BatchJob | EvictionCandidate, now: int = 0) -> Iterator[Wrong]:
-    """What is wrong with a job alone, at the moment ``now``."""
+    """Yield the wrong values of one job at time ``now``."""
     if j.nodes < 1:
         yield Wrong("nodes", "a whole number of at least 1", j.nodes)
     yield from _physical_faults(j, now) if isinstance(j, BatchJob) else _candidate_faults(j)
@@ -141,12 +198,12 @@ def _physical_faults(j: BatchJob, now: int) -> Iterator[Wrong]:
     if not is_number(j.application_share) or not 0 <= j.application_share <= 1:
         yield Wrong("application_share", "0 to 1", j.application_share)
     if j.start > now:
-        yield Wrong("start", f"a moment up to now, {now}", j.start)
+        yield Wrong("start", f"a time up to now, {now}", j.start)
     last = j.start if j.last_checkpoint is None else j.last_checkpoint
     if not j.start <= last <= max(now, j.start):
-        yield Wrong("last_checkpoint", f"a moment from its start, {j.start}, to now, {now}", last)
+        yield Wrong("last_checkpoint", f"a time from its start, {j.start}, to now, {now}", last)
     if j.next_checkpoint is not None and j.next_checkpoint < max(last, now):
-        yield Wrong("next_checkpoint", f"a moment from now, {now}, on and after the last one", j.next_checkpoint)
+        yield Wrong("next_checkpoint", f"a time from now, {now}, on and after the last checkpoint", j.next_checkpoint)
 
 
 def _candidate_faults(c: EvictionCandidate) -> Iterator[Wrong]:

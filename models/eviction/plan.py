@@ -1,4 +1,4 @@
-"""What is done with each running job: an eviction plan."""
+"""Eviction plans: the strategy for each running job."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from ..problem import Schedule
 from ..whole_numbers import is_whole
 
 Strategy = Literal["keep", "kill", "app", "sys"]
-
-
 STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
 
 
 @dataclass(init=False)
 class EvictionPlan(Schedule):
-    """What is done with each job: ``strategy`` {job: "keep", "kill", "app" or "sys"}.
+    """The strategy for each running job.
 
-    ``start``: {job: second} at which its checkpoint begins to be written, where checkpoints may run side by side.
+    Parameters
+    ----------
+    strategy : mapping of str to str
+        For each job ``"keep"``, ``"kill"``, ``"app"`` (application-level checkpoint) or ``"sys"`` (system-level
+        checkpoint).
+    start : mapping of str to int, optional
+        The time in seconds from now at which the checkpoint of a job starts to write; only with ``shared_bandwidth``.
 
+    Examples
+    --------
     >>> EvictionPlan({"a": "kill", "b": "keep"}).as_json()
     {'a': 'kill', 'b': 'keep'}
     """
@@ -33,11 +39,11 @@ class EvictionPlan(Schedule):
 
     @property
     def evicted(self) -> list[str]:
-        """The jobs that go."""
+        """The jobs that are killed or checkpointed."""
         return [job for job, what in self.strategy.items() if what != "keep"]
 
     def as_json(self) -> dict[str, Any]:
-        """``{job: strategy}``; with a start, ``{job: {"strategy": "app", "start": second}}``."""
+        """Return ``{job: strategy}``; for a job with a start ``{job: {"strategy": "app", "start": second}}``."""
         return {
             job: what if job not in self.start else {"strategy": what, "start": self.start[job]}
             for job, what in self.strategy.items()
@@ -45,9 +51,9 @@ class EvictionPlan(Schedule):
 
     @classmethod
     def from_json(cls, data: Any) -> EvictionPlan:
-        """A plan from ``as_json``'s form. Raises ValueError that names the job where the form is broken."""
+        """Return the plan of data in the form of ``as_json``; raise ValueError, with the job, if they are malformed."""
         if not isinstance(data, Mapping):
-            raise ValueError(f"a plan is an object of jobs, not {type(data).__name__}")
+            raise ValueError(f"a plan must be an object {{job: strategy}}, not {type(data).__name__}")
         strategy: dict[str, str] = {}
         start: dict[str, int] = {}
         for job, entry in data.items():
@@ -63,5 +69,5 @@ class EvictionPlan(Schedule):
         return cls(strategy, start)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row per job: job, strategy, start (None without one)."""
+        """Return the rows of a table with the columns job, strategy and start (None without one)."""
         return [{"job": j, "strategy": what, "start": self.start.get(j)} for j, what in self.strategy.items()]

@@ -1,8 +1,8 @@
-"""The eviction problem: which running jobs to kill or checkpoint so that nodes are free in time (Maurya et al. 2020).
+"""The eviction problem: which running jobs to kill or checkpoint so that nodes are free in time [Maurya2020].
 
-An on-demand job needs ``nodes_needed`` nodes within ``deadline_s``. Of each batch job that runs, its nodes, what is lost if
-it is killed, and how long a checkpoint takes are known: a system-level one at once, of all memory; an application-level one
-at its next moment, of less.
+An on-demand job needs ``nodes_needed`` nodes within ``deadline_s``. For each running batch job, the number of its
+nodes, its loss if it is killed, and the duration of its checkpoints are known: a system-level checkpoint starts at once
+and writes all memory in use; an application-level one starts at a later time and writes less.
 """
 
 from __future__ import annotations
@@ -22,21 +22,46 @@ from .from_trace import Checkpointing, Log, running_jobs
 from .jobs import BatchJob, EvictionCandidate, exact, job_faults, possible, whole_job, whole_steps
 from .plan import STRATEGIES, EvictionPlan, Strategy
 
-SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers, of at least so much
+SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers and their least values
 
 
 @dataclass(frozen=True, init=False)
 class Eviction:
-    """``nodes_needed`` nodes are to be free within ``deadline_s``, for the least loss, then the least checkpoint time.
+    """Free ``nodes_needed`` nodes within ``deadline_s`` with the least loss, and then with the least checkpoint time.
 
-    ``jobs``: those that run now, as ``BatchJob`` (``now`` and both bandwidths, MB/s, are then needed) or ``EvictionCandidate``.
-    Checkpoint times are rounded up to whole steps of ``step_s``, the deadline down. Checkpoints are written one after
-    another and their times, waiting included, add up; with ``shared_bandwidth`` they run side by side as far as the file
-    system's bandwidth goes, and the checkpoint time is when the last one ends. Of equally good plans the one with the most
+    The checkpoints are written one after another, and their times, waiting included, add up. With ``shared_bandwidth``
+    they are written in parallel within the bandwidth of the file system, and the checkpoint time is the end of the last
+    one. Times are rounded up to whole steps, the deadline is rounded down. Of equally good plans, one with the most
     application-level checkpoints is wanted. The objective is (loss in node-seconds, checkpoint time in seconds).
 
-    Raises ProblemError for contradictions, with the jobs involved, and where the jobs have fewer nodes than are needed.
+    Parameters
+    ----------
+    jobs : iterable of BatchJob or EvictionCandidate
+        The running jobs. A BatchJob needs ``now`` and both bandwidths.
+    nodes_needed : int
+        The number of nodes to free.
+    deadline_s : int
+        Seconds from now by which all checkpoints must have ended.
+    step_s : int, default 60
+        The length of a time step in seconds.
+    now : int, default 0
+        The time in seconds, on the clock of the jobs.
+    file_system_mb_s, node_mb_s : float, optional
+        The bandwidth of the file system and that of one node, in MB/s.
+    shared_bandwidth : bool, default False
+        Whether checkpoints may be written in parallel.
 
+    Raises
+    ------
+    ProblemError
+        If the data contradict each other, or the jobs have fewer nodes than are needed; the message names the jobs.
+
+    References
+    ----------
+    [Maurya2020].
+
+    Examples
+    --------
     >>> jobs = [EvictionCandidate("a", 64, 7200, 90, None), EvictionCandidate("b", 64, 3600, 300, 200)]
     >>> p = Eviction(jobs, nodes_needed=100, deadline_s=180)
     >>> p.objective(EvictionPlan({"a": "sys", "b": "kill"}))
@@ -55,7 +80,8 @@ class Eviction:
 
     kind: str = field(default="eviction", init=False)
     sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
-    read_log: ClassVar[Callable[[str | Path], Log] | None] = None  # of a path; set by the room that has the readers
+    # reads the log of a path; set by schedlab.instances, which this layer may not import
+    read_log: ClassVar[Callable[[str | Path], Log] | None] = None
 
     def __init__(
         self,
@@ -92,7 +118,7 @@ class Eviction:
     def _candidate(self, job: BatchJob | EvictionCandidate) -> EvictionCandidate:
         if isinstance(job, EvictionCandidate):
             return job
-        assert self.file_system_mb_s is not None and self.node_mb_s is not None  # checked before
+        assert self.file_system_mb_s is not None and self.node_mb_s is not None  # checked by _settings_faults
         return job.candidate(self.now, self.file_system_mb_s, self.node_mb_s)
 
     @classmethod
@@ -106,42 +132,63 @@ class Eviction:
         checkpointing: Checkpointing | None = None,
         shared_bandwidth: bool = False,
     ) -> Eviction:
-        """The jobs that run at second ``at`` of a log whose units are nodes (``read_swf`` with one core per node), or its path.
+        """Return the problem of the jobs that run at one time of a log.
 
-        What a log does not tell of checkpoints is drawn as ``checkpointing`` says (by default: hourly, memory 40 to 90 % of
-        192 GB, 20 to 60 % of it the application's; seeded). Raises ProblemError if nothing runs then, or not enough.
+        Logs have no data on checkpoints; they are drawn as ``checkpointing`` says.
+
+        Parameters
+        ----------
+        trace : Log, str or Path
+            A log whose units are nodes (``read_swf`` with one core per node), or the path of its file.
+        at : int
+            The time in seconds.
+        nodes_needed, deadline_s, step_s, shared_bandwidth
+            As for ``Eviction``.
+        checkpointing : Checkpointing, optional
+            The random model of checkpoints. None: the default values of ``Checkpointing``.
+
+        Returns
+        -------
+        Eviction
+            The problem.
+
+        Raises
+        ------
+        ProblemError
+            If no job runs at that time, or the jobs have fewer nodes than are needed.
         """
         if isinstance(trace, (str, Path)):
             if cls.read_log is None:
                 raise ProblemError(f"{trace}: import schedlab.instances to read logs by their path, or pass a Workload")
             trace = cls.read_log(trace)
-        how = checkpointing or Checkpointing()
-        jobs = [BatchJob(*row) for row in running_jobs(trace, at, how)]
-        return cls(jobs, nodes_needed, deadline_s, step_s, at, how.file_system_mb_s, how.node_mb_s, shared_bandwidth)
+        settings = checkpointing or Checkpointing()
+        jobs = [BatchJob(*row) for row in running_jobs(trace, at, settings)]
+        bandwidths = settings.file_system_mb_s, settings.node_mb_s
+        return cls(jobs, nodes_needed, deadline_s, step_s, at, *bandwidths, shared_bandwidth)
 
     @cached_property
     def steps(self) -> int:
-        """Whole steps within the deadline."""
+        """The number of whole steps within the deadline."""
         return self.deadline_s // self.step_s
 
     @cached_property
     def nodes_in_use(self) -> int:
-        """What is free if every job goes."""
+        """The number of nodes of all running jobs."""
         return sum(c.nodes for c in self.candidates)
 
     @cached_property
     def by_id(self) -> dict[str, EvictionCandidate]:
-        """Candidates by the id of their job."""
+        """The candidates by the ids of their jobs."""
         return {c.id: c for c in self.candidates}
 
     @cached_property
     def checkpoint_steps(self) -> dict[str, dict[str, int]]:
-        """{job: {"app": steps, "sys": steps}}: whole steps from now to the end of each checkpoint that is possible."""
+        """{job: {"app": steps, "sys": steps}}: steps from now to the end of each possible checkpoint, rounded up."""
         return {c.id: {w: whole_steps(s, self.step_s) for w, s in possible(c)} for c in self.candidates}
 
     @cached_property
     def writing_steps(self) -> dict[str, dict[str, int]]:
-        """The same without the waiting: how long a checkpoint takes of the file system's bandwidth."""
+        """The same without the waiting time: the steps for which a checkpoint writes."""
         return {
             c.id: {
                 w: whole_steps(exact(s) - (exact(c.wait_s) if w == "app" else 0), self.step_s) for w, s in possible(c)
@@ -150,32 +197,32 @@ class Eviction:
         }
 
     def replace(self, **changes: Any) -> Eviction:
-        """A copy with another number of nodes, deadline, step, or other jobs."""
+        """Return a copy with other values of the named parameters."""
         names = ("jobs", "nodes_needed", "deadline_s", "step_s", "now", "file_system_mb_s", "node_mb_s")
         values = {name: getattr(self, name) for name in (*names, "shared_bandwidth")}
         return Eviction(**{**values, **changes})
 
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
-        """``serial``: a 0/1 choice per strategy; or ``shared``: an optional interval per checkpoint (both exact)."""
+        """``serial``, or ``shared`` with a shared bandwidth; both are exact."""
         from . import formulation as f
 
         return {"shared": lambda: f.shared(self)} if self.shared_bandwidth else {"serial": lambda: f.serial(self)}
 
     def verify(self, schedule: Schedule) -> list[Violation]:
-        """Everything that the plan breaks, from the data alone."""
+        """Return all violations of the plan, from the data alone."""
         from .check import verify
 
         return verify(self, schedule)
 
     def objective(self, schedule: Schedule) -> tuple[int, int]:
-        """(loss in node-seconds, checkpoint time in seconds) of a plan, from the data alone."""
+        """Return (loss in node-seconds, checkpoint time in seconds) of a plan, from the data alone."""
         from .check import objective
 
         return objective(self, schedule)
 
     def read(self, data: Any) -> EvictionPlan:
-        """A plan as records hold it. Raises ValueError."""
+        """Return the plan of JSON data, as result records hold it; raise ValueError if they are malformed."""
         return EvictionPlan.from_json(data)
 
 
@@ -187,7 +234,7 @@ def _raise(faults: Iterable[str]) -> None:
 
 
 def _settings_faults(p: Eviction) -> Iterator[str]:
-    """What is wrong with the numbers of the problem, and jobs that are listed twice."""
+    """Yield a message for each wrong number of the problem, and for each job that is listed twice."""
     for name, least in SETTINGS.items():
         value = getattr(p, name)
         if not is_whole(value) or (least is not None and value < least):
@@ -199,19 +246,19 @@ def _settings_faults(p: Eviction) -> Iterator[str]:
     physical = [j for j in p.jobs if isinstance(j, BatchJob)]
     for name, bandwidth in (("file_system_mb_s", p.file_system_mb_s), ("node_mb_s", p.node_mb_s)):
         if bandwidth is None and physical:
-            yield f"{name} is missing: job {physical[0].id!r} has memory to write, but at which MB/s?"
+            yield f"{name} is missing: the checkpoints of job {physical[0].id!r} need this bandwidth in MB/s"
         elif bandwidth is not None and not (is_number(bandwidth) and bandwidth > 0):
             yield f"{name} is {shown(bandwidth)}; more than 0 MB/s is expected"
 
 
 def _bandwidth_faults(p: Eviction) -> Iterator[str]:
-    """What checkpoints side by side need beyond the rest."""
+    """Yield a message for each missing or wrong bandwidth that ``shared_bandwidth`` needs."""
     if p.file_system_mb_s is None:
-        yield "shared_bandwidth needs file_system_mb_s, the bandwidth of the file system in MB/s, and it is not given"
+        yield "shared_bandwidth needs file_system_mb_s, the bandwidth of the file system in MB/s; it is missing"
         return
     for c in p.candidates:
         if c.mb_s is None and p.checkpoint_steps[c.id]:
-            yield f"job {c.id!r}: shared_bandwidth needs mb_s, what its nodes draw, and it is not given"
+            yield f"job {c.id!r}: shared_bandwidth needs mb_s, the bandwidth that its nodes use in MB/s; it is missing"
         elif (c.mb_s or 0) > p.file_system_mb_s:
             yield f"job {c.id!r}: mb_s is {c.mb_s}; expected is at most the file system's {p.file_system_mb_s}"
 

@@ -12,14 +12,13 @@ from .constraints import (
     cumulative,
     end_before_end,
     end_before_start,
-    implies,
     no_overlap,
     start_before_end,
     start_before_start,
     synchronize,
 )
 from .expressions import Comparison, Expression, Integer, Interval, Linear
-from .functions import element, holds, max, min, overlap, piecewise, positive_part, sum
+from .functions import element, holds, implies, max, min, overlap, piecewise, positive_part, sum
 from .model import Assignment, IntervalValue, Model, NamedConstraint
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue

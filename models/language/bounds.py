@@ -1,4 +1,4 @@
-"""Bounds of expressions by interval arithmetic: what big-M constants and auxiliary variables are sized by."""
+"""Lower and upper bounds of expressions by interval arithmetic, for big-M constants and auxiliary variables."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from .quantities import Number
 
 
 class Bounds:
-    """Lower and upper bounds of expressions, each atom computed once; infinite never, for every variable is bounded.
+    """Finite lower and upper bounds of expressions; each atom is computed once.
 
+    Examples
+    --------
     >>> from schedlab import Model, max
     >>> m = Model("m"); x = m.integer("x", -2, 3)
     >>> Bounds().of(2 * x + max([x, 1]))
@@ -36,7 +38,7 @@ class Bounds:
         self._atoms: dict[Atom, tuple[Number, Number]] = {}
 
     def of(self, expression: Expression | Number) -> tuple[Number, Number]:
-        """(lowest, highest) value that the expression can take, not always attained."""
+        """Return (lower bound, upper bound) of the expression. The bounds need not be attained."""
         if not isinstance(expression, Expression):
             return expression, expression
         e = expression.linear()
@@ -46,7 +48,7 @@ class Bounds:
         return self._linear(e)
 
     def of_atom(self, atom: Atom) -> tuple[Number, Number]:
-        """The bounds of an atom of an expression that ``of`` was asked before."""
+        """Return (lower bound, upper bound) of an atom of an expression that was passed to ``of`` before."""
         return self._atoms[atom]
 
     def _linear(self, e: Linear) -> tuple[Number, Number]:
@@ -78,11 +80,11 @@ class Bounds:
             case Piecewise():
                 return min(y for _, y in atom.points), max(y for _, y in atom.points)
             case Function() | _:
-                raise TypeError(f"no bounds are known for {type(atom).__name__}")
+                raise TypeError(f"atoms of type {type(atom).__name__} have no bounds")
 
 
 def attribute_bounds(interval: Interval, field: str) -> tuple[int, int]:
-    """Bounds of an interval's start, end, size or presence as a number, absence (0) included."""
+    """Return the bounds of an interval's start, end, size or presence; they include 0 if the interval may be absent."""
     if field == "presence":
         return (0, 1) if interval.optional else (1, 1)
     if field == "start":

@@ -1,4 +1,4 @@
-"""The time limit of the call in which a model is built or lowered: long work looks at it between its steps."""
+"""The time limit of a call that builds or lowers a model; long computations check it between their steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 class _Call(threading.local):
-    """The call of this thread; the default is on the class, as a missing attribute costs 2 us."""
+    """The deadline of the current call in this thread; a class attribute, as a missing attribute costs 2 us."""
 
     deadline: float | None = None
 
@@ -18,12 +18,12 @@ _call = _Call()
 
 
 class OutOfTime(Exception):
-    """The time limit ended while a model was built or lowered."""
+    """The time limit was reached while a model was built or lowered."""
 
 
 @contextmanager
 def within(deadline: float | None) -> Iterator[None]:
-    """What is done in this thread meanwhile ends at the deadline (of ``time.perf_counter``), where it looks at it."""
+    """Set the deadline (a value of ``time.perf_counter``) that ``look`` checks in this thread while the block runs."""
     before = _call.deadline
     _call.deadline = deadline
     try:
@@ -33,8 +33,10 @@ def within(deadline: float | None) -> Iterator[None]:
 
 
 def look(ahead: float = 0.0) -> None:
-    """Raise OutOfTime if a step of so many seconds would end after the deadline, if there is one.
+    """Raise OutOfTime if a step of ``ahead`` seconds would end after the deadline of this thread.
 
+    Examples
+    --------
     >>> with within(time.perf_counter() + 5):
     ...     look()
     ...     look(ahead=9)

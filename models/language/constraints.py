@@ -1,4 +1,4 @@
-"""The constraints of the modelling language beside comparisons: what they hold, checked when they are declared."""
+"""The constraints of the modelling language other than comparisons, and the checks when they are declared."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from .expressions import Comparison, Expression, Interval, Linear, common_model, linear
-from .functions import holds
+from .expressions import Comparison, Expression, Interval, Linear, common_model
 from .quantities import ModelError, Number, pair, whole
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
@@ -17,7 +16,17 @@ PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_e
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alternative:
-    """``interval`` present: exactly ``count`` of ``options`` are, with its start and end; absent: none of them."""
+    """If ``interval`` is present, exactly ``count`` options are present and have its start and end; else all are absent.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval that is realised by the options.
+    options : tuple of Interval
+        Optional intervals.
+    count : int
+        The number of options to choose, at least 1.
+    """
 
     interval: Interval
     options: tuple[Interval, ...]
@@ -26,10 +35,17 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cumulative:
-    """At every instant the demands of the intervals running then stay within the capacity of that instant.
+    """At every instant, the sum of the demands of the running intervals is at most the capacity of that instant.
 
-    ``demands`` are integers or integral linear expressions, >= 0; ``steps`` are (time, capacity) pairs, the capacity
-    holding from its time on; the first one also holds before it.
+    Parameters
+    ----------
+    intervals : tuple of Interval
+        The intervals that need capacity while they run.
+    demands : tuple of int or Linear
+        The demand of each interval, >= 0: an integer or an integral linear expression.
+    steps : tuple of (int, int)
+        Pairs (time in seconds, capacity) with increasing times. Each capacity holds from its time on; the first one
+        also holds before its time.
     """
 
     intervals: tuple[Interval, ...]
@@ -37,8 +53,10 @@ class Cumulative:
     steps: tuple[tuple[int, int], ...]
 
     def capacity_at(self, time: int) -> int:
-        """The capacity at an instant.
+        """Return the capacity at a time in seconds.
 
+        Examples
+        --------
         >>> Cumulative((), (), ((0, 4), (10, 2))).capacity_at(10)
         2
         """
@@ -47,14 +65,28 @@ class Cumulative:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoOverlap:
-    """No two present intervals of positive size run at the same time."""
+    """No two present intervals of positive size run at the same time.
+
+    Parameters
+    ----------
+    intervals : tuple of Interval
+        The intervals.
+    """
 
     intervals: tuple[Interval, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Synchronize:
-    """``interval`` present: every present one of ``others`` has its start and end."""
+    """If ``interval`` is present, every present one of ``others`` has the same start and end.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval that the others follow.
+    others : tuple of Interval
+        The intervals that follow it.
+    """
 
     interval: Interval
     others: tuple[Interval, ...]
@@ -62,7 +94,17 @@ class Synchronize:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Precedence:
-    """``before``'s start or end + ``delay`` <= ``after``'s start or end, if both are present."""
+    """The start or end of ``before`` plus ``delay`` is at most the start or end of ``after``, if both are present.
+
+    Parameters
+    ----------
+    before, after : Interval
+        The two intervals.
+    delay : int
+        Seconds between them; it may be negative.
+    kind : str
+        ``"end_before_start"``, ``"start_before_start"``, ``"end_before_end"`` or ``"start_before_end"``.
+    """
 
     before: Interval
     after: Interval
@@ -71,7 +113,7 @@ class Precedence:
 
     @property
     def fields(self) -> tuple[Literal["start", "end"], Literal["start", "end"]]:
-        """Which end of ``before`` and of ``after`` is meant."""
+        """The attribute (``"start"`` or ``"end"``) of ``before`` and that of ``after`` which are compared."""
         left, _, right = self.kind.partition("_before_")
         return ("end" if left == "end" else "start", "end" if right == "end" else "start")
 
@@ -80,7 +122,7 @@ Constraint = Comparison | Alternative | Cumulative | NoOverlap | Synchronize | P
 
 
 def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
-    """The intervals a constraint speaks of, other than through expressions."""
+    """Return the intervals of a constraint, without those that occur only in its expressions."""
     match constraint:
         case Alternative(a, options, _):
             return (a, *options)
@@ -95,7 +137,7 @@ def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
 
 
 def expressions_of(constraint: Constraint) -> tuple[Linear, ...]:
-    """The expressions a constraint speaks of."""
+    """Return the expressions of a constraint."""
     if isinstance(constraint, Comparison):
         return (constraint.expr,)
     if isinstance(constraint, Cumulative):
@@ -109,24 +151,45 @@ def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> t
         if not isinstance(i, Interval):
             raise ModelError(f"{where}: {i!r} is not an interval")
     if len({id(i) for i in found}) != len(found):
-        twice = next(i for k, i in enumerate(found) if any(i is j for j in found[:k]))
-        raise ModelError(f"{where}: {twice} is listed twice")
+        repeated = next(i for k, i in enumerate(found) if any(i is j for j in found[:k]))
+        raise ModelError(f"{where}: {repeated} is listed twice")
     if len(found) < at_least:
         raise ModelError(f"{where}: at least {at_least} intervals are needed, not {len(found)}")
     for i in found[1:]:
         if i.model is not found[0].model:
             raise ModelError(
-                f"{where}: {found[0]} belongs to model {found[0].model.name!r}, {i} to another, {i.model.name!r}"
+                f"{where}: {found[0]} belongs to model {found[0].model.name!r}, but {i} to model {i.model.name!r}"
             )
     return found
 
 
 def alternative(interval: Interval, options: Iterable[Interval], count: int = 1) -> Alternative:
-    """``interval`` is present if and only if exactly ``count`` of the ``options`` are, and those have its start and end.
+    """Require that exactly ``count`` options are present, with the start and end of ``interval``; none if it is absent.
 
-    Raises ModelError for an option that is not optional, a count below 1, or an interval listed twice. A count above
-    the number of options is a model without solution (if the interval is present), not an error.
+    If the count is greater than the number of options, the model has no solution with the interval present; this is no
+    error.
 
+    Parameters
+    ----------
+    interval : Interval
+        The interval that is realised by the options.
+    options : iterable of Interval
+        Intervals of the same model, declared with ``optional=True``.
+    count : int, default 1
+        The number of options to choose.
+
+    Returns
+    -------
+    Alternative
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If an option is not optional, the count is below 1, or an interval is listed twice.
+
+    Examples
+    --------
     >>> from schedlab import Model, alternative
     >>> m = Model("m"); a = m.interval("a", size=3)
     >>> on = [m.interval(f"a on {n}", size=3, optional=True) for n in range(2)]
@@ -147,12 +210,30 @@ def cumulative(
     demands: Sequence[Number | Expression],
     capacity: int | Sequence[tuple[int, int]],
 ) -> Cumulative:
-    """At every instant, the demands of the intervals that run then stay within the capacity.
+    """Require that at every instant the sum of the demands of the running intervals is at most the capacity.
 
-    ``demands``: one per interval, >= 0, a whole number or an integer variable (or a linear expression of some).
-    ``capacity``: a whole number >= 0, or steps [(time, capacity), ...] with increasing times, each from its time on,
-    the first one also before it. Raises ModelError, with the interval's name, where this is broken.
+    Parameters
+    ----------
+    intervals : iterable of Interval
+        Intervals of one model.
+    demands : sequence of int or Expression
+        The demand of each interval, >= 0: a whole number, an integer variable or an integral linear expression.
+    capacity : int or sequence of (int, int)
+        The capacity, >= 0; or steps [(time in seconds, capacity), ...] with increasing times. Each capacity holds from
+        its time on; the first one also holds before its time.
 
+    Returns
+    -------
+    Cumulative
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If a demand or a capacity is not as described; the message names the interval.
+
+    Examples
+    --------
     >>> from schedlab import Model, cumulative
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
     >>> m.add(cumulative([a, b], demands=[2, 1], capacity=[(0, 2), (10, 3)]))
@@ -169,7 +250,7 @@ def _demand(demand: Number | Expression, interval: Interval) -> int | Linear:
     if not isinstance(demand, Expression):
         fixed = whole(demand, f"cumulative(): the demand of {interval}")
         if fixed < 0:
-            raise ModelError(f"cumulative(): the demand of {interval} is {fixed}; demands are >= 0")
+            raise ModelError(f"cumulative(): the demand of {interval} is {fixed}; demands must be >= 0")
         return fixed
     e = demand.linear()
     if not e.integral:
@@ -182,7 +263,7 @@ def _demand(demand: Number | Expression, interval: Interval) -> int | Linear:
 
     lowest = Bounds().of(e)[0]
     if lowest < 0:
-        raise ModelError(f"cumulative(): the demand of {interval}, {e}, can be {lowest}; demands are >= 0")
+        raise ModelError(f"cumulative(): the demand of {interval}, {e}, can be {lowest}; demands must be >= 0")
     return e
 
 
@@ -191,7 +272,7 @@ def _steps(capacity: int | Sequence[tuple[int, int]]) -> tuple[tuple[int, int], 
         given = (pair(s, "a step of the capacity") for s in capacity)
         steps = tuple((whole(t, "a step's time"), whole(c, "a capacity")) for t, c in given)
         if not steps:
-            raise ModelError("cumulative(): the capacity has no step")
+            raise ModelError("cumulative(): the list of capacity steps is empty")
         for (a, _), (b, _) in pairwise(steps):
             if a >= b:
                 raise ModelError(f"cumulative(): the times of the capacity must increase, but {b} follows {a}")
@@ -199,13 +280,25 @@ def _steps(capacity: int | Sequence[tuple[int, int]]) -> tuple[tuple[int, int], 
         steps = ((0, whole(capacity, "cumulative(): the capacity")),)
     for t, c in steps:
         if c < 0:
-            raise ModelError(f"cumulative(): the capacity from {t} on is {c}; capacities are >= 0")
+            raise ModelError(f"cumulative(): the capacity from {t} on is {c}; capacities must be >= 0")
     return steps
 
 
 def no_overlap(intervals: Iterable[Interval]) -> NoOverlap:
-    """No two of the intervals run at the same time; absent ones and those of size 0 take no part.
+    """Require that no two of the intervals run at the same time; absent intervals and those of size 0 are ignored.
 
+    Parameters
+    ----------
+    intervals : iterable of Interval
+        Intervals of one model.
+
+    Returns
+    -------
+    NoOverlap
+        The constraint, for ``Model.add``.
+
+    Examples
+    --------
     >>> from schedlab import Model, no_overlap
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
     >>> m.add(no_overlap([a, b]))
@@ -214,8 +307,24 @@ def no_overlap(intervals: Iterable[Interval]) -> NoOverlap:
 
 
 def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
-    """If ``interval`` is present, every present one of ``others`` has its start and end; if it is absent, nothing holds.
+    """Require that, if ``interval`` is present, every present one of ``others`` has its start and end.
 
+    If ``interval`` is absent, nothing is required.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval that the others follow.
+    others : iterable of Interval
+        Intervals of the same model.
+
+    Returns
+    -------
+    Synchronize
+        The constraint, for ``Model.add``.
+
+    Examples
+    --------
     >>> from schedlab import Model, synchronize
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=3)
     >>> m.add(synchronize(a, [b]))
@@ -230,8 +339,22 @@ def _precedence(before: Interval, after: Interval, delay: int, kind: PrecedenceK
 
 
 def end_before_start(before: Interval, after: Interval, delay: int = 0) -> Precedence:
-    """``before.end + delay <= after.start`` if both are present; with an absent side it holds.
+    """Require ``before.end + delay <= after.start`` if both intervals are present.
 
+    Parameters
+    ----------
+    before, after : Interval
+        Intervals of one model.
+    delay : int, default 0
+        Seconds between the end and the start; it may be negative.
+
+    Returns
+    -------
+    Precedence
+        The constraint, for ``Model.add``.
+
+    Examples
+    --------
     >>> from schedlab import Model, end_before_start
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
     >>> m.add(end_before_start(a, b, delay=2))
@@ -240,39 +363,54 @@ def end_before_start(before: Interval, after: Interval, delay: int = 0) -> Prece
 
 
 def start_before_start(before: Interval, after: Interval, delay: int = 0) -> Precedence:
-    """``before.start + delay <= after.start`` if both are present; with an absent side it holds."""
+    """Require ``before.start + delay <= after.start`` if both intervals are present.
+
+    Parameters
+    ----------
+    before, after : Interval
+        Intervals of one model.
+    delay : int, default 0
+        Seconds between the two starts; it may be negative.
+
+    Returns
+    -------
+    Precedence
+        The constraint, for ``Model.add``.
+    """
     return _precedence(before, after, delay, "start_before_start")
 
 
 def end_before_end(before: Interval, after: Interval, delay: int = 0) -> Precedence:
-    """``before.end + delay <= after.end`` if both are present; with an absent side it holds."""
+    """Require ``before.end + delay <= after.end`` if both intervals are present.
+
+    Parameters
+    ----------
+    before, after : Interval
+        Intervals of one model.
+    delay : int, default 0
+        Seconds between the two ends; it may be negative.
+
+    Returns
+    -------
+    Precedence
+        The constraint, for ``Model.add``.
+    """
     return _precedence(before, after, delay, "end_before_end")
 
 
 def start_before_end(before: Interval, after: Interval, delay: int = 0) -> Precedence:
-    """``before.start + delay <= after.end`` if both are present; with an absent side it holds."""
-    return _precedence(before, after, delay, "start_before_end")
+    """Require ``before.start + delay <= after.end`` if both intervals are present.
 
+    Parameters
+    ----------
+    before, after : Interval
+        Intervals of one model.
+    delay : int, default 0
+        Seconds between the start and the end; it may be negative.
 
-def implies(premise: Expression | Comparison, conclusion: Expression | Comparison) -> Comparison:
-    """If ``premise`` is 1 (or holds), so is (or does) ``conclusion``: presences, Boolean variables, comparisons.
-
-    Raises ModelError for an expression that can be other than 0 or 1.
-
-    >>> from schedlab import Model, implies
-    >>> m = Model("m"); a, b = (m.interval(n, size=3, optional=True) for n in "ab")
-    >>> m.add(implies(a.presence, b.presence)); m.add(implies(b.presence, a.start >= 4))
+    Returns
+    -------
+    Precedence
+        The constraint, for ``Model.add``.
     """
-    return _truth(premise) <= _truth(conclusion)
-
-
-def _truth(side: Expression | Comparison) -> Linear:
-    from .bounds import Bounds
-
-    if isinstance(side, Comparison):
-        return holds(side)
-    e = linear(side)
-    lo, hi = Bounds().of(e)
-    if not e.integral or lo < 0 or hi > 1:
-        raise ModelError(f"implies(): {e} is not a truth value, it lies in [{lo}, {hi}]; give a presence or a Boolean")
-    return e
+    return _precedence(before, after, delay, "start_before_end")

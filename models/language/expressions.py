@@ -1,20 +1,15 @@
-"""Expressions of the modelling language: atoms, linear combinations of them, and comparisons.
+"""The atoms of linear expressions: integer variables, attributes of intervals, and functions; and interval variables.
 
-An *atom* is what a linear expression is made of: an integer variable, an attribute of an interval
-(its start, end, size or presence), or a function of other expressions (``max``, ``holds``, ...).
-Everything else is a ``Linear``: atoms with coefficients, and a constant.
+Linear expressions and comparisons are defined in ``linear_expressions`` and can be imported from here as well.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-import numbers
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
-from .quantities import ModelError, number
-from .quantities import Number as Number
+from .linear_expressions import Atom, Comparison, Expression, Linear, common_model, linear
+from .quantities import Number
 
 if TYPE_CHECKING:
     from .model import Model
@@ -23,119 +18,20 @@ AttributeName = Literal["start", "end", "size", "presence"]
 Window = tuple[int, int]
 
 
-class Expression:
-    """Base of all expressions: gives them ``+ - *`` and the comparisons."""
-
-    __slots__ = ()
-
-    def linear(self) -> Linear:
-        """This expression as atoms, coefficients and a constant."""
-        raise TypeError(f"{type(self).__name__} has no linear form")
-
-    def __add__(self, other: Expression | Number) -> Linear:
-        return _combine(self, other, 1)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Expression | Number) -> Linear:
-        return _combine(self, other, -1)
-
-    def __rsub__(self, other: Expression | Number) -> Linear:
-        return _combine(-self, other, 1)
-
-    def __mul__(self, factor: Number) -> Linear:
-        if isinstance(factor, Expression):
-            raise ModelError(
-                f"{self} * {factor}: a product of two variables is not linear; declare it with implies(), holds() or element()"
-            )
-        k = number(factor)
-        if not k:
-            return Linear({}, 0)
-        own = self.linear()
-        return Linear({a: c * k for a, c in own.terms.items()}, own.constant * k)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, divisor: Number) -> Linear:
-        if isinstance(divisor, Expression):
-            raise ModelError(f"{self} / {divisor}: a quotient of two variables is not linear")
-        k = number(divisor, "a divisor")
-        if not k:
-            raise ModelError(f"{self} / {divisor}: a division by zero")
-        return self * (1 / k)
-
-    def __neg__(self) -> Linear:
-        return self * -1
-
-    def __le__(self, other: Expression | Number) -> Comparison:
-        return _compare(self, other, -math.inf, 0)
-
-    def __ge__(self, other: Expression | Number) -> Comparison:
-        return _compare(self, other, 0, math.inf)
-
-    def __lt__(self, other: Expression | Number) -> Comparison:
-        return _strict(self, other, -math.inf, -1)
-
-    def __gt__(self, other: Expression | Number) -> Comparison:
-        return _strict(self, other, 1, math.inf)
-
-    def __eq__(self, other: object) -> Comparison:  # type: ignore[override]
-        if not isinstance(other, (Expression, numbers.Real)):
-            return NotImplemented
-        return _compare(self, cast("Expression | Number", other), 0, 0)
-
-    def __ne__(self, other: object) -> Comparison:  # type: ignore[override]
-        raise ModelError(f"{self} != {other}: write holds(a == b) == 0")
-
-    __hash__ = object.__hash__
-
-
-class Linear(Expression):
-    """``sum(coefficient * atom) + constant``; built once, never changed.
-
-    ``terms`` maps each atom (by identity) to its coefficient.
-    """
-
-    __slots__ = ("constant", "terms")
-
-    def __init__(self, terms: dict[Atom, Number], constant: Number = 0) -> None:
-        self.terms = terms
-        self.constant = constant
-
-    def linear(self) -> Linear:
-        return self
-
-    @property
-    def integral(self) -> bool:
-        """Whether the value is a whole number for every assignment."""
-        return type(self.constant) is int and all(type(c) is int and a.integral for a, c in self.terms.items())
-
-    def __repr__(self) -> str:
-        shown = 8 if len(self.terms) <= 8 else 7
-        parts = [f"{a}" if c == 1 else f"{c}*{a}" for a, c in itertools.islice(self.terms.items(), shown)]
-        if len(self.terms) > shown:
-            parts.append(f"... {len(self.terms) - shown} more")
-        if self.constant or not parts:
-            parts.append(str(self.constant))
-        return " + ".join(parts)
-
-
-class Atom(Expression):
-    """One operand of a linear expression. ``model`` is None only where no variable stands in it."""
-
-    __slots__ = ()
-    integral: bool = True
-
-    @property
-    def model(self) -> Model | None:
-        raise TypeError(f"{type(self).__name__} belongs to no model")
-
-    def linear(self) -> Linear:
-        return Linear({self: 1})
-
-
 class Integer(Atom):
-    """An integer variable in [lo, hi]; made by ``Model.integer`` and ``Model.boolean``."""
+    """An integer variable in [lo, hi]; made by ``Model.integer`` and ``Model.boolean``.
+
+    Parameters
+    ----------
+    model : Model
+        The model to which the variable belongs.
+    index : int
+        Its position in ``model.integers``.
+    name : str
+        The name that messages use.
+    lo, hi : int
+        The bounds, both included.
+    """
 
     __slots__ = ("_model", "hi", "index", "lo", "name")
 
@@ -148,6 +44,7 @@ class Integer(Atom):
 
     @property
     def model(self) -> Model:
+        """The model to which the variable belongs."""
         return self._model
 
     def __repr__(self) -> str:
@@ -155,7 +52,7 @@ class Integer(Atom):
 
 
 class Attribute(Atom):
-    """The start, end, size or presence of an interval, as a number; 0 for an absent interval."""
+    """The start, end, size or presence (0 or 1) of an interval as a number; 0 if the interval is absent."""
 
     __slots__ = ("field", "interval")
 
@@ -165,6 +62,7 @@ class Attribute(Atom):
 
     @property
     def model(self) -> Model:
+        """The model to which the interval belongs."""
         return self.interval.model
 
     def __repr__(self) -> str:
@@ -172,10 +70,25 @@ class Attribute(Atom):
 
 
 class Interval:
-    """An interval variable: occupies [start, end) with end = start + size; made by ``Model.interval``.
+    """An interval variable: it occupies [start, end) with end = start + size; made by ``Model.interval``.
 
-    ``size_lo``, ``size_hi`` bound the size; ``windows`` are the disjoint, increasing windows (lo, hi), both ends
-    included, in which the start may lie. ``start``, ``end``, ``size``, ``presence`` are expressions.
+    The properties ``start``, ``end``, ``size`` and ``presence`` are expressions.
+
+    Parameters
+    ----------
+    model : Model
+        The model to which the interval belongs.
+    index : int
+        Its position in ``model.intervals``.
+    name : str
+        The name that messages use.
+    size : (int, int)
+        The least and the greatest size in seconds, kept as ``size_lo`` and ``size_hi``.
+    windows : tuple of (int, int), or None
+        Disjoint windows (lo, hi) in increasing order, both ends included, in which the start may lie. None: 0 to the
+        horizon of the model.
+    optional : bool
+        Whether the interval may be absent.
     """
 
     __slots__ = ("_attributes", "_windows", "index", "model", "name", "optional", "size_hi", "size_lo")
@@ -207,66 +120,45 @@ class Interval:
 
     @property
     def start(self) -> Attribute:
+        """The start in seconds, as an expression."""
         return self._attribute("start")
 
     @property
     def end(self) -> Attribute:
+        """The end in seconds, as an expression."""
         return self._attribute("end")
 
     @property
     def size(self) -> Attribute:
+        """The size in seconds, as an expression."""
         return self._attribute("size")
 
     @property
     def presence(self) -> Attribute:
+        """The presence, as an expression: 1 if the interval is present, else 0."""
         return self._attribute("presence")
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        """Where the start may lie; without ``start=`` from 0 to the model's horizon."""
+        """The windows of the start; from 0 to the model's horizon if none were declared."""
         return self._windows if self._windows is not None else ((0, self.model.horizon),)
 
     @property
     def start_lo(self) -> int:
+        """The earliest start in seconds."""
         return self.windows[0][0]
 
     @property
     def start_hi(self) -> int:
+        """The latest start in seconds."""
         return self.windows[-1][1]
 
     def __repr__(self) -> str:
         return self.name
 
 
-class Comparison:
-    """``lo <= expr <= hi``, expr without constant; one side may be infinite. Made by ``<= >= == < >``."""
-
-    __slots__ = ("expr", "hi", "lo")
-
-    def __init__(self, expr: Linear, lo: Number, hi: Number) -> None:
-        self.expr = expr
-        self.lo = lo
-        self.hi = hi
-
-    @property
-    def integral(self) -> bool:
-        return self.expr.integral
-
-    @property
-    def model(self) -> Model | None:
-        return common_model(self.expr.terms, self)
-
-    def __bool__(self) -> bool:
-        raise ModelError(f"{self} is a constraint, not True or False (a chain a <= b <= c is two constraints)")
-
-    def __repr__(self) -> str:
-        if self.lo == self.hi:
-            return f"{self.expr} == {self.hi}"
-        return f"{self.expr} <= {self.hi}" if self.lo == -math.inf else f"{self.expr} >= {self.lo}"
-
-
 class Function(Atom):
-    """An atom computed from other expressions; ``operands`` are those expressions."""
+    """An atom that is computed from other expressions, its ``operands``."""
 
     __slots__ = ("_model", "operands")
 
@@ -276,6 +168,7 @@ class Function(Atom):
 
     @property
     def model(self) -> Model | None:
+        """The model to which the operands belong; None without variables."""
         return self._model
 
     def __repr__(self) -> str:
@@ -284,27 +177,29 @@ class Function(Atom):
 
 
 class Max(Function):
-    """The greatest of its operands."""
+    """The maximum of the operands."""
 
     __slots__ = ()
 
     @property
     def integral(self) -> bool:  # type: ignore[override]
+        """Whether the value is a whole number for every assignment."""
         return all(e.integral for e in self.operands)
 
 
 class Min(Function):
-    """The least of its operands."""
+    """The minimum of the operands."""
 
     __slots__ = ()
 
     @property
     def integral(self) -> bool:  # type: ignore[override]
+        """Whether the value is a whole number for every assignment."""
         return all(e.integral for e in self.operands)
 
 
 class Holds(Function):
-    """1 if and only if an integer comparison holds, else 0."""
+    """1 if an integer comparison holds, else 0."""
 
     __slots__ = ("comparison",)
 
@@ -317,7 +212,7 @@ class Holds(Function):
 
 
 class Overlap(Function):
-    """Length of an interval inside the window [lo, hi); 0 if it is absent."""
+    """The length in seconds of an interval inside the window [lo, hi); 0 if the interval is absent."""
 
     __slots__ = ("hi", "interval", "lo")
 
@@ -332,7 +227,7 @@ class Overlap(Function):
 
 
 class Element(Function):
-    """``array[index]``; an index outside the array is infeasible."""
+    """The entry ``array[index]``; an index outside of the array is infeasible."""
 
     __slots__ = ("array",)
 
@@ -342,6 +237,7 @@ class Element(Function):
 
     @property
     def integral(self) -> bool:  # type: ignore[override]
+        """Whether all entries of the array are whole numbers."""
         return all(type(v) is int for v in self.array)
 
     def __repr__(self) -> str:
@@ -349,7 +245,7 @@ class Element(Function):
 
 
 class Piecewise(Function):
-    """Linear between the points (x, y), infeasible outside of them."""
+    """The piecewise-linear function through points (x, y); an x outside of them is infeasible."""
 
     __slots__ = ("points",)
     integral = False
@@ -362,32 +258,24 @@ class Piecewise(Function):
         return f"piecewise({self.operands[0]}, {len(self.points)} points)"
 
 
-def linear(value: Expression | Number) -> Linear:
-    """Any expression or number as a ``Linear``."""
-    return value.linear() if isinstance(value, Expression) else Linear({}, number(value, "an operand"))
-
-
-def common_model(atoms: Iterable[Atom], where: object) -> Model | None:
-    """The model all atoms belong to; an error that names two of them if there are two models."""
-    found: Model | None = None
-    witness: Atom | None = None
-    for atom in atoms:
-        model = atom.model
-        if model is None or model is found:
-            continue
-        if found is not None:
-            raise ModelError(
-                f"{where}: {witness} belongs to model {found.name!r} but {atom} to another model, {model.name!r}"
-            )
-        found, witness = model, atom
-    return found
-
-
 def atoms_below(expressions: Iterable[Linear], seen: set[Atom] | None = None) -> Iterator[Atom]:
-    """Every atom of the expressions and, before it, the atoms of its operands; each once, innermost first.
+    """Yield every atom of the expressions, and before it the atoms of its operands; each atom once.
 
-    Atoms in ``seen`` are left out, with what is below them; those that are yielded are added to it.
+    Parameters
+    ----------
+    expressions : iterable of Linear
+        The expressions to search.
+    seen : set of Atom, optional
+        Atoms that are not yielded, and neither are the atoms below them. The atoms that are yielded are added to the
+        set.
 
+    Yields
+    ------
+    Atom
+        The innermost atoms first.
+
+    Examples
+    --------
     >>> from schedlab import Model, max
     >>> m = Model("m"); x = m.integer("x", 0, 3)
     >>> list(atoms_below([max([x, 2]) + x]))
@@ -408,33 +296,25 @@ def atoms_below(expressions: Iterable[Linear], seen: set[Atom] | None = None) ->
             stack.extend((a, False) for e in reversed(atom.operands) for a in reversed(e.terms))
 
 
-def _combine(left: Expression, right: Expression | Number, sign: int) -> Linear:
-    a = left.linear()
-    terms = dict(a.terms)
-    if not isinstance(right, Expression):
-        return Linear(terms, a.constant + sign * number(right, "an operand"))
-    b = right.linear()
-    _accumulate(terms, b.terms, sign)
-    return Linear(terms, a.constant + sign * b.constant)
-
-
-def _accumulate(terms: dict[Atom, Number], more: dict[Atom, Number], factor: Number) -> None:
-    for atom, c in more.items():
-        total = terms.get(atom, 0) + c * factor
-        if total:
-            terms[atom] = total
-        else:
-            terms.pop(atom, None)
-
-
-def _compare(left: Expression, right: Expression | Number, lo: Number, hi: Number) -> Comparison:
-    difference = _combine(left, right, -1)
-    c = difference.constant
-    return Comparison(Linear(difference.terms), lo - c if lo != -math.inf else lo, hi - c if hi != math.inf else hi)
-
-
-def _strict(left: Expression, right: Expression | Number, lo: Number, hi: Number) -> Comparison:
-    result = _compare(left, right, lo, hi)
-    if not result.integral or not all(isinstance(b, int) or math.isinf(b) for b in (result.lo, result.hi)):
-        raise ModelError(f"{result.expr}: < and > need whole numbers on both sides; write <= or >=")
-    return result
+__all__ = [
+    "Atom",
+    "Attribute",
+    "AttributeName",
+    "Comparison",
+    "Element",
+    "Expression",
+    "Function",
+    "Holds",
+    "Integer",
+    "Interval",
+    "Linear",
+    "Max",
+    "Min",
+    "Number",
+    "Overlap",
+    "Piecewise",
+    "Window",
+    "atoms_below",
+    "common_model",
+    "linear",
+]

@@ -1,4 +1,4 @@
-"""Functions of expressions: sums, extremes, truth values, overlaps, look-ups and piecewise-linear functions."""
+"""Functions of expressions: sum, maximum, minimum, truth value, overlap, array look-up, piecewise-linear function."""
 
 from __future__ import annotations
 
@@ -25,10 +25,27 @@ from .quantities import ModelError, Number, number, pair, whole
 
 
 def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None = None) -> Linear:  # noqa: A001
-    """The sum of many expressions, built in one pass; with ``weights`` the weighted sum.
+    """Return the sum, or with ``weights`` the weighted sum, of many expressions; it is built in one pass.
 
-    ``terms`` n expressions or numbers, ``weights`` n numbers. Raises ModelError if the lengths differ.
+    Parameters
+    ----------
+    terms : iterable of Expression or number
+        The n terms.
+    weights : sequence of number, optional
+        The n weights.
 
+    Returns
+    -------
+    Linear
+        The sum.
+
+    Raises
+    ------
+    ModelError
+        If the numbers of terms and weights differ.
+
+    Examples
+    --------
     >>> from schedlab import Model, sum
     >>> m = Model("m"); xs = [m.integer(f"x{i}", 0, 9) for i in range(3)]
     >>> sum(xs, weights=[1, 2, 3])
@@ -60,7 +77,7 @@ def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None =
 def _operands(first: Any, rest: tuple[Any, ...], name: str) -> tuple[Linear, ...]:
     items = list(first) if not rest and isinstance(first, Iterable) else [first, *rest]
     if not items:
-        raise ModelError(f"{name}() of nothing: give at least one expression")
+        raise ModelError(f"{name}() needs at least one expression; the list is empty")
     return tuple(linear(e) for e in items)
 
 
@@ -71,8 +88,22 @@ def _extreme(kind: type[Max] | type[Min], pick: Callable[..., Number], operands:
 
 
 def max(first: Iterable[Expression | Number] | Expression | Number, *rest: Expression | Number) -> Linear:  # noqa: A001
-    """The greatest of the expressions, given as one list or one by one.
+    """Return the maximum of the expressions, which are given as one list or as separate arguments.
 
+    Parameters
+    ----------
+    first : Expression, number, or iterable of them
+        The first expression, or all of them.
+    *rest : Expression or number
+        The other expressions.
+
+    Returns
+    -------
+    Linear
+        The maximum.
+
+    Examples
+    --------
     >>> from schedlab import Model, max
     >>> m = Model("m"); a, b = m.interval("a", size=2), m.interval("b", size=3)
     >>> max([a.end, b.end])
@@ -84,15 +115,40 @@ def max(first: Iterable[Expression | Number] | Expression | Number, *rest: Expre
 
 
 def min(first: Iterable[Expression | Number] | Expression | Number, *rest: Expression | Number) -> Linear:  # noqa: A001
-    """The least of the expressions, given as one list or one by one."""
+    """Return the minimum of the expressions, which are given as one list or as separate arguments.
+
+    Parameters
+    ----------
+    first : Expression, number, or iterable of them
+        The first expression, or all of them.
+    *rest : Expression or number
+        The other expressions.
+
+    Returns
+    -------
+    Linear
+        The minimum.
+    """
     import builtins
 
     return _extreme(Min, builtins.min, _operands(first, rest, "min"))
 
 
 def positive_part(x: Expression | Number) -> Linear:
-    """``max(0, x)``, as in a tardiness.
+    """Return ``max(0, x)``, for instance for a tardiness.
 
+    Parameters
+    ----------
+    x : Expression or number
+        The expression.
+
+    Returns
+    -------
+    Linear
+        The maximum of ``x`` and 0.
+
+    Examples
+    --------
     >>> from schedlab import Model, positive_part
     >>> m = Model("m"); a = m.interval("a", size=2)
     >>> positive_part(a.end - 10)
@@ -102,8 +158,25 @@ def positive_part(x: Expression | Number) -> Linear:
 
 
 def holds(comparison: Comparison) -> Linear:
-    """1 if and only if a comparison between whole numbers holds, else 0. Raises ModelError for real coefficients.
+    """Return an expression that is 1 if a comparison between whole numbers holds, else 0.
 
+    Parameters
+    ----------
+    comparison : Comparison
+        A comparison with integer coefficients and bounds.
+
+    Returns
+    -------
+    Linear
+        The truth value.
+
+    Raises
+    ------
+    ModelError
+        If the argument is no comparison, or has real coefficients.
+
+    Examples
+    --------
     >>> from schedlab import Model, holds
     >>> m = Model("m"); a = m.interval("a", size=2)
     >>> holds(a.start >= 5)
@@ -112,15 +185,37 @@ def holds(comparison: Comparison) -> Linear:
     if not isinstance(comparison, Comparison):
         raise ModelError(f"holds() takes a comparison such as a.start >= 5, not {comparison!r}")
     if not comparison.integral or not all(isinstance(b, int) or math.isinf(b) for b in (comparison.lo, comparison.hi)):
-        raise ModelError(f"holds({comparison}): only a comparison between whole numbers can be held against 0 or 1")
+        raise ModelError(
+            f"holds({comparison}): only a comparison between whole numbers has a truth value; "
+            "the coefficients and bounds must be integers"
+        )
     if not comparison.expr.terms:
         return Linear({}, int(comparison.lo <= 0 <= comparison.hi))
     return Linear({Holds(comparison): 1})
 
 
 def overlap(interval: Interval, lo: int, hi: int) -> Linear:
-    """Length of the interval inside [lo, hi), in seconds; 0 for an absent interval. Raises ModelError if lo > hi.
+    """Return the length of an interval inside the window [lo, hi), in seconds; 0 if the interval is absent.
 
+    Parameters
+    ----------
+    interval : Interval
+        The interval.
+    lo, hi : int
+        Begin and end of the window, in seconds.
+
+    Returns
+    -------
+    Linear
+        The length.
+
+    Raises
+    ------
+    ModelError
+        If lo > hi, or the first argument is no interval.
+
+    Examples
+    --------
     >>> from schedlab import Model, overlap
     >>> m = Model("m"); a = m.interval("a", size=4)
     >>> overlap(a, 10, 20)
@@ -135,8 +230,27 @@ def overlap(interval: Interval, lo: int, hi: int) -> Linear:
 
 
 def element(array: Sequence[Number], index: Expression | int) -> Linear:
-    """``array[index]`` of an integer expression; an index outside the array makes the model infeasible there.
+    """Return ``array[index]`` for an integer expression ``index``; an index outside of the array is infeasible.
 
+    Parameters
+    ----------
+    array : sequence of number
+        At least one number.
+    index : Expression or int
+        The position, counted from 0.
+
+    Returns
+    -------
+    Linear
+        The entry.
+
+    Raises
+    ------
+    ModelError
+        If the array is empty, or the index need not be a whole number.
+
+    Examples
+    --------
     >>> from schedlab import Model, element
     >>> m = Model("m"); i = m.integer("i", 0, 2)
     >>> element([5, 7, 9], i)
@@ -152,8 +266,27 @@ def element(array: Sequence[Number], index: Expression | int) -> Linear:
 
 
 def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -> Linear:
-    """The piecewise-linear function through ``points`` (x, y), at least two, x strictly increasing; outside of them infeasible.
+    """Return the piecewise-linear function of ``x`` through the points; an ``x`` outside of them is infeasible.
 
+    Parameters
+    ----------
+    x : Expression or number
+        The argument of the function.
+    points : sequence of (number, number)
+        At least two points (x, y) with strictly increasing x.
+
+    Returns
+    -------
+    Linear
+        The value of the function.
+
+    Raises
+    ------
+    ModelError
+        If there are fewer than two points, or their x do not increase.
+
+    Examples
+    --------
     >>> from schedlab import Model, piecewise
     >>> m = Model("m"); x = m.integer("x", 0, 10)
     >>> piecewise(x, [(0, 0), (4, 8), (10, 9)])
@@ -168,3 +301,44 @@ def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -
         if not a < b:
             raise ModelError(f"piecewise({x}): the x of the points must increase strictly, but {b} follows {a}")
     return Linear({Piecewise(at, pairs): 1})
+
+
+def implies(premise: Expression | Comparison, conclusion: Expression | Comparison) -> Comparison:
+    """Require that ``conclusion`` is true if ``premise`` is true.
+
+    Parameters
+    ----------
+    premise, conclusion : Expression or Comparison
+        A comparison between whole numbers, or an expression with the values 0 and 1: a presence or a Boolean variable.
+
+    Returns
+    -------
+    Comparison
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If an expression can take a value other than 0 or 1.
+
+    Examples
+    --------
+    >>> from schedlab import Model, implies
+    >>> m = Model("m"); a, b = (m.interval(n, size=3, optional=True) for n in "ab")
+    >>> m.add(implies(a.presence, b.presence)); m.add(implies(b.presence, a.start >= 4))
+    """
+    return _truth(premise) <= _truth(conclusion)
+
+
+def _truth(side: Expression | Comparison) -> Linear:
+    from .bounds import Bounds
+
+    if isinstance(side, Comparison):
+        return holds(side)
+    e = linear(side)
+    lo, hi = Bounds().of(e)
+    if not e.integral or lo < 0 or hi > 1:
+        raise ModelError(
+            f"implies(): {e} is not a truth value: its bounds are [{lo}, {hi}]; give a presence or a Boolean variable"
+        )
+    return e

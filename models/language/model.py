@@ -1,4 +1,4 @@
-"""A model: variables, constraints, objectives; and assignments, which give the variables values."""
+"""Models, which hold variables, constraints and objectives; and assignments, which give values to the variables."""
 
 from __future__ import annotations
 
@@ -12,18 +12,34 @@ from .quantities import ModelError, Number, pair, whole
 from .violation import Violation
 
 Sense = Literal["minimize", "maximize"]
-LONGEST_NAME = 200  # of a constraint that was given none
+LONGEST_NAME = 200  # characters of a name that is made from an expression
 
 
 class NamedConstraint(NamedTuple):
-    """A constraint of a model under the name that messages use."""
+    """A constraint of a model, and its name.
+
+    Parameters
+    ----------
+    name : str
+        The name that messages use.
+    constraint : Constraint
+        The constraint.
+    """
 
     name: str
     constraint: Constraint
 
 
 class IntervalValue(NamedTuple):
-    """What an interval became; start and end are None if it is absent."""
+    """The value of an interval in an assignment.
+
+    Parameters
+    ----------
+    present : bool
+        Whether the interval is present.
+    start, end : int or None
+        Its start and end in seconds; None if it is absent.
+    """
 
     present: bool
     start: int | None
@@ -31,11 +47,18 @@ class IntervalValue(NamedTuple):
 
 
 class Model:
-    """Variables, constraints and objectives, for no solver in particular.
+    """Variables, constraints and objectives, independent of any solver.
 
-    ``horizon``: the latest start of intervals that are declared without ``start=``; None takes the greatest earliest
-    start plus the sum of the largest sizes of all intervals.
+    Parameters
+    ----------
+    name : str
+        The name that messages use.
+    horizon : int, optional
+        The latest start in seconds of intervals that are declared without ``start``. None: the greatest earliest start
+        plus the sum of the greatest sizes of all intervals.
 
+    Examples
+    --------
     >>> import schedlab as sl
     >>> m = sl.Model("two jobs")
     >>> a, b = m.interval("a", size=3), m.interval("b", size=4, start=(0, 20))
@@ -60,7 +83,7 @@ class Model:
 
     @property
     def horizon(self) -> int:
-        """The latest start, in seconds, of an interval declared without ``start=``."""
+        """The latest start in seconds of intervals that are declared without ``start``."""
         return self._latest_est + self._total_size if self._horizon is None else self._horizon
 
     def interval(
@@ -70,17 +93,37 @@ class Model:
         start: int | Window | Sequence[Window] | None = None,
         optional: bool = False,
     ) -> Interval:
-        """A new interval variable.
+        """Declare an interval variable.
 
-        ``size``: seconds, or (lo, hi) for a variable size. ``start``: the window (lo, hi) of the start, both ends
-        included, a list of windows (calendars), one fixed time, or None for 0 to the horizon. ``optional``: it may be
-        absent. Raises ModelError for a negative size or a window with lo > hi.
+        Parameters
+        ----------
+        name : str
+            The name that messages use.
+        size : int or (int, int)
+            The size in seconds, or (lo, hi) for a variable size.
+        start : int, (int, int), sequence of (int, int), or None
+            A fixed start in seconds; a window (lo, hi) of the start, both ends included; a list of windows (a
+            calendar); or None for 0 to the horizon.
+        optional : bool, default False
+            Whether the interval may be absent.
 
+        Returns
+        -------
+        Interval
+            The variable.
+
+        Raises
+        ------
+        ModelError
+            If a size is negative, or a window has lo > hi.
+
+        Examples
+        --------
         >>> m = Model("m")
         >>> m.interval("night job", size=(60, 120), start=[(0, 100), (400, 500)], optional=True)
         night job
         """
-        if type(size) is int:  # the common case, kept short: models have tens of thousands of intervals
+        if type(size) is int:  # the common case, kept fast: models have tens of thousands of intervals
             lo = hi = size
         else:
             ends = pair(size, f"the size of {name}") if isinstance(size, (tuple, list)) else (size, size)
@@ -97,8 +140,10 @@ class Model:
         return made
 
     def integer(self, name: str, lo: int, hi: int) -> Integer:
-        """A new integer variable in [lo, hi]. Raises ModelError if lo > hi.
+        """Declare an integer variable in [lo, hi]; raise ModelError if lo > hi.
 
+        Examples
+        --------
         >>> Model("m").integer("units on node 3", 0, 4)
         units on node 3
         """
@@ -111,13 +156,23 @@ class Model:
         return made
 
     def boolean(self, name: str) -> Integer:
-        """A new integer variable that is 0 or 1."""
+        """Declare an integer variable that is 0 or 1."""
         return self.integer(name, 0, 1)
 
     def add(self, constraint: Constraint, name: str | None = None) -> None:
-        """Add a constraint; ``name`` is what messages call it (without one, it is described).
+        """Add a constraint to the model.
 
-        Raises ModelError for what is not a constraint, or speaks of another model's variables.
+        Parameters
+        ----------
+        constraint : Constraint
+            A comparison, or a constraint made by a function such as ``no_overlap``.
+        name : str, optional
+            The name that messages use. None: a name is made from the intervals or the expression of the constraint.
+
+        Raises
+        ------
+        ModelError
+            If the first argument is no constraint, or has variables of another model.
         """
         look()
         if isinstance(constraint, Comparison):
@@ -128,37 +183,40 @@ class Model:
         else:
             raise ModelError(f"model {self.name!r}: {constraint!r} is not a constraint")
         if owner is not None and owner is not self:
-            raise ModelError(f"model {self.name!r}: {describe(constraint)} is about variables of {owner.name!r}")
+            raise ModelError(f"model {self.name!r}: {describe(constraint)} contains variables of model {owner.name!r}")
         self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
 
     def minimize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
-        """What to minimize: an expression, or an ordered list of them (lexicographic). Replaces an earlier objective."""
-        self._aim("minimize", objective)
+        """Set the objective to minimize: an expression, or a list of expressions in lexicographic order."""
+        self._set_objectives("minimize", objective)
 
     def maximize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
-        """What to maximize: an expression, or an ordered list of them (lexicographic). Replaces an earlier objective."""
-        self._aim("maximize", objective)
+        """Set the objective to maximize: an expression, or a list of expressions in lexicographic order."""
+        self._set_objectives("maximize", objective)
 
-    def _aim(self, sense: Sense, objective: Expression | Number | Sequence[Expression | Number]) -> None:
-        aims = [linear(e) for e in (objective if isinstance(objective, Sequence) else [objective])]
-        if not aims:
-            raise ModelError(f"model {self.name!r}: {sense}() of an empty list")
-        owner = common_model((a for e in aims for a in e.terms), f"{sense}()")
+    def _set_objectives(self, sense: Sense, objective: Expression | Number | Sequence[Expression | Number]) -> None:
+        objectives = [linear(e) for e in (objective if isinstance(objective, Sequence) else [objective])]
+        if not objectives:
+            raise ModelError(f"model {self.name!r}: {sense}() needs at least one expression; the list is empty")
+        owner = common_model((a for e in objectives for a in e.terms), f"{sense}()")
         if owner is not None and owner is not self:
-            raise ModelError(f"model {self.name!r}: {sense}() is about variables of model {owner.name!r}")
-        self.objectives, self.sense = aims, sense
+            raise ModelError(f"model {self.name!r}: {sense}() contains variables of model {owner.name!r}")
+        self.objectives, self.sense = objectives, sense
 
     def check(self, assignment: Assignment) -> list[Violation]:
-        """What the assignment violates, and by how much; empty if it is a solution. No solver takes part."""
+        """Return the violations of an assignment with their amounts, without a solver; an empty list for a solution."""
         from .semantics import check
 
         self._own(assignment)
         return check(self, assignment)
 
     def value(self, expression: Expression | Number, assignment: Assignment) -> Number:
-        """The value of an expression under an assignment, exact on integers.
+        """Return the value of an expression under an assignment; it is exact for integers.
 
-        Raises UndefinedValue where ``element`` or ``piecewise`` is outside its range.
+        Raises
+        ------
+        UndefinedValue
+            If the argument of an ``element`` or ``piecewise`` is outside of its range.
         """
         from .semantics import Evaluator
 
@@ -166,13 +224,13 @@ class Model:
         if isinstance(expression, Expression):
             owner = common_model(expression.linear().terms, "value()")
             if owner is not None and owner.intervals is not self.intervals:
-                raise ModelError(f"model {self.name!r}: {expression} is about variables of model {owner.name!r}")
+                raise ModelError(f"model {self.name!r}: {expression} contains variables of model {owner.name!r}")
         return Evaluator(assignment).value(expression)
 
     def _own(self, assignment: Assignment) -> None:
-        """Refuses another model's assignment; the stages of a lexicographic solve share the variables of their model."""
+        """Raise ModelError for an assignment of another model; stages of a lexicographic solve share the variables."""
         if assignment.model.intervals is not self.intervals:
-            raise ModelError(f"model {self.name!r}: the assignment is one of model {assignment.model.name!r}")
+            raise ModelError(f"model {self.name!r}: the assignment belongs to model {assignment.model.name!r}")
 
     def __repr__(self) -> str:
         return (
@@ -182,13 +240,27 @@ class Model:
 
 
 class Assignment:
-    """Values for every variable of a model, whether they satisfy it or not.
+    """Values for all variables of a model; they need not satisfy its constraints.
 
-    ``values`` maps intervals to a start (fixed size), a pair (start, end), an IntervalValue, or None (absent);
-    integers to an int.
-    Intervals left out are absent if they are optional; everything else that is left out is an error (ModelError).
-    ``start``, ``end``, ``present`` are lists over ``model.intervals`` (0 where absent), ``integer`` over ``model.integers``.
+    The values are stored as lists: ``start``, ``end`` (seconds, 0 if absent) and ``present`` have an entry per interval
+    in the order of ``model.intervals``, ``integer`` has an entry per variable in the order of ``model.integers``.
 
+    Parameters
+    ----------
+    model : Model
+        The model.
+    values : mapping, optional
+        The value of each variable. An interval has a start (fixed size only), a pair (start, end), an IntervalValue, or
+        None if it is absent; an integer variable has an int. Optional intervals that are missing are absent. None: all
+        intervals are absent and all integers are 0.
+
+    Raises
+    ------
+    ModelError
+        If another variable is missing, or a variable belongs to another model.
+
+    Examples
+    --------
     >>> m = Model("m"); a = m.interval("a", size=3); x = m.integer("x", 0, 5)
     >>> s = Assignment(m, {a: 4, x: 2})
     >>> s[a], s[x]
@@ -223,7 +295,7 @@ class Assignment:
             self.integer[x.index] = whole(values[x], f"the value of {x.name}")
 
     def set(self, interval: Interval, start: int, end: int) -> None:
-        """Make the interval present, as [start, end)."""
+        """Make the interval present, as [start, end) in seconds."""
         i = interval.index
         self.start[i], self.end[i], self.present[i] = start, end, True
 
@@ -246,7 +318,7 @@ class Assignment:
 
 
 def _ends(v: Interval, given: Any) -> tuple[int, int]:
-    """Start and end of a present interval as a caller may give them."""
+    """Return start and end of a present interval from any form that ``Assignment`` accepts."""
     what = f"the value of {v.name}"
     if isinstance(given, IntervalValue):
         given = given.start, given.end
@@ -260,9 +332,9 @@ def _ends(v: Interval, given: Any) -> tuple[int, int]:
 
 
 def _windows(name: str, start: int | Window | Sequence[Window]) -> tuple[Window, ...]:
-    """Disjoint, increasing windows; touching ones are joined."""
+    """Return the windows in increasing order and disjoint; adjacent windows are joined."""
     if type(start) is tuple and len(start) == 2 and type(start[0]) is type(start[1]) is int and start[0] <= start[1]:
-        return (start,)  # the common case, kept short
+        return (start,)  # the common case, kept fast
     pairs: Iterable[Any]
     if isinstance(start, tuple) and len(start) == 2 and not isinstance(start[0], (tuple, list)):
         pairs = [start]
@@ -285,7 +357,7 @@ def _windows(name: str, start: int | Window | Sequence[Window]) -> tuple[Window,
 
 
 def describe(constraint: Constraint) -> str:
-    """A short name for a constraint that was given none."""
+    """Return a name for a constraint that was added without one."""
     match constraint:
         case Alternative(a, options, k):
             return f"alternative of {a}: {k} of {len(options)}"

@@ -1,4 +1,4 @@
-"""Numbers as they are declared: whole, finite, or in pairs; and the error of a declaration that contradicts itself."""
+"""Checks of numbers in declarations (finite, whole, pairs), and the error for a wrong declaration."""
 
 from __future__ import annotations
 
@@ -9,12 +9,26 @@ Number = int | float
 
 
 class ModelError(ValueError):
-    """A declaration contradicts itself; the message names the variables involved."""
+    """A declaration is wrong or contradicts another one; the message names the variables."""
 
 
 def number(value: object, what: str = "a coefficient") -> Number:
-    """A Python int where the value is whole-typed (also NumPy's), else a finite float; an error for anything else.
+    """Return an int for an integer (NumPy's included), and else a finite float.
 
+    Parameters
+    ----------
+    value : object
+        The value to check.
+    what : str
+        The name of the value in the message.
+
+    Raises
+    ------
+    ModelError
+        If the value is no finite number.
+
+    Examples
+    --------
     >>> number(3), number(2.5)
     (3, 2.5)
     """
@@ -30,8 +44,10 @@ def number(value: object, what: str = "a coefficient") -> Number:
 
 
 def whole(value: object, what: str) -> int:
-    """The value as an int; times, sizes, demands and bounds are whole numbers.
+    """Return the value as an int; a float such as 4.0 is accepted. Raise ModelError if it is no whole number.
 
+    Examples
+    --------
     >>> whole(4.0, "the size of a")
     4
     """
@@ -44,8 +60,10 @@ def whole(value: object, what: str) -> int:
 
 
 def pair(value: object, what: str) -> tuple[object, object]:
-    """The two sides of a window, a step or a point; an error for anything else.
+    """Return the two entries of a window, a step or a point; raise ModelError if the value is no pair.
 
+    Examples
+    --------
     >>> pair([0, 5], "a window")
     (0, 5)
     """

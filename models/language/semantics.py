@@ -1,7 +1,7 @@
-"""What the constructs mean, in plain Python: evaluation of expressions and the check of an assignment.
+"""The meaning of expressions and constraints in plain Python: evaluation and the check of an assignment.
 
-No solver and no lowering takes part, so that every answer can be held against it. Integers stay exact; where real
-numbers stand in a constraint, a difference of 1e-6 (relative to the size of the numbers) is allowed.
+This code uses no solver and no lowering, so that the result of every solver can be checked with it. Integers are exact.
+If a constraint contains real numbers, a difference of 1e-6 (relative to the size of the numbers) is allowed.
 """
 
 from __future__ import annotations
@@ -39,12 +39,19 @@ REAL_TOLERANCE = 1e-6
 
 
 class UndefinedValue(ArithmeticError):
-    """An ``element`` or ``piecewise`` outside its range."""
+    """The argument of an ``element`` or ``piecewise`` is outside of its range."""
 
 
 class Evaluator:
     """Values of expressions under one assignment; each atom is computed once.
 
+    Parameters
+    ----------
+    assignment : Assignment
+        The values of the variables.
+
+    Examples
+    --------
     >>> from schedlab import Model, Assignment, max
     >>> m = Model("m"); a = m.interval("a", size=3)
     >>> Evaluator(Assignment(m, {a: 4})).value(2 * max([a.end, 5]) + 1)
@@ -56,7 +63,7 @@ class Evaluator:
         self._known: dict[Atom, Number | Fraction] = {}
 
     def value(self, expression: Expression | Number) -> Number:
-        """An int where the value is whole and exact, else a float."""
+        """Return an int if the value is whole and exact, else a float."""
         if not isinstance(expression, Expression):
             return expression
         exact = self._exact(expression.linear())
@@ -96,12 +103,12 @@ class Evaluator:
             case Element():
                 index = self._exact(atom.operands[0])
                 if not 0 <= index < len(atom.array):
-                    raise UndefinedValue(f"{atom}: the index is {index}, the array has {len(atom.array)} entries")
+                    raise UndefinedValue(f"{atom}: the index is {index}, but the array has {len(atom.array)} entries")
                 return atom.array[int(index)]
             case Piecewise():
                 return _interpolate(atom, self._exact(atom.operands[0]))
             case _:
-                raise TypeError(f"no meaning is known for {type(atom).__name__}")
+                raise TypeError(f"atoms of type {type(atom).__name__} cannot be evaluated")
 
     def _attribute(self, atom: Attribute) -> int:
         s, i = self.assignment, atom.interval.index
@@ -120,7 +127,7 @@ def _interpolate(atom: Piecewise, x: Number | Fraction) -> Number | Fraction:
     if isinstance(x, float) and _outside(x, first, last) <= _tolerance(x):
         x = min(max(x, first), last)
     if not first <= x <= last:
-        raise UndefinedValue(f"{atom}: x is {x}, the points reach from {first} to {last}")
+        raise UndefinedValue(f"{atom}: x is {x}, but the points cover only {first} to {last}")
     k = min(bisect_right(points, x, key=lambda p: p[0]), len(points) - 1)
     (x0, y0), (x1, y1) = points[k - 1], points[k]
     if all(isinstance(v, (int, Fraction)) for v in (x, x0, y0, x1, y1)):
@@ -129,7 +136,7 @@ def _interpolate(atom: Piecewise, x: Number | Fraction) -> Number | Fraction:
 
 
 def check(model: Model, assignment: Assignment) -> list[Violation]:
-    """Every violation of domains, constraints and ranges; the objectives, too, must have a value."""
+    """Return all violations of domains and constraints, and the objectives that have no value."""
     found = [v for i in model.intervals if (v := _domain(i, assignment))]
     for x in model.integers:
         value = assignment.integer[x.index]
@@ -170,8 +177,15 @@ def _domain(v: Interval, s: Assignment) -> Violation | None:
 
 
 def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None:
-    """(amount, what is wrong), or None if it holds. Raises UndefinedValue where an expression has no value.
+    """Return (amount, text) for a violated constraint, or None if the constraint holds.
 
+    Raises
+    ------
+    UndefinedValue
+        If an expression of the constraint has no value.
+
+    Examples
+    --------
     >>> from schedlab import Model, Assignment, no_overlap
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
     >>> violation(no_overlap([a, b]), Evaluator(Assignment(m, {a: 0, b: 1})))
@@ -204,7 +218,7 @@ def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:
 
 
 def _tolerance(*values: Number) -> float:
-    """How far real numbers of this size may be apart and still count as equal."""
+    """Return the difference up to which real numbers of this size are equal."""
     return REAL_TOLERANCE * max(1, *map(abs, values))
 
 
@@ -231,7 +245,7 @@ def _cumulative(c: Cumulative, ev: Evaluator) -> tuple[float, str] | None:
     changes: dict[int, Number] = {t: 0 for t, _ in c.steps}
     for v, demand in zip(c.intervals, c.demands, strict=True):
         i = v.index
-        height = ev.value(demand)  # also for its range errors, where the interval is absent
+        height = ev.value(demand)  # evaluated even if the interval is absent: its range errors count
         if s.present[i] and s.end[i] > s.start[i]:
             changes[s.start[i]] = changes.get(s.start[i], 0) + height
             changes[s.end[i]] = changes.get(s.end[i], 0) - height
@@ -247,14 +261,14 @@ def _cumulative(c: Cumulative, ev: Evaluator) -> tuple[float, str] | None:
 
 def _no_overlap(intervals: tuple[Interval, ...], s: Assignment) -> tuple[float, str] | None:
     running = sorted((s.start[v.index], s.end[v.index], v.name) for v in intervals if s.present[v.index])
-    until, last = -math.inf, ""
+    latest_end, last = -math.inf, ""
     for start, end, name in running:
         if end == start:
             continue
-        if start < until:
-            return until - start, f"{name} starts at {start} while {last} runs until {until}"
-        if end > until:
-            until, last = end, name
+        if start < latest_end:
+            return latest_end - start, f"{name} starts at {start} while {last} runs until {latest_end}"
+        if end > latest_end:
+            latest_end, last = end, name
     return None
 
 

@@ -1,4 +1,4 @@
-"""What a schedule earns and costs, and what it does to the machine, on the data alone."""
+"""Income, costs, energy and utilisation of a schedule, from the data alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,23 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Account:
-    """Of ``[begin, end)``: euro, kWh, and the share of the machine's core-hours that ran (``utilisation``)."""
+    """Income, costs and energy of the period [begin, end).
+
+    Parameters
+    ----------
+    begin, end : int
+        The period in seconds.
+    core_hours : float
+        The core-hours of the jobs in the period.
+    gain : float
+        What the core-hours earn, in euro.
+    it_kwh, cooling_kwh : float
+        The energy of the jobs and of the cooling, in kWh.
+    work_cost, cooling_cost : float
+        The cost of these energies in euro.
+    utilisation : float
+        The core-hours of the jobs as a share of the core-hours of the machine.
+    """
 
     begin: int
     end: int
@@ -41,23 +57,33 @@ class Account:
 
     @property
     def cost(self) -> float:
-        """Of all energy, in euro."""
+        """The cost of all energy, in euro."""
         return self.work_cost + self.cooling_cost
 
     @property
     def energy_kwh(self) -> float:
-        """Of work and cooling."""
+        """The energy of work and cooling, in kWh."""
         return self.it_kwh + self.cooling_kwh
 
     @property
     def pue(self) -> float | None:
-        """Energy of work and cooling over that of work; None where nothing runs."""
+        """Power usage effectiveness: energy of work and cooling over that of work; None if nothing runs."""
         return 1 + self.cooling_kwh / self.it_kwh if self.it_kwh > 0 else None
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What runs in each segment: arrays over ``segments``. ``watts``: mean IT power; ``cooling``: mean cooling power."""
+    """The load of the machine in each segment.
+
+    Parameters
+    ----------
+    segments : tuple of Segment
+        The segments.
+    core_seconds : array of float, shape (segments,)
+        The core-seconds of the jobs.
+    watts, cooling : array of float, shape (segments,)
+        The mean IT power and the mean cooling power, in watts.
+    """
 
     segments: tuple[Segment, ...]
     core_seconds: Floats
@@ -66,7 +92,27 @@ class Operation:
 
 
 def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Operation:
-    """What runs in each segment up to ``end`` (None: the problem's ``horizon_end``). Raises KeyError for a job without a start."""
+    """Return the load of each segment up to the time ``end``.
+
+    Parameters
+    ----------
+    problem : Profit
+        The problem.
+    schedule : Schedule
+        The start of each job.
+    end : int, optional
+        A time in seconds. None: ``horizon_end`` of the problem.
+
+    Returns
+    -------
+    Operation
+        The load.
+
+    Raises
+    ------
+    KeyError
+        If a job has no start.
+    """
     segments = problem.segments if end is None or end == problem.horizon_end else problem.segments_to(end)
     starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
     bounds = np.array([segments[0].begin, *(s.end for s in segments)] if segments else [problem.begin], np.int64)
@@ -80,13 +126,33 @@ def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Op
 
 
 def account(problem: Profit, schedule: Schedule, end: int | None = None) -> Account:
-    """The account from the problem's begin to ``end`` (None: when the last job has ended)."""
+    """Return income, costs and energy from the begin of the problem to the time ``end``.
+
+    Parameters
+    ----------
+    problem : Profit
+        The problem.
+    schedule : Schedule
+        The start of each job.
+    end : int, optional
+        A time in seconds. None: the end of the last job.
+
+    Returns
+    -------
+    Account
+        The account.
+
+    Raises
+    ------
+    KeyError
+        If a job has no start.
+    """
     end = makespan(problem, schedule) if end is None else end
     return _sum_up(problem, operation(problem, schedule, end), problem.begin, end)
 
 
 def daily(problem: Profit, schedule: Schedule, end: int | None = None) -> Iterator[Account]:
-    """An account per day up to ``end`` (None: the problem's ``horizon_end``)."""
+    """Yield an account for each day up to the time ``end`` in seconds (None: ``horizon_end`` of the problem)."""
     end = problem.horizon_end if end is None else end
     whole = operation(problem, schedule, end)
     for day in range(problem.begin // DAY, -(-end // DAY)):
@@ -97,7 +163,7 @@ def daily(problem: Profit, schedule: Schedule, end: int | None = None) -> Iterat
 
 
 def makespan(problem: Profit, schedule: Schedule) -> int:
-    """When the last job has ended."""
+    """Return the end of the last job in seconds."""
     ends = (schedule.start[j.id] + problem.dispatch.duration(j) for j in problem.jobs)
     return max(ends, default=problem.begin)
 
@@ -107,7 +173,7 @@ def _sum_up(problem: Profit, ran: Operation, begin: int, end: int) -> Account:
     price = np.array([s.energy_price for s in ran.segments], float)
     work, cooling = ran.watts * length / JOULES, ran.cooling * length / JOULES
     hours = float(ran.core_seconds.sum()) / 3600
-    there = problem.platform.total("cores") * max(1, end - begin) / 3600
+    available = problem.platform.total("cores") * max(1, end - begin) / 3600
     return Account(
         begin=begin,
         end=end,
@@ -117,5 +183,5 @@ def _sum_up(problem: Profit, ran: Operation, begin: int, end: int) -> Account:
         cooling_kwh=float(cooling.sum()),
         work_cost=float(work @ price),
         cooling_cost=float(cooling @ price),
-        utilisation=hours / there,
+        utilisation=hours / available,
     )

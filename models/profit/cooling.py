@@ -1,4 +1,4 @@
-"""What cooling takes: a table of temperatures and IT powers (thesis 6.5.3, table 6.1)."""
+"""The power of cooling, as a table over temperatures and IT powers [Bridi2018, 6.5.3 and table 6.1]."""
 
 from __future__ import annotations
 
@@ -12,13 +12,27 @@ from ..platform import ProblemError
 from ..whole_numbers import is_real, shown
 
 Point = tuple[float, float]
-"""IT power and the cooling power that it takes, both in watts."""
-ROUNDING = 1e-6  # of the steepest slope: a smaller change of slope is none
+"""IT power and the cooling power for it, both in watts."""
+ROUNDING = 1e-6  # of the steepest slope: smaller changes of the slope are ignored
 
 
 def along(points: Sequence[Point], x: float) -> float:
-    """The piecewise-linear function through points (x, y) of increasing x; its ends continue.
+    """Return the value at x of the piecewise-linear function through the points; its first and last pieces continue.
 
+    Parameters
+    ----------
+    points : sequence of (float, float)
+        At least two points (x, y) with increasing x.
+    x : float
+        The argument.
+
+    Returns
+    -------
+    float
+        The value at x.
+
+    Examples
+    --------
     >>> along([(0, 0), (10, 5), (20, 20)], 12)
     8.0
     """
@@ -29,14 +43,30 @@ def along(points: Sequence[Point], x: float) -> float:
 
 @dataclass(frozen=True)
 class Cooling:
-    """The power that cooling takes, in watts: ``watts[i][k]`` at ``temperatures[i]`` (degrees C) and ``powers[k]`` (IT, W).
+    """The power of a cooling plant in watts, as a table over temperatures and IT powers.
 
-    Between the powers it is the cooling power that is linear; PUE = 1 + cooling / IT is derived. Between two
-    temperatures it is interpolated linearly. Outside of the table nothing is known.
+    The cooling power is linear between two IT powers and between two temperatures; PUE = 1 + cooling / IT follows from
+    it. It is not defined outside of the table.
 
-    Raises ProblemError for a table with gaps, axes that do not increase, IT powers that do not begin at 0, or a cooling
-    power below 0 (a PUE below 1).
+    Parameters
+    ----------
+    name : str
+        The name that messages use.
+    temperatures : sequence of float
+        Increasing temperatures in degrees Celsius.
+    powers : sequence of float
+        Increasing IT powers in watts; the first one is 0.
+    watts : sequence of sequence of float, shape (temperatures, powers)
+        The cooling power in watts, >= 0.
 
+    Raises
+    ------
+    ProblemError
+        If the table has gaps, the temperatures or IT powers do not increase, the IT powers do not begin at 0, or a
+        cooling power is below 0 (a PUE below 1).
+
+    Examples
+    --------
     >>> c = Cooling("flat", (0, 40), (0, 1000), ((0, 100), (0, 400)))
     >>> c.power(500, 20), c.pue(500, 20)
     (125.0, 1.25)
@@ -55,11 +85,11 @@ class Cooling:
         self._check_axis("IT powers", "W", self.powers)
         if self.powers[0] != 0 or len(self.powers) < 2:
             raise ProblemError(
-                f"cooling {self.name!r}: its IT powers begin at {self.powers[0]:g} W; 0 is expected, and more"
+                f"cooling {self.name!r}: its IT powers are {self.powers} W; at least two are expected, the first one 0"
             )
         if len(self.watts) != len(self.temperatures) or any(len(row) != len(self.powers) for row in self.watts):
             raise ProblemError(
-                f"cooling {self.name!r}: the table has gaps; a value per temperature and IT power is expected"
+                f"cooling {self.name!r}: the table has gaps; a value for each temperature and IT power is expected"
             )
         for t, row in zip(self.temperatures, self.watts, strict=True):
             for p, w in zip(self.powers, row, strict=True):
@@ -71,7 +101,7 @@ class Cooling:
     def _floats(self, values: Sequence[float]) -> tuple[float, ...]:
         for v in values:
             if not is_real(v):
-                raise ProblemError(f"cooling {self.name!r}: its table has {shown(v)}; a number is expected")
+                raise ProblemError(f"cooling {self.name!r}: the table has {shown(v)}; a number is expected")
         return tuple(map(float, values))
 
     def _check_axis(self, what: str, unit: str, values: Sequence[float]) -> None:
@@ -89,7 +119,13 @@ class Cooling:
         return self.powers[-1]
 
     def curve(self, temperature: float) -> tuple[Point, ...]:
-        """The points (IT W, cooling W) of a temperature. Raises ProblemError for one outside of the table."""
+        """Return the points (IT power, cooling power) in watts for a temperature in degrees Celsius.
+
+        Raises
+        ------
+        ProblemError
+            If the temperature is outside of the table.
+        """
         ts = self.temperatures
         if not ts[0] <= temperature <= ts[-1]:
             raise ProblemError(
@@ -101,7 +137,7 @@ class Cooling:
         return tuple((p, a + share * (b - a)) for p, a, b in zip(self.powers, self.watts[i], above, strict=True))
 
     def power(self, it_watts: float, temperature: float) -> float:
-        """The cooling power in watts. Raises ProblemError outside of the table."""
+        """Return the cooling power in watts; raise ProblemError for values outside of the table."""
         if not 0 <= it_watts <= self.most:
             raise ProblemError(
                 f"cooling {self.name!r} is known up to {self.most:g} W of IT power, not for {it_watts:g} W"
@@ -109,16 +145,34 @@ class Cooling:
         return along(self.curve(temperature), it_watts)
 
     def pue(self, it_watts: float, temperature: float) -> float | None:
-        """Power usage effectiveness, 1 + cooling / IT; None where nothing runs."""
+        """Return the power usage effectiveness, 1 + cooling / IT; None for an IT power of 0."""
         return 1 + self.power(it_watts, temperature) / it_watts if it_watts > 0 else None
 
     def slope_change(self, temperature: float, above: float = 0.5) -> float | None:
-        """The IT power in watts at which the slope of the cooling power rises most, as chillers start (thesis 6.8.3).
+        """Return the IT power in watts at which the slope of the cooling power increases most.
 
-        None where it nowhere rises. Rises below ``above`` times the greatest IT power of the table do not count: there
-        it is the cooling itself that starts. Of equal rises the first. Raises ProblemError for a temperature outside of
-        the table.
+        This is the power at which chillers start [Bridi2018, 6.8.3]. Of equal increases the first one is returned; if
+        the slope never increases, None.
 
+        Parameters
+        ----------
+        temperature : float
+            Degrees Celsius.
+        above : float, default 0.5
+            Increases below this share of the greatest IT power are ignored: there the cooling itself starts.
+
+        Returns
+        -------
+        float or None
+            The IT power in watts.
+
+        Raises
+        ------
+        ProblemError
+            If the temperature is outside of the table.
+
+        Examples
+        --------
         >>> c = Cooling("chillers from 800 W", (20,), (0, 100, 800, 1000), ((0, 0, 70, 130),))
         >>> c.slope_change(20), c.pue(800, 20)
         (800.0, 1.0875)
@@ -133,8 +187,10 @@ class Cooling:
         return at
 
     def scaled(self, factor: float) -> Cooling:
-        """The plant of a machine ``factor`` times as large: the same PUE at ``factor`` times the IT power."""
+        """Return the plant of a machine ``factor`` times as large: the same PUE at ``factor`` times the IT power."""
         if not 0 < factor < float("inf"):
-            raise ProblemError(f"cooling {self.name!r}: it can be scaled by a factor above 0, not by {factor}")
+            raise ProblemError(
+                f"cooling {self.name!r}: the factor of scaling is {factor}; a number above 0 is expected"
+            )
         watts = tuple(tuple(w * factor for w in row) for row in self.watts)
         return replace(self, powers=tuple(p * factor for p in self.powers), watts=watts)

@@ -1,10 +1,14 @@
-"""The days of a schedule by efficiency: how its PUE stands to the point at which cooling turns dear (thesis 6.8.3).
+"""The efficiency of the days of a schedule: the PUE of a day and that of its slope-change point [Bridi2018, 6.8.3].
 
-Where the thesis leaves room: a day counts if at least 23 hours of it lie within the time looked at, and of the day before
-too, whose utilisation is the share of the machine's core-hours. The PUE of a day is its energy over that of the work. Its
-slope-change point is the PUE at the slope change of each segment's cooling curve, a mean weighted by the time of the
-segments that have one. Efficiency is lost for profit where the PUE lies above that point, so there, and only there, the
-near-optimal schedule is taken to maximise utilisation; a PUE on the point itself counts as below it.
+Where the thesis leaves a choice, the definitions are:
+
+- A day is used if at least 23 hours of it, and of the day before, lie in the period. The utilisation is that of the day
+  before: its core-hours over those of the machine.
+- The PUE of a day is the energy of work and cooling over that of work.
+- The slope-change point of a day is the PUE at the slope change of the cooling curve, as the mean over its segments
+  that have one, weighted by their lengths.
+- If the PUE of a day lies above this point, efficiency was given up for profit: the near-optimal schedule maximised the
+  utilisation. A PUE equal to the point counts as below it.
 """
 
 from __future__ import annotations
@@ -21,13 +25,25 @@ from .guide import MAXIMISE, OPTIMISE, Advice
 from .problem import Profit
 from .segments import Segment
 
-ON_THE_POINT = 1e-9  # a smaller distance is rounding
-WHOLE = 23 * HOUR  # of a day, so that the day of the last submission need not end with it
+ON_THE_POINT = 1e-9  # a smaller difference of PUEs is rounding
+WHOLE = 23 * HOUR  # of a day: the period may end shortly before midnight, at the last submission
 
 
 @dataclass(frozen=True)
 class Day:
-    """A day from ``begin`` (seconds). ``utilisation``: of the day before, a share of the core-hours; the rest are PUEs."""
+    """A day of a schedule.
+
+    Parameters
+    ----------
+    begin : int
+        The begin of the day in seconds.
+    cooling : str
+        The name of the cooling.
+    utilisation : float
+        The core-hours of the day before as a share of those of the machine.
+    pue, slope_change : float
+        The PUE of the day, and that of the slope-change point.
+    """
 
     begin: int
     cooling: str
@@ -37,13 +53,15 @@ class Day:
 
     @property
     def distance(self) -> float:
-        """How far the PUE lies above the slope-change point."""
+        """The PUE less that of the slope-change point."""
         return self.pue - self.slope_change
 
     @property
     def aim(self) -> Advice:
-        """What the schedule of the day does.
+        """The aim that the schedule of the day followed.
 
+        Examples
+        --------
         >>> Day(86400, "hybrid", 0.9, pue=1.09, slope_change=1.08).aim
         'maximise utilisation'
         """
@@ -52,16 +70,33 @@ class Day:
 
 @dataclass(frozen=True)
 class Days:
-    """The days of a schedule that tell something, and why how many others do not."""
+    """The days of a schedule that can be used, and how often each reason excluded another day."""
 
     days: tuple[Day, ...]
     left_out: Counter[str] = field(default_factory=Counter)
 
 
 def days(problem: Profit, schedule: Schedule, to_the_end: bool = False) -> Days:
-    """The days of a schedule, up to the problem's ``until``, or to the end of the last job.
+    """Return the days of a schedule up to ``horizon_end`` of the problem, or to the end of the last job.
 
-    Raises KeyError for a job without a start.
+    Parameters
+    ----------
+    problem : Profit
+        The problem.
+    schedule : Schedule
+        The start of each job.
+    to_the_end : bool, default False
+        Whether the period ends with the last job, if that is later than ``horizon_end``.
+
+    Returns
+    -------
+    Days
+        The days.
+
+    Raises
+    ------
+    KeyError
+        If a job has no start.
     """
     end = problem.horizon_end
     if to_the_end:
@@ -82,7 +117,7 @@ def days(problem: Profit, schedule: Schedule, to_the_end: bool = False) -> Days:
 
 
 def slope_change_pue(problem: Profit, segments: Sequence[Segment]) -> float | None:
-    """The PUE at the slope change, its mean over the time of the segments that have one; None if none has."""
+    """Return the time-weighted mean PUE at the slope change of the segments that have one; None if none has one."""
     weighted = seconds = 0.0
     for s in segments:
         power = problem.cooling.slope_change(s.celsius)

@@ -1,18 +1,37 @@
-"""The fluid relaxation of profit: work of classes of jobs in cells of time; for bounds that no schedule exceeds.
+"""The fluid relaxation of the profit problem: work of classes of jobs in cells of time. Its bound is valid.
 
-A cell is a part of a segment, a class a set of jobs, and the variables say how much of a class's work (core-seconds) is
-done by the end of each cell. Any schedule, summed up per class and cell, is a solution of the same profit or more:
+Sets: cells i = 1..I, parts [t[i-1], t[i]) of segments; segments s, each a set of cells; classes k of jobs. If there are
+few jobs, each one is a class.
 
-- up to any time t a job has done no more than its cores times ``min(duration, t - release)``, in a cell no more than its
-  cores times ``min(duration, what of the cell lies after its release)``;
-- in a cell all jobs together take no more of a resource than the machine has, times the cell's length, and of units that
-  each need more than 1/k of a node no more than k - 1 run per node;
-- a class takes what those of its jobs take per core that take least: of resources, and of power where energy has a price
-  (where that is negative, the most);
-- the cooling power is that of the mean IT power of the segment, in which it is convex.
+Data: for job j its release ``a[j]``, duration ``d[j]``, cores ``c[j]`` over all units, units ``U[j]``, power ``p[j]``
+in watts. For class k, as sums over its jobs::
 
-What is given up: jobs run without a break and on the same nodes, with all of their cores or none; a class's jobs lend
-each other their power and their rate. Where there are few jobs, each is a class.
+    B[k,i] = sum_j c[j] * min(d[j], max(0, t[i] - a[j]))                        work possible by the end of cell i
+    A[k,i] = sum_j c[j] * min(d[j], max(0, t[i] - max(t[i-1], a[j])))           work possible inside of cell i
+
+Variables: integers ``W[k,i] in 0..B[k,i]``, the core-seconds of class k that are done by the end of cell i, with
+``W[k,0] = 0``. Below, ``w[k,i] = W[k,i] - W[k,i-1]``.
+
+Constraints::
+
+    0 <= w[k,i] <= A[k,i]                                                for each class k, cell i
+    sum_k e[k,r] * w[k,i] <= C[r] * (t[i] - t[i-1])                      for each resource r, cell i
+    sum_k g[k,r,h] * w[k,i] <= N * (h-1) * (t[i] - t[i-1])               for each r, cell i and h in 2, 3, 4
+
+``C[r]`` is the capacity of the machine, N its number of nodes; ``e[k,r]`` is the least amount of resource r per core of
+the jobs of class k, ``g[k,r,h]`` the least number of units per core of those whose units need more than 1/h of the
+largest node's amount (0 if a job of the class has smaller units).
+
+Objective (maximized): with K1 in euro per core-hour, the energy price K2[s] in euro per kWh, the length L[s] in seconds
+and the convex cooling curve f[s] in watts::
+
+    K1 / 3600 * sum_k W[k,I] - sum_s K2[s] * L[s] / 3.6e6 * (P[s] + f[s](P[s]))
+    P[s] = sum_k q[k] * (work of class k in segment s) / L[s]                   mean IT power in watts
+
+``q[k]`` is the least power per core of the jobs of class k; the greatest if K2[s] < 0.
+
+The sums of any schedule are a solution with the same profit or more. The relaxation ignores that a job runs without
+interruption, on fixed nodes and with all of its cores at once, and the jobs of a class share power and rate.
 """
 
 from __future__ import annotations
@@ -27,7 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import language as sl
-from ..dispatch.formulations import SHARES
+from ..dispatch.job_intervals import SHARES
 from ..language import Assignment, Comparison, Linear
 from ..language.expressions import Atom
 from ..problem import Encoding, Schedule
@@ -36,7 +55,7 @@ from .segments import JOULES, Segment, points_to
 if TYPE_CHECKING:
     from .problem import Profit
 
-CELLS = 40  # at least one per segment; more of them change bounds by less than 1e-4
+CELLS = 40  # at least one per segment; more cells change bounds by less than 1e-4
 VARIABLES = 30_000  # classes times cells
 
 Ints = NDArray[np.int64]
@@ -45,7 +64,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Fluid:
-    """The data of the relaxation: ``jobs`` (indices of those that can earn), the times between cells, the class of each."""
+    """The data of the relaxation.
+
+    Parameters
+    ----------
+    problem : Profit
+        The problem.
+    jobs : array of int
+        Indices of the jobs that can earn something.
+    times : array of int, shape (cells + 1,)
+        The times between the cells, in seconds.
+    of : array of int, shape (jobs,)
+        The class of each of ``jobs``.
+    """
 
     problem: Profit
     jobs: Ints
@@ -54,7 +85,17 @@ class Fluid:
 
     @classmethod
     def made(cls, problem: Profit, cells: int = CELLS, variables: int = VARIABLES) -> Fluid:
-        """Cells cut at the segments and at quantiles of the releases, and as many classes as the variables allow."""
+        """Return the relaxation with cells cut at segments and quantiles of releases, and as many classes as allowed.
+
+        Parameters
+        ----------
+        problem : Profit
+            The problem.
+        cells : int
+            The number of cells; at least one per segment is made.
+        variables : int
+            The greatest number of classes times cells.
+        """
         release = np.array([problem.dispatch.earliest(j) for j in problem.jobs], np.int64)
         jobs = np.flatnonzero((release < problem.horizon_end) & (problem.cores > 0) & (problem.durations > 0))
         times = _times(problem, release[jobs], cells)
@@ -62,47 +103,47 @@ class Fluid:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return int(self.of.max(initial=-1)) + 1
 
     @cached_property
     def release(self) -> Ints:
-        """The first moment of each job."""
+        """The release of each job in seconds."""
         return np.array([self.problem.dispatch.earliest(self.problem.jobs[k]) for k in self.jobs], np.int64)
 
     @cached_property
     def requests(self) -> Ints:
-        """What a unit of each job asks of each resource."""
+        """The request of one unit of each job, an array (jobs x resources)."""
         resources = self.problem.platform.resources
         listed = [[self.problem.jobs[k].request.get(r, 0) for r in resources] for k in self.jobs]
         return np.array(listed, np.int64).reshape(len(self.jobs), len(resources))
 
     @cached_property
     def units(self) -> Ints:
-        """The units of each job."""
+        """The number of units of each job."""
         return np.array([self.problem.jobs[k].units for k in self.jobs], np.int64)
 
     def least(self, amounts: Floats) -> Floats:
-        """Of something per core: the least of each class."""
+        """Return the minimum over the jobs of each class."""
         found = np.full(self.classes, np.inf)
         np.minimum.at(found, self.of, amounts)
         return found
 
     def work(self, ran: Ints) -> Ints:
-        """Core-seconds by class, of seconds by job."""
+        """Return the core-seconds of each class, from the seconds of each job."""
         found = np.zeros(self.classes, np.int64)
         np.add.at(found, self.of, ran * self.problem.cores[self.jobs])
         return found
 
     @cached_property
     def by_end(self) -> Ints:
-        """The most work by class (row) that can be done by the end of each cell (column)."""
+        """The greatest work in core-seconds by the end of each cell, an array (classes x cells)."""
         most = [np.clip(t - self.release, 0, self.problem.durations[self.jobs]) for t in self.times[1:]]
         return np.column_stack([self.work(m) for m in most])
 
     @cached_property
     def inside(self) -> Ints:
-        """The most work by class (row) that can be done in each cell (column)."""
+        """The greatest work in core-seconds inside of each cell, an array (classes x cells)."""
         lasts = self.problem.durations[self.jobs]
         pairs = zip(self.times[:-1], self.times[1:], strict=True)
         most = [np.minimum(lasts, np.clip(b - np.maximum(a, self.release), 0, None)) for a, b in pairs]
@@ -110,15 +151,15 @@ class Fluid:
 
 
 def fluid(problem: Profit) -> Encoding:
-    """The relaxation in the language; ``highs:fluid@lp`` solves it as a linear programme.
+    """Make the relaxation; ``highs:fluid@lp`` solves it as a linear programme.
 
-    Its starts order the jobs by the mean time of their work; jobs without any come last.
+    The starts that it reads order the jobs by the mean time of their work; jobs without work come last.
     """
     return encoding(Fluid.made(problem))
 
 
 def encoding(data: Fluid) -> Encoding:
-    """The model of these cells and classes."""
+    """Make the model for these cells and classes."""
     problem, cells = data.problem, len(data.times) - 1
     model = sl.Model(f"fluid of {len(data.jobs)} jobs in {data.classes} classes and {cells} cells")
     done = _variables(model, data)
@@ -152,7 +193,7 @@ Done = list[list[sl.Integer | None]]
 
 
 def _variables(model: sl.Model, data: Fluid) -> Done:
-    """What each class has done by the end of each cell; None before its first release."""
+    """Declare the work of each class by the end of each cell; None before the first release of the class."""
     times = data.times[1:].tolist()
     return [
         [model.integer(f"class {k + 1} by {t}", 0, m) if m else None for m, t in zip(row, times, strict=True)]
@@ -161,7 +202,7 @@ def _variables(model: sl.Model, data: Fluid) -> Done:
 
 
 def _within(row: Sequence[sl.Integer | None], a: int, b: int) -> Linear:
-    """What is done in the cells a to b - 1."""
+    """Return the work in the cells a to b - 1."""
     now, before = row[b - 1], row[a - 1] if a else None
     terms: dict[Atom, int | float] = {} if now is None else {now: 1}
     if before is not None:
@@ -170,7 +211,7 @@ def _within(row: Sequence[sl.Integer | None], a: int, b: int) -> Linear:
 
 
 def _capacities(model: sl.Model, data: Fluid, work: Sequence[Sequence[Linear]]) -> None:
-    """The rows of resources and of large units, cell by cell."""
+    """Add the constraints on resources and on large units for each cell."""
     platform, cores = data.problem.platform, data.problem.cores[data.jobs]
     length = np.diff(data.times).tolist()
 
@@ -184,16 +225,20 @@ def _capacities(model: sl.Model, data: Fluid, work: Sequence[Sequence[Linear]]) 
                 model.add(total <= seconds, f"{what} in cell {c + 1}")
 
     for k, resource in enumerate(platform.resources):
-        asked = data.requests[:, k]
-        add(asked * data.units / cores, platform.total(resource), resource)
+        request = data.requests[:, k]
+        add(request * data.units / cores, platform.total(resource), resource)
         most = max(vector[k] for vector in platform.classes)
         for s in SHARES:
             nodes = len(platform.nodes) * (s - 1)
-            add(np.where(asked * s > most, data.units / cores, 0.0), nodes, f"units above 1/{s} of a node's {resource}")
+            add(
+                np.where(request * s > most, data.units / cores, 0.0),
+                nodes,
+                f"units above 1/{s} of a node's {resource}",
+            )
 
 
 def _objective(model: sl.Model, data: Fluid, done: Done) -> None:
-    """Gain of all work, less what the energy of each segment costs, with its cooling."""
+    """Set the objective: the gain of all work, less the cost of energy and cooling in each segment."""
     problem = data.problem
     per_core = problem.watts[data.jobs] / problem.cores[data.jobs]
     least, most = data.least(per_core), -data.least(-per_core)
@@ -211,7 +256,10 @@ def _objective(model: sl.Model, data: Fluid, done: Done) -> None:
 
 
 def _cost(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
-    """What work and cooling of a segment cost in euro, over the mean IT power; for rounded-up power it goes on."""
+    """Return points (mean IT power in watts, cost of work and cooling in euro) of a segment.
+
+    For a negative price the last piece continues: the greatest power per core of a class may exceed the last point.
+    """
     points = points_to(problem, segment)
     (x0, y0), (x1, y1) = points[-2], points[-1]
     if segment.energy_price < 0:
@@ -221,7 +269,7 @@ def _cost(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
 
 
 def _times(problem: Profit, release: Ints, cells: int) -> Ints:
-    """The edges of segments, and between them quantiles of the releases and even cuts, as many as ``cells`` leaves."""
+    """Return the edges of the segments, and quantiles of the releases as long as ``cells`` allows more cells."""
     edges = np.array([problem.begin, *(s.end for s in problem.segments)], np.int64)
     more = max(0, cells - (len(edges) - 1))
     inside = release[(release > problem.begin) & (release < problem.horizon_end)]
@@ -232,7 +280,7 @@ def _times(problem: Profit, release: Ints, cells: int) -> Ints:
 
 
 def _classes(problem: Profit, jobs: Ints, most: int) -> Ints:
-    """A class for each job; if that is too many, classes of jobs with similar requests, similar in power per core."""
+    """Return the class of each job: one per job or, if these are too many, of similar requests and power per core."""
     if len(jobs) <= most:
         return np.arange(len(jobs))
     kinds: dict[tuple[int, ...], list[int]] = {}
@@ -250,22 +298,22 @@ def _classes(problem: Profit, jobs: Ints, most: int) -> Ints:
 
 
 def _kind(problem: Profit, k: int) -> tuple[int, ...]:
-    """Of each resource: how large a job's units are, and what its share is of the machine's, beside that of the cores."""
+    """Return for each resource the size class of a job's units, and on a log scale its demand relative to cores."""
     platform, job = problem.platform, problem.jobs[k]
     found = []
     for r, resource in enumerate(platform.resources):
-        asked = job.request.get(resource, 0)
-        if asked:
+        request = job.request.get(resource, 0)
+        if request:
             largest = max(vector[r] for vector in platform.classes)
-            beside = asked * job.units / platform.total(resource) * platform.total("cores") / problem.cores[k]
-            found += [1 + min(max(SHARES), largest // asked), math.ceil(2 * math.log2(beside))]
+            beside = request * job.units / platform.total(resource) * platform.total("cores") / problem.cores[k]
+            found += [1 + min(max(SHARES), largest // request), math.ceil(2 * math.log2(beside))]
         else:
             found += [0, 0]
     return tuple(found)
 
 
 def _starts(data: Fluid, done: Ints) -> dict[str, int]:
-    """A start for each job: its class's work goes to its jobs one after another, in the order of their releases."""
+    """Return a start for each job: the work of a class goes to its jobs one after another, in order of release."""
     problem = data.problem
     middle = (data.times[:-1] + data.times[1:]) / 2
     found = {j.id: max(problem.horizon_end, problem.dispatch.earliest(j)) for j in problem.jobs}
@@ -273,11 +321,11 @@ def _starts(data: Fluid, done: Ints) -> dict[str, int]:
         members = np.flatnonzero(data.of == k)
         members = members[np.argsort(data.release[members], kind="stable")]
         amount = (problem.cores * problem.durations)[data.jobs[members]]
-        until = np.cumsum(amount)
+        work_end = np.cumsum(amount)
         parts = np.diff(done[k], prepend=0)
         reached = np.concatenate([[0], np.cumsum(parts)])
         moment = np.concatenate([[0.0], np.cumsum(parts * middle)])
-        lo, hi = np.minimum(until - amount, reached[-1]), np.minimum(until, reached[-1])
+        lo, hi = np.minimum(work_end - amount, reached[-1]), np.minimum(work_end, reached[-1])
         got = hi - lo
         mean = np.diff([np.interp(x, reached, moment) for x in (lo, hi)], axis=0)[0] / np.maximum(1, got)
         start = np.maximum(data.release[members], mean - problem.durations[data.jobs[members]] / 2)

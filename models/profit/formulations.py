@@ -1,11 +1,22 @@
-"""Profit in the language: the formulations of dispatching problems, with the overlap of jobs and segments as objective.
+"""Formulations of the profit problem: those of the dispatching problem with another objective [Bridi2018, 6.5.3].
 
-The gain and the energy of a job are its ``overlap`` with each segment, the mean IT power of a segment is the sum of
-overlaps times power over its length, and what its cooling costs is a ``piecewise``-linear function of that (thesis 6.5.3).
+Data: price ``K1`` in euro per core-hour; job j has ``c[j]`` cores over all units and power ``p[j]`` in watts; segment
+s = [b[s], b[s] + L[s]) has the energy price ``K2[s]`` in euro per kWh and the piecewise-linear cooling curve ``f[s]``
+(watts over watts of IT power). ``v[j]`` is the interval of job j, see ``dispatch.job_intervals``. With
+``x[j,s] = overlap(v[j], b[s], b[s] + L[s])`` in seconds, the objective is (equations 6.3 and 6.4)::
 
-What the solvers gain from, beside that: a job that would start after the last moment that counts is left out of the
-model, since it earns nothing and can always follow later; and in each segment the jobs together use no more of a
-resource than there is, which no solver sees by itself in overlaps.
+    maximize  sum_j,s (K1 * c[j] / 3600 - K2[s] * p[j] / 3.6e6) * x[j,s] - sum_s K2[s] * L[s] / 3.6e6 * f[s](P[s])
+    P[s] = sum_j p[j] * x[j,s] / L[s]                                     mean IT power of segment s in watts
+
+Two additions help the solvers. A job that can be postponed has an optional interval that starts before ``horizon_end``:
+after that it earns nothing, and it can always run later. Redundant constraints bound the use of each resource r with
+capacity ``C[r]`` over all N nodes; job j has ``U[j]`` units, each with a request ``q[j,r]``::
+
+    cumulative(v[j], demand U[j] * q[j,r]) <= C[r]                                              for each r
+    sum_j U[j] * q[j,r] * x[j,s] <= C[r] * L[s]                                                 for each r, s
+
+and the same with demand ``U[j]`` for the jobs whose units need more than 1/k of the largest node's amount, and with the
+capacity ``N * (k - 1)``, for k = 2, 3, 4. No solver derives the sums over segments from the overlaps.
 """
 
 from __future__ import annotations
@@ -18,7 +29,7 @@ import numpy as np
 
 from .. import language as sl
 from ..dispatch.formulations import FORMULATIONS as OF_DISPATCH
-from ..dispatch.formulations import SHARES, Aim, Base, DemandRow, startable_later
+from ..dispatch.job_intervals import SHARES, DemandRow, JobModel, SetObjective, startable_later
 from ..dispatch.problem import Dispatch
 from ..problem import Encoding, Schedule
 from .cooling import along
@@ -32,10 +43,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fixed:
-    """What does not move beside the jobs of a model, as a neighbourhood has it.
+    """The jobs of a problem that are not in the model, for a neighbourhood.
 
-    ``moving``: the model's jobs, as indices of the problem's; ``euro``: what the others earn, their own energy paid,
-    cooling not; ``watts``: their mean IT power in each of the problem's segments.
+    Parameters
+    ----------
+    moving : sequence of int
+        The jobs of the model, as indices of the problem's jobs.
+    euro : float
+        The gain of the other jobs less the cost of their own energy, without cooling.
+    watts : sequence of float
+        Their mean IT power in each segment of the problem, in watts.
     """
 
     moving: Sequence[int]
@@ -43,17 +60,30 @@ class Fixed:
     watts: Sequence[float]
 
 
-def aim(problem: Profit, fixed: Fixed | None = None) -> Aim:
-    """What gives a model of the jobs' intervals the profit as its objective; with what is ``fixed`` that of all together."""
+def profit_objective(problem: Profit, fixed: Fixed | None = None) -> SetObjective:
+    """Return the function that sets the profit as the objective of a model.
 
-    def maximize(b: Base) -> None:
-        here = Fixed(range(len(b.jobs)), 0.0, [0.0] * len(problem.segments)) if fixed is None else fixed
-        moving = np.array(here.moving, np.int64)
+    Parameters
+    ----------
+    problem : Profit
+        The problem.
+    fixed : Fixed, optional
+        The jobs that are not in the model; their profit is included as a constant. None: all jobs are in the model.
+
+    Returns
+    -------
+    callable
+        A function of a JobModel.
+    """
+
+    def maximize(b: JobModel) -> None:
+        others = Fixed(range(len(b.jobs)), 0.0, [0.0] * len(problem.segments)) if fixed is None else fixed
+        moving = np.array(others.moving, np.int64)
         watts = problem.watts[moving].tolist()
         per_second = (problem.price * problem.cores[moving] / 3600).tolist()
-        terms: list[sl.Expression | float] = [here.euro]
+        terms: list[sl.Expression | float] = [others.euro]
         weights: list[float] = [1.0]
-        for segment, there in zip(problem.segments, here.watts, strict=True):
+        for segment, other_watts in zip(problem.segments, others.watts, strict=True):
             euro, length = segment.energy_price / JOULES, segment.end - segment.begin
             some = [k for k, v in enumerate(b.jobs) if _reaches(v, segment)]
             ran = [sl.overlap(b.jobs[k], segment.begin, segment.end) for k in some]
@@ -61,10 +91,10 @@ def aim(problem: Profit, fixed: Fixed | None = None) -> Aim:
             weights += [per_second[k] - euro * watts[k] for k in some]
             cost = [(p, euro * length * c) for p, c in points_to(problem, segment)]
             if some:
-                mean = sl.sum([*ran, there], weights=[*(watts[k] / length for k in some), 1.0])
+                mean = sl.sum([*ran, other_watts], weights=[*(watts[k] / length for k in some), 1.0])
                 terms.append(sl.piecewise(mean, cost))
             else:
-                terms.append(along(cost, there))
+                terms.append(along(cost, other_watts))
             weights.append(-1.0)
         b.model.maximize(sl.sum(terms, weights=weights))
 
@@ -72,12 +102,12 @@ def aim(problem: Profit, fixed: Fixed | None = None) -> Aim:
 
 
 def _reaches(v: sl.Interval, segment: Segment) -> bool:
-    """Whether the interval can run in the segment."""
+    """Return whether the interval can run in the segment."""
     return v.windows[0][0] < segment.end and v.windows[-1][1] + v.size_hi > segment.begin
 
 
-def _strengthen(b: Base, segments: Sequence[Segment]) -> None:
-    """What holds anyway: all nodes together have room for what runs, at each moment and in the sum over each segment."""
+def _strengthen(b: JobModel, segments: Sequence[Segment]) -> None:
+    """Add the redundant constraints: capacities of all nodes together, at each time and as a sum over each segment."""
     problem, platform = b.problem, b.problem.platform
 
     def add(amounts: Sequence[int], capacity: int, what: str) -> None:
@@ -101,14 +131,14 @@ def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:
         within, moving = _earning(problem)
         fixed = Fixed(moving, 0.0, [0.0] * len(problem.segments))
 
-        def declare(b: Base) -> None:
-            aim(problem, fixed)(b)
+        def declare(b: JobModel) -> None:
+            profit_objective(problem, fixed)(b)
             _strengthen(b, problem.segments)
 
         inner = make(within, declare, problem.horizon_end)
 
         def read(assignment: sl.Assignment) -> Schedule:
-            return with_rest(problem, inner.read(assignment), placed=not inner.relaxation)
+            return with_rest(problem, inner.read(assignment), with_nodes=not inner.relaxation)
 
         def write(schedule: Schedule) -> sl.Assignment:
             later = {
@@ -122,7 +152,7 @@ def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:
 
 
 def _earning(problem: Profit) -> tuple[Dispatch, list[int]]:
-    """The problem of the jobs that can earn, or cannot wait until nothing counts any more; and their indices."""
+    """Return the problem of the jobs that can earn something or cannot be postponed, and the indices of these jobs."""
     dispatch = problem.dispatch
     jobs = enumerate(dispatch.jobs)
     kept = [k for k, j in jobs if dispatch.earliest(j) < problem.horizon_end or not startable_later(dispatch, j)]

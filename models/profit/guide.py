@@ -1,4 +1,7 @@
-"""The efficiency guide: what tomorrow's schedule should aim at, by the cooling and yesterday's utilisation (thesis 6.8.3)."""
+"""The efficiency guide: the aim of the next day's schedule, from the cooling and the utilisation of the day before.
+
+Source: [Bridi2018, 6.8.3].
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ Advice = Literal["maximise utilisation", "optimise cooling"]
 MAXIMISE: Advice = "maximise utilisation"
 OPTIMISE: Advice = "optimise cooling"
 FORMAT = "schedlab guide 1"
-SLACK = 1e-9  # by which a utilisation may exceed 1, of rounding
+SLACK = 1e-9  # a utilisation may exceed 1 by this much, because of rounding
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """An advice, and of how many of the days that it was learned from it was right."""
+    """The end of a rule: an advice, the number of days it was learned from, and on how many of them it was right."""
 
     advice: Advice
     days: int
@@ -29,7 +32,10 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Split:
-    """``more`` after a day with a utilisation greater than ``above`` (a share of the core-hours), else ``less``."""
+    """A rule with two cases: ``more`` if the utilisation of the day before is greater than ``above``, else ``less``.
+
+    The utilisation is a share of the machine's core-hours, 0 to 1.
+    """
 
     above: float
     more: Rule
@@ -41,13 +47,22 @@ Rule = Leaf | Split
 
 @dataclass(frozen=True)
 class Guide:
-    """A rule per cooling (by name); ``about``: what it was learned from, as plain data.
+    r"""Rules that give an advice from the utilisation of the day before, one rule per cooling.
 
+    Parameters
+    ----------
+    rules : mapping of str to Leaf or Split
+        The rule of each cooling, by its name.
+    about : mapping, optional
+        The source of the rules, as plain data.
+
+    Examples
+    --------
     >>> rules = {"air": Leaf(OPTIMISE, 9, 9), "hybrid": Split(0.8482, Leaf(MAXIMISE, 5, 5), Leaf(OPTIMISE, 5, 4))}
     >>> guide = Guide(rules)
     >>> guide.advise(cooling="hybrid", utilisation=0.86)
     'maximise utilisation'
-    >>> print("\\n".join(guide.sentences()))
+    >>> print("\n".join(guide.sentences()))
     air: optimise cooling, whatever the utilisation of the day before
     hybrid: maximise utilisation after a day with a utilisation above 84.82 %, else optimise cooling
     """
@@ -57,7 +72,7 @@ class Guide:
 
     @classmethod
     def load(cls, path: str | Path) -> Guide:
-        """The guide of a file that ``bench guide --out`` wrote. Raises ProblemError that says what is wrong with it."""
+        """Return the guide of a file written by ``bench guide --out``; raise ProblemError if it is missing or wrong."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as e:
@@ -71,11 +86,11 @@ class Guide:
         except ProblemError as e:
             raise ProblemError(f"{path}: {e}") from e
         except RecursionError as e:
-            raise ProblemError(f"{path}: rules: too many of them within each other") from e
+            raise ProblemError(f"{path}: rules: they are nested too deeply") from e
 
     @classmethod
     def from_json(cls, data: Any) -> Guide:
-        """A guide from the form of ``as_json``. Raises ProblemError that names the place where the form is broken."""
+        """Return the guide of data in the form of ``as_json``; raise ProblemError that names the malformed place."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             found = data.get("format") if isinstance(data, dict) else data
             raise ProblemError(f"not a guide: its format is {excerpt(found)}, {FORMAT!r} is expected")
@@ -89,20 +104,37 @@ class Guide:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The guide as JSON's plain data: rules within rules."""
+        """Return the guide as plain data for JSON; rules are nested."""
         rules = {name: _plain(rule) for name, rule in self.rules.items()}
         return {"format": FORMAT, "rules": rules, "about": dict(self.about)}
 
     def advise(self, cooling: str, utilisation: float) -> Advice:
-        """What to aim at tomorrow. ``utilisation``: of the day before, a share of the machine's core-hours (0 to 1).
+        """Return the aim for the next day.
 
-        Raises ProblemError for a cooling that the guide does not know, and for a utilisation that is no share.
+        Parameters
+        ----------
+        cooling : str
+            The name of the cooling.
+        utilisation : float
+            The utilisation of the day before: a share of the machine's core-hours, 0 to 1.
+
+        Returns
+        -------
+        str
+            ``"maximise utilisation"`` or ``"optimise cooling"``.
+
+        Raises
+        ------
+        ProblemError
+            If the cooling is unknown, or the utilisation is not a share.
         """
         return self._range(cooling, utilisation)[2].advice
 
     def reason(self, cooling: str, utilisation: float) -> str:
-        """Why: a sentence for people. Raises ProblemError as ``advise`` does.
+        """Return a sentence that explains the advice; raise ProblemError as ``advise`` does.
 
+        Examples
+        --------
         >>> guide = Guide({"hybrid": Split(0.8482, Leaf(MAXIMISE, 5, 5), Leaf(OPTIMISE, 5, 4))})
         >>> guide.reason("hybrid", 0.86)
         'maximise utilisation: with hybrid cooling it was right on 5 of 5 days after a utilisation above 84.82 %; it was 86.00 %'
@@ -114,27 +146,33 @@ class Guide:
         )
 
     def ranges(self, cooling: str) -> list[tuple[float, float, Leaf]]:
-        """The rule of a cooling as (utilisation above, up to, end), from 0 to 1. Raises ProblemError for one unknown."""
+        """Return the rule of a cooling as a list of (utilisation above, utilisation up to, Leaf), from 0 to 1.
+
+        Raises
+        ------
+        ProblemError
+            If the cooling is unknown.
+        """
         return [*_ranges(self._rule_of(cooling), 0.0, 1.0)]
 
     def sentences(self) -> list[str]:
-        """The rule in words, a sentence per cooling."""
+        """Return one sentence per cooling that states its rule."""
         return [f"{name}: {self._sentence(name)}" for name in self.rules]
 
     @property
     def days(self) -> int:
-        """How many days it was learned from."""
+        """The number of days from which the guide was learned."""
         return sum(leaf.days for name in self.rules for *_, leaf in self.ranges(name))
 
     @property
     def accuracy(self) -> float:
-        """The share of those days on which its advice is right."""
+        """The share of these days on which the advice is right."""
         return sum(leaf.right for name in self.rules for *_, leaf in self.ranges(name)) / max(1, self.days)
 
     def _range(self, cooling: str, utilisation: float) -> tuple[float, float, Leaf]:
-        """The range of utilisation that applies, and the end of the rule there."""
+        """Return the range of utilisation that contains the given one, and the Leaf of the rule there."""
         if not 0 <= utilisation <= 1 + SLACK:
-            hint = f"; for {utilisation:g} % say {utilisation / 100:g}" if 1 < utilisation <= 100 else ""
+            hint = f"; for {utilisation:g} % give {utilisation / 100:g}" if 1 < utilisation <= 100 else ""
             raise ProblemError(f"the utilisation is {utilisation}; a share from 0 to 1 is expected{hint}")
         known = self.ranges(cooling)
         return next((each for each in known if utilisation <= each[1]), known[-1])
@@ -160,8 +198,10 @@ class Guide:
 
 
 def percent(share: float) -> str:
-    """A share for people, in hundredths of a percent.
+    """Return a share as a text in percent with two decimals.
 
+    Examples
+    --------
     >>> percent(0.84821)
     '84.82 %'
     """

@@ -1,4 +1,4 @@
-"""The profit of a schedule: what jobs pay for their cores, less the energy of their work and of its cooling (thesis 6.5)."""
+"""The profit of a schedule: the price of core-hours less the energy cost of work and cooling [Bridi2018, 6.5]."""
 
 from __future__ import annotations
 
@@ -21,21 +21,46 @@ from ..whole_numbers import is_number, is_whole, shown, wrong
 from .cooling import Cooling
 from .segments import JOULES, Segment, _segments
 
-SHOWN = 10  # faults in a message
+SHOWN = 10  # faults that a message lists
 
 
 @dataclass(frozen=True)
 class Profit:
-    """The jobs of a ``Dispatch`` problem, to start for the greatest profit in euro up to ``horizon_end``.
+    """Start the jobs of a ``Dispatch`` problem so that the profit in euro up to ``horizon_end`` is greatest.
 
-    The profit is ``price`` (euro per core-hour, K1) times the core-hours that run in ``[dispatch.now, horizon_end)``, less
-    ``energy_price`` (euro per kWh, K2; constant or a StepFunction, which may be negative) times the energy of the work and of
-    its cooling. ``horizon_end``: the last submission, unless given. What cooling takes follows from the mean IT power of each
-    segment and its temperature; IT power is that of the running jobs. Source: thesis 6.5.3, equations 6.3 and 6.4.
+    The profit is ``price`` times the core-hours that run in [``dispatch.now``, ``horizon_end``), less the energy price
+    times the energy of the work and of its cooling in the same period. The IT power is that of the running jobs. The
+    cooling power of a segment follows from its mean IT power and its temperature.
 
-    ``watts_per_core``: the power of jobs that do not know theirs. Raises ProblemError for contradictions: temperatures
-    or prices that do not cover the time, a negative price, a job without power, a cooling table that ends too early.
+    Parameters
+    ----------
+    dispatch : Dispatch
+        The jobs and the platform; its own objective is ignored.
+    temperature : StepFunction
+        The outside temperature in degrees Celsius.
+    cooling : Cooling
+        The table of the cooling power.
+    price : float
+        Euro per core-hour, >= 0 (K1).
+    energy_price : StepFunction or float
+        Euro per kWh (K2); it may be negative.
+    horizon_end : int, default -1
+        The time in seconds at which profit no longer counts. Negative: the last submit time.
+    watts_per_core : float, optional
+        The power per core in watts of jobs that have no power of their own.
 
+    Raises
+    ------
+    ProblemError
+        If the data contradict each other: temperatures or prices that do not cover the period, a negative price, a job
+        without power, or a cooling table that ends below the possible IT power.
+
+    References
+    ----------
+    [Bridi2018, 6.5.3], equations 6.3 and 6.4.
+
+    Examples
+    --------
     >>> from schedlab.models import NodeGroup, Queue
     >>> job = Job("j1", submit=0, walltime=3600, units=1, request={"cores": 10}, queue="q", power=100.0)
     >>> jobs = Dispatch(Platform([NodeGroup("n", 1, {"cores": 10})]), [job], [Queue("q", 60)])
@@ -74,28 +99,28 @@ class Profit:
 
     @property
     def platform(self) -> Platform:
-        """The machine."""
+        """The nodes."""
         return self.dispatch.platform
 
     @property
     def begin(self) -> int:
-        """The first moment that counts."""
+        """The time in seconds from which profit counts."""
         return self.dispatch.now
 
     @cached_property
     def horizon(self) -> int:
-        """A moment by which some optimal schedule has started everything; jobs may wait up to ``horizon_end``."""
+        """A time in seconds by which some optimal schedule has started all jobs; it is not before ``horizon_end``."""
         return self.dispatch.horizon_from(self.horizon_end)
 
     def power(self, job: Job) -> float:
-        """The watts of a job: its own, or ``watts_per_core`` times its cores."""
+        """Return the power of a job in watts: its own, or ``watts_per_core`` times its cores."""
         if job.power is not None:
             return float(job.power)
         return cores(job) * (math.nan if self.watts_per_core is None else self.watts_per_core)
 
     @cached_property
     def watts(self) -> NDArray[np.float64]:
-        """The power of each job."""
+        """The power of each job in watts."""
         return np.array([self.power(j) for j in self.jobs], float)
 
     @cached_property
@@ -105,12 +130,12 @@ class Profit:
 
     @cached_property
     def durations(self) -> NDArray[np.int64]:
-        """How long each job takes, in seconds."""
+        """The duration of each job in seconds."""
         return np.array([self.dispatch.duration(j) for j in self.jobs], np.int64)
 
     @cached_property
     def most_power(self) -> float:
-        """Watts that the jobs on this machine never exceed: its cores, filled with those that take most per core."""
+        """An upper bound of the IT power in watts: all cores, filled with the jobs that need most power per core."""
         left, total = float(self.platform.total("cores")), 0.0
         order = np.argsort(-self.watts / np.maximum(1, self.cores), kind="stable")
         for watts, n in zip(self.watts[order].tolist(), self.cores[order].tolist(), strict=True):
@@ -125,53 +150,59 @@ class Profit:
         return self.segments_to(self.horizon_end)
 
     def segments_to(self, end: int) -> tuple[Segment, ...]:
-        """The segments from ``begin`` to any moment; where a series has ended, its last day repeats."""
+        """Return the segments from ``begin`` to a time in seconds; data that end earlier repeat their last day."""
         prices = self.energy_price
         if not isinstance(prices, StepFunction):
             prices = StepFunction.constant(prices, self.begin, max(end, self.begin + 1))
         return tuple(_segments(self.begin, end, self.temperature.lasting(end), prices.lasting(end), self.cooling))
 
     def replace(self, **changes: Any) -> Profit:
-        """A copy with other fields; without an ``horizon_end`` of its own it stays what it is."""
+        """Return a copy with other fields; ``horizon_end`` does not change unless it is given."""
         return replace(self, **changes)
 
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
-        """Those of ``Dispatch`` with this objective (``classes`` and ``pool`` are relaxations), and ``fluid``, for bounds."""
+        """The formulations of ``Dispatch`` with the profit as objective, and the relaxation ``fluid``."""
         from . import formulations as f
 
         return {name: lambda make=make: make(self) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
 
     def verify(self, schedule: Schedule) -> list[Violation]:
-        """Everything the schedule breaks, as of the ``Dispatch`` problem: profits forbid nothing."""
+        """Return all violations of the schedule; the constraints are those of the ``Dispatch`` problem."""
         return self.dispatch.verify(schedule)
 
     def objective(self, schedule: Schedule) -> float:
-        """The profit in euro from ``begin`` to ``horizon_end``, from the data alone. Raises KeyError for a job without a start."""
+        """Return the profit in euro from ``begin`` to ``horizon_end``, from the data alone.
+
+        Raises
+        ------
+        KeyError
+            If a job has no start.
+        """
         from .accounting import account
 
         return account(self, schedule, self.horizon_end).profit
 
     def read(self, data: Any) -> Schedule:
-        """A schedule from JSON's form. Raises ValueError that names the job where the form is broken."""
+        """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""
         return self.dispatch.read(data)
 
 
 def cores(job: Job) -> int:
-    """The cores of all units of a job."""
+    """Return the cores of all units of a job."""
     return job.units * job.request.get("cores", 0)
 
 
 def _faults(p: Profit) -> list[str]:
-    """What contradicts itself, with names."""
+    """Return a message for each contradiction in the data."""
     found = []
     if "cores" not in p.platform.resources:
-        found.append("the nodes have no 'cores': it is core-hours that are paid for")
+        found.append("the nodes have no resource 'cores', but the price is per core-hour")
     if not (is_number(p.price) and p.price >= 0):
         found.append(f"the price is {shown(p.price)} euro per core-hour; a number of at least 0 is expected")
     if not isinstance(p.energy_price, StepFunction) and not is_number(p.energy_price):
         found.append(
-            f"the energy price is {shown(p.energy_price)} euro per kWh; a number or an hourly series is expected"
+            f"the energy price is {shown(p.energy_price)} euro per kWh; a number or a StepFunction is expected"
         )
     if p.watts_per_core is not None and not is_number(p.watts_per_core):
         return [*found, f"watts_per_core is {shown(p.watts_per_core)}; a number, or None, is expected"]
@@ -181,23 +212,25 @@ def _faults(p: Profit) -> list[str]:
             continue
         watts = p.power(job)
         if math.isnan(watts) and job.power is None:
-            found.append(f"job {job.id!r} has no power; give it one in watts, or watts_per_core for all such jobs")
+            found.append(f"job {job.id!r} has no power; give its power in watts, or watts_per_core for all such jobs")
         elif not 0 <= watts < math.inf:
             found.append(f"job {job.id!r}: its power is {watts} W; a number of at least 0 is expected")
         elif watts > 0 and cores(job) == 0:
-            found.append(f"job {job.id!r} takes {watts:g} W without any cores; it needs cores to be paid for")
+            found.append(
+                f"job {job.id!r} takes {watts:g} W but has no cores; the price is per core-hour: give it cores or no power"
+            )
     if p.dispatch.running:
-        found.append(f"{len(p.dispatch.running)} jobs run already; the profit of a batch begins with an empty machine")
+        found.append(f"{len(p.dispatch.running)} jobs are running; a profit problem must begin with an empty machine")
     if p.horizon_end <= p.begin:
         found.append(
-            f"there is no time to earn: it ends at {p.horizon_end} s and begins at {p.begin} s; "
-            "no job is submitted after the begin, so say until when profit counts"
+            f"the period has no length: it begins at {p.begin} s and horizon_end is {p.horizon_end} s; "
+            "if no job is submitted after the begin, give horizon_end, the time at which profit no longer counts"
         )
     return found or [*_uncovered(p)]
 
 
 def _uncovered(p: Profit) -> list[str]:
-    """Temperatures, prices and cooling that do not reach far enough."""
+    """Return a message for each series or table that does not cover the period, the power or the temperatures."""
     series = {"temperatures": p.temperature}
     if isinstance(p.energy_price, StepFunction):
         series["energy prices"] = p.energy_price
@@ -209,12 +242,13 @@ def _uncovered(p: Profit) -> list[str]:
     if p.most_power > p.cooling.most * (1 + 1e-9):
         found.append(
             f"cooling {p.cooling.name!r} is known up to {p.cooling.most:g} W of IT power, but the jobs can take "
-            f"{p.most_power:.0f} W together; take a table that goes further, or scale it"
+            f"{p.most_power:.0f} W together; give a table up to a greater IT power, or scale it"
         )
     if not found:
         low, high = p.cooling.temperatures[0], p.cooling.temperatures[-1]
         found += [
-            f"it is {v:g} degrees at {a} s; cooling {p.cooling.name!r} is known from {low:g} to {high:g} degrees"
+            f"the temperature is {v:g} degrees at {a} s, but cooling {p.cooling.name!r} is known "
+            f"from {low:g} to {high:g} degrees"
             for a, _, v in p.temperature.pieces(p.begin, p.horizon_end)
             if not low <= v <= high
         ]

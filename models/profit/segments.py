@@ -1,4 +1,4 @@
-"""Segments of a day with about one temperature and one energy price, and their cooling curves."""
+"""Segments of a day with nearly constant temperature and a constant energy price, and their cooling curves."""
 
 from __future__ import annotations
 
@@ -13,18 +13,25 @@ from .cooling import Cooling, Point
 if TYPE_CHECKING:
     from .problem import Profit
 
-WITHIN = 5.0  # degrees: the temperatures of a segment lie no further apart (thesis 6.5.3)
-
-
+WITHIN = 5.0  # degrees: the greatest difference of temperatures in a segment [Bridi2018, 6.5.3]
 JOULES = 3.6e6  # in a kWh
+STRAIGHT = 1e-10  # of the greatest cooling power: a smaller distance from a line is rounding, not a change of slope
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a day with about one temperature and one energy price.
+    """A part of a day with nearly constant temperature and a constant energy price.
 
-    ``[begin, end)`` in seconds; ``celsius``: its mean; ``energy_price`` in euro per kWh; ``curve``: points (IT power,
-    cooling power) in watts.
+    Parameters
+    ----------
+    begin, end : int
+        The period [begin, end) in seconds.
+    celsius : float
+        The mean temperature in degrees Celsius.
+    energy_price : float
+        Euro per kWh.
+    curve : tuple of (float, float)
+        The points (IT power, cooling power) in watts.
     """
 
     begin: int
@@ -37,7 +44,17 @@ class Segment:
 def _segments(
     begin: int, end: int, temperature: StepFunction, prices: StepFunction, cooling: Cooling
 ) -> Iterator[Segment]:
-    """One after another, each as long as possible: within a day, at one price, within 5 degrees."""
+    """Yield consecutive segments, each as long as possible: within one day, at one price, within 5 degrees.
+
+    Parameters
+    ----------
+    begin, end : int
+        The period in seconds.
+    temperature, prices : StepFunction
+        Degrees Celsius, and euro per kWh.
+    cooling : Cooling
+        The table of the cooling power.
+    """
     pieces: list[tuple[int, int, float]] = []
     at = math.nan  # the price of the pieces
     for lo, hi, price in prices.pieces(begin, end):
@@ -54,7 +71,7 @@ def _segments(
 
 
 def _days(begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """[begin, end) cut at midnight."""
+    """Yield the parts of [begin, end) between midnights."""
     while begin < end:
         midnight = (begin // DAY + 1) * DAY
         yield begin, min(end, midnight)
@@ -67,11 +84,8 @@ def _segment(pieces: Sequence[tuple[int, int, float]], price: float, cooling: Co
     return Segment(begin, end, celsius, price, cooling.curve(celsius))
 
 
-STRAIGHT = 1e-10  # of the greatest cooling power: so far off the line a point is no bend, only rounding
-
-
 def points_to(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
-    """The bends of a segment's cooling curve, as far as the jobs can drive it."""
+    """Return the points of a segment's cooling curve where its slope changes, up to the greatest power of the jobs."""
     most = problem.most_power
     inside = [p for p in segment.curve if p[0] < most]
     curve = segment.curve
@@ -81,7 +95,7 @@ def points_to(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
 
 
 def _bends(curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points between which the curve is straight; points of a straight line between them are left out."""
+    """Return the first and last point, and those at which the curve changes its slope."""
     off = STRAIGHT * max(abs(y) for _, y in curve)
     kept = [curve[0]]
     last = 0

@@ -1,4 +1,4 @@
-"""Project scheduling: tasks with modes, resources and precedences; the makespan is minimized."""
+"""Project scheduling: tasks with modes, resources and precedences."""
 
 from .problem import Project
 from .tasks import Mode, Resource, Task

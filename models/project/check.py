@@ -1,4 +1,4 @@
-"""Verification and makespan of project schedules, on the data alone: no formulation, heuristic or solver takes part."""
+"""Verification and makespan of project schedules from the data alone, without a formulation, heuristic or solver."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 
 def verify(project: Project, schedule: Schedule) -> list[Violation]:
-    """Everything that the schedule breaks, each with the tasks, resource and time concerned; empty if it is right.
+    """Return all violations, each with the tasks, resource and time concerned; an empty list for a feasible schedule.
 
-    Checked: starts are whole numbers (if not, nothing else), every task is there once, starts at 0 or later, in exactly one of its modes (which need not be given if it has
-    only one); precedences with their delays; renewable resources at every instant, the others in sum.
+    Starts must be whole numbers; if not, nothing else is checked. Every task must start once, at 0 or later, in exactly
+    one of its modes, which may be omitted for a task with one mode. Precedences hold with their delays, renewable
+    resources at every time, and the other resources in total.
     """
     fractions = [Violation(t, 1, text) for t, text in schedule.not_whole()]
     if fractions:
@@ -41,12 +42,12 @@ def verify(project: Project, schedule: Schedule) -> list[Violation]:
         done[task.name] = (start, mode)
     found.extend(_precedences(project, done))
     for resource in project.resources:
-        found.extend(_at_once(resource, done) if resource.renewable else _in_sum(resource, done))
+        found.extend(_renewable(resource, done) if resource.renewable else _total(resource, done))
     return found
 
 
 def _mode(task: Task, schedule: Schedule) -> Mode | None:
-    """The mode that the schedule gives a task; None if that is none or several."""
+    """Return the mode of a task in the schedule; None if there is none or several."""
     given = schedule.nodes.get(task.name, {})
     if not given and len(task.modes) == 1:
         return task.modes[0]
@@ -64,8 +65,8 @@ def _precedences(project: Project, done: dict[str, tuple[int, Mode]]) -> Iterato
                 yield Violation(f"{before} -> {after}", late, text + (f", the delay is {delay}" if delay else ""))
 
 
-def _at_once(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
-    """A sweep over starts and ends; at one instant ends come before starts."""
+def _renewable(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
+    """Yield the first time at which the capacity is exceeded; at equal times, ends are processed before starts."""
     events: list[tuple[int, int, str]] = []
     for name, (start, mode) in done.items():
         amount = mode.demands.get(resource.name, 0)
@@ -81,7 +82,7 @@ def _at_once(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[
             return
 
 
-def _in_sum(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
+def _total(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
     used = sum(mode.demands.get(resource.name, 0) for _, mode in done.values())
     if used > resource.capacity:
         text = f"resource {resource.name!r}: {used} used in all, it has {resource.capacity}"
@@ -89,7 +90,13 @@ def _in_sum(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[V
 
 
 def makespan(project: Project, schedule: Schedule) -> int:
-    """The end of the last task; 0 without tasks. Raises KeyError for a task without a start or a mode."""
+    """Return the end of the last task; 0 without tasks.
+
+    Raises
+    ------
+    KeyError
+        If a task has no start or no mode.
+    """
     last = 0
     for task in project.tasks:
         mode = _mode(task, schedule)

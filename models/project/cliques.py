@@ -1,9 +1,9 @@
-"""Tasks of a project of which no two can ever run at the same time.
+"""Sets of tasks of a project of which no two can run at the same time.
 
-Two tasks exclude each other if together they exceed a resource in every pair of modes, or if one precedes the other. A
-set of tasks that all exclude each other, across resources, may be declared as ``no_overlap``: this is redundant, but
-solvers conclude from it what no single ``cumulative`` tells them (disjunctive sets: Brucker et al., European Journal of
-Operational Research 107 (1998), section 4).
+Two tasks exclude each other if together they exceed a resource in every pair of their modes, or if one precedes the
+other. A set of tasks that all exclude each other, also because of different resources, may be declared as
+``no_overlap``. The constraint is redundant, but solvers derive bounds from it that no single ``cumulative`` gives
+(disjunctive sets: Brucker et al., European Journal of Operational Research 107 (1998), section 4).
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from .problem import Project
 
-
 Matrix = NDArray[np.bool_]
 
 
 def exclusive_sets(project: Project) -> Iterator[list[str]]:
-    """Sets of tasks that exclude each other, greedily grown until every pair that a resource excludes is in one of them.
+    """Yield sets of tasks that exclude each other, until every pair that a resource excludes is in one of them.
 
-    Pairs that some machine (a resource of capacity 1) keeps apart in any case need no set.
+    The sets are made by a greedy algorithm. Pairs that share a resource of capacity 1 need no set.
 
+    Examples
+    --------
     >>> from schedlab.models.project.problem import Project, Resource, Task
     >>> tasks = [Task.single(n, 2, {"crew": 3}) for n in "abc"]
     >>> [sorted(found) for found in exclusive_sets(Project(tasks, [Resource("crew", 5)], []))]
@@ -45,7 +46,7 @@ def exclusive_sets(project: Project) -> Iterator[list[str]]:
 
 
 def _kept_apart(project: Project) -> tuple[Matrix, Matrix]:
-    """Which pairs of tasks together exceed a resource, and which a resource of capacity 1."""
+    """Return the pairs of tasks that together exceed a resource, and those that exceed a resource of capacity 1."""
     n = len(project.tasks)
     apart, machine = np.zeros((n, n), dtype=bool), np.zeros((n, n), dtype=bool)
     for r in project.resources:
@@ -60,7 +61,7 @@ def _kept_apart(project: Project) -> tuple[Matrix, Matrix]:
 
 
 def _ordered(project: Project) -> Matrix:
-    """Which pairs of tasks are ordered by precedences that keep them apart (none with a negative delay)."""
+    """Return the pairs of tasks that precedences without negative delays put in order."""
     import networkx as nx
 
     at = {t.name: k for k, t in enumerate(project.tasks)}
@@ -74,7 +75,7 @@ def _ordered(project: Project) -> Matrix:
 
 
 def _grow(exclusive: Matrix, left: Matrix) -> NDArray[np.intp]:
-    """A set around the task with most pairs left, by the task that brings most pairs each time; maximal."""
+    """Return a maximal set that covers many pairs of ``left``, starting from the task with most of these pairs."""
     first = int(left.sum(axis=1).argmax())
     found = [first]
     candidates = exclusive[first].copy()

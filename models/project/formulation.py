@@ -1,10 +1,24 @@
-"""A project put into the language: intervals for tasks and modes, within the windows that the longest paths leave.
+"""The formulation ``modes`` of a project (exact): intervals for tasks and modes.
 
-task         one interval; with several modes an optional interval per mode and an ``alternative``
-renewable    ``no_overlap`` where the capacity and all demands are 1 (machines), else ``cumulative``
-other        sum of the demands of the chosen modes <= capacity
-precedence   ``end_before_start`` with its delay
-objective    the greatest end of the tasks that have no successor
+Data: task i has modes m with duration ``d[i,m]`` and demand ``q[i,m,r]`` of resource r, which has the capacity
+``C[r]``. Modes whose demand exceeds a capacity are left out. ``H[i]`` is the earliest start of task i, ``T[i]`` the
+least time from its end to the end of the project (longest paths), and ``Z`` the horizon.
+
+Variables: an interval ``v[i]`` per task; if it has several modes, an optional interval ``o[i,m]`` of size ``d[i,m]``
+with start in [H[i], Z - T[i] - d[i,m]] per mode; with one mode, ``o[i,m]`` is ``v[i]`` itself::
+
+    minimize  max_i v[i].end
+    alternative(v[i], {o[i,m] for all m})                                  for each task i with several modes
+    cumulative(o[i,m], demand q[i,m,r]) <= C[r]                            for each renewable r
+    sum_i,m q[i,m,r] * presence(o[i,m]) <= C[r]                            for each other r
+    v[i].end + delay <= v[k].start                                         for each precedence i -> k
+
+For ``C[r] = 1`` the cumulative is a ``no_overlap``. Redundant constraints::
+
+    no_overlap(v[i], i in S)                                               for each set S of ``exclusive_sets``
+    sum_i,m q[i,m,r] * d[i,m] * presence(o[i,m])
+        <= C[r] * (makespan - min_i H[i] - min_i T[i])                     for each renewable r, over the tasks i that
+                                                                           use r, if one of them has several modes
 """
 
 from __future__ import annotations
@@ -24,7 +38,19 @@ if TYPE_CHECKING:
 
 @dataclass
 class Tasks:
-    """The intervals of a project: one per task, and per task those of its modes (of a single mode: the task's own)."""
+    """The intervals of a project.
+
+    Parameters
+    ----------
+    project : Project
+        The project.
+    model : Model
+        The model.
+    of_task : dict
+        The interval of each task, by name.
+    of_mode : dict
+        The (mode, interval) pairs of each task; for a task with one mode, the interval of the task itself.
+    """
 
     project: Project
     model: Model
@@ -32,7 +58,7 @@ class Tasks:
     of_mode: dict[str, list[tuple[Mode, Interval]]] = field(default_factory=dict)
 
     def add(self, task: Task) -> None:
-        """Declare the intervals of one task; modes that ask for more than there is are left out."""
+        """Declare the intervals of one task, without the modes that exceed a capacity."""
         possible = self.project.possible(task)
         sizes = [m.duration for m in possible]
         window = self.project.start_window(task, min(sizes))
@@ -50,7 +76,7 @@ class Tasks:
         self.model.add(sl.alternative(whole, [o for _, o in options]), f"mode of {task.name}")
 
     def read(self, assignment: Assignment) -> Schedule:
-        """Starts and modes of an assignment."""
+        """Return the starts and modes of an assignment."""
         schedule = Schedule({}, {})
         for name, options in self.of_mode.items():
             schedule.start[name] = assignment.start[self.of_task[name].index]
@@ -58,7 +84,7 @@ class Tasks:
         return schedule
 
     def write(self, schedule: Schedule) -> Assignment:
-        """An assignment from a schedule; of a task with one mode the mode need not be given."""
+        """Return the assignment of a schedule; the mode of a task with one mode may be omitted."""
         a = Assignment(self.model)
         for name, options in self.of_mode.items():
             start = schedule.start[name]
@@ -70,7 +96,7 @@ class Tasks:
 
 
 def modes(project: Project) -> Encoding:
-    """An interval per task, one per mode where there are several (exact)."""
+    """Make the formulation with an interval per task, and one per mode for tasks with several modes."""
     tasks = Tasks(project, Model(f"project of {len(project.tasks)} tasks", horizon=project.horizon))
     for task in project.tasks:
         tasks.add(task)
@@ -89,14 +115,14 @@ def modes(project: Project) -> Encoding:
 
 
 def _makespan(tasks: Tasks) -> sl.Linear:
-    """The greatest end; a task that another must follow (its delay may be negative) need not be looked at."""
+    """Return the greatest end. Tasks that another task must follow with a delay >= 0 are left out."""
     succ = tasks.project.graph.succ
     last = [v.end for name, v in tasks.of_task.items() if all(e["delay"] < 0 for e in succ[name].values())]
     return sl.max(last) if last else sl.sum([])
 
 
 def _load(tasks: Tasks, resource: Resource, makespan: sl.Linear) -> None:
-    """Where modes can be chosen: the work on a resource fits into the time between the heads and the tails of its tasks."""
+    """Add the redundant constraint: the work on a resource fits between the least head and tail of its tasks."""
     project = tasks.project
     used = {n: [(o, m) for m, o in options if m.demands.get(resource.name)] for n, options in tasks.of_mode.items()}
     users = [name for name, options in used.items() if options]
@@ -109,7 +135,7 @@ def _load(tasks: Tasks, resource: Resource, makespan: sl.Linear) -> None:
 
 
 def _limit(tasks: Tasks, resource: Resource) -> None:
-    """The constraint of one resource, if its capacity could be exceeded at all."""
+    """Add the constraint of one resource, unless its capacity cannot be exceeded."""
     amounts = {
         name: [(o, m.demands.get(resource.name, 0)) for m, o in options] for name, options in tasks.of_mode.items()
     }

@@ -1,8 +1,8 @@
 """Project scheduling: tasks with modes, renewable and non-renewable resources, precedences, least makespan.
 
 This is the multi-mode resource-constrained project scheduling problem (MRCPSP; Talbot 1982, Kolisch and Sprecher 1996).
-With one mode per task it is the RCPSP, with machines of capacity 1 the job shop, with several machines to choose from
-the flexible job shop.
+With one mode per task it is the RCPSP; with machines of capacity 1 it is the job shop problem; with several machines to
+choose from, the flexible job shop problem.
 """
 
 from __future__ import annotations
@@ -22,14 +22,32 @@ from .tasks import MODE, RESOURCE, Link, Mode, Resource, Task
 
 @dataclass(frozen=True, init=False)
 class Project:
-    """``tasks`` to do with ``resources`` for the least makespan.
+    """Schedule ``tasks`` on ``resources`` so that the makespan is least.
 
-    ``precedences``: (before, after) or (before, after, delay): ``after`` starts at the end of ``before`` plus the delay
-    or later. A schedule holds the start of each task and its mode, as ``Schedule({task: start}, {task: {mode: 1}})``.
+    A schedule holds the start of each task and its mode, as ``Schedule({task: start}, {task: {mode: 1}})``.
 
-    Raises ProblemError for contradictions, with the names involved; a cycle of precedences is named by its tasks, a task
-    that no mode allows to run by the resource it exceeds.
+    Parameters
+    ----------
+    tasks : iterable of Task
+        The tasks.
+    resources : iterable of Resource
+        The resources.
+    precedences : iterable of (str, str) or (str, str, int)
+        (before, after) or (before, after, delay): ``after`` starts at the end of ``before`` plus the delay or later.
+        The delay is in the time unit of the project and may be negative.
 
+    Raises
+    ------
+    ProblemError
+        If the data contradict each other. The message names the tasks of a cycle of precedences, and the resource
+        exceeded by a task that can never run.
+
+    References
+    ----------
+    Talbot (1982); Kolisch and Sprecher (1996).
+
+    Examples
+    --------
     >>> cut = Task.single("cut", 3, {"saw": 1})
     >>> glue = Task("glue", (Mode("fast", 2, {"hands": 2}), Mode("slow", 5, {"hands": 1})))
     >>> p = Project([cut, glue], [Resource("saw", 1), Resource("hands", 2)], [("cut", "glue")])
@@ -61,7 +79,7 @@ class Project:
             raise ProblemError("\n".join(faults[:10]) + more)
 
     def possible(self, task: Task) -> tuple[Mode, ...]:
-        """The modes that ask for no more than the resources have."""
+        """Return the modes of a task whose demands do not exceed the capacities."""
         return tuple(m for m in task.modes if self._exceeded(m) is None)
 
     def _exceeded(self, mode: Mode) -> str | None:
@@ -69,7 +87,7 @@ class Project:
 
     @cached_property
     def capacity(self) -> dict[str, int]:
-        """Resource name -> capacity."""
+        """The capacity of each resource, by name."""
         return {r.name: r.capacity for r in self.resources}
 
     @cached_property
@@ -86,24 +104,24 @@ class Project:
 
     @cached_property
     def heads(self) -> dict[str, int]:
-        """Task -> its earliest start: the longest path to it, with the shortest modes."""
+        """The earliest start of each task: the longest path to it, with the shortest modes."""
         return _longest(self, forward=True)
 
     @cached_property
     def tails(self) -> dict[str, int]:
-        """Task -> what must pass from its end to the end of the project: the longest path from it."""
+        """The least time from the end of each task to the end of the project: the longest path from it."""
         return _longest(self, forward=False)
 
     @cached_property
     def horizon(self) -> int:
-        """A makespan that some optimal schedule does not exceed: the tasks one after another in their longest modes."""
+        """An upper bound of the optimal makespan: all tasks one after another in their longest modes."""
         waits: dict[str, int] = {}
         for _, after, delay in self.precedences:
             waits[after] = max(delay, waits.get(after, 0))
         return sum(t.longest for t in self.tasks) + sum(waits.values())
 
     def start_window(self, task: Task, duration: int) -> tuple[int, int]:
-        """Earliest and latest start of the task in a mode of this duration, for a makespan within the horizon."""
+        """Return the earliest and latest start of a task in a mode of this duration, within the horizon."""
         return self.heads[task.name], self.horizon - self.tails[task.name] - duration
 
     @property
@@ -114,24 +132,24 @@ class Project:
         return {"modes": lambda: modes(self)}
 
     def verify(self, schedule: Schedule) -> list[Violation]:
-        """Everything the schedule breaks: a sweep over its events, on the data alone."""
+        """Return all violations of a schedule, found by a sweep over its events on the data alone."""
         from .check import verify
 
         return verify(self, schedule)
 
     def objective(self, schedule: Schedule) -> int:
-        """The makespan, from the data alone. Raises KeyError for a task without a start or mode."""
+        """Return the makespan, from the data alone; raise KeyError for a task without a start or mode."""
         from .check import makespan
 
         return makespan(self, schedule)
 
     def read(self, data: Any) -> Schedule:
-        """A schedule from JSON's form. Raises ValueError that names the job where the form is broken."""
+        """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""
         return Schedule.from_json(data)
 
 
 def _longest(project: Project, forward: bool) -> dict[str, int]:
-    """Longest paths over the precedences: to the start of each task, or from its end; never below 0."""
+    """Return the longest path over the precedences to the start of each task, or from its end; at least 0."""
     import networkx as nx
 
     graph = project.graph if forward else project.graph.reverse(copy=False)
@@ -145,7 +163,7 @@ def _longest(project: Project, forward: bool) -> dict[str, int]:
 
 
 def _make_whole(p: Project) -> list[str]:
-    """Make NumPy's integers Python's; what is not a whole number, with names."""
+    """Convert NumPy's integers to Python's; return a message for each value that is no whole number."""
     resources, faults = whole_records(p.resources, RESOURCE, lambda r: f"resource {r.name!r}")
     tasks = []
     for t in p.tasks:
@@ -163,7 +181,7 @@ def _make_whole(p: Project) -> list[str]:
 
 
 def _faults(p: Project) -> Iterator[str]:
-    """What contradicts itself in the data, with names."""
+    """Yield a message for each contradiction in the data."""
     for what, names in (("task", [t.name for t in p.tasks]), ("resource", [r.name for r in p.resources])):
         for name, count in Counter(names).items():
             if count > 1:
@@ -204,7 +222,7 @@ def _cycles(p: Project) -> Iterator[str]:
         cycle: Sequence[tuple[str, str]] = nx.find_cycle(p.graph)
     except nx.NetworkXNoCycle:
         return
-    yield f"the precedences go in a cycle: {' -> '.join([before for before, _ in cycle] + [cycle[0][0]])}"
+    yield f"the precedences form a cycle: {' -> '.join([before for before, _ in cycle] + [cycle[0][0]])}"
 
 
 def _impossible(p: Project) -> Iterator[str]:
@@ -212,9 +230,9 @@ def _impossible(p: Project) -> Iterator[str]:
         exceeded = [(m, p._exceeded(m)) for m in t.modes]
         if all(r is not None for _, r in exceeded):
             m, r = exceeded[0]
-            asked, there = m.demands[r or ""], p.capacity[r or ""]
-            yield f"task {t.name!r} can never run: mode {m.name!r} asks for {asked} of {r!r}, which has {there}" + (
-                "" if len(t.modes) == 1 else "; nor do the other modes fit"
+            demand, capacity = m.demands[r or ""], p.capacity[r or ""]
+            yield f"task {t.name!r} can never run: mode {m.name!r} asks for {demand} of {r!r}, which has {capacity}" + (
+                "" if len(t.modes) == 1 else "; the other modes exceed a capacity, too"
             )
 
 

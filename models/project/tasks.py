@@ -7,18 +7,29 @@ from dataclasses import dataclass, field
 
 from ..whole_numbers import Fields
 
-Link = tuple[str, str, int]
-
-
+Link = tuple[str, str, int]  # before, after, delay
 RESOURCE = Fields(one=("capacity",))
-
-
 MODE = Fields(one=("duration",), amounts=("demands",))
 
 
 @dataclass(frozen=True)
 class Resource:
-    """A resource: renewable (``capacity`` at every instant) or not (``capacity`` for the whole project)."""
+    """A resource of a project.
+
+    Parameters
+    ----------
+    name : str
+        The name of the resource.
+    capacity : int
+        The amount that is available, >= 0.
+    renewable : bool, default True
+        Whether the capacity limits the use at every time (True) or the total use over the whole project (False).
+
+    Examples
+    --------
+    >>> Resource("paint", 4, renewable=False).capacity
+    4
+    """
 
     name: str
     capacity: int
@@ -27,7 +38,22 @@ class Resource:
 
 @dataclass(frozen=True)
 class Mode:
-    """One way to do a task: it takes ``duration`` and asks ``demands`` {resource: amount} while it runs."""
+    """One of the modes in which a task can be processed.
+
+    Parameters
+    ----------
+    name : str
+        The name of the mode.
+    duration : int
+        The duration, >= 0, in the time unit of the project.
+    demands : mapping of str to int
+        The amount of each resource that the task needs in this mode.
+
+    Examples
+    --------
+    >>> Mode("fast", duration=2, demands={"hands": 2}).demands["hands"]
+    2
+    """
 
     name: str
     duration: int
@@ -36,8 +62,17 @@ class Mode:
 
 @dataclass(frozen=True)
 class Task:
-    """A task, done in exactly one of its modes, without interruption.
+    """A task that is processed in exactly one of its modes, without interruption.
 
+    Parameters
+    ----------
+    name : str
+        The name of the task.
+    modes : tuple of Mode
+        The modes, at least one.
+
+    Examples
+    --------
     >>> Task.single("weld", 3, {"robots": 1}).modes[0].duration
     3
     """
@@ -47,7 +82,7 @@ class Task:
 
     @classmethod
     def single(cls, name: str, duration: int, demands: Mapping[str, int] | None = None) -> Task:
-        """A task with one mode, which is named "1"."""
+        """Return a task with one mode, which is named "1"."""
         return cls(name, (Mode("1", duration, demands or {}),))
 
     @property

@@ -1,4 +1,4 @@
-"""Neighbourhoods: what moves, what stays, and that the model says of the whole what the problem says."""
+"""Neighbourhoods: which jobs move and which stay, and that the model's objective is that of the whole problem."""
 
 import itertools
 import random
@@ -64,7 +64,7 @@ def value(encoding, assignment):
 @every_problem
 @pytest.mark.parametrize("seed", range(5))
 def test_the_model_says_of_a_whole_schedule_what_the_problem_says(make, seed):
-    """Whatever moves: the assignment of the schedule satisfies the model, has its objective, and is read back."""
+    """The assignment of the schedule satisfies the model, has its objective and is read back, for any moving jobs."""
     problem, rng = make(seed), random.Random(seed)
     ids = [j.id for j in problem.jobs]
     for order in ("est", "-area"):
@@ -100,7 +100,7 @@ def test_all_jobs_free_have_the_optimum_of_counts(make):
 
 
 def by_hand(problem, schedule, job, nodes, step=100):
-    """The best objective with one job anywhere on these nodes and its own, at multiples of ``step``."""
+    """Return the best objective with one job on any of these nodes and its own, at multiples of ``step``."""
     allowed = {*nodes, *schedule.nodes[job.id]}
     best = problem.objective(schedule)
     last = max(schedule.start[j.id] + problem.duration(j) for j in problem.jobs)
@@ -117,7 +117,7 @@ def by_hand(problem, schedule, job, nodes, step=100):
 @pytest.mark.parametrize("aim", OBJECTIVES)
 @pytest.mark.parametrize("seed", range(3))
 def test_one_free_job_finds_the_best_place_that_the_others_leave(aim, seed):
-    """All times are multiples of 100, so that some best start is, too."""
+    """All times are multiples of 100, and therefore also some best start."""
     problem = dispatch(seed, aim)
     schedule = first_solution(problem, "-area")
     job = max(problem.jobs, key=lambda j: schedule.start[j.id] - j.submit)
@@ -154,7 +154,7 @@ def test_starts_stay_within_the_span_or_where_they_are():
     problem = dispatch(5)
     schedule = first_solution(problem, "est")
     ids = [j.id for j in problem.jobs]
-    model = neighbourhood(problem, schedule, ids, since=1000, until=2500).model
+    model = neighbourhood(problem, schedule, ids, earliest=1000, latest=2500).model
     for v in model.intervals:
         now = schedule.start[v.name]
         assert v.windows[0][0] >= min(1000, now) and v.windows[-1][1] <= max(2500, now)
@@ -188,7 +188,7 @@ def test_a_parked_job_takes_part_only_where_it_earns():
     assert problem.objective(whole) == pytest.approx(problem.objective(schedule))
 
 
-def test_a_schedule_that_overfills_a_node_is_told_with_node_and_time():
+def test_a_schedule_that_overfills_a_node_is_reported_with_node_and_time():
     problem = dispatch(7, running=False)
     everyone = {j.id: {"big-1": j.units} for j in problem.jobs}
     broken = Schedule({j.id: 2000 for j in problem.jobs}, everyone)

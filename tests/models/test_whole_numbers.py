@@ -1,4 +1,4 @@
-"""Times, units and capacities that are no whole numbers are refused with a name, wherever a problem or a schedule is made."""
+"""Times, units and capacities that are no whole numbers are refused with a name, in problems and schedules."""
 
 import math
 import time
@@ -88,7 +88,7 @@ MADE = {
         [BatchJob("a", 1, v, None, None, 5, 0.5)], 0, 900, file_system_mb_s=1, node_mb_s=1
     ),
     "horizon_end": lambda v: profit(horizon_end=v),
-    "a time of a series": lambda v: StepFunction([0, 1], [5, 5], v),
+    "a time of a step function": lambda v: StepFunction([0, 1], [5, 5], v),
     "job 'a': its start": lambda v: Schedule({"a": v}),
     "job 'a': its number of units on 'n-1'": lambda v: Schedule({"a": 0}, {"a": {"n-1": v}}),
     "job 'b': its start": lambda v: EvictionPlan({"b": "app"}, {"b": v}),
@@ -108,7 +108,7 @@ NUMBERS = {
         dispatch(replace(JOB, power=v)), StepFunction.constant(20, 0, 7200), FLAT, 0.1, 0.5, 7200
     ),
     "cooling 'x'": lambda v: Cooling("x", (0,), (0, 1), ((0, v),)),
-    "a series has": lambda v: StepFunction([0], [v], 5),
+    "a step function has the value": lambda v: StepFunction([0], [v], 5),
     "job 'a': application_share": lambda v: Eviction(
         [BatchJob("a", 1, 0, None, None, 5, v)], 0, 900, file_system_mb_s=1, node_mb_s=1
     ),
@@ -160,12 +160,12 @@ def test_numpys_integers_become_pythons():
     assert p.verify(schedule) == []
 
 
-def test_a_float_that_is_whole_is_told_how_to_be_written():
+def test_a_float_that_is_whole_is_refused_with_the_right_form():
     with pytest.raises(ProblemError, match=r"walltime is 10\.0, a float; a whole number is expected: write 10"):
         dispatch(replace(JOB, walltime=10.0))
 
 
-def test_all_jobs_are_told_up_to_ten():
+def test_all_jobs_are_reported_up_to_ten():
     with pytest.raises(ProblemError) as caught:
         dispatch(*(replace(JOB, id=f"j{k}", units=0.5) for k in range(12)))
     assert str(caught.value).count("units is 0.5") == 10

@@ -178,7 +178,7 @@ HEAD = "temperature_c,it_power_w,cooling_power_w,pue\n"
         (HEAD + "nan,1,0,\n", "t.csv, line 2, temperature_c: expected degrees C, found 'nan'"),
         (HEAD + "10,500,,\n", "t.csv, line 2, cooling_power_w: expected a number here, or in the other one"),
         (HEAD + "10,500,50\n", "t.csv, line 2, row: expected 4 fields, as in the header, found 3"),
-        (HEAD + "10,0,0,\n", "its IT powers begin at 0 W; 0 is expected, and more"),
+        (HEAD + "10,0,0,\n", "at least two are expected, the first one 0"),
         (HEAD, "rows: expected a row per temperature and IT power"),
         ("temperature_c,pue\n10,1.2\n", "it_power_w: expected a column of this name; the file has temperature_c, pue"),
         ("it_power_w,pue\n10,1.2\n", "temperature_c: expected a column of this name"),

@@ -1,4 +1,4 @@
-"""The sweep over starts and ends, against a count made second by second, and both ways of running it against each other."""
+"""The capacity sweep, compared with a count of every second, compiled and uncompiled."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ NODES, RESOURCES, LAST = 4, 2, 12
 
 @st.composite
 def runs(draw):
-    """A few jobs with ranges anywhere, also beside the platform, and with lengths from 0 on."""
+    """Draw a few jobs with random ranges, some outside of the platform, and with lengths from 0 on."""
     jobs = draw(st.integers(1, 8))
     ranges = [draw(st.integers(0, 3)) for _ in range(jobs)]
     total = sum(ranges)
@@ -32,7 +32,7 @@ def runs(draw):
 
 
 def counted(start, end, first, low, high, units, request, capacity):
-    """(node, resource) -> the first second in which more is in use than the node has: a count of every second."""
+    """Return {(node, resource): first second in which the capacity is exceeded}, from a count of every second."""
     found = {}
     for t in range(LAST + 1):
         used = np.zeros_like(capacity)
@@ -50,8 +50,8 @@ def counted(start, end, first, low, high, units, request, capacity):
 @settings(max_examples=300, deadline=None)
 def test_the_sweep_finds_what_a_count_of_every_second_finds(run):
     found = excesses(*run)
-    told = {(int(n), int(r)): int(t) for n, r, t in zip(found.node, found.resource, found.time, strict=True)}
-    assert told == counted(*run)
+    reported = {(int(n), int(r)): int(t) for n, r, t in zip(found.node, found.resource, found.time, strict=True)}
+    assert reported == counted(*run)
     assert list(zip(found.node, found.time, strict=True)) == sorted(zip(found.node, found.time, strict=True))
     start, capacity = run[0], run[-1]
     assert (start[found.job.astype(int)] == found.time).all()
@@ -64,7 +64,7 @@ def compiled_always(monkeypatch):
 
 
 def many(seed, jobs=400, nodes=50):
-    """Jobs on a few ranges each, of a machine that is too small for them."""
+    """Draw jobs on a few ranges each, on a machine that is too small for them."""
     rng = np.random.default_rng(seed)
     ranges = rng.integers(1, 4, jobs)
     start, low = rng.integers(0, 5000, jobs), rng.integers(0, nodes, ranges.sum())
@@ -88,7 +88,7 @@ def test_columns_of_fewer_bits_are_taken_as_they_are(compiled_always):
     assert all((a == b).all() for a, b in zip(excesses(*narrow), excesses(*many(1)), strict=True))
 
 
-def test_each_resource_of_a_node_is_told_once_with_the_job_that_broke_it(compiled_always):
+def test_each_resource_of_a_node_is_reported_once_with_the_job_that_broke_it(compiled_always):
     one = np.zeros(3, np.int64)
     found = excesses(
         np.array([0, 2, 4]), np.array([9, 9, 9]), np.arange(4), one, one, one + 1, one[:, None] + 4, np.array([[7]])
@@ -97,7 +97,7 @@ def test_each_resource_of_a_node_is_told_once_with_the_job_that_broke_it(compile
 
 
 def test_numbers_beyond_64_bits_are_summed_exactly():
-    """2 units of 2^62: the sum of two such jobs is not an int64."""
+    """Use 2 units of 2^62: the sum of two such jobs does not fit an int64."""
     request = np.array([[2**62], [2**62]])
     node = np.zeros(2, np.int64)
     found = excesses(np.array([0, 1]), np.array([5, 5]), np.arange(3), node, node, node + 2, request, np.array([[5]]))
@@ -107,7 +107,7 @@ def test_numbers_beyond_64_bits_are_summed_exactly():
     assert found.time.tolist() == [10**30 + 1]
 
 
-def test_a_schedule_with_absurd_numbers_is_told_and_not_a_crash():
+def test_a_schedule_with_absurd_numbers_is_reported_and_not_a_crash():
     job = Job("a", 0, 10, 1, {"cores": 4}, "q")
     problem = Dispatch(Platform([NodeGroup("n", 2, {"cores": 4})]), [job], [Queue("q", 60)])
     text = " ".join(v.message for v in problem.verify(Schedule({"a": 10**400}, {"a": {"n-1": 10**30}})))
@@ -115,7 +115,7 @@ def test_a_schedule_with_absurd_numbers_is_told_and_not_a_crash():
 
 
 def test_running_jobs_and_new_ones_are_swept_together():
-    """The first to end frees its node in the second in which the next one starts; a second earlier it does not."""
+    """The end of a job frees its node for a start in the same second, but not for a start one second earlier."""
     running = [Running(Job("r", 0, 10, 1, {"cores": 4}, "q"), start=-5, nodes={"n-1": 1}, end=7)]
     job = Job("a", 0, 10, 1, {"cores": 1}, "q")
     problem = Dispatch(Platform([NodeGroup("n", 1, {"cores": 4})]), [job], [Queue("q", 60)], running=running)

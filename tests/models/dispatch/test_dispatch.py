@@ -1,4 +1,4 @@
-"""The dispatching problem: declaration, verification and objectives on the data alone, and its four formulations."""
+"""The dispatching problem: declaration, verification and objectives from the data alone, and its four formulations."""
 
 import itertools
 import random
@@ -151,13 +151,13 @@ def test_contradictions_name_the_job(wrong, named):
         Dispatch(EURORA_4, [wrong], [PARALLEL])
 
 
-def test_impossible_jobs_are_told_from_possible_ones():
+def test_impossible_jobs_are_distinguished_from_possible_ones():
     jobs = [job("fits", units=4), job("not", units=5)]
     assert [j.id for j, _ in impossible(EURORA_4, jobs)] == ["not"]
 
 
 def tiny(seed):
-    """Three jobs on three small nodes of two classes, short enough for a complete enumeration."""
+    """Make a problem of three short jobs on three small nodes of two classes, for complete enumeration."""
     rng = random.Random(seed)
     platform = Platform([NodeGroup("a", 2, {"cores": 4, "mem": 4}), NodeGroup("b", 1, {"cores": 2, "mem": 6})])
     jobs = []
@@ -170,7 +170,7 @@ def tiny(seed):
 
 
 def enumerate_optimum(problem, latest=8):
-    """The least objective over every start up to ``latest`` and every placing."""
+    """Return the least objective over all starts up to ``latest`` and all allocations."""
     placings = []
     for j in problem.jobs:
         ways = itertools.product(range(j.units + 1), repeat=len(problem.platform.nodes))
@@ -212,7 +212,7 @@ def test_formulations_against_complete_enumeration(seed):
 @pytest.mark.parametrize("seed", range(14))
 @pytest.mark.parametrize("lowering", ["3s-energy", "1s..9s-energy", "3s-relax", "3s"])
 def test_grids_against_complete_enumeration(seed, lowering):
-    """Relaxed grids bound the optimum from below, restricted ones claim no bound; what is read back always holds."""
+    """Relaxed grids give lower bounds, restricted grids give none; schedules that are read back are always feasible."""
     problem = tiny(seed)
     optimum = enumerate_optimum(problem)
     for name in ("classes", "pool"):
@@ -250,7 +250,7 @@ def test_jobs_running_until_the_same_end_are_one_interval():
 
 @pytest.mark.parametrize("name", ["units", "counts", "classes", "pool"])
 def test_only_what_can_bind_is_constrained(name):
-    """One GPU is asked for where each node has two, 16 cores twice where a node has 16; nobody asks for MICs."""
+    """A job of one GPU runs on nodes with two, a job of two times 16 cores on nodes with 16; no job needs MICs."""
     problem = Dispatch(EURORA_4, [job("a", cores=16, gpus=1), job("b", cores=16)], [PARALLEL], "waiting")
     named = [n for n, _ in problem.formulations[name]().model.constraints if " of " in n and "units of" not in n]
     assert all(n.startswith(("cores of", "units above")) for n in named), named
@@ -258,7 +258,7 @@ def test_only_what_can_bind_is_constrained(name):
 
 
 def test_the_classes_bound_lies_between_the_pool_bound_and_the_optimum():
-    """Three units of 9 cores on three nodes of 16: two fit the pool's cores at once per 18, but never one node."""
+    """Units of 9 cores on nodes of 16: the pooled cores hold more of them at once than the nodes do."""
     platform = Platform([NodeGroup("n", 2, {"cores": 16})])
     jobs = [job(f"j{k}", walltime=10, cores=9) for k in range(4)]
     problem = Dispatch(platform, jobs, [PARALLEL], "waiting")

@@ -1,4 +1,4 @@
-"""The eviction problem: losses and checkpoint times, what a plan must satisfy, bad data, logs, formulations."""
+"""The eviction problem: losses and checkpoint times, verification of plans, wrong data, logs, formulations."""
 
 import random
 from fractions import Fraction
@@ -97,7 +97,7 @@ class TestPlans:
         assert EvictionPlan({"a": "kill", "b": "keep"}).as_json() == {"a": "kill", "b": "keep"}
 
     @pytest.mark.parametrize("data", [[], {"a": "stop"}, {"a": {"strategy": "sys"}}, {"a": {"start": 5}}])
-    def test_broken_json_is_told(self, data: object) -> None:
+    def test_broken_json_is_reported(self, data: object) -> None:
         with pytest.raises(ValueError, match="plan"):
             EvictionPlan.from_json(data)
 
@@ -114,7 +114,7 @@ class TestBadData:
             (EvictionCandidate("a", 1, 1, 1, 1, wait_s=2), "job 'a': wait_s is 2"),
             (
                 BatchJob("a", 1, 0, 200, 300, 1, 0.5),
-                "last_checkpoint is 200; expected is a moment from its start, 0, to now",
+                "last_checkpoint is 200; expected is a time from its start, 0, to now",
             ),
             (BatchJob("a", 1, 50, 20, 300, 1, 0.5), "last_checkpoint is 20"),
             (BatchJob("a", 1, 0, 20, 90, 1, 0.5), "next_checkpoint is 90"),
@@ -183,7 +183,7 @@ class TestLogs:
         assert [j.nodes for j in one.jobs] == [j.nodes for j in other.jobs]
 
     def test_a_moment_at_which_nothing_runs(self, log: Path) -> None:
-        with pytest.raises(ProblemError, match=r"no job runs at second 99999; its starts run from 0 to 4001"):
+        with pytest.raises(ProblemError, match=r"no job runs at 99999 s; its starts are from 0 s to 4001 s"):
             Eviction.from_trace(log, at=99999, nodes_needed=1)
 
     @pytest.mark.skipif(not THETA.exists(), reason="../shared/data/theta_2022 is missing")
@@ -248,9 +248,9 @@ class TestSharedBandwidth:
         missing = EvictionPlan(ok.strategy, {"a": 0})
         assert "no start" in p.verify(missing)[0].message
         crowded = EvictionPlan(dict.fromkeys("abc", "sys"), dict.fromkeys("abc", 0))
-        assert "at 0 s checkpoints draw 300 MB/s, the file system has 200" in p.verify(crowded)[0].message
+        assert "at 0 s checkpoints use 300 MB/s, but the file system has 200" in p.verify(crowded)[0].message
         early = EvictionPlan({"a": "app", "b": "sys", "c": "keep"}, {"a": 0, "b": 0})
-        assert "60 s before its moment" in p.verify(early)[0].message
+        assert "60 s before the earliest time" in p.verify(early)[0].message
         late = EvictionPlan(ok.strategy, {"a": 0, "b": 60})
         assert "take 120 s" in p.verify(late)[0].message
 

@@ -1,4 +1,4 @@
-"""Declarations: what is refused and with which names, what expressions become, how assignments are made."""
+"""Declarations: wrong ones and their messages, the form of expressions, and assignments."""
 
 import doctest
 import importlib
@@ -22,7 +22,7 @@ def m():
 
 
 def refused(*words):
-    """A ModelError whose message has all the words."""
+    """Expect a ModelError whose message contains all the words."""
     return pytest.raises(sl.ModelError, match="".join(f"(?=.*{w})" for w in words))
 
 
@@ -115,7 +115,7 @@ class TestExpressions:
         assert sl.max(2, 5).constant == 5
         assert sl.min([2.5, 5]).constant == 2.5
         assert sl.positive_part(-3).constant == 0
-        with refused("max", "nothing"):
+        with refused("max", "at least one expression"):
             sl.max([])
 
     def test_truth_of_numbers_is_a_number(self, m):
@@ -237,7 +237,7 @@ class TestConstraints:
 
 
 class TestOtherModels:
-    """A variable of another model is refused wherever it turns up, with both names."""
+    """A variable of another model is refused in every construct, and the message names both models."""
 
     @pytest.fixture
     def other(self):

@@ -1,4 +1,4 @@
-"""The independent check, construct by construct, against cases made by hand; and resource use against second-by-second counts."""
+"""The independent check of each construct on cases made by hand; resource use compared with a count of every second."""
 
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ def m():
 
 
 def amounts(m, values):
-    """By how much each constraint or domain is violated."""
+    """Return the amount by which each constraint or domain is violated."""
     return {v.constraint: v.amount for v in m.check(sl.Assignment(m, values))}
 
 
@@ -238,7 +238,7 @@ class TestFunctions:
         assert m.value(3 * e, sl.Assignment(m, {x: 2})) == 1
         assert m.value(e, sl.Assignment(m, {x: 2})) == float(Fraction(1, 3))
         for outside in (0, 11):
-            with pytest.raises(UndefinedValue, match="the points reach from 1 to 10"):
+            with pytest.raises(UndefinedValue, match="the points cover only 1 to 10"):
                 m.value(e, sl.Assignment(m, {x: outside}))
 
     def test_piecewise_of_a_real_number_has_the_tolerance_of_real_numbers(self, m):
@@ -266,7 +266,7 @@ profile = st.dictionaries(st.integers(-5, 9), st.integers(0, 5), min_size=1, max
 
 
 def declared(drawn):
-    """A model with intervals as drawn (start, size, demand, present), and their assignment."""
+    """Make a model with the drawn intervals (start, size, demand, present), and their assignment."""
     m = sl.Model("drawn")
     intervals = [m.interval(f"j{k}", size=z, start=s, optional=True) for k, (s, z, _, _) in enumerate(drawn)]
     s = sl.Assignment(m, {v: d[0] for v, d in zip(intervals, drawn, strict=True) if d[3]})

@@ -1,4 +1,4 @@
-"""The fluid relaxation: every schedule is one of its solutions, and its bounds are true, whatever the cells and classes."""
+"""The fluid relaxation: every schedule is a solution of it, and its bounds are valid, for all cells and classes."""
 
 import pytest
 import schedlab as sl

@@ -1,4 +1,4 @@
-"""Profit on every backend: what is proven is the best by enumeration, and the same on all; a sample of ``known_profit``."""
+"""Profit on every backend: proven optima equal those of an enumeration; and a sample of ``known_profit``."""
 
 import pytest
 import schedlab as sl
@@ -20,7 +20,7 @@ def usable(method: str) -> str:
 
 
 def solved(p: Profit, method: str, **options: object) -> sl.Result:
-    """The result, whose schedule breaks nothing and is worth what is said of it."""
+    """Return the result after a check that its schedule is feasible and has the objective that it reports."""
     r = sl.solve(p, method=usable(method), **{"time_limit": 60, "threads": 2, **options})
     assert r.schedule is not None and p.verify(r.schedule) == []
     assert r.objective == p.objective(r.schedule)
@@ -50,7 +50,7 @@ def test_three_solvers_prove_the_same_optimum_above_every_rule() -> None:
 
 
 def test_highs_keeps_the_optimum_where_euro_per_second_are_small() -> None:
-    """Of this problem HiGHS 1.14 lost 1 % of the optimum with this seed before its costs were scaled, with a tight tolerance of integrality."""
+    """Before costs were scaled, HiGHS 1.14 lost 1 % of this optimum at a tight integrality tolerance."""
     r = solved(stand_in(12), "highs:counts@pairwise", threads=1, seed=1)
     assert r.status == "optimal"
     assert r.objective == pytest.approx(20.612868431757, rel=1e-6)
@@ -87,7 +87,7 @@ def test_a_schedule_is_a_solution_of_every_formulation_and_is_read_back(formulat
 
 
 def one_job(submit: int, walltime: int, until: int, deadline: int | None = None, **more: float) -> Profit:
-    """A job of 10 cores and 100 W on a node of its own, before a last one; cooling takes half as much."""
+    """Make a problem with a job of 10 cores and 100 W, and a job at ``until``; cooling takes half of the IT power."""
     jobs = [
         Job("only", submit, walltime, 1, {"cores": 10}, "q", deadline=deadline, power=100.0),
         Job("late", until, 10, 1, {"cores": 1}, "q", power=1.0),

@@ -1,4 +1,4 @@
-"""The efficiency guide: where cooling turns dear, what the days of a schedule did, and a rule that gives advice."""
+"""The efficiency guide: slope changes of cooling curves, the days of a schedule, and the rule that gives advice."""
 
 import json
 import subprocess
@@ -59,7 +59,7 @@ WET = Cooling("wet", (0, 40), (0, 400, 700, 1200), ((0, 10, 70, 320), (0, 10, 70
 
 
 def centre(busy, temperature=None, table=WET, until=None):
-    """A machine of 10 nodes at 100 W each; ``busy[d]`` of them are busy all through day d. With its only schedule."""
+    """Make a machine of 10 nodes of 100 W, ``busy[d]`` of them busy on the whole day d; and its schedule."""
     jobs = [
         sl.Job(f"{day}.{n}", submit=day * DAY, walltime=DAY, units=1, request={"cores": 10}, queue="q", power=100.0)
         for day, count in enumerate(busy)
@@ -154,8 +154,8 @@ class TestAdvice:
         with pytest.raises(sl.ProblemError, match="a share from 0 to 1 is expected"):
             GUIDE.advise("hybrid", utilisation)
 
-    def test_percent_are_told_as_such(self):
-        with pytest.raises(sl.ProblemError, match=r"for 86 % say 0\.86"):
+    def test_percent_are_recognised(self):
+        with pytest.raises(sl.ProblemError, match=r"for 86 % give 0\.86"):
             GUIDE.advise("hybrid", 86)
 
     def test_a_cooling_that_it_does_not_know(self):

@@ -1,4 +1,4 @@
-"""Projects: their data, check, windows and formulation, without a solver and with CP-SAT on small ones."""
+"""Projects: data, verification, windows and formulation, without a solver and with CP-SAT on small ones."""
 
 import itertools
 import random
@@ -14,7 +14,7 @@ from schedlab.models.project.tasks import Mode, Resource, Task
 
 @pytest.fixture
 def workshop() -> Project:
-    """Cut, then paint quickly with much paint or slowly with little; pack at the same bench as cut."""
+    """Make a project: cut, then paint quickly with much paint or slowly with little; pack at the same bench as cut."""
     paint = Task("paint", (Mode("fast", 2, {"paint": 5, "hands": 2}), Mode("slow", 6, {"paint": 1, "hands": 1})))
     tasks = [Task.single("cut", 3, {"bench": 1, "hands": 1}), paint, Task.single("pack", 4, {"bench": 1, "hands": 1})]
     resources = [Resource("bench", 1), Resource("hands", 2), Resource("paint", 6, renewable=False)]
@@ -30,7 +30,7 @@ def test_a_schedule_that_keeps_everything(workshop: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "modes", "told"),
+    ("start", "modes", "message"),
     [
         ({"pack": 2}, {}, r"resource 'bench' at 2: 2 in use, it has 1 \(task 'pack' starts\)"),
         ({"paint": 5}, {}, "resource 'hands' at 5: 3 in use, it has 2"),
@@ -41,13 +41,15 @@ def test_a_schedule_that_keeps_everything(workshop: Project) -> None:
         ({"varnish": 4}, {}, "task 'varnish' is not one of the problem"),
     ],
 )
-def test_what_a_schedule_breaks_is_told(workshop: Project, start: dict[str, int], modes: dict, told: str) -> None:  # type: ignore[type-arg]
+def test_what_a_schedule_breaks_is_reported(
+    workshop: Project, start: dict[str, int], modes: dict, message: str
+) -> None:  # type: ignore[type-arg]
     found = workshop.verify(Schedule({**GOOD.start, **start}, {**GOOD.nodes, **modes}))
     assert len(found) == 1 and found[0].amount >= 1
-    assert pytest.importorskip("re").search(told, found[0].message)
+    assert pytest.importorskip("re").search(message, found[0].message)
 
 
-def test_missing_tasks_and_used_up_resources_are_told(workshop: Project) -> None:
+def test_missing_tasks_and_used_up_resources_are_reported(workshop: Project) -> None:
     start = {t: s for t, s in GOOD.start.items() if t != "cut"}
     assert [v.message for v in workshop.verify(Schedule(start, GOOD.nodes))] == ["task 'cut' has no start"]
     less = Project(workshop.tasks, [*workshop.resources[:2], Resource("paint", 4, renewable=False)])
@@ -61,7 +63,7 @@ def test_ends_come_before_starts_and_empty_tasks_occupy_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"precedences": [("a", "b"), ("b", "c"), ("c", "a")]}, "cycle: a -> b -> c -> a"),
         ({"precedences": [("a", "x")]}, "precedence 'a' -> 'x': there is no task 'x'"),
@@ -74,9 +76,9 @@ def test_ends_come_before_starts_and_empty_tasks_occupy_nothing() -> None:
         ({"resources": [Resource("crew", -2)]}, "resource 'crew': the capacity is -2"),
     ],
 )
-def test_contradictions_raise_with_the_names(change: dict, told: str) -> None:  # type: ignore[type-arg]
+def test_contradictions_raise_with_the_names(change: dict, message: str) -> None:  # type: ignore[type-arg]
     data = {"tasks": [Task.single(n, 1) for n in "abc"], "resources": [Resource("crew", 2)], "precedences": []}
-    with pytest.raises(ProblemError, match=told.replace("(", r"\(")):
+    with pytest.raises(ProblemError, match=message.replace("(", r"\(")):
         Project(**({**data, **change} if "tasks" not in change else {**data, **change, "precedences": []}))
 
 
@@ -98,7 +100,7 @@ def test_a_schedule_written_into_the_model_satisfies_it_and_is_read_back(worksho
 
 
 def test_one_task_after_another_is_within_the_windows(workshop: Project) -> None:
-    """What anybody may bring as a start: the horizon leaves room for it."""
+    """A schedule of one task after another satisfies the model: its windows and horizon are wide enough."""
     slow = Schedule({"cut": 0, "paint": 4, "pack": 10}, {"paint": {"slow": 1}})
     encoding = workshop.formulations["modes"]()
     assert workshop.verify(slow) == []
@@ -123,7 +125,7 @@ def random_project(seed: int) -> Project:
 
 
 def least_makespan(project: Project) -> int | None:
-    """By trying all modes and starts, judged by ``verify`` alone."""
+    """Return the least makespan over all modes and starts that ``verify`` accepts."""
     best = None
     for modes in itertools.product(*(t.modes for t in project.tasks)):
         nodes = {t.name: {m.name: 1} for t, m in zip(project.tasks, modes, strict=True)}

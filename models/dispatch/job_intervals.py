@@ -1,0 +1,209 @@
+"""The part that all formulations of a dispatching problem share: intervals of jobs and of running jobs, the objective.
+
+Data: ``now``; for each job j its duration ``d[j]``, submit time ``q[j]``, start windows ``W[j]`` up to the horizon, and
+expected waiting time ``ewt[j]``; for each end e > now of a running job, that end.
+
+Variables: an interval ``v[j]`` of size ``d[j]`` per job with ``v[j].start in W[j]``; ``w[j] = v[j].start - q[j]``
+stands for its waiting time. A fixed interval ``r[e] = [now, e)`` per end e: running jobs with the same end share it.
+
+Objectives (minimized)::
+
+    makespan             max(max_j v[j].end, max_e e)
+    waiting              sum_j w[j]
+    weighted-wait        sum_j w[j] / ewt[j]                        [Bridi2018, 4.2]
+    weighted-tardiness   sum_j max(0, w[j] - ewt[j]) / ewt[j]       [Bridi2018, 3.2]
+    late-jobs            sum_j (w[j] >= ewt[j] + 1)                 [Bridi2018, 3.3]
+    queue-priority-wait  sum_j max_i ewt[i] * w[j] / ewt[j]         [Galleguillos2019, 2.2]
+    slowdown             sum_j (w[j] + d[j]) / d[j]                 [Galleguillos2019, 4]
+
+In the slowdown, ``d[j]`` is at least 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import language as sl
+from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
+from ..problem import Schedule
+from .jobs import Job
+
+if TYPE_CHECKING:
+    from .problem import Dispatch
+
+SHARES = (2, 3, 4)
+"""The k of the constraints on units that need more than 1/k of a node."""
+Need = Callable[[Job], int]
+"""The demand of one unit of a job in a cumulative."""
+
+
+class DemandRow(NamedTuple):
+    """One demand of a cumulative: ``amount``, multiplied by the variable ``times`` if it is given."""
+
+    interval: Interval
+    amount: int
+    times: Integer | None = None
+
+    @property
+    def most(self) -> int:
+        """The greatest possible demand."""
+        return self.amount if self.times is None else self.amount * self.times.hi
+
+
+@dataclass(frozen=True)
+class JobModel:
+    """A model with an interval per job, the basis of every formulation.
+
+    Parameters
+    ----------
+    problem : Dispatch
+        The problem.
+    model : Model
+        The model.
+    jobs : tuple of Interval
+        The interval of each job, in the order of ``problem.jobs``.
+    running_ends : mapping of int to Interval
+        For each end time of running jobs after ``now``, one interval from ``now`` to that end. Jobs with the same end
+        share it. Running jobs whose end is over occupy nothing.
+    """
+
+    problem: Dispatch
+    model: Model
+    jobs: tuple[Interval, ...]
+    running_ends: Mapping[int, Interval]
+
+    def read_starts(self, assignment: Assignment) -> dict[str, int]:
+        """Return {job id: start} of an assignment, without the absent jobs."""
+        present, start = assignment.present, assignment.start
+        rows = zip(self.problem.jobs, self.jobs, strict=True)
+        return {j.id: start[v.index] for j, v in rows if present[v.index]}
+
+    def write_starts(self, schedule: Schedule) -> Assignment:
+        """Return an assignment of the intervals of jobs and running jobs; all other variables are 0 or absent.
+
+        Raises
+        ------
+        KeyError
+            If a job that is not optional has no start.
+        """
+        a = Assignment(self.model)
+        for job, v in zip(self.problem.jobs, self.jobs, strict=True):
+            if not v.optional or job.id in schedule.start:
+                a.set(v, schedule.start[job.id], schedule.start[job.id] + v.size_lo)
+        for end, v in self.running_ends.items():
+            a.set(v, self.problem.now, end)
+        return a
+
+    def running(self, places: Mapping[str, str]) -> dict[str, list[tuple[int, Job, int]]]:
+        """Return the running jobs of each place as (end, job, units there); ``places`` maps nodes to places."""
+        found: dict[str, list[tuple[int, Job, int]]] = {place: [] for place in places.values()}
+        for r in self.problem.running:
+            if r.end > self.problem.now:
+                for node, n in r.nodes.items():
+                    found[places[node]].append((r.end, r.job, n))
+        return found
+
+    def running_rows(self, here: Iterable[tuple[int, Job, int]], need: Need) -> list[DemandRow]:
+        """Return the demands of the running jobs of one place, which are given as ``running`` returns them."""
+        amounts: Counter[int] = Counter()
+        for end, job, n in here:
+            amounts[end] += n * need(job)
+        return [DemandRow(self.running_ends[end], amount) for end, amount in amounts.items() if amount]
+
+    def add_cumulative(self, rows: Sequence[DemandRow], capacity: int, name: str) -> None:
+        """Add a cumulative of the demands to the model, unless all of them fit at once."""
+        if sum(row.most for row in rows) <= capacity:
+            return
+        # made directly: with tens of thousands of demands, the checks of sl.cumulative would take most of the time
+        demands = tuple(amount if times is None else Linear({times: amount}) for _, amount, times in rows)
+        self.model.add(Cumulative(tuple(row.interval for row in rows), demands, ((0, capacity),)), name)
+
+
+SetObjective = Callable[[JobModel], None]
+"""A function that sets the objective of the model."""
+
+
+def request_of(resource: str) -> Need:
+    """Return the function that gives the request of one unit of a job for this resource."""
+    return lambda job: job.request.get(resource, 0)
+
+
+def job_model(
+    problem: Dispatch, name: str, set_objective: SetObjective | None = None, before: int | None = None
+) -> JobModel:
+    """Return a model with the intervals and the objective that all formulations share.
+
+    A job without any start window makes the model infeasible.
+
+    Parameters
+    ----------
+    problem : Dispatch
+        The problem.
+    name : str
+        The name of the formulation, for the name of the model.
+    set_objective : callable, optional
+        A function that sets the objective. None: the objective of the problem.
+    before : int, optional
+        A time in seconds. Jobs that may start at any time after their release (``startable_later``) become optional,
+        and start before this time if they are present.
+
+    Returns
+    -------
+    JobModel
+        The model.
+    """
+    horizon = problem.horizon_from(problem.now if before is None else before)
+    model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=horizon)
+    jobs = []
+    for j in problem.jobs:
+        windows = problem.start_windows(j, horizon)
+        optional = before is not None and startable_later(problem, j)
+        if optional:
+            windows = tuple((lo, min(hi, before - 1)) for lo, hi in windows if lo < before)  # type: ignore[operator]
+        v = model.interval(j.id, size=problem.duration(j), start=windows or problem.earliest(j), optional=optional)
+        if not windows:
+            model.add(v.start <= problem.earliest(j) - 1, f"job {j.id} can start nowhere in its windows")
+        jobs.append(v)
+    ends = sorted({r.end for r in problem.running if r.end > problem.now})
+    running_ends = {
+        end: model.interval(f"running until {end}", size=end - problem.now, start=problem.now) for end in ends
+    }
+    made = JobModel(problem, model, tuple(jobs), running_ends)
+    if set_objective is None:
+        model.minimize(objective_of(made))
+    else:
+        set_objective(made)
+    return made
+
+
+def startable_later(problem: Dispatch, job: Job) -> bool:
+    """Return whether a job may start at any time after its release: it has no deadline, no windows and no calendar."""
+    return job.deadline is None and not job.windows and not problem.calendar(job)
+
+
+def objective_of(b: JobModel) -> sl.Expression:
+    """Return the objective of the problem as an expression."""
+    p = b.problem
+    if p.aim == "makespan":
+        ends: list[sl.Expression | float] = [v.end for v in b.jobs]
+        ends.extend(r.end for r in p.running)
+        return sl.max(ends or [p.now])
+    waits = [v.start - j.submit for j, v in zip(p.jobs, b.jobs, strict=True)]
+    ewts = [p.ewt[j.queue] for j in p.jobs]
+    if p.aim == "waiting":
+        return sl.sum(waits)
+    if p.aim == "weighted-wait":
+        return sl.sum(waits, weights=[1 / e for e in ewts])
+    if p.aim == "weighted-tardiness":
+        late = [sl.positive_part(w - e) for w, e in zip(waits, ewts, strict=True)]
+        return sl.sum(late, weights=[1 / e for e in ewts])
+    if p.aim == "late-jobs":
+        return sl.sum([sl.holds(w >= e + 1) for w, e in zip(waits, ewts, strict=True)])
+    if p.aim == "queue-priority-wait":
+        greatest = max(p.ewt.values(), default=1)
+        return sl.sum(waits, weights=[greatest / e for e in ewts])
+    lengths = [max(1, p.duration(j)) for j in p.jobs]
+    return sl.sum([w + d for w, d in zip(waits, lengths, strict=True)], weights=[1 / d for d in lengths])

@@ -1,0 +1,233 @@
+"""Linear expressions: atoms with coefficients, plus a constant; and comparisons of linear expressions.
+
+An *atom* is one operand of a linear expression: an integer variable, an attribute of an interval (its start, end, size
+or presence), or a function of other expressions (``max``, ``holds``, ...). Every other expression is a ``Linear``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import numbers
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+from .quantities import ModelError, Number, number
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+class Expression:
+    """Base class of all expressions; it defines ``+ - *``, division by a number, and the comparisons."""
+
+    __slots__ = ()
+
+    def linear(self) -> Linear:
+        """Return the expression as a ``Linear``: atoms with coefficients, plus a constant."""
+        raise TypeError(f"{type(self).__name__} has no linear form")
+
+    def __add__(self, other: Expression | Number) -> Linear:
+        return _combine(self, other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Expression | Number) -> Linear:
+        return _combine(self, other, -1)
+
+    def __rsub__(self, other: Expression | Number) -> Linear:
+        return _combine(-self, other, 1)
+
+    def __mul__(self, factor: Number) -> Linear:
+        if isinstance(factor, Expression):
+            raise ModelError(
+                f"{self} * {factor}: a product of two variables is not linear; use implies(), holds() or element()"
+            )
+        k = number(factor)
+        if not k:
+            return Linear({}, 0)
+        own = self.linear()
+        return Linear({a: c * k for a, c in own.terms.items()}, own.constant * k)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Number) -> Linear:
+        if isinstance(divisor, Expression):
+            raise ModelError(f"{self} / {divisor}: a quotient of two variables is not linear")
+        k = number(divisor, "a divisor")
+        if not k:
+            raise ModelError(f"{self} / {divisor}: division by zero")
+        return self * (1 / k)
+
+    def __neg__(self) -> Linear:
+        return self * -1
+
+    def __le__(self, other: Expression | Number) -> Comparison:
+        return _compare(self, other, -math.inf, 0)
+
+    def __ge__(self, other: Expression | Number) -> Comparison:
+        return _compare(self, other, 0, math.inf)
+
+    def __lt__(self, other: Expression | Number) -> Comparison:
+        return _strict(self, other, -math.inf, -1)
+
+    def __gt__(self, other: Expression | Number) -> Comparison:
+        return _strict(self, other, 1, math.inf)
+
+    def __eq__(self, other: object) -> Comparison:  # type: ignore[override]
+        if not isinstance(other, (Expression, numbers.Real)):
+            return NotImplemented
+        return _compare(self, cast("Expression | Number", other), 0, 0)
+
+    def __ne__(self, other: object) -> Comparison:  # type: ignore[override]
+        raise ModelError(f"{self} != {other}: write holds(a == b) == 0")
+
+    __hash__ = object.__hash__
+
+
+class Linear(Expression):
+    """The expression ``sum(coefficient * atom) + constant``. Instances are never changed.
+
+    Parameters
+    ----------
+    terms : dict of Atom to number
+        The coefficient of each atom. Atoms are compared by identity.
+    constant : int or float
+        The constant term.
+    """
+
+    __slots__ = ("constant", "terms")
+
+    def __init__(self, terms: dict[Atom, Number], constant: Number = 0) -> None:
+        self.terms = terms
+        self.constant = constant
+
+    def linear(self) -> Linear:
+        """Return the expression itself."""
+        return self
+
+    @property
+    def integral(self) -> bool:
+        """Whether the value is a whole number for every assignment."""
+        return type(self.constant) is int and all(type(c) is int and a.integral for a, c in self.terms.items())
+
+    def __repr__(self) -> str:
+        shown = 8 if len(self.terms) <= 8 else 7
+        parts = [f"{a}" if c == 1 else f"{c}*{a}" for a, c in itertools.islice(self.terms.items(), shown)]
+        if len(self.terms) > shown:
+            parts.append(f"... {len(self.terms) - shown} more")
+        if self.constant or not parts:
+            parts.append(str(self.constant))
+        return " + ".join(parts)
+
+
+class Atom(Expression):
+    """One operand of a linear expression. ``model`` is None only if the atom contains no variable."""
+
+    __slots__ = ()
+    integral: bool = True
+
+    @property
+    def model(self) -> Model | None:
+        """The model to which the variables of the atom belong."""
+        raise TypeError(f"{type(self).__name__} belongs to no model")
+
+    def linear(self) -> Linear:
+        """Return the linear expression ``1 * atom``."""
+        return Linear({self: 1})
+
+
+class Comparison:
+    """The constraint ``lo <= expr <= hi``; made by the operators ``<= >= == < >``.
+
+    Parameters
+    ----------
+    expr : Linear
+        An expression whose constant is 0.
+    lo, hi : int or float
+        The bounds; at most one of them is infinite.
+    """
+
+    __slots__ = ("expr", "hi", "lo")
+
+    def __init__(self, expr: Linear, lo: Number, hi: Number) -> None:
+        self.expr = expr
+        self.lo = lo
+        self.hi = hi
+
+    @property
+    def integral(self) -> bool:
+        """Whether the expression is a whole number for every assignment."""
+        return self.expr.integral
+
+    @property
+    def model(self) -> Model | None:
+        """The model to which the variables of the comparison belong; None without variables."""
+        return common_model(self.expr.terms, self)
+
+    def __bool__(self) -> bool:
+        raise ModelError(f"{self} is a constraint, not True or False (a chain a <= b <= c is two constraints)")
+
+    def __repr__(self) -> str:
+        if self.lo == self.hi:
+            return f"{self.expr} == {self.hi}"
+        return f"{self.expr} <= {self.hi}" if self.lo == -math.inf else f"{self.expr} >= {self.lo}"
+
+
+def linear(value: Expression | Number) -> Linear:
+    """Return an expression or a number as a ``Linear``."""
+    return value.linear() if isinstance(value, Expression) else Linear({}, number(value, "an operand"))
+
+
+def common_model(atoms: Iterable[Atom], where: object) -> Model | None:
+    """Return the one model to which all atoms belong, or None without variables.
+
+    Raises
+    ------
+    ModelError
+        If the atoms belong to two models; the message names one atom of each.
+    """
+    found: Model | None = None
+    witness: Atom | None = None
+    for atom in atoms:
+        model = atom.model
+        if model is None or model is found:
+            continue
+        if found is not None:
+            raise ModelError(
+                f"{where}: {witness} belongs to model {found.name!r}, but {atom} belongs to model {model.name!r}"
+            )
+        found, witness = model, atom
+    return found
+
+
+def _combine(left: Expression, right: Expression | Number, sign: int) -> Linear:
+    a = left.linear()
+    terms = dict(a.terms)
+    if not isinstance(right, Expression):
+        return Linear(terms, a.constant + sign * number(right, "an operand"))
+    b = right.linear()
+    _accumulate(terms, b.terms, sign)
+    return Linear(terms, a.constant + sign * b.constant)
+
+
+def _accumulate(terms: dict[Atom, Number], more: dict[Atom, Number], factor: Number) -> None:
+    for atom, c in more.items():
+        total = terms.get(atom, 0) + c * factor
+        if total:
+            terms[atom] = total
+        else:
+            terms.pop(atom, None)
+
+
+def _compare(left: Expression, right: Expression | Number, lo: Number, hi: Number) -> Comparison:
+    difference = _combine(left, right, -1)
+    c = difference.constant
+    return Comparison(Linear(difference.terms), lo - c if lo != -math.inf else lo, hi - c if hi != math.inf else hi)
+
+
+def _strict(left: Expression, right: Expression | Number, lo: Number, hi: Number) -> Comparison:
+    result = _compare(left, right, lo, hi)
+    if not result.integral or not all(isinstance(b, int) or math.isinf(b) for b in (result.lo, result.hi)):
+        raise ModelError(f"{result.expr}: < and > need whole numbers on both sides; write <= or >=")
+    return result
