@@ -7,6 +7,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -369,7 +370,8 @@ def test_the_template_is_part_of_the_package():
 def test_replays_as_one_picture(bench, results, tmp_path):
     first, again = tmp_path / "replays.svg", tmp_path / "again.svg"
     for path in (first, again):
-        assert bench("plot", results, "--out", path).exit_code == 0
+        code, _, err = bench("plot", results, "--out", path)
+        assert code == 0, err
     text = first.read_text()
     assert text == again.read_text() and ElementTree.fromstring(text).tag.endswith("svg")
     assert [name for name in ("fcfs", "easy-r") if f">{name}</text>" not in text] == []
