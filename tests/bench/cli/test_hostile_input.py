@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import schedlab.bench
-from schedlab.bench.cli.ending import exit_code
+from schedlab.bench.exit_codes import exit_code
 from schedlab.bench.records.form import first_fault
 from schedlab.bench.records.record import record
 from schedlab.bench.records.store import Store, jobs_file, read, stem_of
@@ -294,7 +294,7 @@ class TestStops:
             ("schedlab.bench.ingest.weather.read_weather", ("import", "weather", "x", "--out", "out")),
             ("schedlab.bench.ingest.curie.read_trace", ("import", "curie", "x", "--out", "out")),
             ("schedlab.bench.cli.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
-            ("schedlab.bench.cli.app.load", ("show", "eurora_99")),
+            ("schedlab.bench.cli.options.load", ("show", "eurora_99")),
             ("schedlab.bench.plots.page.files", ("plot", "out")),
             ("schedlab.bench.guide.days.files", ("guide", "out")),
             ("schedlab.bench.records.verify.files", ("verify", "out")),

@@ -232,7 +232,7 @@ class TestCommand:
         code, out, _ = bench("guide", tmp_path)
         assert code == 0 and "dry: optimise cooling, whatever" in out
         assert "all days are of one kind: the guide is a constant" in out
-        assert "unknown, nothing else of that cooling" in out
+        assert "unknown, there are no other days with that cooling" in out
 
     def test_several_instances_are_left_out_one_after_another(self, bench, results, tmp_path):
         other = written(tmp_path / "other", (9, 9, 4, 3, 9, 9))
