@@ -65,7 +65,7 @@ def test_days_of_a_log_become_an_instance(bench: Bench) -> None:
     assert "left out: 1 job\n  job 4: asks for 25 units" in out
     assert "note: the log has no program names: the application number stands in\n" in out
     assert "offered load: " in out
-    assert out.endswith("mine: 2 jobs on 4 nodes; bench show mine\n")
+    assert out.endswith("mine: 2 jobs on 4 nodes; to see it: bench show mine\n")
 
 
 NASTY = "\x1b[31mq\x00\x85\u2028\x7f\\ \"\t,'#"

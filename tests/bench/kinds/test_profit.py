@@ -79,7 +79,7 @@ class TestScenarios:
             scenarios_of(instance, ["air,hybrid"])
         with pytest.raises(WrongUse, match="has no scenarios"):
             scenarios_of(load("eurora_99"), ["all"])
-        with pytest.raises(WrongUse, match="one is expected"):
+        with pytest.raises(WrongUse, match="expected one scenario"):
             one_scenario(View(), instance, "winter")
         code, _, err = bench("run", centre, "--scenario", "air,sumer,cheap")
         assert code == 2 and "summer" in err and "Traceback" not in err

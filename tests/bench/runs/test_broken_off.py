@@ -88,7 +88,7 @@ def test_a_schedule_that_was_handed_over_and_does_not_hold_is_not_used(broken_of
     record = broken_off[0]["wrong"]
     assert (record["status"], record["cause"]) == ("unknown", "timeout")
     assert record["objective"] is record["schedule"] is record["verified"] is None
-    assert "does not hold" in record["message"] and failed(record)
+    assert "saved schedule is not valid" in record["message"] and failed(record)
 
 
 def test_a_run_that_was_killed_without_an_answer_has_failed(broken_off):

@@ -92,7 +92,7 @@ def test_a_folder_that_cannot_be_written_does_not_end_the_run(path):
 def test_a_broken_file_is_said_and_the_record_is_written_all_the_same(path, data):
     path.write_bytes(data)
     found = with_best(Run("eurora_99", "eurora_99", "c", "m", view=DAY), BROKEN_OFF, path)
-    assert found["message"].startswith("killed; the schedule that it had found does not hold: ")
+    assert found["message"].startswith("killed; its saved schedule is not valid: ")
     assert {**found, "message": "killed"} == BROKEN_OFF
 
 

@@ -52,7 +52,7 @@ def test_a_record_that_was_changed_is_run_again_and_the_reason_said(bench, out):
     before = {p.name for p in out.iterdir()}
     code, text, err = bench("run", *SNAPSHOT, *QUICK, "--out", out)
     assert code == 0 and "nan" not in text and "(kept)" not in err
-    said = [line for line in err.splitlines() if "run again, its record does not hold" in line]
+    said = [line for line in err.splitlines() if "run again, its record is not valid" in line]
     assert len(said) == 2 and "it says objective 1.0" in said[0] and "NaN" in said[1]
     assert {p.name for p in out.iterdir()} == before
     assert bench("verify", out)[0] == 0

@@ -153,12 +153,12 @@ def test_how_long_runs_take_counts_the_limits_of_solvers_and_says_that_policies_
     assert how_long([RUN], 1) == "1 run, at most 0.3 minutes"
     assert how_long([RUN] * 10, 1) == "10 runs, at most 3.0 minutes"
     assert how_long([RUN] * 10, 2) == "10 runs, at most 1.5 minutes"
-    assert how_long(policies(1, 3600), 1) == "1 run (a policy: a few seconds as a rule, stopped after 3600 s)"
-    eight = "8 runs (8 policies: a few seconds each as a rule, stopped after 10 s each)"
+    assert how_long(policies(1, 3600), 1) == "1 run (1 replay without a solver: usually a few seconds, stopped after 3600 s)"
+    eight = "8 runs (8 replays without a solver: usually a few seconds each, stopped after 10 s each)"
     assert how_long(policies(8, 10), 1) == eight
     assert how_long([RUN, *policies(2, 3600)], 1) == (
-        "3 runs (1 of them: at most 0.3 minutes in all; "
-        "2 policies: a few seconds each as a rule, stopped after 3600 s each)"
+        "3 runs (1 of them: at most 0.3 minutes in total; "
+        "2 replays without a solver: usually a few seconds each, stopped after 3600 s each)"
     )
 
 
