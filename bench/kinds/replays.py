@@ -1,4 +1,4 @@
-"""Dispatchers as methods of the bench: what they replay, a replay in the worker, and its record."""
+"""Dispatchers as methods of the bench: the replayed workload, the replay in the worker, and its record."""
 
 from __future__ import annotations
 
@@ -22,18 +22,29 @@ if TYPE_CHECKING:
     from ...simulation.engine.progress import Progress
     from ...simulation.engine.simulation import Simulation
 
-Tell = Callable[[dict[str, Any]], None]
+Send = Callable[[dict[str, Any]], None]
 TRACE_OBJECTIVE = "weighted-wait"
-SHOWN = 10  # bad lines and jobs left out that a record names
+SHOWN = 10  # unreadable lines and left-out jobs that a record lists
 NEWS_EVERY = 0.5  # seconds between two events of progress
-CAUSE = "dispatcher"
+CAUSE = "dispatcher"  # cause of a failed replay
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What is replayed, and the objective that it is judged by.
+    """The workload of a replay, its machine and its objective.
 
-    ``offline``: whether the offline methods of the bench, on the same view, solve the same problem.
+    Parameters
+    ----------
+    workload
+        The jobs.
+    platform
+        The machine.
+    objective
+        Name of the objective.
+    kill
+        Whether jobs are killed at their walltime.
+    offline
+        Whether offline methods on the same view solve the same problem, so that objectives can be compared.
     """
 
     workload: Workload
@@ -43,12 +54,12 @@ class Scene:
     offline: bool = False
 
     def problem(self) -> Dispatch:
-        """The clairvoyant's problem of the same jobs: every job takes what it took."""
+        """Return the offline problem of the same jobs, in which the duration of a job is its real runtime."""
         took = np.minimum(self.workload.runtime, self.workload.walltime) if self.kill else self.workload.runtime
         return replace(self.workload, runtime=took).dispatch(self.platform, self.objective, "runtime")
 
     def weighted_wait(self, start: NDArray[np.int64]) -> float:
-        """The weighted wait of starts, one per job: sum of (s - q) / ewt (thesis 4.2), from the data alone."""
+        """Return sum_j (start[j] - submit[j]) / ewt[queue of j] [Bridi2018, 4.2]; ``start``: seconds, one value for each job."""
         ewt = np.array([q.ewt for q in self.workload.queues], np.float64)[self.workload.queue]
         return float(((start - self.workload.submit) / ewt).sum())
 
@@ -56,10 +67,32 @@ class Scene:
 def scene_of(
     path: str, view: View, replay: ReplaySettings, drop_impossible: bool = False, instance: Instance | None = None
 ) -> Scene:
-    """The workload that a view and a replay ask for. Raises ValueError or LookupError, which say what is wrong.
+    """Read the workload of a replay.
 
-    Jobs that the machine cannot hold are left out, and stand in ``workload.report``. ``instance``: if it is loaded
-    already.
+    Jobs that do not fit on the machine are left out and listed in ``workload.report``.
+
+    Parameters
+    ----------
+    path
+        A trace or an instance.
+    view
+        The part of it that is replayed.
+    replay
+        Settings of the replay.
+    drop_impossible
+        Whether jobs of the instance that can never fit are left out.
+    instance
+        The instance, if it is already loaded.
+
+    Returns
+    -------
+    Scene
+        The workload with its machine and objective.
+
+    Raises
+    ------
+    ValueError, LookupError
+        The trace or instance has faults; the message says which.
     """
     if replay.trace:
         from ...instances.traces import open_trace
@@ -83,15 +116,16 @@ def scene_of(
         workload = workload.first(view.first)
     if replay.load is not None:
         workload = workload.at_load(replay.load, whole.platform)
-    own = any(j.deadline is not None for j in whole.jobs) or bool(whole.running)  # what no dispatcher is held to
-    offline = not (own or replay.kill or replay.load is not None)
+    # dispatchers ignore deadlines and jobs that already run; then offline methods solve another problem
+    ignored = any(j.deadline is not None for j in whole.jobs) or bool(whole.running)
+    offline = not (ignored or replay.kill or replay.load is not None)
     return Scene(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline)
 
 
-def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """ReplaySettings what a run says, tell of the progress, and return what its record needs.
+def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
+    """Perform the replay of a run, send its progress, and return the fields of its record.
 
-    The jobs go to a Batsim jobs.csv in the folder ``spec["out"]``, under the name ``spec["stem"]``.
+    The jobs are written to a Batsim jobs.csv in the folder ``spec["out"]``; its name begins with ``spec["stem"]``.
     """
     from ...simulation.engine.simulation import SimulationError
     from ...simulation.metrics import metrics, recorded
@@ -99,10 +133,12 @@ def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
     scene = scene_of(spec["path"], view, replay, spec["drop_impossible"])
-    with contextlib.suppress(SimulationError):  # the kernels' compilation and the imports are no part of any time
+    with contextlib.suppress(
+        SimulationError
+    ):  # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time
         _simulate(spec, replay, replace(scene, workload=scene.workload.first(2)), lambda news: None)
-    tell({"event": "begin", "sense": "minimize", "jobs": len(scene.workload)})
-    watch = ReplayMonitor(tell, spec["time_limit"])
+    send({"event": "begin", "sense": "minimize", "jobs": len(scene.workload)})
+    watch = ReplayMonitor(send, spec["time_limit"])
     try:
         simulation: Simulation | None = _simulate(spec, replay, scene, watch)
         failure = None
@@ -113,7 +149,7 @@ def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     done = failure is None and not watch.stopped
     name = f"{spec['stem']}.jobs.csv"
     write_jobs(simulation, Path(spec["out"]) / name)
-    real = recorded(scene.workload, scene.platform)
+    in_log = recorded(scene.workload, scene.platform)
     found = {
         "metrics": metrics(simulation).as_dict(),
         "simulation": {
@@ -121,7 +157,7 @@ def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
             "dispatcher": spec["method"],
             "objective": scene.objective,
             "offline": scene.offline,
-            "recorded": None if real is None else real.as_dict(),
+            "recorded": None if in_log is None else in_log.as_dict(),
         },
         "jobs_csv": name,
         "sense": "minimize",
@@ -138,7 +174,7 @@ def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 
 
 def _simulate(
-    spec: Mapping[str, Any], replay: ReplaySettings, scene: Scene, told: Callable[[Progress], bool | None]
+    spec: Mapping[str, Any], replay: ReplaySettings, scene: Scene, on_progress: Callable[[Progress], bool | None]
 ) -> Simulation:
     from ...backends import backend
     from ...simulation.engine.simulator import simulate
@@ -159,12 +195,12 @@ def _simulate(
         kill_at_walltime=replay.kill,
         charge_decisions=replay.charge,
         period=replay.period,
-        on_progress=told,
+        on_progress=on_progress,
     )
 
 
 def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[str, Any]:
-    """The options of a dispatcher that asks a solver, as a run gives them."""
+    """Return the options of a dispatcher with a solver."""
     found: dict[str, Any] = {
         "limit": replay.decision_time,
         "deterministic": bool(replay.deterministic),
@@ -177,7 +213,7 @@ def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[
 
 
 def outcome(scene: Scene, simulation: Simulation, with_schedule: bool) -> dict[str, Any]:
-    """What a replay is worth: the objective recomputed from the data, and everything that the sweeps found."""
+    """Return the fields of a complete replay: the objective recomputed from the data, and the violations found."""
     broken = list(simulation.violations)
     schedule, value = None, None
     if with_schedule:
@@ -197,7 +233,7 @@ def outcome(scene: Scene, simulation: Simulation, with_schedule: bool) -> dict[s
 
 
 def described(simulation: Simulation, replay: ReplaySettings) -> dict[str, Any]:
-    """What a record says of a replay beside its figures."""
+    """Return the description of a replay for its record."""
     return {
         "predictor": simulation.predictor,
         "allocator": simulation.allocator,
@@ -212,7 +248,7 @@ def described(simulation: Simulation, replay: ReplaySettings) -> dict[str, Any]:
 
 
 def report_as_json(report: Report) -> dict[str, Any]:
-    """What was done to a trace: counts, and the first bad lines and jobs left out."""
+    """Return what was repaired or left out when a trace was read: counts, the first unreadable lines and left-out jobs."""
     return {
         "repairs": dict(report.repairs),
         "bad_lines": len(report.bad_lines),
@@ -224,22 +260,25 @@ def report_as_json(report: Report) -> dict[str, Any]:
 
 
 def platform_of(groups: list[dict[str, Any]]) -> Platform:
-    """The platform that a record names."""
+    """Return the platform of a record."""
     return Platform([NodeGroup(g["name"], g["count"], g["capacity"]) for g in groups])
 
 
 class ReplayMonitor:
-    """Tells how many jobs have started, a few times a second at most, and stops a replay at its limit."""
+    """A progress callback that sends the number of started jobs to the bench and stops a replay at its time limit.
 
-    def __init__(self, tell: Tell, limit: float) -> None:
-        self.tell, self.limit = tell, limit
-        self.last = 0.0
+    ``send``: sends an event; ``limit``: time limit in seconds.
+    """
+
+    def __init__(self, send: Send, limit: float) -> None:
+        self.send, self.limit = send, limit
+        self.last = 0.0  # seconds at the last event
         self.stopped = False
 
     def __call__(self, news: Progress) -> bool | None:
-        """False: stop."""
+        """Send the progress; return False to stop the replay."""
         if news.seconds - self.last >= NEWS_EVERY:
             self.last = news.seconds
-            self.tell({"event": "progress", "done": news.started, "total": news.jobs, "seconds": news.seconds})
+            self.send({"event": "progress", "done": news.started, "total": news.jobs, "seconds": news.seconds})
         self.stopped = news.seconds > self.limit
         return not self.stopped

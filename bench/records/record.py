@@ -50,7 +50,9 @@ def outcome(problem: Problem, result: Result) -> Record:
         found["objective"] = problem.objective(schedule)
         if not agree(found["objective"], result.objective):
             found["status"] = "error"
-            found["message"] = f"the method reported objective {result.objective}, its schedule has {found['objective']}"
+            found["message"] = (
+                f"the method reported objective {result.objective}, its schedule has {found['objective']}"
+            )
         elif refutes(found["objective"], found["bound"], problem.sense):
             found["status"], found["message"] = "error", refutation(found["bound"], found["objective"])
             found["objective"] = found["bound"] = None

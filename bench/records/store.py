@@ -133,7 +133,7 @@ def read(path: Path) -> Record:
     found = read_json(path)
     missing = [name for name in ("key", "instance", "method", "status", "schedule") if name not in dict_of(found)]
     if missing:
-        raise ValueError(f"{path}: not a record of the bench: it lacks {', '.join(missing)}")
+        raise ValueError(f"{path}: not a record of the bench: missing fields: {', '.join(missing)}")
     fault = first_fault(found)
     if fault is not None:
         raise ValueError(f"{path}: not a record of this version of the bench: {fault}")
@@ -169,7 +169,9 @@ def jobs_file(folder: Path, record: Mapping[str, Any]) -> Path:
     try:
         return own_file(folder, name)
     except FileNotFoundError as e:
-        raise ValueError(f"{folder / name}: this file with the jobs of {record['method']} is missing; to create it, run it again") from e
+        raise ValueError(
+            f"{folder / name}: this file with the jobs of {record['method']} is missing; to create it, run it again"
+        ) from e
     except ForeignFile as e:
         raise ValueError(f"{folder}: jobs_csv {excerpt(name)} is not a file in this folder: {e}") from e
 

@@ -28,7 +28,12 @@ from .store import files, jobs_file, read, read_json
 
 Load = Callable[[str, bool], Instance]
 OTHER_KEY = "its key does not match its instance, method, seed, limits and versions: the record was changed"
-SHAPES = {"seconds": dict, "incumbents": list, "violations": list, "view": dict}  # types of fields that every record has
+SHAPES = {
+    "seconds": dict,
+    "incumbents": list,
+    "violations": list,
+    "view": dict,
+}  # types of fields that every record has
 STATUSES = get_args(Status)
 
 
@@ -107,7 +112,7 @@ class Checker:
         if path not in self._contents:
             self._contents[path] = content_of(path)
         if self._contents[path] != record.get("content"):
-            found.append("its instance is not the one that was run: the files of the instance have changed")
+            found.append("its instance is not the one that was run: the files of the instance are different")
         return found
 
 
@@ -116,9 +121,9 @@ def faults_of_form(record: Mapping[str, Any]) -> list[str]:
     if record.get("schema") != SCHEMA:
         schema = "no schema" if record.get("schema") is None else f"schema {record['schema']}"
         return [f"it has {schema}, this version of schedlab reads schema {SCHEMA}"]
-    lacking = [name for name in _fields() if name not in record]
-    if lacking:
-        return [f"it lacks {', '.join(lacking)}"]
+    missing = [name for name in _fields() if name not in record]
+    if missing:
+        return [f"missing fields: {', '.join(missing)}"]
     found = [f"its {n} cannot be {record[n]!r}" for n, shape in SHAPES.items() if not isinstance(record[n], shape)]
     if record["status"] not in STATUSES:
         found.append(f"its status cannot be {record['status']!r}")

@@ -131,7 +131,7 @@ def _earlier(
             return None
         reason = fault(run, earlier)
     except KeyError as e:
-        reason = f"it lacks {e}"
+        reason = f"the field {e} is missing"
     except ValueError as e:
         reason = str(e)
     if reason:

@@ -212,7 +212,7 @@ def test_a_field_of_another_form_is_named(day, tmp_path, name):
 
 def test_a_replay_without_its_figures_is_no_record(day):
     whole = one_record(day, replay={"trace": False}, status="feasible")
-    assert str(first_fault(whole)) == "it lacks metrics"
+    assert str(first_fault(whole)) == "the field metrics is missing"
 
 
 @pytest.mark.parametrize("command", ["verify", "plot", "guide"])

@@ -140,8 +140,8 @@ class TestRuns:
         assert bench("verify", results)[0] == 0
         r = next(r for r in map(read, files(results)) if r["method"] == "dp")
         changes = {
-            "better than the best": {"deadlines": [[120, 0, 0], [180, 3600, 120]]},
-            "is optimal within 120 s": {"deadlines": [[120, 7200, 0], [180, 3600, 120]]},
+            "better than the optimum": {"deadlines": [[120, 0, 0], [180, 3600, 120]]},
+            "as the optimum for the deadline 120 s": {"deadlines": [[120, 7200, 0], [180, 3600, 120]]},
             "job 'a' cannot take": {"schedule": {"a": "app", "b": "kill", "c": "keep"}},
             "its schedule has (10800, 0)": {"schedule": {"a": "kill", "b": "kill", "c": "keep"}},
             "its bound": {"bound": [3600, 180]},

@@ -213,13 +213,13 @@ class TestVerification:
         r = of_summer["lns"]
         account, days = r["account"], r["daily"]
         changes = {
-            "says pue 1.0 up to the horizon": {"account": account | {"horizon": account["horizon"] | {"pue": 1.0}}},
-            "says gain 0 up to the end": {"account": account | {"end": account["end"] | {"gain": 0}}},
-            "says makespan 1 s": {"makespan": 1},
-            "tells of 1 days, the horizon has 2": {"daily": days[:1]},
-            "says celsius 0 of day 2": {"daily": [days[0], days[1] | {"celsius": 0}]},
+            "has pue 1.0 up to the horizon": {"account": account | {"horizon": account["horizon"] | {"pue": 1.0}}},
+            "has gain 0 up to the end": {"account": account | {"end": account["end"] | {"gain": 0}}},
+            "has makespan 1 s": {"makespan": 1},
+            "has accounts of 1 days, the horizon has 2": {"daily": days[:1]},
+            "has celsius 0 of day 2": {"daily": [days[0], days[1] | {"celsius": 0}]},
             "its bound": {"bound": 0.9 * r["objective"]},
-            "it says objective": {"objective": 2 * r["objective"]},
+            "it has objective": {"objective": 2 * r["objective"]},
             "its key": {"view": r["view"] | {"scenario": "air,winter,cheap"}},
         }
         for said, change in changes.items():

@@ -57,7 +57,7 @@ def test_a_record_never_holds_infinity_or_nan(tmp_path):
         json.loads(store.write(made).read_text(), parse_constant=pytest.fail)
 
 
-@pytest.mark.parametrize(("text", "word"), [("{", "not JSON"), ("[]", "not a record"), ('{"key": 1}', "lacks")])
+@pytest.mark.parametrize(("text", "word"), [("{", "not JSON"), ("[]", "not a record"), ('{"key": 1}', "missing fields")])
 def test_what_is_no_record_is_told(tmp_path, text, word):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(ValueError, match=word):

@@ -53,7 +53,7 @@ def test_a_record_that_was_changed_is_run_again_and_the_reason_said(bench, out):
     code, text, err = bench("run", *SNAPSHOT, *QUICK, "--out", out)
     assert code == 0 and "nan" not in text and "(kept)" not in err
     said = [line for line in err.splitlines() if "run again, its record is not valid" in line]
-    assert len(said) == 2 and "it says objective 1.0" in said[0] and "NaN" in said[1]
+    assert len(said) == 2 and "it has objective 1.0" in said[0] and "NaN" in said[1]
     assert {p.name for p in out.iterdir()} == before
     assert bench("verify", out)[0] == 0
 
@@ -67,19 +67,19 @@ def test_verify_finds_the_same_fault(bench, out):
 @pytest.mark.parametrize(
     ("edit", "word"),
     [
-        (lambda r: r.update(objective=1.0, gap=None, bound=None), "it says objective 1.0, its schedule has"),
-        (lambda r: r.update(objective=None), "it says objective None"),
-        (lambda r: r.update(bound=1.0), "it says gap None"),
-        (lambda r: r.update(schema=None), "it says no schema"),
+        (lambda r: r.update(objective=1.0, gap=None, bound=None), "it has objective 1.0, its schedule has"),
+        (lambda r: r.update(objective=None), "it has objective None"),
+        (lambda r: r.update(bound=1.0), "it has gap None"),
+        (lambda r: r.update(schema=None), "it has no schema"),
         (lambda r: r.update(schema=99), "it has schema 99"),
-        (lambda r: r.pop("schema"), "it says no schema"),
+        (lambda r: r.pop("schema"), "it has no schema"),
         (lambda r: r.update(schedlab="0.0.9"), "its key"),
         (lambda r: r.update(method="lns"), "its key"),
         (lambda r: r.update(key="other"), "its key"),
-        (lambda r: r.update(kind="project"), "it says kind project"),
-        (lambda r: r.update(sense="maximize"), "it says sense maximize"),
+        (lambda r: r.update(kind="project"), "it has kind project"),
+        (lambda r: r.update(sense="maximize"), "it has sense maximize"),
         (lambda r: r.update(status="best"), "its status cannot be 'best'"),
-        (lambda r: r.update(gap=0.0, status="optimal"), "it says gap 0.0"),
+        (lambda r: r.update(gap=0.0, status="optimal"), "it has gap 0.0"),
         (lambda r: r.update(seconds=5), "its seconds cannot be 5"),
         (lambda r: r.pop("violations"), "it lacks violations"),
         (lambda r: next(iter(r["schedule"].values())).update(start=0), "start"),

@@ -198,7 +198,7 @@ def test_records_of_a_log_that_was_moved_are_checked_where_it_is_now(results, be
         path.write_text(json.dumps({**kept, "path": "elsewhere/log.swf"}))
     code, text, _ = bench("verify", out)
     assert (
-        code == 1 and text.count("its trace elsewhere/log.swf is not there; say with --instance where it is now") == 2
+        code == 1 and text.count("its trace elsewhere/log.swf does not exist; if it was moved, give its path with --instance") == 2
     )
     moved.write_bytes(log.read_bytes())
     assert bench("verify", out, "--instance", moved)[:2] == (0, f"{out}: 2 records, 2 hold, 0 do not\n")
