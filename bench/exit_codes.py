@@ -45,7 +45,7 @@ WRONG_USE = (
 USAGE: Any = next(kind for kind in BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
-class Carried(Exception):
+class WrappedError(Exception):
     """A wrapper that carries an exception through Typer, which would end the process itself (exit code 1 for a closed pipe)."""
 
     def __init__(self, fault: BaseException) -> None:
@@ -53,12 +53,12 @@ class Carried(Exception):
         self.fault = fault
 
 
-def carried(command: Callable[[], T]) -> T:
+def wrap_errors(command: Callable[[], T]) -> T:
     """Run a command inside Typer; wrap Ctrl-C and file errors, so that ``exit_code`` handles them."""
     try:
         return command()
     except (KeyboardInterrupt, OSError) as e:
-        raise Carried(e) from e
+        raise WrappedError(e) from e
 
 
 def exit_code(command: Callable[[], object]) -> int:
@@ -80,7 +80,7 @@ def exit_code(command: Callable[[], object]) -> int:
         try:
             try:
                 code = command()
-            except Carried as e:
+            except WrappedError as e:
                 raise e.fault from None
             sys.stdout.flush()
         except KeyboardInterrupt:

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from ... import __version__
-from ..exit_codes import carried, exit_code
+from ..exit_codes import exit_code, wrap_errors
 from ..terminal import PLAIN_WIDTH, say
 from .doctor import doctor
 from .export import export
@@ -49,11 +49,11 @@ class Commands(TyperGroup):
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Parse the arguments, or print the help if it is requested."""
-        return carried(lambda: super(Commands, self).make_context(*args, **kwargs))
+        return wrap_errors(lambda: super(Commands, self).make_context(*args, **kwargs))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; ``exit_code`` handles its exceptions instead of Typer."""
-        return carried(lambda: super(Commands, self).invoke(ctx))
+        return wrap_errors(lambda: super(Commands, self).invoke(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands in the order of the overview."""

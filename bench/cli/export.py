@@ -132,8 +132,8 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> dic
         suffix = ".pb"
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as beside:
-            made = Path(beside) / f"model{suffix}"
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as temporary:
+            made = Path(temporary) / f"model{suffix}"
             write(compiled.native, made)
             os.replace(made, out)
     except OSError as e:

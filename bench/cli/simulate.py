@@ -19,7 +19,7 @@ Every start is checked. The metrics are printed as a table and kept as records; 
 Batsim jobs.csv.
 
 \b
-A dispatcher is written NAME[-w|-d|-r|-l][@BACKEND], e.g. easy-d, hcp3-r@cpsat.
+A dispatcher is NAME[-w|-d|-r|-l][@BACKEND], such as easy-d or hcp3-r@cpsat.
 NAME     blocking:     fcfs, sjf
          rules:        rule:est (earliest start), rule:wt (shortest expected
                        duration), rule:profit, rule:slowdown;

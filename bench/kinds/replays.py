@@ -30,7 +30,7 @@ CAUSE = "dispatcher"  # cause of a failed replay
 
 
 @dataclass(frozen=True)
-class Scene:
+class ReplayCase:
     """The workload of a replay, its machine and its objective.
 
     Parameters
@@ -64,9 +64,9 @@ class Scene:
         return float(((start - self.workload.submit) / ewt).sum())
 
 
-def scene_of(
+def replay_case(
     path: str, view: View, replay: ReplaySettings, drop_impossible: bool = False, instance: Instance | None = None
-) -> Scene:
+) -> ReplayCase:
     """Read the workload of a replay.
 
     Jobs that do not fit on the machine are left out and listed in ``workload.report``.
@@ -86,7 +86,7 @@ def scene_of(
 
     Returns
     -------
-    Scene
+    ReplayCase
         The workload with its machine and objective.
 
     Raises
@@ -107,7 +107,7 @@ def scene_of(
             load=replay.load,
             first=view.first,
         )
-        return Scene(workload, platform, TRACE_OBJECTIVE, replay.kill)
+        return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill)
     instance = instance or load(path, drop_impossible=drop_impossible)
     whole = View(durations="runtime", objective=view.objective).of(instance)
     assert isinstance(whole, Dispatch)
@@ -119,7 +119,7 @@ def scene_of(
     # dispatchers ignore deadlines and jobs that already run; then offline methods solve another problem
     ignored = any(j.deadline is not None for j in whole.jobs) or bool(whole.running)
     offline = not (ignored or replay.kill or replay.load is not None)
-    return Scene(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline)
+    return ReplayCase(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline)
 
 
 def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
@@ -132,15 +132,15 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     from ...simulation.outputs.writing import write_jobs
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
-    scene = scene_of(spec["path"], view, replay, spec["drop_impossible"])
+    case = replay_case(spec["path"], view, replay, spec["drop_impossible"])
     with contextlib.suppress(
         SimulationError
     ):  # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time
-        _simulate(spec, replay, replace(scene, workload=scene.workload.first(2)), lambda news: None)
-    send({"event": "begin", "sense": "minimize", "jobs": len(scene.workload)})
+        _simulate(spec, replay, replace(case, workload=case.workload.first(2)), lambda news: None)
+    send({"event": "begin", "sense": "minimize", "jobs": len(case.workload)})
     watch = ReplayMonitor(send, spec["time_limit"])
     try:
-        simulation: Simulation | None = _simulate(spec, replay, scene, watch)
+        simulation: Simulation | None = _simulate(spec, replay, case, watch)
         failure = None
     except SimulationError as e:
         failure, simulation = e, e.partial
@@ -149,14 +149,14 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     done = failure is None and not watch.stopped
     name = f"{spec['stem']}.jobs.csv"
     write_jobs(simulation, Path(spec["out"]) / name)
-    in_log = recorded(scene.workload, scene.platform)
+    in_log = recorded(case.workload, case.platform)
     found = {
         "metrics": metrics(simulation).as_dict(),
         "simulation": {
             **described(simulation, replay),
             "dispatcher": spec["method"],
-            "objective": scene.objective,
-            "offline": scene.offline,
+            "objective": case.objective,
+            "offline": case.offline,
             "recorded": None if in_log is None else in_log.as_dict(),
         },
         "jobs_csv": name,
@@ -164,7 +164,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
         "seconds": {"build": None, "lower": None, "solve": None, "total": simulation.seconds},
     }
     if done:
-        return {**found, **outcome(scene, simulation, with_schedule=not replay.trace)}
+        return {**found, **outcome(case, simulation, with_schedule=not replay.trace)}
     started = int((simulation.start >= 0).sum())
     so_far = f"{started:,} of {len(simulation.workload):,} jobs had started"
     if failure is not None:
@@ -174,7 +174,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
 
 
 def _simulate(
-    spec: Mapping[str, Any], replay: ReplaySettings, scene: Scene, on_progress: Callable[[Progress], bool | None]
+    spec: Mapping[str, Any], replay: ReplaySettings, case: ReplayCase, on_progress: Callable[[Progress], bool | None]
 ) -> Simulation:
     from ...backends import backend
     from ...simulation.engine.simulator import simulate
@@ -186,8 +186,8 @@ def _simulate(
         backend(named.backend).availability()  # imports the solver
         options = dispatcher_options(replay, spec["threads"], spec["seed"])
     return simulate(
-        scene.workload,
-        scene.platform,
+        case.workload,
+        case.platform,
         named.make(**options),
         predictor=named.predictor,
         allocator=replay.allocator,
@@ -212,16 +212,16 @@ def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[
     return found
 
 
-def outcome(scene: Scene, simulation: Simulation, with_schedule: bool) -> dict[str, Any]:
+def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> dict[str, Any]:
     """Return the fields of a complete replay: the objective recomputed from the data, and the violations found."""
     broken = list(simulation.violations)
     schedule, value = None, None
     if with_schedule:
-        problem, schedule = scene.problem(), simulation.schedule()
+        problem, schedule = case.problem(), simulation.schedule()
         broken += problem.verify(schedule)
         value = None if broken else problem.objective(schedule)
     elif not broken and (simulation.start >= 0).all():
-        value = scene.weighted_wait(simulation.start)
+        value = case.weighted_wait(simulation.start)
     return {
         "status": "error" if broken else "feasible",
         "objective": value,

@@ -116,16 +116,16 @@ def stem_of(record: Mapping[str, Any]) -> str:
 
 def write_whole(path: Path, text: str | bytes) -> None:
     """Write a temporary file in the same folder, sync it to the disk and rename it, so that no file is half written."""
-    beside = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     data = text.encode(errors="backslashreplace") if isinstance(text, str) else text
     try:
-        with beside.open("wb") as f:
+        with temporary.open("wb") as f:
             f.write(data)
             f.flush()
             os.fsync(f.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def read(path: Path) -> Record:

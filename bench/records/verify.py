@@ -18,7 +18,7 @@ from ...models.profit.problem import Profit
 from ..errors import WrongUse
 from ..kinds.eviction import faults_of_deadlines
 from ..kinds.profit import faults_of_account
-from ..kinds.replays import Scene, scene_of
+from ..kinds.replays import ReplayCase, replay_case
 from ..runs.replay_settings import ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View
@@ -54,7 +54,7 @@ class Checker:
         self.folder, self.load, self.trace = folder, load, trace
         self._instances: dict[tuple[str, bool], Instance] = {}
         self._problems: dict[tuple[str, bool, View], Problem] = {}
-        self._scenes: dict[tuple[str, bool, View, ReplaySettings], Scene] = {}
+        self._cases: dict[tuple[str, bool, View, ReplaySettings], ReplayCase] = {}
         self._contents: dict[Path, str] = {}
 
     def faults(self, record: Mapping[str, Any]) -> list[str]:
@@ -95,9 +95,9 @@ class Checker:
         if _broke_off(record) and record.get("jobs_csv") is None:
             return found
         alike = (path, drop, view, replay.workload)
-        if alike not in self._scenes:
-            self._scenes[alike] = scene_of(path, view, replay, instance=instance)
-        return found + faults_of_replay(record, self.folder, self._scenes[alike])
+        if alike not in self._cases:
+            self._cases[alike] = replay_case(path, view, replay, instance=instance)
+        return found + faults_of_replay(record, self.folder, self._cases[alike])
 
     def _instance(self, place: tuple[str, bool]) -> Instance:
         if place not in self._instances:
@@ -141,7 +141,7 @@ def _fields() -> tuple[str, ...]:
     return tuple(record_of(Run("", "", "", ""), {"status": "unknown"}, ""))
 
 
-def faults_of_replay(record: Mapping[str, Any], folder: Path, scene: Scene) -> list[str]:
+def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) -> list[str]:
     """Return the faults of the record of a replay: of its jobs file, its objective and its mean wait.
 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
@@ -150,23 +150,23 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, scene: Scene) -> l
     from ...simulation.outputs.reading import read_jobs
 
     broke_off = _broke_off(record)
-    replayed = read_jobs(jobs_file(folder, record)).replay(scene.workload, scene.platform)
+    replayed = read_jobs(jobs_file(folder, record)).replay(case.workload, case.platform)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
     if broke_off:
         return faults
-    value = None if faults else scene.weighted_wait(replayed.start)
+    value = None if faults else case.weighted_wait(replayed.start)
     if record["schedule"] is not None:
-        problem, schedule = scene.problem(), Schedule.from_json(record["schedule"])
+        problem, schedule = case.problem(), Schedule.from_json(record["schedule"])
         faults += [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
         value = None if faults else problem.objective(schedule)
-        starts = dict(zip(scene.workload.ids, replayed.start.tolist(), strict=True))
+        starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
         if schedule.start != starts:
             faults.append(f"its schedule has different start times than {record['jobs_csv']}")
     found = list(faults)
     if record["verified"] is not (not faults):
         found.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}")
     if value is not None:
-        wait = float((replayed.start - scene.workload.submit).mean())
+        wait = float((replayed.start - case.workload.submit).mean())
         claims = {"objective": (record["objective"], value), "mean wait": (record["metrics"]["wait_mean"], wait)}
         found += [
             f"it has {name} {recorded}, its start times give {true}"

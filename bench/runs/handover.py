@@ -91,13 +91,13 @@ class HandOver:
 
     def _write(self, parts: list[bytes] | None) -> None:
         if parts is not None:
-            beside = _beside(self.path)
-            with beside.open("wb") as f:
+            temporary = _temporary(self.path)
+            with temporary.open("wb") as f:
                 f.writelines(parts)
-            beside.replace(self.path)
+            temporary.replace(self.path)
 
 
-def _beside(path: Path) -> Path:
+def _temporary(path: Path) -> Path:
     return path.with_suffix(".new.tmp")
 
 
@@ -113,7 +113,7 @@ def _of_schedule(schedule: Schedule | None) -> list[bytes] | None:
 
 def remove(path: Path) -> None:
     """Remove the file of a run and its temporary file."""
-    for left_over in (path, _beside(path)):
+    for left_over in (path, _temporary(path)):
         with contextlib.suppress(OSError):
             left_over.unlink(missing_ok=True)
 

@@ -22,7 +22,7 @@ WORKER = (sys.executable, "-m", "schedlab.bench.runs.worker")
 POLL = 0.2  # most seconds between two checks of the limits
 
 
-class Audience(Protocol):
+class Observer(Protocol):
     """The callbacks for the progress of runs."""
 
     def begun(self, run: Run) -> None:
@@ -44,7 +44,7 @@ class Audience(Protocol):
 def supervise(
     runs: Sequence[Run],
     store: Store,
-    audience: Audience,
+    observer: Observer,
     *,
     jobs: int = 1,
     command: Sequence[str] = WORKER,
@@ -61,7 +61,7 @@ def supervise(
         The runs. Equal runs are performed once.
     store
         Where records are found and written.
-    audience
+    observer
         Callbacks for the progress.
     jobs
         Number of runs in parallel.
@@ -80,12 +80,12 @@ def supervise(
     found: dict[str, Record] = {}
     waiting: deque[Run] = deque()
     for run in {run.key: run for run in runs}.values():
-        earlier = _earlier(run, store, audience, keep, fault)
+        earlier = _earlier(run, store, observer, keep, fault)
         if earlier is None:
             waiting.append(run)
         else:
             found[run.key] = earlier
-            audience.ended(run, earlier, True)
+            observer.ended(run, earlier, True)
     active: list[tuple[Run, Child, str]] = []
     try:
         while waiting or active:
@@ -95,21 +95,21 @@ def supervise(
                 started = datetime.now(UTC).isoformat(timespec="seconds")
                 memory = run.memory_gb or share_of_memory(jobs)
                 active.append((run, Child(command, spec, run.time_limit, memory), started))
-                audience.begun(run)
+                observer.begun(run)
             select.select([child.out for _, child, _ in active], [], [], POLL)
             for entry in list(active):
                 run, child, started = entry
                 for event in child.step():
                     if event["event"] == "incumbent":
-                        audience.incumbent(run, event)
+                        observer.incumbent(run, event)
                     elif event["event"] == "progress":
-                        audience.progress(run, event)
+                        observer.progress(run, event)
                 if child.over:
                     active.remove(entry)
                     child.end()
                     found[run.key] = record(run, _result(run, child, store), started)
                     store.write(found[run.key])
-                    audience.ended(run, found[run.key], False)
+                    observer.ended(run, found[run.key], False)
     finally:
         for run, child, _ in active:
             child.end()
@@ -120,7 +120,7 @@ def supervise(
 def _earlier(
     run: Run,
     store: Store,
-    audience: Audience,
+    observer: Observer,
     keep: Callable[[Record], bool],
     fault: Callable[[Run, Record], str],
 ) -> Record | None:
@@ -135,7 +135,7 @@ def _earlier(
     except ValueError as e:
         reason = str(e)
     if reason:
-        audience.refused(run, reason)
+        observer.refused(run, reason)
     return None if reason else earlier
 
 

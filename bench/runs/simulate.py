@@ -15,7 +15,7 @@ from ...instances import Instance, UnknownInstance, load
 from ...instances.files.own_files import content_of
 from ...instances.workload import Report
 from ..errors import WrongUse
-from ..kinds.replays import SHOWN, Scene, scene_of
+from ..kinds.replays import SHOWN, ReplayCase, replay_case
 from ..records.store import Record, jobs_file
 from ..terminal import say
 from .replay_settings import ReplaySettings
@@ -135,8 +135,8 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         The exit code.
     """
     instance = None if request.replay.trace else _instance(request.path, task.request.drop_impossible)
-    scene = scene_of(request.path, request.view, request.replay, task.request.drop_impossible, instance)
-    print_workload(scene, notes)
+    case = replay_case(request.path, request.view, request.replay, task.request.drop_impossible, instance)
+    print_workload(case, notes)
     name = trace_name(request.path) if instance is None else instance.name
     where = request.path if instance is None or instance.path is None else str(instance.path)
     pattern = Run(name, request.path, content_of(Path(where)), "", time_limit=task.request.time_limit or TIME_LIMIT)
@@ -154,7 +154,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     if isinstance(records, int):
         return records
     if request.starts is not None:
-        without = write_starts(records, folder, scene, request.starts)
+        without = write_starts(records, folder, case, request.starts)
         missing = f"; no start times of {', '.join(without)}" if without else ""
         notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
     return conclude(plans, records, task, tables, notes)
@@ -172,12 +172,12 @@ def _instance(path: str, drop_impossible: bool) -> Instance:
     return found
 
 
-def print_workload(scene: Scene, notes: Console) -> None:
+def print_workload(case: ReplayCase, notes: Console) -> None:
     """Print the size and load of a workload, and what was repaired or left out when it was read."""
-    w = scene.workload
+    w = case.workload
     span = (int(w.submit[-1]) - int(w.submit[0])) / 3600
-    summary = f"{w.name}: {len(w):,} jobs in {span:,.1f} h on {len(scene.platform.nodes):,} nodes"
-    load = w.load(scene.platform)
+    summary = f"{w.name}: {len(w):,} jobs in {span:,.1f} h on {len(case.platform.nodes):,} nodes"
+    load = w.load(case.platform)
     summary += f", offered load {load:.2f}" if load < float("inf") else ""
     for text in (summary, *report_lines(w.report)):
         notes.print(text, soft_wrap=True)
@@ -199,7 +199,7 @@ def _first(what: str, texts: Sequence[str], fate: str) -> Iterable[str]:
             yield f"    ... and {len(texts) - SHOWN:,} more"
 
 
-def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Path) -> list[str]:
+def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out: Path) -> list[str]:
     """Write a CSV file ``job_id,fcfs,easy,...``: one row for each job, with its start in seconds in each replay.
 
     The cell of a job that was not started is empty. Jobs that do not fit on the machine are at the end.
@@ -210,7 +210,7 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
         Records of the replays.
     folder
         Folder of the records.
-    scene
+    case
         The replayed workload.
     out
         The CSV file.
@@ -237,7 +237,7 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
             without.append(title)
         else:
             runs[title] = reading.read_jobs(jobs_file(folder, r))
-    ids = [*scene.workload.ids, *(job for job, _ in scene.workload.report.dropped)]
+    ids = [*case.workload.ids, *(job for job, _ in case.workload.report.dropped)]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         writing.write_starts(runs, out, ids)

@@ -1,4 +1,4 @@
-"""Names, records and folders that somebody made to do harm: every command ends with a line, and prints data as text."""
+"""Names, records and folders made to do harm: every command ends with a message of one line and prints data as text."""
 
 import json
 import os
@@ -44,7 +44,7 @@ ewt_s = 60
 
 @pytest.fixture
 def day(tmp_path):
-    """A day of a machine: all its names are hostile, that of its folder too."""
+    """Return the folder of an instance in which all names are hostile, also that of the folder."""
     folder = tmp_path / f"day {NASTY}".replace("/", "|")
     folder.mkdir()
     (folder / "instance.toml").write_text(SETTINGS)
@@ -55,7 +55,7 @@ def day(tmp_path):
 
 
 def clean(code, out, err, expected):
-    """A command ended as it should, without a traceback, and no control character came out raw."""
+    """Check that a command has the expected exit code, and printed no traceback and no control character."""
     assert code in expected, err
     assert "Traceback" not in out + err
     assert all(c.isprintable() or c in "\n\t" for c in out + err)
@@ -63,7 +63,7 @@ def clean(code, out, err, expected):
 
 
 def one_record(folder, **changed):
-    """A record of a run on an instance, with hostile texts in it."""
+    """Return a record of a run on an instance, with hostile texts in it."""
     run = Run("day " + NASTY, str(folder), content_of(folder), "multi-search:" + NASTY)
     found = {"status": "error", "message": NASTY, "cause": "crash", "verified": None, "sense": "minimize"}
     return record(run, found, "2026-01-01T00:00:00+00:00") | changed
@@ -125,7 +125,7 @@ class TestNames:
             clean(*bench(command, "a\0b"), {2})
 
     def test_a_message_of_a_run(self, bench, day, tmp_path, monkeypatch):
-        """The table of ``bench run`` with a record that is kept."""
+        """The table of ``bench run`` shows the message of an earlier record."""
         results = tmp_path / "results"
         monkeypatch.setattr("schedlab.bench.runs.runner.Child", None)  # no run is started
         from schedlab.bench.runs.selection import RunRequest
@@ -352,7 +352,7 @@ def test_an_output_that_cannot_hold_a_character_gets_it_escaped(day):
 
 
 def test_nothing_in_the_bench_prints_past_the_terminal():
-    """``print`` and consoles of others would let data through as they are."""
+    """``print`` and other consoles would print data unchanged."""
     import ast
     from pathlib import Path
 

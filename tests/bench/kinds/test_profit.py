@@ -107,21 +107,21 @@ class TestScenarios:
 
 class TestPlans:
     def test_by_default_the_scenario_of_the_instance_is_run(self, centre):
-        asked = RunRequest(methods=["cpsat:counts"], time_limit=3)
-        (run,) = plan(load(centre), str(centre), asked)
+        request = RunRequest(methods=["cpsat:counts"], time_limit=3)
+        (run,) = plan(load(centre), str(centre), request)
         assert run.view == View(scenario=OWN)
-        (same,) = plan(load(centre), str(centre), replace(asked, scenarios=[OWN]))
+        (same,) = plan(load(centre), str(centre), replace(request, scenarios=[OWN]))
         assert same.key == run.key
 
-    def test_each_scenario_that_is_asked_for(self, centre):
-        asked = RunRequest(methods=["cpsat:counts"], scenarios=["all"], first=9)
-        runs = plan(load(centre), str(centre), asked)
+    def test_each_requested_scenario(self, centre):
+        request = RunRequest(methods=["cpsat:counts"], scenarios=["all"], first=9)
+        runs = plan(load(centre), str(centre), request)
         assert [r.view for r in runs] == [View(first=9, scenario=name) for name in load(centre).scenarios]
         assert len({r.key for r in runs}) == 8
 
     def test_seeds_are_for_what_goes_by_chance(self, centre):
-        asked = RunRequest(methods=["cpsat:counts", "rule:est"], seeds=(1, 2, 3))
-        runs = plan(load(centre), str(centre), asked)
+        request = RunRequest(methods=["cpsat:counts", "rule:est"], seeds=(1, 2, 3))
+        runs = plan(load(centre), str(centre), request)
         assert [(r.method, r.seed) for r in runs] == [
             ("cpsat:counts", 1),
             ("cpsat:counts", 2),

@@ -1,4 +1,4 @@
-"""Resuming: what an earlier record says is checked before it counts, and what does not hold is run again."""
+"""Resuming: an earlier record is checked before it is used; if it is not valid, the run is repeated."""
 
 import json
 
@@ -18,13 +18,13 @@ ASKED = RunRequest(["multi-search", "first-solution:est"], time_limit=3.0, threa
 
 @pytest.fixture
 def runs():
-    """Two runs of a snapshot of 12 jobs, as the command line plans them."""
+    """Return two runs of a snapshot of 12 jobs, as the command line plans them."""
     return plan(load("eurora_99"), "eurora_99", ASKED)
 
 
 @pytest.fixture
 def out(runs, tmp_path, monkeypatch):
-    """A folder with the records of these runs."""
+    """Return a folder with the records of these runs."""
     monkeypatch.chdir(tmp_path)
     with Store(tmp_path / "out") as store:
         for run in runs:
@@ -81,9 +81,9 @@ def test_verify_finds_the_same_fault(bench, out):
         (lambda r: r.update(status="best"), "its status cannot be 'best'"),
         (lambda r: r.update(gap=0.0, status="optimal"), "it has gap 0.0"),
         (lambda r: r.update(seconds=5), "its seconds cannot be 5"),
-        (lambda r: r.pop("violations"), "it lacks violations"),
+        (lambda r: r.pop("violations"), "missing fields: violations"),
         (lambda r: next(iter(r["schedule"].values())).update(start=0), "start"),
-        (lambda r: r.update(schedule=None), "no schedule"),
+        (lambda r: r.update(schedule=None), "no valid schedule"),
         (lambda r: r.update(path="../somewhere else"), ""),
     ],
 )
