@@ -136,7 +136,7 @@ def read(path: Path) -> Record:
         raise ValueError(f"{path}: not a record of the bench: missing fields: {', '.join(missing)}")
     fault = first_fault(found)
     if fault is not None:
-        raise ValueError(f"{path}: not a record of this version of the bench: {fault}")
+        raise ValueError(f"{path}: the record is not of this version of the bench: {fault}")
     record: Record = found
     return record
 

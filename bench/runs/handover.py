@@ -32,7 +32,7 @@ Parts = Callable[[], list[bytes] | None]
 SHARE = 0.02  # greatest share of the run time that saving may take
 LATEST = 1.0  # most seconds between two saved schedules, however long the writing takes
 SOONEST = 0.05  # seconds before the thread writes
-WHOLE = np.dtype("<i8")
+INTEGER = np.dtype("<i8")
 # fields of a record that a saved schedule does not contain
 UNKNOWN = ("warm_start", "size", "exactness", "seconds", "message", "cause", "bound", "incumbents")
 
@@ -102,7 +102,7 @@ def _temporary(path: Path) -> Path:
 
 
 def _of_arrays(flat: Placement) -> list[bytes]:
-    starts, nodes = (np.ascontiguousarray(part, WHOLE) for part in (flat.starts, flat.nodes))
+    starts, nodes = (np.ascontiguousarray(part, INTEGER) for part in (flat.starts, flat.nodes))
     head = json.dumps({"jobs": starts.size, "units": nodes.size})
     return [head.encode() + b"\n", starts.tobytes(), nodes.tobytes()]
 
@@ -127,7 +127,7 @@ def handed_over(path: Path, problem: Problem) -> Schedule:
     from ...heuristics import Placement
     from ...heuristics.arrays import arrays
 
-    flat = np.frombuffer(rest, WHOLE)
+    flat = np.frombuffer(rest, INTEGER)
     known = arrays(problem)  # type: ignore[arg-type]  # searches on other problems save no arrays
     jobs, units = known.jobs.units.size, int(known.jobs.first_unit[-1])
     if (found["jobs"], found["units"], flat.size) != (jobs, units, jobs + units):

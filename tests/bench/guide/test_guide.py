@@ -269,7 +269,9 @@ class TestBadInput:
         code, _, err = bench("guide", tmp_path)
         assert code == 2 and "1 records, none of them of a profit problem" in err
 
-    @pytest.mark.parametrize(("text", "said"), [("{", "not JSON"), ("{}", "not a record"), (None, "the field content is missing")])
+    @pytest.mark.parametrize(
+        ("text", "said"), [("{", "not JSON"), ("{}", "not a record"), (None, "the field content is missing")]
+    )
     def test_a_file_that_cannot_be_used(self, bench, centre, tmp_path, text, said):
         path = file(centre, "wet,summer,cheap", tmp_path)
         if text is None:

@@ -274,11 +274,11 @@ def test_a_worker_gets_time_to_end_after_the_bench_itself_was_suspended(bench, m
     try:
         while child.began is None:
             child.step()
-        child.began -= 60  # as if it had begun a minute ago, and nobody had looked since
-        child.looked -= 60
+        child.began -= 60  # as if it had begun a minute ago, without a check since then
+        child.checked -= 60
         while not child.over:
             child.step()
             time.sleep(0.01)
-        assert child.cause is None and child.words["objective"] == 7.0
+        assert child.cause is None and child.result["objective"] == 7.0
     finally:
         child.end()
