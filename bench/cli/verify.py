@@ -64,5 +64,5 @@ def verify(
     for name, fault in wrong:
         say(f"{name}: {fault}")
     bad = len({name for name, _ in wrong})
-    say(f"{results}: {count} records, {count - bad} hold, {bad} do not")
+    say(f"{results}: {count} records, {count - bad} valid, {bad} not valid")
     raise typer.Exit(1 if bad else 0)

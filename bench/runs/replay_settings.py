@@ -77,7 +77,7 @@ class ReplaySettings:
         }
         given = [name for name, value in of_traces.items() if value is not None]
         if given and not self.trace:
-            raise WrongUse(f"{', '.join(given)}: for traces only; the machine and the jobs of an instance are given")
+            raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
 
     @property
     def for_policies(self) -> ReplaySettings:

@@ -74,11 +74,11 @@ def test_run_again_it_keeps_what_is_there_and_gives_json_lines(results, bench):
 
 
 def test_records_hold_until_somebody_changes_them(results, bench, folder):
-    assert bench("verify", results[0])[:2] == (0, f"{results[0]}: 2 records, 2 hold, 0 do not\n")
+    assert bench("verify", results[0])[:2] == (0, f"{results[0]}: 2 records, 2 valid, 0 not valid\n")
     out = copied(results, folder)
     change(out, "multi-search", lambda r: r.update(objective=r["objective"] / 2))
     code, text, _ = bench("verify", out)
-    assert code == 1 and "it has objective" in text and "1 hold, 1 do not" in text
+    assert code == 1 and "it has objective" in text and "1 valid, 1 not valid" in text
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ class TestRecords:
 class TestVerification:
     def test_records_hold(self, bench, profit_results):
         code, out, _ = bench("verify", profit_results)
-        assert code == 0 and "10 records, 10 hold" in out
+        assert code == 0 and "10 records, 10 valid" in out
 
     def test_a_changed_one_does_not(self, bench, of_summer, tmp_path):
         r = of_summer["lns"]

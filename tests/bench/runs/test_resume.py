@@ -61,7 +61,7 @@ def test_a_record_that_was_changed_is_run_again_and_the_reason_said(bench, out):
 def test_verify_finds_the_same_fault(bench, out):
     change(out, "multi-search", lambda r: r.update(schema=0))
     code, text, _ = bench("verify", out)
-    assert code == 1 and "it has schema 0" in text and "1 hold, 1 do not" in text
+    assert code == 1 and "it has schema 0" in text and "1 valid, 1 not valid" in text
 
 
 @pytest.mark.parametrize(
