@@ -273,7 +273,7 @@ def test_what_a_policy_does_not_heed_does_not_tell_its_runs_apart(bench, command
         (["log.swf", "--nodes", "0"], ["--nodes"]),
         (["log.swf", "--format", "swg"], ["swg", "swf"]),
         (["empty.swf"], ["empty", "no job"]),
-        (["eurora_99", "--nodes", "8"], ["--nodes", "traces only"]),
+        (["eurora_99", "--nodes", "8"], ["--nodes", "logs only"]),
         (["eurora_99", "--seeds", "x"], ["--seeds"]),
     ],
 )
