@@ -1,4 +1,4 @@
-"""The bench: command line, runs in processes of their own, the results' store, tables."""
+"""The benchmark harness: command line, runs in separate processes, records of results, tables and plots."""
 
 from .records.store import read_results
 

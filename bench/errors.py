@@ -1,7 +1,11 @@
-"""What a user can do wrong: told in a sentence, exit code 2, never a traceback."""
+"""The error class for wrong use of the bench."""
 
 from __future__ import annotations
 
 
 class WrongUse(Exception):
-    """A wrong use of the bench; the message says what, where, and what to do."""
+    """A wrong option, path or file given by the user.
+
+    The message says what is wrong, where, and what to do. The command line prints it as one line, without a traceback,
+    and ends with exit code 2.
+    """

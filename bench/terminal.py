@@ -1,4 +1,4 @@
-"""What the bench prints: text is text, never markup, and control characters of data are visible."""
+"""Output of the bench: text is printed as text, never as markup; control characters in data are made visible."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from rich.text import Text
 
 from ..models.excerpt import visible
 
-PLAIN_WIDTH = 120  # of tables that do not go to a terminal
-KEPT = "\n\t"
+PLAIN_WIDTH = 120  # columns of tables that are not printed on a terminal
+KEPT = "\n\t"  # control characters that are printed as they are
 
 
 class Plain(Console):
-    """A console for names, descriptions and messages of data.
+    """A console for text from data: names, descriptions, messages.
 
-    It knows no markup ("[/red]"), no emoji codes and no highlighting: styles are given by ``Text`` or ``style``. Control
-    characters are made visible before the layout, and once more in what is drawn, whoever made it.
+    It interprets no markup ("[/red]") and no emoji codes, and does not highlight; styles are given by ``Text`` or
+    ``style``. Control characters are made visible before the layout, and again in every segment that is printed.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(markup=False, emoji=False, highlight=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """A text as it stands."""
+        """Return the text without interpreting it."""
         return super().render_str(visible(text, KEPT), **{**options, "markup": False, "emoji": False})
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The pieces of text that are drawn."""
+        """Yield the segments that are printed."""
         for piece in super().render(renderable, options):
             if piece.control or piece.text.isprintable():
                 yield piece
@@ -41,53 +41,54 @@ class Plain(Console):
                 yield Segment(visible(piece.text, KEPT), piece.style)
 
     def on_broken_pipe(self) -> None:
-        """Let the command end where its output is lost: rich itself would exit with code 1, "a run failed"."""
+        """Raise the error, so that the command ends with 141; rich itself would exit with code 1, "a run failed"."""
         self.quiet = True
         raise
 
 
 def console_for(stderr: bool = False) -> Console:
-    """A console; what does not go to a terminal is 120 columns wide."""
+    """Return a console for the standard output or error; it is 120 columns wide unless it is a terminal."""
     made = Plain(stderr=stderr)
     return made if made.is_terminal else Plain(stderr=stderr, width=PLAIN_WIDTH)
 
 
 def say(text: str, error: bool = False) -> None:
-    """Print a line on the standard output, or on the standard error as far as that can be written."""
+    """Print a line on the standard output, or on the standard error (where a failing write is ignored)."""
     with contextlib.suppress(*[OSError] if error else []):
         print(visible(text, KEPT), file=sys.stderr if error else sys.stdout, flush=error)
 
 
 def open_streams() -> None:
-    """Give the process all three standard streams; one that was closed leads nowhere.
+    """Make sure that the process has all three standard streams: replace a closed one by /dev/null.
 
-    Else the next file that is opened would take its place, and be printed into. What a stream cannot encode is escaped.
+    Otherwise the next file that is opened would take its file descriptor and receive the output. Characters that a stream
+    cannot encode are escaped.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream: TextIO | None = getattr(sys, name)
         if stream is None:
-            _take_place(number)
+            _reserve(number)
             setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
         elif number and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
 def drop_output() -> None:
-    """Lead the standard output nowhere, as its reader is gone: what is left in it could not be written at the exit either."""
+    """Redirect the standard output to /dev/null: its reader is gone, and its buffer could not be written at the exit either."""
     try:
         number = sys.stdout.fileno()
     except (OSError, ValueError):  # a stream without a file, in tests
         return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, number)
-    os.close(nowhere)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, number)
+    os.close(null)
 
 
-def _take_place(number: int) -> None:
+def _reserve(number: int) -> None:
     try:
         os.fstat(number)
     except OSError:
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        if nowhere != number:
-            os.dup2(nowhere, number)
-            os.close(nowhere)
+        null = os.open(os.devnull, os.O_RDWR)
+        if null != number:
+            os.dup2(null, number)
+            os.close(null)

@@ -30,7 +30,7 @@ import fuzz_seeds as seeds
 from mutations import damaged
 from rich.console import Console
 from schedlab.bench.cli.app import main
-from schedlab.bench.cli.ending import WRONG_USE
+from schedlab.bench.exit_codes import WRONG_USE
 from schedlab.instances import FormatError, load, write
 from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
 from schedlab.instances.formats.job_shop_files import read_fjsplib, read_jsplib

@@ -1,4 +1,4 @@
-"""What this machine can do: solvers by a tiny solve each, cores, memory, and every known trap that is found."""
+"""``bench doctor``: the solvers of this machine (each solves a tiny problem), its cores and memory, and known traps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from ...backends import Availability, available
 from ..runs.selection import cores
+from ..terminal import console_for
 
 TINY = """
 import sys, schedlab as sl
@@ -38,12 +40,22 @@ else:
         lo, hi = (mid, hi) if fits(mid) else (lo, mid)
     print("answer", lo)
 """
-PATIENCE = 90  # seconds for one check
+CHECK_TIMEOUT = 90  # seconds for one check
 DISTRIBUTIONS = ("schedlab", "ortools", "highspy", "docplex", "cplex", "pyomo", "numpy", "numba", "networkx", "pandas")
 
 
+def doctor() -> None:
+    """Check which solvers work on this machine, in which version.
+
+    Also prints cores, memory and every known trap that is found. Exit code 1 if an installed solver does not work.
+
+    Example: bench doctor
+    """
+    raise typer.Exit(0 if examine(console_for()) else 1)
+
+
 def examine(console: Console) -> bool:
-    """Print the findings; False if one of the backends that are installed does not work."""
+    """Print the findings. Return False if an installed backend does not work."""
     console.print(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
     console.print(f"cores {cores()}, memory {_gigabytes()}")
     console.print("packages: " + ", ".join(f"{d} {_version(d)}" for d in DISTRIBUTIONS))
@@ -65,48 +77,48 @@ def _solver(name: str, here: Availability) -> tuple[bool, str]:
         return False, here.reason
     answer = _ask(TINY, name)
     if not answer.startswith("answer optimal 7"):
-        return False, f"{here.version}, but a problem of two jobs ends so: {answer}"
+        return False, f"{here.version}, but it fails on a problem of two jobs: {answer}"
     text = f"{here.version}, solves a problem of two jobs in {answer.split()[3]} s"
     return True, text + (f"; {_edition()}" if name == "cpo" else "")
 
 
 def _edition() -> str:
-    """What the edition of CP Optimizer takes, tried."""
+    """Return the size limit of the installed edition of CP Optimizer, found by trials."""
     most = _ask(EDITION).removeprefix("answer ").strip()
     if most == "unlimited":
-        return "an edition without a limit of size"
+        return "edition without a size limit"
     if not most.isdigit():
-        return f"its limit of size could not be tried: {most}"
-    return f"community edition: takes {most} intervals of one machine, not {int(most) + 1}; larger models end as unavailable"
+        return f"its size limit could not be measured: {most}"
+    return f"community edition: at most {most} intervals on one machine; larger models end as unavailable"
 
 
 def traps() -> Iterator[str]:
-    """The known traps that are found here, each with what to do."""
-    said = _ask("import ortools.sat.python.cp_model, highspy; print('answer')")
-    other = _ask("import highspy, ortools.sat.python.cp_model; print('answer')")
-    if not (said.startswith("answer") and other.startswith("answer")):
-        yield f"ortools and highspy cannot be imported into one process ({said}); install highspy below 1.13"
+    """Yield the known traps that are found on this machine, each with its remedy."""
+    ortools_first = _ask("import ortools.sat.python.cp_model, highspy; print('answer')")
+    highs_first = _ask("import highspy, ortools.sat.python.cp_model; print('answer')")
+    if not (ortools_first.startswith("answer") and highs_first.startswith("answer")):
+        yield f"ortools and highspy cannot be imported into one process ({ortools_first}); install highspy below 1.13"
     if _version("docplex") != "-" and not _ask("import docplex.cp.model, pyomo.environ; print('answer')").startswith(
         "a"
     ):
-        yield "pyomo.environ cannot be imported after docplex.cp: in your own scripts import pyomo.environ first"
+        yield "pyomo.environ cannot be imported after docplex.cp: import pyomo.environ first in your scripts"
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         if os.environ.get(name) == "1":
-            yield f"{name}=1 is set (Dask and joblib do so for their children): solvers may run on one thread; unset it"
+            yield f"{name}=1 is set (Dask and joblib set it in their child processes): solvers may run on one thread; unset it"
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         yield "NUMBA_DISABLE_JIT is set: the heuristics run uncompiled, a hundred times slower; unset it"
     if cores() == 1:
-        yield "one core: CP-SAT searches without its portfolio; results are not comparable with those of more cores"
+        yield "only one core: CP-SAT runs without its portfolio of searches; do not compare results with those of more cores"
     if (quota := _quota()) is not None and quota < cores() - 0.01:
-        yield f"the container may use {quota:g} cores, but {cores()} are seen: give --threads {max(1, int(quota))}"
+        yield f"the container is limited to {quota:g} cores, but {cores()} are visible: use --threads {max(1, int(quota))}"
     if os.environ.get("NUMBA_CACHE_DIR") is None and not _writable(Path(__file__).parents[2] / "heuristics"):
-        yield "the heuristics' folder is not writable: set NUMBA_CACHE_DIR, or the kernels are compiled in every run"
+        yield "the folder heuristics is not writable: set NUMBA_CACHE_DIR, else the kernels are compiled again in every run"
     if not Path("/proc/self/stat").exists():
-        yield "there is no /proc here: --memory cannot be enforced"
+        yield "/proc does not exist: --memory cannot be enforced"
 
 
 def _quota() -> float | None:
-    """The cores that a container's quota (cgroup v2) allows, None without one."""
+    """Return the number of cores that the quota of a container (cgroup v2) allows, None without a quota."""
     try:
         most, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return None if most == "max" else int(most) / int(period)
@@ -123,13 +135,13 @@ def _writable(folder: Path) -> bool:
 
 
 def _ask(script: str, *arguments: str) -> str:
-    """The last line that a Python process of its own prints, or how it ended."""
+    """Run a script in a new Python process. Return the last line that it prints, or how it ended."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=PATIENCE
+            [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=CHECK_TIMEOUT
         )
     except subprocess.TimeoutExpired:
-        return f"no answer within {PATIENCE} s"
+        return f"no answer within {CHECK_TIMEOUT} s"
     lines = (done.stdout if done.returncode == 0 else done.stderr or done.stdout).strip().splitlines()
     answers = [line for line in lines if line.startswith("answer")] or lines
     return answers[-1] if answers else f"exit code {done.returncode}"

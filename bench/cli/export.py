@@ -1,4 +1,4 @@
-"""Writes a formulation of an instance in a solver's own file format."""
+"""``bench export``: a formulation of an instance is written in the file format of a solver."""
 
 from __future__ import annotations
 
@@ -6,12 +6,28 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from ...backends import UnknownName
 from ...backends import compile as lower
 from ...methods import parse_method
 from ...models.problem import Problem
 from ..errors import WrongUse
+from ..terminal import say
+from .options import (
+    At,
+    Drop,
+    DurationsOption,
+    First,
+    InstanceName,
+    Nodes,
+    ObjectiveOption,
+    Scenario,
+    open_instance,
+    view_of,
+)
 
 Write = Callable[[Any, Path], None]
 
@@ -37,7 +53,7 @@ def _pyomo(native: Any, path: Path) -> None:
     native.write(str(path), format="nl")
 
 
-# format -> backend, how it is written, suffix that the writer needs
+# format: backend, function that writes the file, file name suffix which that function requires
 FORMATS: dict[str, tuple[str, Write, str]] = {
     "mps": ("highs", _highs, ".mps"),
     "lp": ("highs", _highs, ".lp"),
@@ -47,11 +63,67 @@ FORMATS: dict[str, tuple[str, Write, str]] = {
 }
 
 
-def export(problem: Problem, formulation: str, form: str, out: Path) -> dict[str, int]:
-    """Write the formulation (as in a method, "counts" or "pool@900s") to a file, whole or not at all.
+def export(
+    instance: InstanceName,
+    out: Annotated[Path, typer.Option(help="file to write")],
+    formulation: Annotated[
+        str, typer.Option(help="formulation and lowering, as in a method: counts, classes, pool@900s")
+    ] = "",
+    form: Annotated[
+        str, typer.Option("--format", help="mps, lp, cpo, cpsat (text; binary for a .pb file) or pyomo (nl)")
+    ] = "mps",
+    at: At = None,
+    first: First = None,
+    durations: DurationsOption = "walltime",
+    objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
+    scenario: Scenario = None,
+    drop_impossible: Drop = False,
+) -> None:
+    """Write a formulation in the file format of a solver.
 
-    Formats: mps, lp (the linear form, by HiGHS), cpo (CP Optimizer), cpsat (OR-Tools' CpModelProto; binary if the file's
-    name ends with .pb, else text), pyomo (AMPL's nl, by Pyomo). Returns the size of the native model.
+    Example: bench export eurora_99 --formulation pool@900s --format mps --out pool.mps
+    """
+    if form not in FORMATS:
+        raise UnknownName("format", form, list(FORMATS))
+    where = open_instance(instance, drop_impossible)
+    view = view_of(
+        where,
+        at=at,
+        first=first,
+        durations=durations,
+        objective=objective,
+        nodes_needed=nodes_needed,
+        scenario=scenario,
+    )
+    size = write_model(view.of(where), formulation, form, out)
+    say(f"{out}: " + ", ".join(f"{n:,} {what}" for what, n in size.items()))
+
+
+def write_model(problem: Problem, formulation: str, form: str, out: Path) -> dict[str, int]:
+    """Write a formulation of a problem to a file, completely or not at all.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    formulation
+        The formulation and lowering as in a method: ``counts``, ``pool@900s``.
+    form
+        A key of ``FORMATS``: ``mps`` and ``lp`` (the linear form, by HiGHS), ``cpo`` (CP Optimizer), ``cpsat`` (the
+        CpModelProto of OR-Tools: binary if the file name ends with .pb, else text), ``pyomo`` (AMPL's nl, by Pyomo).
+    out
+        The file.
+
+    Returns
+    -------
+    dict
+        The size of the native model: number of variables, constraints, ...
+
+    Raises
+    ------
+    WrongUse
+        The file cannot be written.
     """
     backend, write, suffix = FORMATS[form]
     method = parse_method(f"{backend}:{formulation}", problem)
@@ -60,8 +132,8 @@ def export(problem: Problem, formulation: str, form: str, out: Path) -> dict[str
         suffix = ".pb"
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as beside:
-            made = Path(beside) / f"model{suffix}"
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as temporary:
+            made = Path(temporary) / f"model{suffix}"
             write(compiled.native, made)
             os.replace(made, out)
     except OSError as e:

@@ -1,4 +1,4 @@
-"""``bench generate``: a command per generator."""
+"""``bench generate``: one sub-command for each generator of instances."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..terminal import say
 from .importing import Formats
 
 MOST_JOBS, MOST_DAYS = 1_000_000, 36_525
-Out = Annotated[Path, typer.Option(help="the folder to write")]
-Seed = Annotated[int, typer.Option(help="the same seed gives the same bytes")]
+Out = Annotated[Path, typer.Option(help="folder of the instance to write")]
+Seed = Annotated[int, typer.Option(help="random seed; the same seed gives the same files")]
 
 
 class Generators(Formats):
-    """The generators as commands; for a name that there is not, the near ones are told."""
+    """The generators as sub-commands; an unknown name is an error that lists similar names."""
 
     what = "generator"
 
@@ -29,9 +29,9 @@ generate_app = typer.Typer(cls=Generators, no_args_is_help=True, subcommand_meta
 
 @generate_app.callback()
 def generate() -> None:
-    """Makes an instance of the statistics of a machine.
+    """Generate an instance from the statistics of a machine.
 
-    Every generator explains itself: bench generate centre --help.
+    Help for one generator: bench generate centre --help
 
     Example: bench generate eurora --jobs 700 --seed 7 --out my_day
     """
@@ -40,13 +40,13 @@ def generate() -> None:
 def machine(
     context: typer.Context,
     out: Out,
-    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="how many jobs")] = 700,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="number of jobs")] = 700,
     seed: Seed = 7,
     nodes: Annotated[
-        int | None, typer.Option(min=1, max=MOST_NODES, help="how many nodes; by default the generator's own")
+        int | None, typer.Option(min=1, max=MOST_NODES, help="number of nodes; default: that of the real machine")
     ] = None,
 ) -> None:
-    """Makes a day of Eurora for dispatchers, or a moment of Theta for evictions.
+    """Generate a day of Eurora (dispatch problem) or a moment of Theta (eviction problem).
 
     Example: bench generate eurora --jobs 700 --seed 7 --out my_day
 
@@ -58,21 +58,21 @@ def machine(
 
 def centre(
     out: Out,
-    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="how many jobs")] = 1000,
-    nodes: Annotated[int, typer.Option(min=1, max=MOST_NODES, help="how many nodes, of 32 cores each")] = 60,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="number of jobs")] = 1000,
+    nodes: Annotated[int, typer.Option(min=1, max=MOST_NODES, help="number of nodes, each with 32 cores")] = 60,
     days: Annotated[
-        int, typer.Option(min=1, max=MOST_DAYS, help="over how many days they are submitted, from a Monday on")
+        int,
+        typer.Option(min=1, max=MOST_DAYS, help="number of days on which jobs are submitted; the first is a Monday"),
     ] = 5,
-    load: Annotated[
-        float, typer.Option(help="offered load: their work over what the machine can do in that time")
-    ] = 1.5,
+    load: Annotated[float, typer.Option(help="offered load: work of the jobs / capacity of the machine")] = 1.5,
     seed: Seed = 7,
-    shortest: Annotated[int, typer.Option(min=1, max=LATEST, help="seconds that a job takes at least")] = 1,
-    step: Annotated[int, typer.Option(min=1, max=LATEST, help="all times are multiples of so many seconds")] = 1,
+    shortest: Annotated[int, typer.Option(min=1, max=LATEST, help="least runtime of a job in seconds")] = 1,
+    step: Annotated[int, typer.Option(min=1, max=LATEST, help="all times are multiples of this, in seconds")] = 1,
 ) -> None:
-    """Makes a batch of a computing centre for profit, with the eight scenarios of the thesis.
+    """Generate jobs of a computing centre: a profit problem with the eight scenarios of Bridi's thesis.
 
-    Arrivals, sizes, runtimes and users follow the Curie log (instances/computing_centre.py tells what was measured).
+    Submit times, sizes, runtimes and users follow the Curie log; the measured statistics are in
+    schedlab/instances/generators.
 
     Example: bench generate centre --jobs 1000 --nodes 60 --days 5 --load 1.5 --seed 4 --out my_batch
 
@@ -90,13 +90,13 @@ def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any])
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     except ValueError as e:
         raise WrongUse(f"{name}: {e}") from e
-    say(f"{out}: {jobs} jobs, seed {seed}; bench show {out}")
+    say(f"{out}: {jobs} jobs, seed {seed}; to see it: bench show {out}")
 
 
 ABOUT = {
-    "eurora": "days of the Eurora supercomputer, for dispatchers",
-    "theta": "moments of Theta, for evictions",
-    "centre": "batches of a computing centre, for profit",
+    "eurora": "days of the Eurora supercomputer (dispatch problems)",
+    "theta": "moments of the Theta supercomputer (eviction problems)",
+    "centre": "jobs of a computing centre (profit problems)",
 }
 OWN = {"centre": centre}
 for _name in generators:

@@ -1,4 +1,4 @@
-"""``bench guide``: when it pays to maximise utilisation and when to optimise cooling, learned from results."""
+"""``bench guide``: learn from results on which days to maximise utilisation and on which to optimise cooling."""
 
 from __future__ import annotations
 
@@ -22,26 +22,34 @@ if TYPE_CHECKING:
 
 
 def guide(
-    results: Annotated[list[Path], typer.Argument(help="folders of records with runs of profit problems")],
+    results: Annotated[list[Path], typer.Argument(help="folders of records of profit problems")],
     method: Annotated[
-        str | None, typer.Option(help="learn from this method; by default the best verified search of each scenario")
+        str | None,
+        typer.Option(
+            help="learn from the schedules of this method; default: the best verified search of each scenario"
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="the guide as JSON: sl.Guide.load(FILE).advise(...)")] = None,
-    plot: Annotated[Path | None, typer.Option(help="the days, told right and wrong, as an SVG file")] = None,
-    depth: Annotated[int, typer.Option(min=1, max=5, help="questions on the utilisation, one below the other")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="JSON file for the guide; use it with sl.Guide.load(FILE).advise(...)")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="SVG file with a picture of the days, classified correctly or wrongly")
+    ] = None,
+    depth: Annotated[
+        int, typer.Option(min=1, max=5, help="depth of the decision tree: questions about the utilisation")
+    ] = 1,
     to_the_end: Annotated[
-        bool, typer.Option("--to-the-end", help="also the days after the horizon, on which the last jobs run")
+        bool, typer.Option("--to-the-end", help="also use the days after the horizon, on which the last jobs run")
     ] = False,
-    instance: Annotated[
-        list[str] | None, typer.Option(help="where an instance is now that is not where it was; repeatable")
-    ] = None,
+    instance: Annotated[list[str] | None, typer.Option(help="folder of an instance that was moved; repeatable")] = None,
 ) -> None:
-    """Learns from results when to fill the machine, when to cool best.
+    """Learn when to fill the machine and when to save cooling power.
 
-    Every whole day of the best schedule of each scenario counts: where its PUE lies above the point at which the slope of
-    cooling power changes, it maximised utilisation. A decision tree tells that from the cooling and from the utilisation
-    of the day before. Printed are the rule, its accuracy on these days and on days that it was not learned from, and its
-    errors. Needs scikit-learn.
+    The data are all whole days of the best schedule of each scenario. If the PUE of a day is above the point where the
+    slope of the cooling power changes, the schedule maximised utilisation on that day; else it optimised cooling. A
+    decision tree predicts this from the type of cooling and the utilisation of the day before.
+
+    Printed are the rule, its accuracy on the training days and in cross-validation, and its errors. Needs scikit-learn.
 
     Example: bench guide results/profit_medium --out guide.json --plot guide.svg
     """
@@ -53,7 +61,7 @@ def guide(
     found = collect(results, method, instance or (), to_the_end)
     days = [sample.day for sample in found.samples]
     if not days:
-        raise WrongUse("\n".join(["no day to learn from", *_left_out(found)]))
+        raise WrongUse("\n".join(["there are no days to learn from", *_left_out(found)]))
     made = learn(days, depth, about=_about(found))
     console = console_for()
     console.print(_sources(found))
@@ -79,7 +87,7 @@ def _save(made: Guide, out: Path) -> None:
 
 
 def _about(found: Collection) -> dict[str, Any]:
-    """What the guide was learned from, for its file."""
+    """Return the training data of the guide, which are written to its file."""
     return {
         "scenarios": [
             {"instance": c.record["instance"], "scenario": c.scenario, "method": c.record["method"],
@@ -90,13 +98,13 @@ def _about(found: Collection) -> dict[str, Any]:
 
 
 def _sources(found: Collection) -> Table:
-    """The schedule that speaks for each scenario, and what its days did."""
+    """Return a table of the schedule of each scenario, with the number of its days of each kind."""
     from ...models.profit.guide import MAXIMISE
 
     table = _table("instance", "scenario", "best search", "profit EUR", "days", "maximise", "optimise")
     for each in found.chosen:
-        most = sum(sample.day.aim == MAXIMISE for sample in each.samples)
-        counts = (len(each.samples), most, len(each.samples) - most)
+        maximised = sum(sample.day.aim == MAXIMISE for sample in each.samples)
+        counts = (len(each.samples), maximised, len(each.samples) - maximised)
         profit = f"{float(each.record['objective']):,.2f}"
         row = (each.record["instance"], each.scenario, each.record["method"], profit, *(f"{n:,}" for n in counts))
         table.add_row(*row)
@@ -104,12 +112,12 @@ def _sources(found: Collection) -> Table:
 
 
 def _left_out(found: Collection) -> Iterator[str]:
-    for what, count in found.left_out.items():
-        yield f"left out: {count} {what}"
+    for reason, count in found.left_out.items():
+        yield f"left out: {count} {reason}"
 
 
 def _accuracy(made: Guide, found: Collection, depth: int) -> Iterator[str]:
-    """On the days that it was learned from, and on days left out; beside them what a constant answer does."""
+    """Yield the accuracy of a constant answer, on the training days, and in cross-validation."""
     from ...models.profit.guide import percent
     from ..guide.learning import leave_out, usual
 
@@ -117,23 +125,23 @@ def _accuracy(made: Guide, found: Collection, depth: int) -> Iterator[str]:
     aim, count = usual(sample.day for sample in samples)
     yield f"days: {made.days:,}; always {aim} is right on {percent(count / made.days)}"
     if count == made.days:
-        yield "all days are of one kind: the guide is a constant; it takes scenarios of other loads to learn more"
+        yield "all days are of one kind: the guide is a constant; to learn more, add scenarios with other loads"
     yield f"accuracy on the days that it was learned from: {percent(made.accuracy)}"
     twins = leave_out(samples, lambda s: s.twins, depth)
     yield _validation("scenarios left out one at a time (those that differ in prices alone together)", twins)
     if len({sample.instance for sample in samples}) > 1:
         yield _validation("instances left out one at a time", leave_out(samples, lambda s: s.instance, depth))
     else:
-        yield "accuracy on other jobs: unknown, as all scenarios share theirs; add the results of a second instance"
+        yield "accuracy on other jobs: unknown, as all scenarios have the same jobs; add the results of a second instance"
 
 
-def _validation(what: str, found: Validation) -> str:
+def _validation(method: str, found: Validation) -> str:
     from ...models.profit.guide import percent
 
     if found.accuracy is None:
-        return f"accuracy on {what}: unknown, nothing else of that cooling is there to learn from"
-    rest = f"; {found.unanswered:,} days of a cooling that no other has" if found.unanswered else ""
-    return f"accuracy on {what}: {percent(found.accuracy)} of {found.days:,} days, {found.folds} times{rest}"
+        return f"accuracy on {method}: unknown, there are no other days with that cooling to learn from"
+    rest = f"; {found.unanswered:,} days have a cooling that no training day has" if found.unanswered else ""
+    return f"accuracy on {method}: {percent(found.accuracy)} of {found.days:,} days, {found.folds} times{rest}"
 
 
 def _confusion(made: Guide, days: Sequence[Day]) -> Table:
@@ -142,8 +150,8 @@ def _confusion(made: Guide, days: Sequence[Day]) -> Table:
 
     counts = confusion(made, days)
     table = _table("the best schedule did", f"advised: {MAXIMISE}", f"advised: {OPTIMISE}")
-    for did in (MAXIMISE, OPTIMISE):
-        table.add_row(did, *(f"{counts[did, told]:,}" for told in (MAXIMISE, OPTIMISE)))
+    for actual in (MAXIMISE, OPTIMISE):
+        table.add_row(actual, *(f"{counts[actual, advised]:,}" for advised in (MAXIMISE, OPTIMISE)))
     return table
 
 
@@ -162,8 +170,8 @@ def _table(*columns: str) -> Table:
     from rich import box
     from rich.table import Table
 
-    words = ("instance", "scenario", "best search")
+    texts = ("instance", "scenario", "best search")
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for k, name in enumerate(columns):
-        made.add_column(name, justify="left" if k == 0 or name in words else "right")
+        made.add_column(name, justify="left" if k == 0 or name in texts else "right")
     return made

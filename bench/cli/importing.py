@@ -1,4 +1,4 @@
-"""``bench import``: a command per format. What a format makes has a file of its own and is entered here."""
+"""``bench import``: one sub-command for each file format; the code of each is in ``bench/ingest``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..ingest.weather import import_weather
 
 
 class Formats(TyperGroup):
-    """The formats as commands; for a name that there is not, the near ones are told."""
+    """The formats as sub-commands; an unknown name is an error that lists similar names."""
 
     what = "format"
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a format. Raises UnknownName."""
+        """Return the command of a format. Raises UnknownName."""
         found = super().get_command(ctx, cmd_name)
         if found is None and not cmd_name.startswith("-"):
             raise UnknownName(self.what, cmd_name, list(self.commands))
@@ -32,10 +32,11 @@ import_app = typer.Typer(cls=Formats, no_args_is_help=True, subcommand_metavar="
 
 @import_app.callback()
 def import_() -> None:
-    """Makes an instance of the log of a machine.
+    """Convert the workload log of a machine to an instance.
 
-    Or, of a file with weather, the temperatures that instances of profit use. Every format explains itself:
-    bench import swf --help.
+    A weather file is converted to a table of temperatures, which profit problems use.
+
+    Help for one format: bench import swf --help
 
     Example: bench import swf log.swf.gz --nodes 300 --cores 32 --memory 131072 --window 2012-07-13:23d --out my_days
     """
@@ -44,4 +45,4 @@ def import_() -> None:
 for _format in FORMATS.values():
     import_app.command(_format.name, short_help=f"log: {_format.about}")(import_log)
 import_app.command("weather", short_help="temperatures: EPW, PVGIS, CSV")(import_weather)
-import_app.command("curie", short_help="profit scenarios of the thesis, from an SWF log")(import_curie)
+import_app.command("curie", short_help="profit scenarios of Bridi's thesis, from an SWF log")(import_curie)

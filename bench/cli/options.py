@@ -1,22 +1,135 @@
-"""The options that several commands share."""
+"""The options that several commands share, how their values are read, and how options are grouped in the help."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
+from ...backends import UnknownName
+from ...instances import Instance, load
 from ...models.dispatch.problem import OBJECTIVES
+from ..runs.view import Durations, View, one_scenario, parse_clock
+from ..terminal import say
 
-InstanceName = Annotated[str, typer.Argument(help="a folder with an instance.toml, or the name of a shipped instance")]
-At = Annotated[str | None, typer.Option(help="snapshot: the jobs submitted by 12:00 (or second 43200), none started")]
-First = Annotated[int | None, typer.Option(min=1, help="only so many jobs, the first by submit time")]
-DurationsOption = Annotated[str, typer.Option(help="a job takes its walltime or its runtime")]
-ObjectiveOption = Annotated[str | None, typer.Option(help=f"another objective: {', '.join(OBJECTIVES)}")]
-Nodes = Annotated[int | None, typer.Option(min=0, help="of an eviction instance: so many nodes are to be freed")]
-Scenario = Annotated[str | None, typer.Option(help="of a profit instance: air,summer,cheap; by default its own")]
-Retry = Annotated[
-    bool, typer.Option("--retry", help="also run again what failed or was broken off: killed, crashed, out of memory")
+# groups of options in the help
+PROBLEM, RUNS, RESULTS, SIMULATION = "Problem", "Runs", "Results", "Simulation"
+LOG, DECISIONS = "Logs (not for instances)", "Dispatchers with a solver"
+
+InstanceName = Annotated[
+    str, typer.Argument(help="name of a shipped instance, or path of a folder with an instance.toml")
 ]
-Explain = Annotated[bool, typer.Option("--explain", help="print below each table what its columns mean")]
-Drop = Annotated[bool, typer.Option("--drop-impossible", help="go on without the jobs that can never fit")]
+At = Annotated[
+    str | None,
+    typer.Option(
+        help="snapshot: only the jobs submitted by this time, none of them started; a time such as 12:00, or seconds",
+        rich_help_panel=PROBLEM,
+    ),
+]
+First = Annotated[int | None, typer.Option(min=1, help="only the first n jobs by submit time", rich_help_panel=PROBLEM)]
+DurationsOption = Annotated[
+    str, typer.Option(help="durations of the jobs: walltime or runtime", rich_help_panel=PROBLEM)
+]
+ObjectiveOption = Annotated[
+    str | None,
+    typer.Option(help=f"another objective: {', '.join(OBJECTIVES)}", rich_help_panel=PROBLEM),
+]
+Nodes = Annotated[
+    int | None, typer.Option(min=0, help="eviction problems: number of nodes to free", rich_help_panel=PROBLEM)
+]
+Scenario = Annotated[
+    str | None,
+    typer.Option(
+        help="profit problems: a scenario such as air,summer,cheap; default: that of the instance",
+        rich_help_panel=PROBLEM,
+    ),
+]
+Retry = Annotated[
+    bool,
+    typer.Option(
+        "--retry", help="also repeat the runs that failed, crashed, were killed or ran out of memory",
+        rich_help_panel=RESULTS,
+    ),
+]  # fmt: skip
+Drop = Annotated[
+    bool,
+    typer.Option("--drop-impossible", help="leave out the jobs that can never fit", rich_help_panel=PROBLEM),
+]
+Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="print below each table what its columns mean", rich_help_panel=RESULTS),
+]
+
+
+class GroupedHelp(TyperCommand):
+    """A command whose help lists its options in groups, by their ``rich_help_panel``.
+
+    Typer itself shows these groups only with rich markup, in which brackets of a help text would be markup.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then each group of options in the order of its first option; options without a group last."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx)
+            if row is not None:
+                usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                groups.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(row)
+        for title, rows in sorted(groups.items(), key=lambda group: group[0] == "Options"):
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def open_instance(path: str, drop_impossible: bool) -> Instance:
+    """Load an instance and print each job that was left out, with the reason."""
+    instance = load(path, drop_impossible=drop_impossible)
+    for job, reason in instance.dropped:
+        say(f"{instance.name}: job {job.id} is left out: {reason}", error=True)
+    return instance
+
+
+def parse_durations(text: str) -> Durations:
+    """Return the value of ``--durations``. Raises UnknownName."""
+    known: dict[str, Durations] = {"walltime": "walltime", "runtime": "runtime"}
+    if text not in known:
+        raise UnknownName("kind of durations", text, list(known))
+    return known[text]
+
+
+def view_of(
+    instance: Instance,
+    *,
+    at: str | None,
+    first: int | None,
+    durations: str,
+    objective: str | None,
+    nodes_needed: int | None,
+    scenario: str | None,
+) -> View:
+    """Return the view that the options select.
+
+    Parameters
+    ----------
+    instance
+        The instance, whose scenarios are known.
+    at
+        Time of the snapshot, such as ``12:00`` or ``43200`` (seconds).
+    first
+        Number of jobs to keep, the first by submit time.
+    durations
+        ``walltime`` or ``runtime``.
+    objective
+        Name of the objective; None for that of the instance.
+    nodes_needed
+        Nodes to free, of an eviction problem.
+    scenario
+        Words of one scenario of a profit problem.
+
+    Raises
+    ------
+    UnknownName, WrongUse
+        A value is unknown or does not have the expected form.
+    """
+    view = View(None if at is None else parse_clock(at), first, parse_durations(durations), objective, nodes_needed)
+    return one_scenario(view, instance, scenario)

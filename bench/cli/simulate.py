@@ -11,90 +11,147 @@ from ..runs.replay_settings import parse_stretch
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View
 from ..terminal import console_for
-from .options import Drop, Explain, First, Retry
+from .options import DECISIONS, LOG, RESULTS, RUNS, SIMULATION, Drop, Explain, First, Retry
+
+HELP = """Replay a log or an instance under dispatchers.
+
+Every start is checked. The metrics are printed as a table and kept as records; the jobs of each replay are written to a
+Batsim jobs.csv.
+
+\b
+A dispatcher is NAME[-w|-d|-r|-l][@BACKEND], such as easy-d or hcp3-r@cpsat.
+NAME     blocking:     fcfs, sjf
+         rules:        rule:est (earliest start), rule:wt (shortest expected
+                       duration), rule:profit, rule:slowdown;
+                       strict variants: rule:wt-strict, ...
+         backfilling:  easy, conservative, pbs-fifo, pbs-walltime
+         with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
+                       hcp, hcp1, hcp2, hcp3 (model of the whole machine)
+expected duration of a job
+         -w  its walltime (default)
+         -d  runtimes of similar jobs of the user
+         -l  mean runtime of the user's last two jobs
+         -r  its real runtime
+BACKEND  of dispatchers with a solver: cpsat (default), highs, cpo
+
+The same command again runs only what has no valid record. Records as pandas tables:
+schedlab.read_results("results/log"), one row per replay with the columns metrics.wait_mean, ...; the jobs:
+pandas.read_csv("results/log/easy.1.<key>.jobs.csv").
+
+Exit code 1 if a replay failed: an error, a crash, or killed. A replay that stops at its time limit is no failure.
+
+Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256 --cores 1 --starts starts.csv
+
+Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
+"""
 
 
 def simulate(
     workload: Annotated[
-        str, typer.Argument(help="a log (SWF, sacct, ...), a folder with an instance.toml, or its name")
+        str,
+        typer.Argument(help="a log (SWF, sacct, ...), a folder with instance.toml, or the name of a shipped instance"),
     ],
     dispatchers: Annotated[
-        list[str] | None, typer.Option(help="comma list, repeatable: fcfs,easy-d,hcp3-d@cpsat; by default fcfs,easy")
+        list[str] | None,
+        typer.Option(
+            help="dispatchers, separated by commas: fcfs,hcp3-d@cpsat; default: fcfs,easy", rich_help_panel=RUNS
+        ),
     ] = None,
     form: Annotated[
-        str | None, typer.Option("--format", help="of a log: swf, sacct, pbs, eurora, batsim; by default by its look")
+        str | None,
+        typer.Option(
+            "--format",
+            help="swf, sacct, pbs, eurora or batsim; default: recognised by its content",
+            rich_help_panel=LOG,
+        ),
     ] = None,
-    nodes: Annotated[int | None, typer.Option(min=1, help="of a log: how many nodes the machine has")] = None,
-    cores: Annotated[int | None, typer.Option(min=1, help="of a log: per node")] = None,
-    memory: Annotated[int | None, typer.Option(min=1, help="of a log: MB per node")] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="number of nodes of the machine", rich_help_panel=LOG)
+    ] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="cores of a node", rich_help_panel=LOG)] = None,
+    memory: Annotated[int | None, typer.Option(min=1, help="memory of a node in MB", rich_help_panel=LOG)] = None,
     first: First = None,
     window: Annotated[
-        str | None, typer.Option(help="of a log: the jobs submitted then, 2012-07-13:23d or 2012-07-13T12:00:6h")
+        str | None,
+        typer.Option(
+            help="only the jobs submitted in this time: 2012-07-13:23d or 2012-07-13T12:00:6h", rich_help_panel=LOG
+        ),
     ] = None,
     load_: Annotated[
-        float | None, typer.Option("--load", help="arrivals rescaled to this offered load, such as 1.2")
+        float | None,
+        typer.Option(
+            "--load", help="rescale the submit times to this offered load, such as 1.2", rich_help_panel=SIMULATION
+        ),
     ] = None,
-    decision_time: Annotated[float, typer.Option(min=0.001, help="by a solver: most seconds of a decision")] = 0.2,
+    decision_time: Annotated[
+        float, typer.Option(min=0.001, help="seconds of the solver for a decision", rich_help_panel=DECISIONS)
+    ] = 0.2,
     deterministic: Annotated[
         bool,
-        typer.Option("--deterministic", help="by a solver: decisions limited by its own measure, not by the clock"),
+        typer.Option(
+            "--deterministic",
+            help="limit decisions by the deterministic time of the solver, not by the clock",
+            rich_help_panel=DECISIONS,
+        ),
     ] = False,
     max_stretch: Annotated[
         str | None,
         typer.Option(
-            help="by a solver, against starvation: a slowdown beyond which a job goes first (as does one that waits longer than is fair), or off; by default 50 in version 3"
+            help="against starvation: a job with a greater slowdown, or an unfairly long wait, goes first; a number or off; "
+            "default: 50 for pcp3 and hcp3, off for the others",
+            rich_help_panel=DECISIONS,
         ),
     ] = None,
-    allocator: Annotated[str, typer.Option(help="best-fit or first-fit")] = "best-fit",
+    allocator: Annotated[
+        str, typer.Option(help="choice of nodes: best-fit or first-fit", rich_help_panel=SIMULATION)
+    ] = "best-fit",
     kill: Annotated[
-        bool, typer.Option("--kill", help="jobs are killed at their walltime; without it they run on")
+        bool,
+        typer.Option(
+            "--kill", help="kill jobs at their walltime; default: they run to their end", rich_help_panel=SIMULATION
+        ),
     ] = False,
     charge: Annotated[
-        bool, typer.Option("--charge", help="the time of a decision passes on the simulated clock")
+        bool, typer.Option("--charge", help="decisions take time on the simulated clock", rich_help_panel=SIMULATION)
     ] = False,
-    period: Annotated[int | None, typer.Option(min=1, help="decide also every so many seconds")] = None,
-    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds of a whole replay")] = 3600.0,
-    threads: Annotated[int, typer.Option(min=1, help="of the solver of a decision")] = 1,
-    seeds: Annotated[str, typer.Option(help="a list such as 1,2,3 or a range such as 1-5")] = "1",
-    jobs: Annotated[int, typer.Option(min=1, help="replays side by side")] = 1,
-    out: Annotated[Path | None, typer.Option(help="folder of the records; by default results/<name>")] = None,
-    starts: Annotated[Path | None, typer.Option(help="a CSV of the starts to write: job_id,fcfs,easy,...")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would run, and the worst case")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="records as JSON lines on the standard output")] = False,
+    period: Annotated[
+        int | None, typer.Option(min=1, help="also call the dispatcher every n seconds", rich_help_panel=SIMULATION)
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)
+    ] = 3600.0,
+    threads: Annotated[
+        int, typer.Option(min=1, help="threads of the solver for a decision", rich_help_panel=DECISIONS)
+    ] = 1,
+    seeds: Annotated[
+        str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
+    ] = "1",
+    jobs: Annotated[int, typer.Option(min=1, help="number of replays at the same time", rich_help_panel=RUNS)] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="folder of the records; default: results/<name>", rich_help_panel=RESULTS)
+    ] = None,
+    starts: Annotated[
+        Path | None,
+        typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="only print the replays and how long they take", rich_help_panel=RUNS)
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="print the records as JSON lines", rich_help_panel=RESULTS)
+    ] = False,
     retry: Retry = False,
-    again: Annotated[bool, typer.Option("--again", help="run everything again, whatever is there")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="repeat all replays, also those with a record", rich_help_panel=RESULTS)
+    ] = False,
     drop_impossible: Drop = False,
     explain: Explain = False,
 ) -> None:
-    """Replays a log or an instance under dispatchers.
-
-    Every start is checked; the figures are printed and kept as records, the jobs of each replay as a Batsim jobs.csv.
-
-    \b
-    A dispatcher is NAME[-w|-d|-r|-l][@BACKEND]: easy, easy-d, hcp3-r@cpsat.
-    NAME     blocking: fcfs, sjf
-             by a rule: rule:est (earliest start), rule:wt (shortest expected),
-               rule:profit, rule:slowdown; strict: rule:wt-strict, ...
-             backfilling: easy, conservative, pbs-fifo, pbs-walltime
-             by a solver: pcp, pcp1, pcp2, pcp3 (a model of every node),
-               hcp, hcp1, hcp2, hcp3 (of the machine as a whole)
-    expects  -w the walltime (the default), -d what similar jobs of the user
-             took, -l the mean of the user's last two, -r what it will take
-    BACKEND  of those by a solver: cpsat (the default), highs, cpo
-
-    Records that are there are kept: run again, it resumes. As tables of pandas: schedlab.read_results("results/log"), a
-    row per replay with metrics.wait_mean and all others; pandas.read_csv("results/log/easy.1.<key>.jobs.csv").
-
-    Exit code 1 if a replay failed: an error, a crash, or killed. One that stops at its limit has not failed.
-
-    Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256 --cores 1 --starts starts.csv
-
-    Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
-    """
-    from ..runs import simulate as work
+    """Replay a log or an instance under dispatchers: the command; its help text is ``HELP``."""
+    from ..runs import simulate as replays
     from ..runs.run import RunTask
 
-    asked = work.asked(
+    request = replays.replay_request(
         workload,
         dispatchers or ["fcfs,easy"],
         View(first=first, durations="runtime"),
@@ -111,4 +168,4 @@ def simulate(
         time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
     )
     task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain)
-    raise typer.Exit(work.carry_out(asked, task, console_for(stderr=as_json), console_for(stderr=True)))
+    raise typer.Exit(replays.carry_out(request, task, console_for(stderr=as_json), console_for(stderr=True)))

@@ -1,1 +1,1 @@
-"""``bench import``: a foreign file becomes an instance folder."""
+"""``bench import``: a log or weather file of another format is converted to an instance folder or a table."""

@@ -1,4 +1,4 @@
-"""``bench import curie``: the scenarios of the thesis, from the Curie log or any other one in SWF."""
+"""``bench import curie``: the profit scenarios of [Bridi2018, 6.8], from the Curie log or another SWF log."""
 
 from __future__ import annotations
 
@@ -20,40 +20,52 @@ from ...instances.workload import Workload
 from ...models.dispatch.jobs import DAY
 from ..errors import WrongUse
 from ..terminal import say
-from .log import as_instance, told
+from .log import as_instance, report_lines
 
 FIRST_DAY = {"summer": "07-01", "winter": "01-01"}
 
 
 def import_curie(
-    file: Annotated[Path, typer.Argument(help="the log, SWF, .gz too")],
-    out: Annotated[Path, typer.Option(help="the folder to write")],
+    file: Annotated[Path, typer.Argument(help="SWF log, may be compressed (.gz)")],
+    out: Annotated[Path, typer.Option(help="folder of the instance to write")],
     window: Annotated[
         str | None,
-        typer.Option(help="only the jobs submitted then, by the log's clock: 2012-07-13:23d or 2012-07-13T12:00:6h"),
+        typer.Option(
+            help="only the jobs submitted in this time (clock of the log): 2012-07-13:23d or 2012-07-13T12:00:6h"
+        ),
     ] = None,
     scenario: Annotated[
-        str, typer.Option(help=f"the default one: {'|'.join(PLANTS)},{'|'.join(SEASONS)},{'|'.join(PRICES)}")
+        str,
+        typer.Option(
+            help=f"default scenario of the instance: {'|'.join(PLANTS)},{'|'.join(SEASONS)},{'|'.join(PRICES)}"
+        ),
     ] = "air,summer,cheap",
     weather: Annotated[
         Path | None,
-        typer.Option(help="temperatures of a year (EPW, PVGIS, CSV): July and January of it; by default synthetic"),
+        typer.Option(
+            help="file with the temperatures of a year (EPW, PVGIS, CSV): July and January are used; default: synthetic"
+        ),
     ] = None,
-    nodes: Annotated[int, typer.Option(min=1, help="how many nodes")] = 300,
-    cores: Annotated[int, typer.Option(min=1, help="per node")] = 32,
-    memory: Annotated[int, typer.Option(min=1, help="MB per node")] = 131072,
-    first: Annotated[int | None, typer.Option(min=1, help="only so many jobs, the first by submit time")] = None,
-    load: Annotated[float | None, typer.Option(help="arrivals rescaled to this offered load, such as 1.5")] = None,
-    seed: Annotated[int, typer.Option(help="of the power of the jobs; the same seed gives the same bytes")] = 1,
+    nodes: Annotated[int, typer.Option(min=1, help="number of nodes")] = 300,
+    cores: Annotated[int, typer.Option(min=1, help="cores of a node")] = 32,
+    memory: Annotated[int, typer.Option(min=1, help="memory of a node in MB")] = 131072,
+    first: Annotated[int | None, typer.Option(min=1, help="only the first n jobs by submit time")] = None,
+    load: Annotated[
+        float | None, typer.Option(help="rescale the submit times to this offered load, such as 1.5")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="random seed of the power of the jobs; the same seed gives the same files")
+    ] = 1,
     name: Annotated[
-        str | None, typer.Option(help="of the log, for the description; by default that of the file")
+        str | None, typer.Option(help="name of the log in the description; default: name of the file")
     ] = None,
 ) -> None:
-    """Makes an instance of kind profit of a log: the eight scenarios of Bridi's thesis, section 6.8.
+    """Convert a log to a profit problem with the eight scenarios of Bridi's thesis, section 6.8.
 
-    Cooling air or hybrid, summer or winter, 0.013 or 0.10 euro per core-hour; 0.13 euro per kWh. Logs in SWF tell no
-    power: each job is given 7.8 to 11.11 W per core, uniform. Jobs take their runtimes; those that the machine cannot hold
-    are left out and counted. Profit counts from the midnight before the first submission to the last one.
+    The scenarios: air or hybrid cooling, summer or winter, 0.013 or 0.10 euro per core-hour; energy costs 0.13 euro per
+    kWh. SWF logs contain no power: each job gets a random power, uniform in 7.8 to 11.11 W per core. The duration of a job
+    is its runtime. Jobs that do not fit on the machine are left out and counted. The horizon is from the midnight before
+    the first submission to the last submission.
 
     Example: bench import curie curie.swf.gz --window 2012-07-13:23d --weather tmy.epw --out curie_high
     """
@@ -82,16 +94,18 @@ def import_curie(
         write(instance, out)
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
-    say("\n".join(told(workload, platform)))
-    say(f"temperatures: {about}" + ("" if weather else "; --weather FILE takes those of a place"))
+    say("\n".join(report_lines(workload, platform)))
+    say(f"temperatures: {about}" + ("" if weather else "; for those of a real place: --weather FILE"))
     for word, there in seasons.items():
         values = there.series.values
         say(f"  {word}: {days} days, {min(values):g} to {max(values):g} degrees C, mean {there.mean:.1f}")
-    say(f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes, {len(centre.names)} scenarios; bench show {out}")
+    say(
+        f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes, {len(centre.names)} scenarios; to see it: bench show {out}"
+    )
 
 
 def with_power(workload: Workload, seed: int) -> Workload:
-    """The same jobs with a power each, in watts, uniform per core; the same seed gives the same."""
+    """Return the workload with a random power for each job, in W, uniform per core."""
     random = Random(seed)
     low, high = WATTS_PER_CORE
     cores = workload.units * workload.request[:, workload.resources.index("cores")]
@@ -100,7 +114,7 @@ def with_power(workload: Workload, seed: int) -> Workload:
 
 
 def _seasons(file: Path | None, days: int, seed: int) -> tuple[Mapping[str, Weather], str]:
-    """The temperatures of both seasons, and where they come from."""
+    """Return the temperatures of both seasons, and a text about their source."""
     if file is None:
         about = f"synthetic, seed {seed}"
         return {w: Weather(f"a synthetic {w}", f"schedlab.instances.generators.climate, seed {seed}", synthetic(w, days, seed))
@@ -110,6 +124,6 @@ def _seasons(file: Path | None, days: int, seed: int) -> tuple[Mapping[str, Weat
         found = {word: whole.during(f"{FIRST_DAY[word]}:{days}d") for word in SEASONS}
     except ValueError as e:
         raise WrongUse(
-            f"--weather {file}: {e}; a year of temperatures is expected, for {days} days of both seasons"
+            f"--weather {file}: {e}; expected the temperatures of a whole year; {days} days of both seasons are needed"
         ) from e
     return found, f"{file.name}, {days} days from {' and '.join(FIRST_DAY[w] for w in found)} on"

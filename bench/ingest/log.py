@@ -1,4 +1,4 @@
-"""``bench import`` of a log: a log of a machine, or a part of it, becomes an instance folder."""
+"""``bench import`` of a log: a workload log of a machine, or a part of it, is converted to an instance folder."""
 
 from __future__ import annotations
 
@@ -20,33 +20,43 @@ from ...models.platform import Platform
 from ..errors import WrongUse
 from ..terminal import say
 
-SHOWN = 10  # bad lines, and jobs left out, that are printed
-GROUPED = 3  # ids that are printed of jobs left out for the same reason
+SHOWN = 10  # number of unreadable lines, and of reasons for leaving out jobs, that are printed
+GROUPED = 3  # number of ids printed of the jobs that are left out for the same reason
 
 
 def import_log(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="the log")],
-    out: Annotated[Path, typer.Option(help="the folder to write")],
-    nodes: Annotated[int | None, typer.Option(min=1, help="how many nodes; SWF: by default as its header says")] = None,
-    cores: Annotated[int | None, typer.Option(min=1, help="per node")] = None,
-    memory: Annotated[int | None, typer.Option(min=1, help="MB per node; without it memory plays no part")] = None,
-    per_node: Annotated[str, typer.Option(help="what else a node has: gpus=2,mics=1")] = "",
+    file: Annotated[Path, typer.Argument(help="log file")],
+    out: Annotated[Path, typer.Option(help="folder of the instance to write")],
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="number of nodes; default for SWF: that of its header")
+    ] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="cores of a node")] = None,
+    memory: Annotated[
+        int | None, typer.Option(min=1, help="memory of a node in MB; default: memory is ignored")
+    ] = None,
+    per_node: Annotated[str, typer.Option(help="other resources of a node: gpus=2,mics=1")] = "",
     window: Annotated[
         str | None,
-        typer.Option(help="only the jobs submitted then, by the log's clock: 2012-07-13:23d or 2012-07-13T12:00:6h"),
+        typer.Option(
+            help="only the jobs submitted in this time (clock of the log): 2012-07-13:23d or 2012-07-13T12:00:6h"
+        ),
     ] = None,
-    first: Annotated[int | None, typer.Option(min=1, help="only so many jobs, the first by submit time")] = None,
-    load: Annotated[float | None, typer.Option(help="arrivals rescaled to this offered load, such as 1.2")] = None,
-    zone: Annotated[str | None, typer.Option(help="of sacct and PBS logs: their time zone; by default UTC")] = None,
+    first: Annotated[int | None, typer.Option(min=1, help="only the first n jobs by submit time")] = None,
+    load: Annotated[
+        float | None, typer.Option(help="rescale the submit times to this offered load, such as 1.2")
+    ] = None,
+    zone: Annotated[
+        str | None, typer.Option(help="sacct and PBS logs: time zone, such as Europe/Rome; default: UTC")
+    ] = None,
     name: Annotated[
-        str | None, typer.Option(help="of the log, for the description; by default that of the file")
+        str | None, typer.Option(help="name of the log in the description; default: name of the file")
     ] = None,
-    objective: Annotated[str, typer.Option(help=", ".join(OBJECTIVES))] = "waiting",
+    objective: Annotated[str, typer.Option(help=f"objective of the instance: {', '.join(OBJECTIVES)}")] = "waiting",
 ) -> None:
-    """Makes an instance of the log of a machine: swf, sacct, pbs, eurora, batsim.
+    """Convert the log of a machine to an instance.
 
-    Says everything that was repaired, left out or could not be read. The instance is for bench show, run and simulate.
+    Prints what was repaired, left out or could not be read. The instance can be used with bench show, run and simulate.
 
     Example: bench import swf log.swf.gz --nodes 300 --cores 32 --memory 131072 --window 2012-07-13:23d --out my_days
 
@@ -56,14 +66,14 @@ def import_log(
     if objective not in OBJECTIVES:
         raise UnknownName("objective", objective, list(OBJECTIVES))
     clock = _zone(zone)
-    others = _per_node(per_node)
+    other_resources = _per_node(per_node)
     trace = read_trace(file, form, cores=cores, memory=memory, zone=clock)
     workload, platform = open_trace(
         trace,
         nodes=nodes,
         cores=cores,
         memory=memory,
-        others=others,
+        others=other_resources,
         window=window,
         load=load,
         first=first,
@@ -75,16 +85,34 @@ def import_log(
         write(instance, out)
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
-    say("\n".join(told(workload, platform)))
-    say(f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes; bench show {out}")
+    say("\n".join(report_lines(workload, platform)))
+    say(f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes; to see it: bench show {out}")
 
 
 def as_instance(
     workload: Workload, platform: Platform, objective: str, name: str, source: str, day: str = ""
 ) -> Instance:
-    """The jobs of a workload as an instance, with the repairs under names that a TOML file takes.
+    """Return an instance of a dispatch problem with the jobs of a workload.
 
-    ``day``: the date of second 0, if it is known.
+    Parameters
+    ----------
+    workload
+        The jobs.
+    platform
+        The machine.
+    objective
+        Name of the objective.
+    name
+        Name of the instance.
+    source
+        Where the log comes from, for the description.
+    day
+        Date of second 0, "" if it is unknown.
+
+    Returns
+    -------
+    Instance
+        The instance; its repairs have names that are valid keys of a TOML file.
     """
     report = workload.report
     repairs = {re.sub(r"\W+", "_", what).strip("_"): n for what, n in report.repairs.items() if n}
@@ -100,26 +128,26 @@ def as_instance(
     )
 
 
-def told(workload: Workload, platform: Platform) -> Iterator[str]:
-    """The report for people: repairs, lines that could not be read, jobs left out, notes, the offered load."""
+def report_lines(workload: Workload, platform: Platform) -> Iterator[str]:
+    """Yield the lines of the report: repairs, unreadable lines, jobs left out, notes, offered load."""
     report = workload.report
     for what, n in report.repairs.items():
         yield f"repaired: {what}: {_jobs(n)}"
-    yield from _told_bad(report)
-    yield from _told_dropped(report)
+    yield from _bad_lines(report)
+    yield from _dropped_jobs(report)
     for note in report.notes:
         yield f"note: {note}"
     yield f"offered load: {workload.load(platform):.3f}"
 
 
-def _told_bad(report: Report) -> Iterator[str]:
+def _bad_lines(report: Report) -> Iterator[str]:
     n = len(report.bad_lines)
     if n:
         yield f"not read: {n} line{'s' * (n != 1)}{f', the first {SHOWN} of them' if n > SHOWN else ''}"
         yield from (f"  {line}" for line in report.bad_lines[:SHOWN])
 
 
-def _told_dropped(report: Report) -> Iterator[str]:
+def _dropped_jobs(report: Report) -> Iterator[str]:
     if not report.dropped:
         return
     reasons: dict[str, list[str]] = {}
@@ -143,17 +171,17 @@ def _zone(text: str | None) -> ZoneInfo | None:
     try:
         return ZoneInfo(text)
     except (ValueError, LookupError, OSError) as e:
-        raise WrongUse(f"--zone {text}: there is no such time zone; expected a name such as Europe/Rome") from e
+        raise WrongUse(f"--zone {text}: unknown time zone; expected a name such as Europe/Rome") from e
 
 
 def _per_node(text: str) -> Mapping[str, int]:
-    """Amounts of a text such as "gpus=2,mics=1"."""
+    """Parse a text such as "gpus=2,mics=1"."""
     found = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, _, amount = (part.strip() for part in pair.partition("="))
         if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or not re.fullmatch(r"\d{1,9}", amount, re.ASCII):
             raise WrongUse(f"--per-node {text}: expected names and whole numbers such as gpus=2,mics=1")
         if name in ("cores", "memory"):
-            raise WrongUse(f"--per-node {text}: {name} has an option of its own, --{name}")
+            raise WrongUse(f"--per-node {text}: use the option --{name} for {name}")
         found[name] = int(amount)
     return found

@@ -1,4 +1,4 @@
-"""``bench import weather``: the hourly temperatures of a weather file, or of some days of it, as a plain CSV."""
+"""``bench import weather``: the hourly temperatures of a weather file, or of some days of it, are written as CSV."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from ...instances.weather import read_weather, write_weather
 from ..errors import WrongUse
 from ..terminal import say
 
-HOUR = 3600
+HOUR = 3600  # seconds
 
 
 def import_weather(
-    file: Annotated[Path, typer.Argument(help="EPW, the typical year of PVGIS, or CSV")],
-    out: Annotated[Path, typer.Option(help="the CSV file to write: time_s,temperature_c")],
+    file: Annotated[Path, typer.Argument(help="weather file: EPW, typical year of PVGIS, or CSV")],
+    out: Annotated[Path, typer.Option(help="CSV file to write, with the columns time_s,temperature_c")],
     window: Annotated[
-        str | None, typer.Option(help="only so many days, from the midnight of month-day on: 07-15:7d, 12-28:10d")
+        str | None,
+        typer.Option(help="only some days: 07-15:7d (7 days from July 15, 0:00), 12-28:10d"),
     ] = None,
 ) -> None:
-    """Makes a plain CSV of the temperatures of a weather file.
+    """Convert a weather file to a CSV table of temperatures.
 
-    Reads EPW, the typical meteorological year of PVGIS (CSV), and CSV with a column such as temperature_c or drybulb_c and
-    one of times: time_s, month,day,hour_ending, or dates with times; without any, a row is an hour. Times stay those of the
-    file (PVGIS: UTC). Gaps and missing values are told with their lines.
+    A CSV file needs a column of temperatures, such as temperature_c or drybulb_c. Times are in a column time_s, in the
+    columns month,day,hour_ending, or given as dates with times; a file without times has one row per hour. The time zone
+    of the file is kept (PVGIS: UTC). Gaps and missing values are reported with their lines.
 
     Example: bench import weather tmy.epw --window 07-15:7d --out july.csv
     """

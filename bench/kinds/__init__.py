@@ -1,1 +1,1 @@
-"""What the bench knows of each problem kind: its runs and the extra fields of its records."""
+"""The parts of the bench for single problem kinds: their runs, and the extra fields of their records."""

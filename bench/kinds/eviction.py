@@ -1,7 +1,7 @@
-"""An eviction problem run by a method: the answer for its deadline, and one for every earlier deadline, each timed.
+"""The run of an eviction problem: a method answers its deadline and every earlier deadline, and each answer is timed.
 
-The dynamic program answers all deadlines in one pass; every other method is asked again for each of them, as in the
-paper, and its response time for all is the sum.
+The dynamic program answers all deadlines in one pass. Every other method is called once for each deadline, as in
+[Maurya2020]; its response time for all deadlines is the sum.
 """
 
 from __future__ import annotations
@@ -19,16 +19,26 @@ from ...solve import solve
 from ..records.record import outcome
 from ..records.store import Record
 
-Told = Callable[[Incumbent], Any]
-REPEATS = 5  # of an answer that takes no longer than SHORT seconds: its time is the median
-SHORT = 0.02
-MOST_REPEATS = 31  # of the one pass, whose time is compared with all others
+OnIncumbent = Callable[[Incumbent], Any]
+REPEATS = 5  # answers that take at most SHORT seconds are repeated; their time is the median
+SHORT = 0.02  # seconds
+MOST_REPEATS = 31  # of the single pass, because its time is compared with those of all other methods
 
 
 @dataclass
 class Answers:
-    """``deadlines``: (deadline, loss, checkpoint time); ``response_s``: of each deadline that was asked the seconds that its
-    answer took (of one pass for all: each the whole pass) and its status; ``wrong``: a plan that does not hold.
+    """The answers for several deadlines.
+
+    Attributes
+    ----------
+    deadlines
+        Tuples (deadline in s, loss in node-seconds, checkpoint time in s).
+    response
+        Tuples (deadline in s, seconds of its answer, status); in one pass, each has the seconds of the whole pass.
+    one_pass
+        Whether all deadlines were answered in one pass.
+    wrong
+        Message about a plan that is not valid, "" if there is none.
     """
 
     deadlines: list[tuple[int, int, int]] = field(default_factory=list)
@@ -37,7 +47,7 @@ class Answers:
     wrong: str = ""
 
     def add(self, problem: Eviction, results: Sequence[Result]) -> None:
-        """The answer of one deadline, asked for once or repeatedly; its seconds are those of the method, without our checks."""
+        """Add the answer for one deadline, computed once or several times; the time excludes the checks of the bench."""
         result = results[0]
         took = median(sum(r.seconds.get(part, 0.0) for part in ("build", "lower", "solve")) for r in results)
         self.response.append((problem.deadline_s // problem.step_s * problem.step_s, took, result.status))
@@ -45,7 +55,7 @@ class Answers:
             self.plan(problem, result.schedule)
 
     def plan(self, problem: Eviction, plan: Any) -> None:
-        """A plan for one deadline, verified and valued on the data alone."""
+        """Verify a plan for one deadline and add its objective, both from the data alone."""
         broken = problem.verify(plan)
         if broken:
             self.wrong = f"the plan for {problem.deadline_s} s violates the problem: {broken[0].message}"
@@ -53,7 +63,7 @@ class Answers:
         self.deadlines.append((problem.deadline_s // problem.step_s * problem.step_s, *problem.objective(plan)))
 
     def record(self) -> Record:
-        """The fields of the record, by growing deadline."""
+        """Return the fields of the record, sorted by deadline."""
         total = self.response[-1][1] if self.one_pass else sum(seconds for _, seconds, _ in self.response)
         return {
             "deadlines": sorted(self.deadlines),
@@ -63,12 +73,29 @@ class Answers:
         }
 
 
-def run_in_worker(problem: Eviction, method: Method, limits: dict[str, Any], told: Told) -> Record:
-    """What a run found: the problem's own deadline first, then as many of the others as the time limit allows."""
+def run_in_worker(problem: Eviction, method: Method, limits: dict[str, Any], on_incumbent: OnIncumbent) -> Record:
+    """Answer the deadline of a problem first, then as many earlier ones as the time limit allows.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    method
+        The method.
+    limits
+        Arguments of ``solve``: ``time_limit`` (seconds), ``threads``, ``seed``.
+    on_incumbent
+        Callback for the incumbents of the first answer.
+
+    Returns
+    -------
+    Record
+        Fields of the record.
+    """
     began = time.perf_counter()
     if method.backend:
-        _rehearse(problem, method)
-    result = solve(problem, method=method.text, on_incumbent=told, **limits)
+        _initialise(problem, method)
+    result = solve(problem, method=method.text, on_incumbent=on_incumbent, **limits)
     found = outcome(problem, result)
     if found["status"] in ("error", "unavailable"):
         return found
@@ -77,12 +104,12 @@ def run_in_worker(problem: Eviction, method: Method, limits: dict[str, Any], tol
         _one_pass(problem, answers)
     else:
 
-        def left() -> float:
+        def seconds_left() -> float:
             return float(limits["time_limit"]) - (time.perf_counter() - began)
 
         for step in (problem.steps, *range(problem.steps)):
             known = [result] if step == problem.steps else []
-            results = _asked(_at(problem, step), method, limits, known, left)
+            results = _solve_at(_at(problem, step), method, limits, known, seconds_left)
             if results:
                 answers.add(_at(problem, step), results)
     if answers.wrong:
@@ -90,32 +117,32 @@ def run_in_worker(problem: Eviction, method: Method, limits: dict[str, Any], tol
     return {**found, "nodes_needed": problem.nodes_needed, **answers.record()}
 
 
-def _asked(
-    problem: Eviction, method: Method, limits: dict[str, Any], known: list[Result], left: Callable[[], float]
+def _solve_at(
+    problem: Eviction, method: Method, limits: dict[str, Any], known: list[Result], seconds_left: Callable[[], float]
 ) -> list[Result]:
-    """The answers to one deadline, several where they are quick; an answer that was cold does not count among these."""
+    """Answer one deadline, several times if that is fast; ``known``, the first answer of the process, is then not used."""
     results: list[Result] = []
-    while len(results) < REPEATS and left() > 0 and all(r.seconds["total"] < SHORT for r in (*known, *results)):
-        results.append(solve(problem, method=method.text, **{**limits, "time_limit": left()}))
+    while len(results) < REPEATS and seconds_left() > 0 and all(r.seconds["total"] < SHORT for r in (*known, *results)):
+        results.append(solve(problem, method=method.text, **{**limits, "time_limit": seconds_left()}))
     return results or known
 
 
 def _at(problem: Eviction, step: int) -> Eviction:
-    """The problem of another deadline; the times of its checkpoints are at hand, whoever asks for them."""
+    """Return the problem of another deadline, with its checkpoint times computed, which the timing excludes."""
     here = problem.replace(deadline_s=step * problem.step_s)
     _ = here.checkpoint_steps, here.writing_steps
     return here
 
 
 def fields_of_one(problem: Eviction, plan: Any) -> Record:
-    """The fields of a record with a plan for the problem's own deadline alone, which took an unknown time."""
+    """Return the fields of a record with a plan for the deadline of the problem only; its time is unknown."""
     answers = Answers()
     answers.plan(problem, plan)
     return {"nodes_needed": problem.nodes_needed, **answers.record()}
 
 
 def _one_pass(problem: Eviction, answers: Answers) -> None:
-    """All deadlines by the dynamic program, their plans included."""
+    """Answer all deadlines by the dynamic program, with their plans."""
     from ...heuristics import trade_off
 
     fresh = _at(problem, problem.steps)
@@ -131,8 +158,8 @@ def _one_pass(problem: Eviction, answers: Answers) -> None:
         answers.response.append((step * problem.step_s, median(took), status))
 
 
-def _rehearse(problem: Eviction, method: Method) -> None:
-    """What a solver does once per process is no part of any response time."""
+def _initialise(problem: Eviction, method: Method) -> None:
+    """Solve a tiny problem, so that the response times exclude what a solver does once in a process."""
     jobs = [EvictionCandidate("a", 1, 1, 1, None, mb_s=1), EvictionCandidate("b", 1, 2, 1, 1, mb_s=1)]
     shared = problem.shared_bandwidth
     tiny = Eviction(jobs, 1, 2, 1, file_system_mb_s=1, shared_bandwidth=shared)
@@ -143,7 +170,7 @@ def _rehearse(problem: Eviction, method: Method) -> None:
 
 
 def faults_of_deadlines(problem: Eviction, record: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the answers for all deadlines: each against the exact trade-off, the last against the objective."""
+    """Return the faults of the answers for all deadlines: each is compared with the exact optimum, the last with the objective."""
     from ...heuristics import trade_off
 
     rows = [tuple(row) for row in record.get("deadlines") or ()]
@@ -154,9 +181,13 @@ def faults_of_deadlines(problem: Eviction, record: Mapping[str, Any]) -> list[st
     found = []
     for row in rows:
         if row[0] not in exact or row[1:] < exact[row[0]][1:]:
-            found.append(f"it says loss {row[1]} and checkpoints of {row[2]} s within {row[0]} s, better than the best")
+            found.append(
+                f"it has loss {row[1]} and checkpoint time {row[2]} s for the deadline {row[0]} s, better than the optimum"
+            )
         elif row[0] in optimal and row != exact[row[0]]:
-            found.append(f"it says that {row[1:]} is optimal within {row[0]} s; {exact[row[0]][1:]} is")
+            found.append(
+                f"it has {row[1:]} as the optimum for the deadline {row[0]} s, the optimum is {exact[row[0]][1:]}"
+            )
     last = problem.steps * problem.step_s
     mine = {row[0]: list(row[1:]) for row in rows}
     if record["objective"] is not None and mine.get(last, record["objective"]) != record["objective"]:

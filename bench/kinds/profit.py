@@ -1,4 +1,4 @@
-"""What the record of a profit problem has beside its objective: the account, the days, the operation of the machine."""
+"""The extra fields of the record of a profit problem: accounts, days, and operation of the machine."""
 
 from __future__ import annotations
 
@@ -16,16 +16,12 @@ from ...models.step_function import HOUR
 from ..records.record import agree
 from ..records.store import Record
 
-HORIZON, END = "horizon", "end"  # the two moments up to which accounts are given
-STEPS = 2000  # of the curves over time, at most
+HORIZON, END = "horizon", "end"  # the accounts reach up to the end of the horizon, and of the last job
+STEPS = 2000  # most steps of a curve over time
 
 
 def fields(problem: Profit, schedule: Schedule) -> Record:
-    """The fields of a record that holds.
-
-    ``account``: at the ``horizon`` (the problem's until) and at the ``end`` of the last job; ``makespan``: seconds from
-    the problem's begin to that end; ``daily``: the days up to the horizon; ``operation``: curves up to the end.
-    """
+    """Return the extra fields of a valid schedule; ``records.form`` describes them."""
     end = accounts.makespan(problem, schedule)
     return {
         "account": {
@@ -39,29 +35,28 @@ def fields(problem: Profit, schedule: Schedule) -> Record:
 
 
 def as_json(account: accounts.Account) -> dict[str, Any]:
-    """All figures of an account: euro, kWh, core-hours, seconds; ``pue`` is None where nothing ran."""
+    """Return all values of an account (euro, kWh, core-hours, seconds); ``pue`` is None if nothing ran."""
     derived = ("profit", "cost", "energy_kwh", "pue")
     return asdict(account) | {name: getattr(account, name) for name in derived}
 
 
 def days(problem: Profit, schedule: Schedule) -> Iterator[dict[str, Any]]:
-    """The account of each day up to the horizon, with its mean temperature (``celsius``)."""
+    """Yield the account of each day of the horizon, with its mean temperature (``celsius``)."""
     for day in accounts.daily(problem, schedule):
         of_it = [s for s in problem.segments if day.begin <= s.begin < day.end]
         yield as_json(day) | {"celsius": mean_celsius(of_it)}
 
 
 def mean_celsius(segments: list[Segment] | tuple[Segment, ...]) -> float | None:
-    """The mean temperature of some segments; None of none."""
+    """Return the mean temperature of segments, None if there are none."""
     length = sum(s.end - s.begin for s in segments)
     return sum(s.celsius * (s.end - s.begin) for s in segments) / length if length else None
 
 
 def operation(problem: Profit, schedule: Schedule, end: int) -> dict[str, Any]:
-    """Curves for pictures, from the begin to ``end``: means per segment, and per hour (longer where that would be many).
+    """Return curves over time from the begin to ``end`` (seconds): means of each segment and of each hour.
 
-    ``begin``, ``until`` (the horizon) and ``end`` in seconds; of the ``segments`` lists: ``end``, ``celsius``, ``watts``
-    (IT) and ``cooling``; of the ``steps`` of ``step`` seconds: ``watts`` and ``utilisation``.
+    The steps are longer than an hour if there would be more than ``STEPS``. ``records.form`` describes the fields.
     """
     ran = accounts.operation(problem, schedule, end)
     step = max(HOUR, HOUR * -(-(end - problem.begin) // (STEPS * HOUR)))
@@ -90,7 +85,7 @@ def operation(problem: Profit, schedule: Schedule, end: int) -> dict[str, Any]:
 def _done(
     problem: Profit, schedule: Schedule, bounds: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Core-seconds and joules of work done by each moment: what has started since then, less what has ended."""
+    """Return the core-seconds and joules of work done before each moment of ``bounds`` (seconds)."""
     starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64) - problem.begin
     at, rates = bounds - problem.begin, np.stack([problem.cores, problem.watts], axis=1).astype(np.float64)
     found = np.zeros((bounds.size, 2))
@@ -104,25 +99,25 @@ def _done(
 
 
 def faults_of_account(problem: Profit, record: Mapping[str, Any], schedule: Schedule) -> list[str]:
-    """What is wrong with the figures that a record has beside its objective: each against the schedule."""
+    """Return the faults of the extra fields of a record: each value is compared with that of the schedule."""
     found = []
     true = fields(problem, schedule)
     for when in (HORIZON, END):
-        said, is_ = (record.get("account") or {}).get(when) or {}, true["account"][when]
+        recorded, expected = (record.get("account") or {}).get(when) or {}, true["account"][when]
         found += [
-            f"it says {name} {said.get(name)} up to the {when}, its schedule has {value}"
-            for name, value in is_.items()
-            if value != said.get(name) and not agree(value, said.get(name))
+            f"it has {name} {recorded.get(name)} up to the {when}, its schedule has {value}"
+            for name, value in expected.items()
+            if value != recorded.get(name) and not agree(value, recorded.get(name))
         ]
     if not agree(true["makespan"], record.get("makespan")):
-        found.append(f"it says makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
+        found.append(f"it has makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
     daily = record.get("daily") or []
     if len(daily) != len(true["daily"]):
-        found.append(f"it tells of {len(daily)} days, the horizon has {len(true['daily'])}")
-    for k, (said, is_) in enumerate(zip(daily, true["daily"], strict=False), 1):
+        found.append(f"it has accounts of {len(daily)} days, the horizon has {len(true['daily'])}")
+    for k, (recorded, expected) in enumerate(zip(daily, true["daily"], strict=False), 1):
         found += [
-            f"it says {name} {said.get(name)} of day {k}, its schedule has {value}"
-            for name, value in is_.items()
-            if value != said.get(name) and not agree(value, said.get(name))
+            f"it has {name} {recorded.get(name)} of day {k}, its schedule has {value}"
+            for name, value in expected.items()
+            if value != recorded.get(name) and not agree(value, recorded.get(name))
         ]
     return found

@@ -1,4 +1,4 @@
-"""Dispatchers as methods of the bench: what they replay, a replay in the worker, and its record."""
+"""Dispatchers as methods of the bench: the replayed workload, the replay in the worker, and its record."""
 
 from __future__ import annotations
 
@@ -23,18 +23,29 @@ if TYPE_CHECKING:
     from ...simulation.engine.progress import Progress
     from ...simulation.engine.simulation import Simulation
 
-Tell = Callable[[dict[str, Any]], None]
+Send = Callable[[dict[str, Any]], None]
 TRACE_OBJECTIVE = "weighted-wait"
-SHOWN = 10  # bad lines and jobs left out that a record names
+SHOWN = 10  # unreadable lines and left-out jobs that a record lists
 NEWS_EVERY = 0.5  # seconds between two events of progress
-CAUSE = "dispatcher"
+CAUSE = "dispatcher"  # cause of a failed replay
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What is replayed, and the objective that it is judged by.
+class ReplayCase:
+    """The workload of a replay, its machine and its objective.
 
-    ``offline``: whether the offline methods of the bench, on the same view, solve the same problem.
+    Parameters
+    ----------
+    workload
+        The jobs.
+    platform
+        The machine.
+    objective
+        Name of the objective.
+    kill
+        Whether jobs are killed at their walltime.
+    offline
+        Whether offline methods on the same view solve the same problem, so that objectives can be compared.
     """
 
     workload: Workload
@@ -44,23 +55,45 @@ class Scene:
     offline: bool = False
 
     def problem(self) -> Dispatch:
-        """The clairvoyant's problem of the same jobs: every job takes what it took."""
+        """Return the offline problem of the same jobs, in which the duration of a job is its real runtime."""
         took = np.minimum(self.workload.runtime, self.workload.walltime) if self.kill else self.workload.runtime
         return replace(self.workload, runtime=took).dispatch(self.platform, self.objective, "runtime")
 
     def weighted_wait(self, start: NDArray[np.int64]) -> float:
-        """The weighted wait of starts, one per job: sum of (s - q) / ewt (thesis 4.2), from the data alone."""
+        """Return sum_j (start[j] - submit[j]) / ewt[queue of j] [Bridi2018, 4.2]; ``start``: seconds, one value for each job."""
         ewt = np.array([q.ewt for q in self.workload.queues], np.float64)[self.workload.queue]
         return float(((start - self.workload.submit) / ewt).sum())
 
 
-def scene_of(
+def replay_case(
     path: str, view: View, replay: ReplaySettings, drop_impossible: bool = False, instance: Instance | None = None
-) -> Scene:
-    """The workload that a view and a replay ask for. Raises ValueError or LookupError, which say what is wrong.
+) -> ReplayCase:
+    """Read the workload of a replay.
 
-    Jobs that the machine cannot hold are left out, and stand in ``workload.report``. ``instance``: if it is loaded
-    already.
+    Jobs that do not fit on the machine are left out and listed in ``workload.report``.
+
+    Parameters
+    ----------
+    path
+        A trace or an instance.
+    view
+        The part of it that is replayed.
+    replay
+        Settings of the replay.
+    drop_impossible
+        Whether jobs of the instance that can never fit are left out.
+    instance
+        The instance, if it is already loaded.
+
+    Returns
+    -------
+    ReplayCase
+        The workload with its machine and objective.
+
+    Raises
+    ------
+    ValueError, LookupError
+        The trace or instance has faults; the message says which.
     """
     if replay.trace:
         from ...instances.traces import open_trace
@@ -75,7 +108,7 @@ def scene_of(
             load=replay.load,
             first=view.first,
         )
-        return Scene(workload, platform, TRACE_OBJECTIVE, replay.kill)
+        return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill)
     instance = instance or load(path, drop_impossible=drop_impossible)
     whole = View(durations="runtime", objective=view.objective).of(instance)
     assert isinstance(whole, Dispatch)
@@ -84,28 +117,31 @@ def scene_of(
         workload = workload.first(view.first)
     if replay.load is not None:
         workload = workload.at_load(replay.load, whole.platform)
-    own = any(j.deadline is not None for j in whole.jobs) or bool(whole.running)  # what no dispatcher is held to
-    offline = not (own or replay.kill or replay.load is not None)
-    return Scene(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline)
+    # dispatchers ignore deadlines and jobs that already run; then offline methods solve another problem
+    ignored = any(j.deadline is not None for j in whole.jobs) or bool(whole.running)
+    offline = not (ignored or replay.kill or replay.load is not None)
+    return ReplayCase(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline)
 
 
-def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
-    """ReplaySettings what a run says, tell of the progress, and return what its record needs.
+def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
+    """Perform the replay of a run, send its progress, and return the fields of its record.
 
-    The jobs go to a Batsim jobs.csv in the folder ``spec["out"]``, under the name ``spec["stem"]``.
+    The jobs are written to a Batsim jobs.csv in the folder ``spec["out"]``; its name begins with ``spec["stem"]``.
     """
     from ...simulation.engine.simulation import SimulationError
     from ...simulation.metrics import metrics, recorded
     from ...simulation.outputs.writing import write_jobs
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
-    scene = scene_of(spec["path"], view, replay, spec["drop_impossible"])
-    with contextlib.suppress(SimulationError):  # the kernels' compilation and the imports are no part of any time
-        _simulate(spec, replay, replace(scene, workload=scene.workload.first(2)), lambda news: None)
-    tell({"event": "begin", "sense": "minimize", "jobs": len(scene.workload)})
-    watch = ReplayMonitor(tell, spec["time_limit"])
+    case = replay_case(spec["path"], view, replay, spec["drop_impossible"])
+    with contextlib.suppress(
+        SimulationError
+    ):  # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time
+        _simulate(spec, replay, replace(case, workload=case.workload.first(2)), lambda news: None)
+    send({"event": "begin", "sense": "minimize", "jobs": len(case.workload)})
+    watch = ReplayMonitor(send, spec["time_limit"])
     try:
-        simulation: Simulation | None = _simulate(spec, replay, scene, watch)
+        simulation: Simulation | None = _simulate(spec, replay, case, watch)
         failure = None
     except SimulationError as e:
         failure, simulation = e, e.partial
@@ -114,22 +150,22 @@ def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     done = failure is None and not watch.stopped
     name = f"{spec['stem']}.jobs.csv"
     write_jobs(simulation, Path(spec["out"]) / name)
-    real = recorded(scene.workload, scene.platform)
+    in_log = recorded(case.workload, case.platform)
     found = {
         "metrics": metrics(simulation).as_dict(),
         "simulation": {
             **described(simulation, replay),
             "dispatcher": spec["method"],
-            "objective": scene.objective,
-            "offline": scene.offline,
-            "recorded": None if real is None else real.as_dict(),
+            "objective": case.objective,
+            "offline": case.offline,
+            "recorded": None if in_log is None else in_log.as_dict(),
         },
         "jobs_csv": name,
         "sense": "minimize",
         "seconds": {"build": None, "lower": None, "solve": None, "total": simulation.seconds},
     }
     if done:
-        return {**found, **outcome(scene, simulation, with_schedule=not replay.trace)}
+        return {**found, **outcome(case, simulation, with_schedule=not replay.trace)}
     started = int((simulation.start >= 0).sum())
     so_far = f"{started:,} of {len(simulation.workload):,} jobs had started"
     if failure is not None:
@@ -139,7 +175,7 @@ def replay_in_worker(spec: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
 
 
 def _simulate(
-    spec: Mapping[str, Any], replay: ReplaySettings, scene: Scene, told: Callable[[Progress], bool | None]
+    spec: Mapping[str, Any], replay: ReplaySettings, case: ReplayCase, on_progress: Callable[[Progress], bool | None]
 ) -> Simulation:
     from ...backends import backend
     from ...simulation.engine.simulator import simulate
@@ -151,8 +187,8 @@ def _simulate(
         backend(named.backend).availability()  # imports the solver
         options = dispatcher_options(replay, spec["threads"], spec["seed"])
     return simulate(
-        scene.workload,
-        scene.platform,
+        case.workload,
+        case.platform,
         named.make(**options),
         predictor=named.predictor,
         allocator=replay.allocator,
@@ -160,12 +196,12 @@ def _simulate(
         kill_at_walltime=replay.kill,
         charge_decisions=replay.charge,
         period=replay.period,
-        on_progress=told,
+        on_progress=on_progress,
     )
 
 
 def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[str, Any]:
-    """The options of a dispatcher that asks a solver, as a run gives them."""
+    """Return the options of a dispatcher with a solver."""
     found: dict[str, Any] = {
         "limit": replay.decision_time,
         "deterministic": bool(replay.deterministic),
@@ -177,16 +213,16 @@ def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[
     return found
 
 
-def outcome(scene: Scene, simulation: Simulation, with_schedule: bool) -> dict[str, Any]:
-    """What a replay is worth: the objective recomputed from the data, and everything that the sweeps found."""
+def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> dict[str, Any]:
+    """Return the fields of a complete replay: the objective recomputed from the data, and the violations found."""
     broken = list(simulation.violations)
     schedule, value = None, None
     if with_schedule:
-        problem, schedule = scene.problem(), simulation.schedule()
+        problem, schedule = case.problem(), simulation.schedule()
         broken += problem.verify(schedule)
         value = None if broken else problem.objective(schedule)
     elif not broken and (simulation.start >= 0).all():
-        value = scene.weighted_wait(simulation.start)
+        value = case.weighted_wait(simulation.start)
     return {
         "status": "error" if broken else "feasible",
         "objective": value,
@@ -198,7 +234,7 @@ def outcome(scene: Scene, simulation: Simulation, with_schedule: bool) -> dict[s
 
 
 def described(simulation: Simulation, replay: ReplaySettings) -> dict[str, Any]:
-    """What a record says of a replay beside its figures."""
+    """Return the description of a replay for its record."""
     return {
         "predictor": simulation.predictor,
         "allocator": simulation.allocator,
@@ -213,7 +249,7 @@ def described(simulation: Simulation, replay: ReplaySettings) -> dict[str, Any]:
 
 
 def report_as_json(report: Report) -> dict[str, Any]:
-    """What was done to a trace: counts, and the first bad lines and jobs left out."""
+    """Return what was repaired or left out when a trace was read: counts, the first unreadable lines and left-out jobs."""
     return {
         "repairs": dict(report.repairs),
         "bad_lines": len(report.bad_lines),
@@ -225,22 +261,25 @@ def report_as_json(report: Report) -> dict[str, Any]:
 
 
 def platform_of(groups: list[dict[str, Any]]) -> Platform:
-    """The platform that a record names."""
+    """Return the platform of a record."""
     return Platform([NodeGroup(g["name"], g["count"], g["capacity"]) for g in groups])
 
 
 class ReplayMonitor:
-    """Tells how many jobs have started, a few times a second at most, and stops a replay at its limit."""
+    """A progress callback that sends the number of started jobs to the bench and stops a replay at its time limit.
 
-    def __init__(self, tell: Tell, limit: float) -> None:
-        self.tell, self.limit = tell, limit
-        self.last = 0.0
+    ``send``: sends an event; ``limit``: time limit in seconds.
+    """
+
+    def __init__(self, send: Send, limit: float) -> None:
+        self.send, self.limit = send, limit
+        self.last = 0.0  # seconds at the last event
         self.stopped = False
 
     def __call__(self, news: Progress) -> bool | None:
-        """False: stop."""
+        """Send the progress; return False to stop the replay."""
         if news.seconds - self.last >= NEWS_EVERY:
             self.last = news.seconds
-            self.tell({"event": "progress", "done": news.started, "total": news.jobs, "seconds": news.seconds})
+            self.send({"event": "progress", "done": news.started, "total": news.jobs, "seconds": news.seconds})
         self.stopped = news.seconds > self.limit
         return not self.stopped

@@ -1,4 +1,4 @@
-"""What the answer of a run is worth: schedule, objective and bound checked, and the fields of its problem's kind."""
+"""The answer of a run: schedule, objective and bound are checked, and the fields of the kind of problem are added."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .store import Record
 
 
 def answer(problem: Problem, result: Result) -> Record:
-    """Return what a record says of a result, with the fields that records of this kind have beside it.
+    """Return the fields of a record for a result, with the extra fields of the kind of problem.
 
-    Of an eviction problem: the answer for its own deadline alone (``evicting`` asks for all of them).
+    For an eviction problem, the answer is for its own deadline only; ``kinds.eviction`` computes those for all deadlines.
     """
     found = outcome(problem, result)
     if result.schedule is None or found["objective"] is None:

@@ -1,4 +1,67 @@
-"""The form of a record: which fields a file of results must have, and of which type, before anything reads them."""
+"""The fields of a record, and the check of their types before anything else reads them.
+
+A record is a JSON object in a file of its own. Unknown values are null. Times are in seconds unless stated otherwise.
+
+Every record, known before the run (they determine the key):
+
+- ``schema``: version of the record format.
+- ``key``: hash of everything that determines the outcome.
+- ``instance``, ``path``, ``content``: name of the instance or log, its path as given by the user, hash of its files.
+- ``kind``: kind of the problem.
+- ``method``: method or dispatcher.
+- ``seed``, ``time_limit``, ``threads``: as given to the method.
+- ``solver``, ``version``: backend and its version (null: not installed); "schedlab" for methods without a solver.
+- ``schedlab``: version of schedlab.
+- ``memory_gb``: memory limit in GB (null: the default).
+- ``drop_impossible``: whether jobs that can never fit are left out.
+- ``view``: fields of ``runs.view.View``.
+- ``replay``: fields of ``runs.replay_settings.ReplaySettings`` (null: the method is not a dispatcher).
+
+Every record, known after the run:
+
+- ``status``: optimal, feasible, infeasible, unknown, ...
+- ``objective``: recomputed from the schedule; a list for several ordered objectives.
+- ``bound``, ``gap``: proven bound; relative gap (0.01 is 1 %); lists for several objectives.
+- ``verified``: whether the schedule passed the check (null: no schedule).
+- ``violations``: list of objects with ``constraint``, ``amount``, ``message``.
+- ``sense``: minimize or maximize.
+- ``warm_start``: object with ``fate``, ``reason``, ``returned``.
+- ``first_solution_s``, ``best_s``: seconds to the first and to the best solution.
+- ``seconds``: object with ``build``, ``lower``, ``solve``, ``total``.
+- ``cause``: cause of an early end: timeout, out of memory, crash, unavailable, dispatcher.
+- ``message``: explanation for people.
+- ``exactness``: object with ``kind``, ``notes``: whether the solved model is exact.
+- ``size``: size of the native model, such as numbers of variables and constraints.
+- ``python``, ``started``: version of Python; date and time of the start, ISO 8601.
+- ``incumbents``: list of objects with ``seconds``, ``objective``, ``bound``.
+- ``schedule``: in the JSON form of the problem.
+
+Replays:
+
+- ``metrics``: numbers by name, see ``simulation.metrics.Metrics``; times in seconds, utilisation from 0 to 1.
+- ``simulation``: object with ``dispatcher``, ``predictor``, ``allocator``, ``options``, ``objective``, ``jobs`` (number),
+  ``platform`` (list of ``name``, ``count`` of nodes, ``capacity`` of a node), ``offline`` (whether offline methods solve the
+  same problem), ``recorded`` (metrics of the starts in the log), ``notes``, ``report``.
+- ``jobs_csv``: name of the file with the jobs, beside the record.
+
+Eviction problems:
+
+- ``nodes_needed``: number of nodes to free.
+- ``deadlines``: rows [deadline in s, loss in node-seconds, checkpoint time in s].
+- ``response_s``: rows [deadline in s, seconds to answer it, status].
+- ``one_pass``, ``all_deadlines_s``: whether one pass answered all deadlines; seconds to answer all deadlines.
+
+Profit problems:
+
+- ``account``: ``horizon`` (up to the end of the horizon) and ``end`` (up to the end of the last job), each with ``begin``,
+  ``end`` (s), ``core_hours``, ``gain``, ``work_cost``, ``cooling_cost``, ``cost``, ``profit`` (euro), ``it_kwh``,
+  ``cooling_kwh``, ``energy_kwh``, ``utilisation`` (0 to 1), ``pue``.
+- ``makespan``: seconds from the begin of the problem to the end of the last job.
+- ``daily``: the account of each day of the horizon, with ``celsius`` (mean temperature).
+- ``operation``: curves over time: ``begin``, ``until`` (end of the horizon), ``end`` (s); ``segments`` with the lists ``end``
+  (s), ``celsius``, ``watts`` (IT power), ``cooling`` (W); for intervals of ``step`` seconds, ``steps`` with the lists
+  ``watts`` and ``utilisation``.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +71,13 @@ from typing import Any, NamedTuple
 
 from ...models.excerpt import excerpt
 
-LARGEST = 2**53  # of whole numbers: JSON of other programs holds no larger ones exactly
-PRESENT = "to be there"
-MOST_NODES = 10**7  # of a group of nodes in a record
+LARGEST = 2**53  # of integers: many JSON programs represent larger ones inexactly
+PRESENT = "to be present"
+MOST_NODES = 10**7  # in a group of nodes
 
 
 class RecordFault(NamedTuple):
-    """A value that is not of the form: where it stands, what was expected, what was found."""
+    """A wrong value: the field, the expected form, the value found."""
 
     where: str
     expected: str
@@ -22,7 +85,7 @@ class RecordFault(NamedTuple):
 
     def __str__(self) -> str:
         if self.expected == PRESENT:
-            return f"it lacks {self.where}"
+            return f"the field {self.where} is missing"
         return f"{self.where}: expected {self.expected}, found {excerpt(self.found)}"
 
 
@@ -30,16 +93,16 @@ Form = Callable[[Any, str], Iterator[RecordFault]]
 
 
 def first_fault(record: object) -> RecordFault | None:
-    """The first value of a record that is not of the form, None if all are.
+    """Return the first wrong or missing value of a record, None if there is none.
 
     Examples
     --------
     >>> print(first_fault({"key": 1}))
-    it lacks instance
+    the field instance is missing
     """
     found = next(RECORD(record, ""), None)
     if found is None and isinstance(record, dict):
-        found = next(_replay(record), None)
+        found = next(_missing_of_replay(record), None)
     return found
 
 
@@ -62,21 +125,19 @@ def _finite(value: float) -> bool:
         return False
 
 
-def whole(least: int = -LARGEST, most: int = LARGEST) -> Form:
-    """A whole number in a range."""
+def integer(least: int = -LARGEST, most: int = LARGEST) -> Form:
+    """Return the form of an integer in a range."""
     limits = f" from {least} to {most}" if least > -LARGEST or most < LARGEST else ""
-    return _is(
-        lambda v: isinstance(v, int) and not isinstance(v, bool) and least <= v <= most, f"a whole number{limits}"
-    )
+    return _is(lambda v: isinstance(v, int) and not isinstance(v, bool) and least <= v <= most, f"an integer{limits}")
 
 
 def maybe(form: Form) -> Form:
-    """The form, or null."""
+    """Return a form that also allows null."""
     return lambda value, where: iter(()) if value is None else form(value, where)
 
 
 def either(first: Form, second: Form) -> Form:
-    """One of two forms; the fault is that of the first."""
+    """Return a form that allows one of two forms; a fault is that of the first."""
 
     def both(value: Any, where: str) -> Iterator[RecordFault]:
         if next(second(value, where), None) is not None:
@@ -86,7 +147,7 @@ def either(first: Form, second: Form) -> Form:
 
 
 def several(form: Form) -> Form:
-    """A list of values of one form."""
+    """Return the form of a list whose values have one form."""
 
     def every(value: Any, where: str) -> Iterator[RecordFault]:
         if not isinstance(value, list):
@@ -99,7 +160,7 @@ def several(form: Form) -> Form:
 
 
 def row(*forms: Form) -> Form:
-    """A list with a form per place."""
+    """Return the form of a list of fixed length, with a form for each position."""
 
     def each(value: Any, where: str) -> Iterator[RecordFault]:
         if not isinstance(value, list) or len(value) != len(forms):
@@ -112,12 +173,12 @@ def row(*forms: Form) -> Form:
 
 
 def mapping(form: Form) -> Form:
-    """An object whose values have one form."""
+    """Return the form of an object whose values have one form."""
     return fields({}, rest=form)
 
 
 def fields(needed: Mapping[str, Form], optional: Mapping[str, Form] | None = None, rest: Form | None = None) -> Form:
-    """An object with fields of these forms; ``rest``: of all others, None if there are to be none."""
+    """Return the form of an object with these fields; ``rest``: the form of all others, None if there must be none."""
     known = {**needed, **(optional or {})}
 
     def each(value: Any, where: str) -> Iterator[RecordFault]:
@@ -139,7 +200,7 @@ def fields(needed: Mapping[str, Form], optional: Mapping[str, Form] | None = Non
 
 
 def anything(value: Any, where: str) -> Iterator[RecordFault]:
-    """No form: nothing reads it but people."""
+    """Accept any value: the bench does not read it."""
     return iter(())
 
 
@@ -147,18 +208,18 @@ TEXT = _is(lambda v: isinstance(v, str), "a text")
 FLAG = _is(lambda v: isinstance(v, bool), "true or false")
 NUMBER = _is(_number, "a number")
 OBJECT = _is(lambda v: isinstance(v, dict), "an object")
-VALUE = maybe(either(NUMBER, several(maybe(NUMBER))))  # an objective, several ordered ones, or unknown
+VALUE = maybe(either(NUMBER, several(maybe(NUMBER))))  # one objective, several ordered objectives, or unknown
 FIGURES = mapping(maybe(NUMBER))
 SENSE = _is(lambda v: v in (None, "minimize", "maximize"), "minimize or maximize")
 
 VIEW = fields(
-    {"at": maybe(whole()), "first": maybe(whole(1)), "durations": TEXT, "objective": maybe(TEXT)},
-    {"nodes_needed": maybe(whole(0)), "scenario": maybe(TEXT)},
+    {"at": maybe(integer()), "first": maybe(integer(1)), "durations": TEXT, "objective": maybe(TEXT)},
+    {"nodes_needed": maybe(integer(0)), "scenario": maybe(TEXT)},
 )
 REPLAY = fields(
     {},
     {
-        **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(whole(1))),
+        **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
         **dict.fromkeys(("format", "window"), maybe(TEXT)),
         **dict.fromkeys(("load", "decision_time"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),
@@ -167,7 +228,7 @@ REPLAY = fields(
         "allocator": TEXT,
     },
 )
-GROUP = fields({"name": TEXT, "count": whole(1, MOST_NODES), "capacity": mapping(whole(0))})
+GROUP = fields({"name": TEXT, "count": integer(1, MOST_NODES), "capacity": mapping(integer(0))})
 SIMULATION = fields(
     {
         "predictor": TEXT,
@@ -186,18 +247,18 @@ ACCOUNT = fields(dict.fromkeys(("horizon", "end"), fields(MONEY, rest=maybe(NUMB
 DAILY = several(fields(dict.fromkeys(("celsius", "utilisation", "pue", "profit"), maybe(NUMBER)), rest=maybe(NUMBER)))
 CURVES = fields(
     {
-        **dict.fromkeys(("begin", "until", "end"), whole()),
+        **dict.fromkeys(("begin", "until", "end"), integer()),
         "segments": fields(
-            {"end": several(whole()), **dict.fromkeys(("celsius", "watts", "cooling"), several(NUMBER))}
+            {"end": several(integer()), **dict.fromkeys(("celsius", "watts", "cooling"), several(NUMBER))}
         ),
-        "step": whole(1),
+        "step": integer(1),
         "steps": fields(dict.fromkeys(("watts", "utilisation"), several(NUMBER))),
     }
 )
 
 
 def operation(value: Any, where: str) -> Iterator[RecordFault]:
-    """Curves over time: as many values as segments, at least one."""
+    """Check the curves over time: all lists of the segments have the same length, at least 1."""
     fault = next(CURVES(value, where), None)
     if fault is not None:
         yield fault
@@ -211,9 +272,9 @@ RECORD = fields(
     {
         **dict.fromkeys(("key", "instance", "path", "content", "method", "solver", "schedlab"), TEXT),
         **dict.fromkeys(("status", "message", "started"), TEXT),
-        "seed": _is(lambda v: isinstance(v, int) and not isinstance(v, bool), "a whole number"),
+        "seed": _is(lambda v: isinstance(v, int) and not isinstance(v, bool), "an integer"),
         "time_limit": NUMBER,
-        "threads": whole(1),
+        "threads": integer(1),
         "version": maybe(TEXT),
         "memory_gb": maybe(NUMBER),
         "drop_impossible": FLAG,
@@ -233,9 +294,9 @@ RECORD = fields(
         "metrics": maybe(FIGURES),
         "simulation": maybe(SIMULATION),
         "jobs_csv": maybe(TEXT),
-        "nodes_needed": maybe(whole(0)),
-        "deadlines": several(row(whole(0), whole(0), whole(0))),
-        "response_s": several(row(whole(0), NUMBER, TEXT)),
+        "nodes_needed": maybe(integer(0)),
+        "deadlines": several(row(integer(0), integer(0), integer(0))),
+        "response_s": several(row(integer(0), NUMBER, TEXT)),
         "one_pass": FLAG,
         "all_deadlines_s": maybe(NUMBER),
         "account": maybe(ACCOUNT),
@@ -247,8 +308,8 @@ RECORD = fields(
 )
 
 
-def _replay(record: Mapping[str, Any]) -> Iterator[RecordFault]:
-    """What a replay that went to its end has beside the other fields."""
+def _missing_of_replay(record: Mapping[str, Any]) -> Iterator[RecordFault]:
+    """Yield the missing fields of a complete replay."""
     if record["replay"] is not None and record["status"] == "feasible":
         for name in ("metrics", "simulation", "jobs_csv"):
             if record.get(name) is None:

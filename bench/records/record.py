@@ -1,4 +1,4 @@
-"""A run's record: what is written of it; unknown is null, never 0 or infinity."""
+"""The record of a run. Unknown values are null, never 0 or infinity. The fields are described in ``records.form``."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ...models.problem import Problem
 from ..runs.selection import Run
 from .store import Record
 
-OF_SOME = (  # the fields that records of some kinds alone have: of replays, of evictions, of profit problems
+OF_SOME = (  # fields that only some records have: those of replays, of eviction problems, of profit problems
     "metrics", "simulation", "jobs_csv",
     "nodes_needed", "deadlines", "response_s", "one_pass", "all_deadlines_s",
     "account", "makespan", "daily", "operation",
 )  # fmt: skip
-SCHEMA = 1  # of the records; another number where their fields change their meaning
-BROKEN_OFF = ("crash", "out of memory", "timeout")  # causes of runs that did not come to their own end
-AGREE = 1e-6  # relative, between two values of one objective
+SCHEMA = 1  # version of the record format; it is increased when the meaning of a field changes
+BROKEN_OFF = ("crash", "out of memory", "timeout")  # causes of runs that did not end by themselves
+AGREE = 1e-6  # greatest relative difference of two equal objective values
 
 
 def outcome(problem: Problem, result: Result) -> Record:
-    """What a run found, its schedule checked and its objective recomputed from the data alone."""
+    """Return the fields of a record for a result; the schedule is verified and its objective recomputed from the data."""
     schedule = result.schedule
     violations = [] if schedule is None else problem.verify(schedule)
     found: Record = {
@@ -50,7 +50,9 @@ def outcome(problem: Problem, result: Result) -> Record:
         found["objective"] = problem.objective(schedule)
         if not agree(found["objective"], result.objective):
             found["status"] = "error"
-            found["message"] = f"the method reported {result.objective}, its schedule has {found['objective']}"
+            found["message"] = (
+                f"the method reported objective {result.objective}, its schedule has {found['objective']}"
+            )
         elif refutes(found["objective"], found["bound"], problem.sense):
             found["status"], found["message"] = "error", refutation(found["bound"], found["objective"])
             found["objective"] = found["bound"] = None
@@ -58,14 +60,14 @@ def outcome(problem: Problem, result: Result) -> Record:
 
 
 def gap_of(objective: Any, bound: Any) -> Any:
-    """The relative gap, None if unknown; of ordered objectives one per objective."""
+    """Return the relative gap, None if unknown; for several ordered objectives a list of gaps."""
     if isinstance(objective, (list, tuple)) and isinstance(bound, (list, tuple)):
         return [relative_gap(o, b) for o, b in zip(objective, bound, strict=True)]
     return None if isinstance(objective, (list, tuple)) else relative_gap(objective, bound)
 
 
 def agree(one: Any, other: Any) -> bool:
-    """Whether two values of an objective are the same, within 1e-6 relative; of ordered objectives all of them."""
+    """Return whether two objective values are equal within 1e-6 relative; lists if all their values are."""
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(map(agree, one, other))
     if isinstance(one, (list, tuple)):
@@ -75,14 +77,26 @@ def agree(one: Any, other: Any) -> bool:
 
 
 def record(run: Run, found: Mapping[str, Any], started: str) -> Record:
-    """The whole record of a run from what it found; fields that it did not tell are null.
+    """Return the complete record of a run; unknown fields are null.
 
-    ``started``: when, as ISO 8601.
+    Parameters
+    ----------
+    run
+        The run.
+    found
+        Fields of its result, at least ``status``.
+    started
+        Time of its start, ISO 8601.
+
+    Returns
+    -------
+    Record
+        The record, as JSON can represent it.
     """
     trace = found.get("incumbents") or []
     first, best = times(trace, found.get("sense"))
     objective = found.get("objective")
-    whole: Record = {
+    complete: Record = {
         "schema": SCHEMA,
         "key": run.key,
         **run.head,
@@ -107,12 +121,12 @@ def record(run: Run, found: Mapping[str, Any], started: str) -> Record:
         "schedule": found.get("schedule"),
         **{name: found[name] for name in OF_SOME if name in found},
     }
-    clean: Record = plain(whole)
+    clean: Record = plain(complete)
     return clean
 
 
 def times(trace: Sequence[Mapping[str, Any]], sense: str | None) -> tuple[float | None, float | None]:
-    """Seconds to the first solution and to the best one of a trace; None if there was none."""
+    """Return the seconds to the first and to the best solution of a trace of incumbents; None without a solution."""
     first = best = value = None
     for event in trace:
         objective = event["objective"]
@@ -125,7 +139,7 @@ def times(trace: Sequence[Mapping[str, Any]], sense: str | None) -> tuple[float 
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON can hold it: numbers of numpy as Python's, infinities and NaN as null, tuples as lists."""
+    """Convert a value to JSON types: NumPy numbers to Python numbers, infinities and NaN to None, tuples to lists."""
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -138,18 +152,18 @@ def plain(value: Any) -> Any:
 
 
 def failed(record: Mapping[str, Any]) -> bool:
-    """Whether the run failed: an error, a crash, a schedule that violates its problem, or broken off without an answer."""
+    """Return whether a run failed: an error, a crash, a wrong schedule, or broken off without an answer."""
     if record["status"] == "error" or record["cause"] == "crash" or record["verified"] is False:
         return True
     return not answered(record)
 
 
 def answered(record: Mapping[str, Any]) -> bool:
-    """Whether a run gave something of what its method promises.
+    """Return whether a run has an answer, or ended by itself without an error.
 
-    A method promises a verified schedule, a bound, or a proof that there is no schedule. A solver that ends by itself
-    with nothing (status ``unknown``, no cause) has kept its promise to look for so long; so has a replay that stopped at
-    its limit and left the jobs that it had started. ``unavailable`` promises nothing.
+    An answer is a verified schedule, a bound, or a proof that there is no schedule. A solver that ends by itself without
+    a solution (status ``unknown``, no cause) counts as answered; so do a replay that stopped at its time limit and left
+    the jobs that it had started, and a solver that is ``unavailable``.
     """
     if record["cause"] not in BROKEN_OFF:
         return bool(record["status"] != "error")

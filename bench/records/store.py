@@ -1,4 +1,4 @@
-"""The results' store: one JSON file per run in a folder, written whole or not at all, found again by its key."""
+"""The store of results: a folder with one JSON file for each run, written completely or not at all, found by its key."""
 
 from __future__ import annotations
 
@@ -21,18 +21,23 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 LOCK = ".lock"
-LONGEST_NAME = 120  # characters of a method in the name of a file
-NESTED = (
+LONGEST_NAME = 120  # most characters of the method in a file name
+NESTED = (  # fields whose inner fields are columns of their own in a table
     "seconds", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",
     "account", "account.horizon", "account.end",
 )  # fmt: skip
 
 
 class Store:
-    """A folder of records. As a context manager it is this process's alone: a second bench there is told so.
+    """A folder of records. As a context manager it locks the folder, so that no second bench writes there.
 
-    The lock is the kernel's (flock): it ends with its process, however that ends. Left-over temporary files are of dead
-    runs then, and are removed. Raises WrongUse if the folder cannot be written or is in use.
+    The lock (flock) is released by the kernel when the process ends, however it ends. Temporary files found after locking
+    were left by dead processes, and are removed. Entering raises WrongUse if the folder cannot be written or is in use.
+
+    Parameters
+    ----------
+    folder
+        The folder; it is created when the store is entered.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -49,17 +54,17 @@ class Store:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as e:
             lock.seek(0)
-            who = lock.read().strip() or "unknown"
+            owner = lock.read().strip() or "unknown"
             lock.close()
             raise WrongUse(
-                f"{self.folder}: another bench (process {who}) writes there; wait for it or choose another --out"
+                f"{self.folder}: another bench (process {owner}) writes there; wait until it ends, or choose another --out"
             ) from e
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
         self._lock = lock
         for left_over in self.folder.glob(".*.tmp"):
-            if not left_over.is_dir():  # which is none of ours
+            if not left_over.is_dir():  # a folder is not a file of ours
                 left_over.unlink(missing_ok=True)
         return self
 
@@ -69,7 +74,7 @@ class Store:
             self._lock = None
 
     def find(self, key: str) -> Record | None:
-        """The record with that key, if there is one. Raises ValueError for one that is broken or lacks its file of jobs."""
+        """Return the record with a key, None if there is none. Raises ValueError if it is invalid or its jobs file is missing."""
         reason = ""
         for path in sorted(self.folder.glob(f"*.{key}.json")):
             try:
@@ -89,46 +94,46 @@ class Store:
         return None
 
     def write(self, record: Mapping[str, Any]) -> Path:
-        """Write a record in the place of an older one with its key."""
+        """Write a record; it replaces an older one with the same key. Raises WrongUse."""
         path = self.folder / name_of(record)
         try:
             write_whole(path, json.dumps(record, indent=1, allow_nan=False) + "\n")
         except OSError as e:
-            raise WrongUse(f"{path}: cannot be written ({e.strerror}); the runs before it are kept") from e
+            raise WrongUse(f"{path}: cannot be written ({e.strerror}); the records of the runs before are kept") from e
         return path
 
 
 def name_of(record: Mapping[str, Any]) -> str:
-    """The file name of a record: the method and the seed for people, the key for the bench."""
+    """Return the file name of a record: method, seed and key."""
     return f"{stem_of(record)}.json"
 
 
 def stem_of(record: Mapping[str, Any]) -> str:
-    """The file name of a record without its ending; what is written beside the record has the same."""
-    method = re.sub(r"[^A-Za-z0-9.+@-]+", "_", record["method"])[:LONGEST_NAME]  # a file's name has 255 bytes at most
+    """Return the file name of a record without extension; files beside the record start with it too."""
+    method = re.sub(r"[^A-Za-z0-9.+@-]+", "_", record["method"])[:LONGEST_NAME]  # file names have at most 255 bytes
     return f"{method}.{record['seed']}.{record['key']}"
 
 
 def write_whole(path: Path, text: str | bytes) -> None:
-    """Write a file beside its place, to the disk, and rename it: at no moment is it half written."""
-    beside = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    """Write a temporary file in the same folder, sync it to the disk and rename it, so that no file is half written."""
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     data = text.encode(errors="backslashreplace") if isinstance(text, str) else text
     try:
-        with beside.open("wb") as f:
+        with temporary.open("wb") as f:
             f.write(data)
             f.flush()
             os.fsync(f.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def read(path: Path) -> Record:
-    """A record from its file. Raises ValueError that says what is wrong with it."""
+    """Return the record of a file. Raises ValueError that says what is wrong with it."""
     found = read_json(path)
     missing = [name for name in ("key", "instance", "method", "status", "schedule") if name not in dict_of(found)]
     if missing:
-        raise ValueError(f"{path}: not a record of the bench, it lacks {', '.join(missing)}")
+        raise ValueError(f"{path}: not a record of the bench: missing fields: {', '.join(missing)}")
     fault = first_fault(found)
     if fault is not None:
         raise ValueError(f"{path}: the record is not of this version of the bench: {fault}")
@@ -137,9 +142,9 @@ def read(path: Path) -> Record:
 
 
 def read_json(path: Path) -> Any:
-    """What a JSON file holds, without NaN and infinities. Raises ValueError that says what is wrong with it."""
+    """Return the value of a JSON file; NaN and infinities are errors. Raises ValueError that says what is wrong."""
     try:
-        if path.exists() and not path.is_file():  # a pipe would be waited for
+        if path.exists() and not path.is_file():  # reading a pipe would block
             raise ValueError(f"{path}: cannot be read (not a regular file)")
         text = path.read_text(encoding="utf-8")
     except OSError as e:
@@ -151,42 +156,64 @@ def read_json(path: Path) -> Any:
     except ValueError as e:
         raise ValueError(f"{path}: not JSON ({e})") from e
     except RecursionError as e:
-        raise ValueError(f"{path}: not JSON of the bench (too many objects and lists within each other)") from e
+        raise ValueError(f"{path}: not a file of the bench (objects and lists are nested too deeply)") from e
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not a number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def jobs_file(folder: Path, record: Mapping[str, Any]) -> Path:
-    """The file of jobs that the record of a replay names, in its folder. Raises ValueError for one elsewhere, or none."""
+    """Return the jobs file of the record of a replay. Raises ValueError if it is missing or outside the folder."""
     name = str(record["jobs_csv"])
     try:
         return own_file(folder, name)
     except FileNotFoundError as e:
-        raise ValueError(f"{folder / name}: there is no such file, the jobs of {record['method']}: run it again") from e
+        raise ValueError(
+            f"{folder / name}: this file with the jobs of {record['method']} is missing; to create it, run it again"
+        ) from e
     except ForeignFile as e:
-        raise ValueError(f"{folder}: jobs_csv {excerpt(name)} is not a file of the folder: {e}") from e
+        raise ValueError(f"{folder}: jobs_csv {excerpt(name)} is not a file in this folder: {e}") from e
 
 
 def dict_of(value: object) -> Mapping[str, Any]:
-    """The value if it is an object of JSON, else an empty one."""
+    """Return the value if it is a dictionary, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def files(folder: Path) -> list[Path]:
-    """The record files of a folder, by name. Raises WrongUse if there is no such folder."""
+    """Return the record files of a folder, sorted by name. Raises WrongUse if there is no such folder."""
     if not folder.is_dir():
         raise WrongUse(f"{folder}: there is no such folder of results; bench run writes them to results/<instance>")
     return sorted(p for p in folder.glob("*.json") if not p.name.startswith("."))
 
 
 def read_results(folder: str | Path) -> pandas.DataFrame:
-    """The records of a folder as a table, one row per run; nested fields as ``seconds.solve``, ``metrics.wait_mean``.
+    """Return the records of a folder as a pandas table with one row for each run.
 
-    Of profit problems also ``account.horizon.pue`` and the like. ``incumbents``, ``violations`` and ``schedule`` stay objects. Raises ImportError without pandas, WrongUse without the
-    folder, ValueError for a file that is no record.
+    Parameters
+    ----------
+    folder
+        Folder of the records, such as ``results/eurora_700``.
 
+    Returns
+    -------
+    pandas.DataFrame
+        The columns are the fields of the records (see ``bench.records.form``). Nested fields have columns such as
+        ``seconds.solve``, ``metrics.wait_mean``, ``account.horizon.pue``; ``incumbents``, ``violations`` and
+        ``schedule`` are not divided.
+
+    Raises
+    ------
+    ImportError
+        pandas is not installed.
+    WrongUse
+        There is no such folder.
+    ValueError
+        A file is not a record.
+
+    Examples
+    --------
     >>> read_results("results/eurora_700")[["method", "seed", "objective"]]  # doctest: +SKIP
     """
     try:
@@ -198,13 +225,13 @@ def read_results(folder: str | Path) -> pandas.DataFrame:
 
 
 def flat(record: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
-    """The fields of a record, those of nested objects one by one; the schedule stays whole."""
+    """Yield the fields of a record; those of nested objects as ``seconds.solve``, except the schedule."""
     for name, value in record.items():
-        whole = within + name
-        if whole in NESTED and isinstance(value, dict):
-            yield from flat(value, f"{whole}.")
+        path = within + name
+        if path in NESTED and isinstance(value, dict):
+            yield from flat(value, f"{path}.")
         else:
-            yield whole, value
+            yield path, value
 
 
 __all__ = ["Record", "Store", "files", "name_of", "read", "read_results", "write_whole"]

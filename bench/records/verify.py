@@ -1,4 +1,4 @@
-"""Checks records, or a schedule that somebody else made, against their instance: on the data alone."""
+"""The verification of records, and of schedules made by other programs, against the data of their instance."""
 
 from __future__ import annotations
 
@@ -18,42 +18,54 @@ from ...models.profit.problem import Profit
 from ..errors import WrongUse
 from ..kinds.eviction import faults_of_deadlines
 from ..kinds.profit import faults_of_account
-from ..kinds.replays import Scene, scene_of
+from ..kinds.replays import ReplayCase, replay_case
 from ..runs.replay_settings import ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View
 from .record import AGREE, SCHEMA, agree, gap_of
-from .record import record as whole
+from .record import record as record_of
 from .store import files, jobs_file, read, read_json
 
 Load = Callable[[str, bool], Instance]
-OTHER_KEY = "its key does not belong to its instance, method, seed, limits and versions: it was changed"
-SHAPES = {"seconds": dict, "incumbents": list, "violations": list, "view": dict}  # of fields that are always there
+OTHER_KEY = "its key does not match its instance, method, seed, limits and versions: the record was changed"
+SHAPES = {
+    "seconds": dict,
+    "incumbents": list,
+    "violations": list,
+    "view": dict,
+}  # types of fields that every record has
 STATUSES = get_args(Status)
 
 
 class Checker:
-    """Checks the records of a folder; each instance, view and trace is read once.
+    """A check of the records of a folder; each instance, view and trace is read only once.
 
-    ``trace``: where the trace of replays is, if it is not where it was.
+    Parameters
+    ----------
+    folder
+        Folder of the records.
+    load
+        Function that loads an instance from a path and the flag ``drop_impossible``.
+    trace
+        Path of the trace of replays, if it was moved.
     """
 
     def __init__(self, folder: Path, load: Load, trace: str | None = None) -> None:
         self.folder, self.load, self.trace = folder, load, trace
         self._instances: dict[tuple[str, bool], Instance] = {}
         self._problems: dict[tuple[str, bool, View], Problem] = {}
-        self._scenes: dict[tuple[str, bool, View, ReplaySettings], Scene] = {}
+        self._cases: dict[tuple[str, bool, View, ReplaySettings], ReplayCase] = {}
         self._contents: dict[Path, str] = {}
 
     def faults(self, record: Mapping[str, Any]) -> list[str]:
-        """Everything that is wrong with a record; empty if it holds."""
+        """Return all faults of a record; an empty list if it is valid."""
         try:
             return [*faults_of_form(record), *self._faults(record)]
         except (ValueError, LookupError, TypeError, AttributeError, WrongUse, OSError) as e:
             return [str(e) if not isinstance(e, KeyError) else f"the field {e} is missing"]
 
     def reason(self, run: Run, record: Mapping[str, Any]) -> str:
-        """Why a record cannot stand for a run that it was found for; empty if it can."""
+        """Return why a record cannot be used for a run, "" if it can."""
         if key_of(record) != run.key or record["key"] != run.key:
             return OTHER_KEY
         return next(iter(self.faults({**record, "path": run.path})), "")
@@ -69,23 +81,23 @@ class Checker:
         return found + faults_of(record, self._problems[*place, view])
 
     def _faults_of_replay(self, record: Mapping[str, Any]) -> list[str]:
-        """A replay that failed or was cut is checked as far as it went."""
+        """Return the faults of the record of a replay; one that failed or was stopped is checked as far as it went."""
         view, replay = View(**record["view"]), ReplaySettings(**record["replay"])
         path, drop = str(record["path"]), bool(record["drop_impossible"])
         instance = None
         if replay.trace:
             path = self.trace or path
             if not Path(path).is_file():
-                raise WrongUse(f"its trace {path} is not there; say with --instance where it is now")
+                raise WrongUse(f"its trace {path} does not exist; if it was moved, give its path with --instance")
         else:
             instance = self._instance((path, drop))
         found = self._identity(record, Path(path) if instance is None else instance.path)
         if _broke_off(record) and record.get("jobs_csv") is None:
             return found
         alike = (path, drop, view, replay.workload)
-        if alike not in self._scenes:
-            self._scenes[alike] = scene_of(path, view, replay, instance=instance)
-        return found + faults_of_replay(record, self.folder, self._scenes[alike])
+        if alike not in self._cases:
+            self._cases[alike] = replay_case(path, view, replay, instance=instance)
+        return found + faults_of_replay(record, self.folder, self._cases[alike])
 
     def _instance(self, place: tuple[str, bool]) -> Instance:
         if place not in self._instances:
@@ -93,7 +105,7 @@ class Checker:
         return self._instances[place]
 
     def _identity(self, record: Mapping[str, Any], path: Path | None) -> list[str]:
-        """Whether the key and the data are those of the run."""
+        """Return faults of the key and of the content of the instance."""
         found = [] if key_of(record) == record["key"] else [OTHER_KEY]
         if path is None:
             return found
@@ -105,60 +117,61 @@ class Checker:
 
 
 def faults_of_form(record: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the form of a record: its schema, fields that it lacks, a status or gap that cannot be."""
+    """Return faults in the form of a record: wrong schema, missing fields, impossible status or gap."""
     if record.get("schema") != SCHEMA:
-        said = "says no schema" if record.get("schema") is None else f"has schema {record['schema']}"
-        return [f"it {said}, this version of schedlab reads schema {SCHEMA}"]
-    lacking = [name for name in _fields() if name not in record]
-    if lacking:
-        return [f"it lacks {', '.join(lacking)}"]
+        schema = "no schema" if record.get("schema") is None else f"schema {record['schema']}"
+        return [f"it has {schema}, this version of schedlab reads schema {SCHEMA}"]
+    missing = [name for name in _fields() if name not in record]
+    if missing:
+        return [f"missing fields: {', '.join(missing)}"]
     found = [f"its {n} cannot be {record[n]!r}" for n, shape in SHAPES.items() if not isinstance(record[n], shape)]
     if record["status"] not in STATUSES:
         found.append(f"its status cannot be {record['status']!r}")
     gap = gap_of(record["objective"], record["bound"])
     if gap != record["gap"] and not agree(gap, record["gap"]):
-        found.append(f"it says gap {record['gap']}, its objective and bound have {gap}")
+        found.append(f"it has gap {record['gap']}, its objective and bound give {gap}")
     if record["status"] == "optimal" and isinstance(gap, float) and gap > 2 * AGREE:
-        found.append(f"it says optimal, with a gap of {gap}")
+        found.append(f"its status is optimal, but its gap is {gap}")
     return found
 
 
 @cache
 def _fields() -> tuple[str, ...]:
-    """The fields of every record."""
-    return tuple(whole(Run("", "", "", ""), {"status": "unknown"}, ""))
+    """Return the fields that every record has."""
+    return tuple(record_of(Run("", "", "", ""), {"status": "unknown"}, ""))
 
 
-def faults_of_replay(record: Mapping[str, Any], folder: Path, scene: Scene) -> list[str]:
-    """What is wrong with the record of a replay: the jobs beside it, its objective, its mean wait.
+def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) -> list[str]:
+    """Return the faults of the record of a replay: of its jobs file, its objective and its mean wait.
 
-    Of a replay that failed or was cut, what it did until then is checked, and it is not held to the jobs that it did not
-    start.
+    A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
     """
     from ...simulation.engine.verification import violations
     from ...simulation.outputs.reading import read_jobs
 
     broke_off = _broke_off(record)
-    replayed = read_jobs(jobs_file(folder, record)).replay(scene.workload, scene.platform)
+    replayed = read_jobs(jobs_file(folder, record)).replay(case.workload, case.platform)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
     if broke_off:
         return faults
-    value = None if faults else scene.weighted_wait(replayed.start)
+    value = None if faults else case.weighted_wait(replayed.start)
     if record["schedule"] is not None:
-        problem, schedule = scene.problem(), Schedule.from_json(record["schedule"])
+        problem, schedule = case.problem(), Schedule.from_json(record["schedule"])
         faults += [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
         value = None if faults else problem.objective(schedule)
-        starts = dict(zip(scene.workload.ids, replayed.start.tolist(), strict=True))
+        starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
         if schedule.start != starts:
-            faults.append(f"its schedule has other starts than {record['jobs_csv']}")
+            faults.append(f"its schedule has different start times than {record['jobs_csv']}")
     found = list(faults)
     if record["verified"] is not (not faults):
-        found.append(f"it says verified: {json.dumps(record['verified'])}, the check says {json.dumps(not faults)}")
+        found.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}")
     if value is not None:
-        wait = float((replayed.start - scene.workload.submit).mean())
+        wait = float((replayed.start - case.workload.submit).mean())
         claims = {"objective": (record["objective"], value), "mean wait": (record["metrics"]["wait_mean"], wait)}
         found += [
-            f"it says {n} {said}, its starts have {is_}" for n, (said, is_) in claims.items() if not agree(is_, said)
+            f"it has {name} {recorded}, its start times give {true}"
+            for name, (recorded, true) in claims.items()
+            if not agree(true, recorded)
         ]
     return found
 
@@ -168,35 +181,35 @@ def _broke_off(record: Mapping[str, Any]) -> bool:
 
 
 def faults_of(record: Mapping[str, Any], problem: Problem) -> list[str]:
-    """What is wrong with a record: its kind and sense, its schedule, its objective, its bound."""
+    """Return the faults of a record: of its kind, sense, schedule, objective and bound."""
     found: list[str] = []
     for name, true in (("kind", problem.kind), ("sense", problem.sense)):
         if record.get(name) not in (None, true):
-            found.append(f"it says {name} {record[name]}, its problem has {true}")
+            found.append(f"it has {name} {record[name]}, its problem has {true}")
     value = None
     if record["schedule"] is not None:
         value, faults = check(problem, record["schedule"])
         found += faults
         if record["verified"] is not (not faults):
-            found.append(f"it says verified: {json.dumps(record['verified'])}, the check says {json.dumps(not faults)}")
+            found.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}")
     if value is None and record["objective"] is not None:
-        found.append(f"it has objective {record['objective']}, but no schedule that holds")
+        found.append(f"it has objective {record['objective']}, but no valid schedule")
     elif value is not None and record["status"] != "error" and not agree(value, record["objective"]):
-        found.append(f"it says objective {record['objective']}, its schedule has {value}")
+        found.append(f"it has objective {record['objective']}, its schedule has {value}")
     if isinstance(problem, Eviction):
         found += faults_of_deadlines(problem, record)
     if isinstance(problem, Profit) and value is not None:
         found += faults_of_account(problem, record, problem.read(record["schedule"]))
     bound = record["bound"]
     if value is not None and bound is not None and refutes(value, bound, problem.sense):
-        found.append(f"its bound {bound} is refuted by its own schedule, which has {value}")
+        found.append(f"its bound {bound} is wrong: its own schedule has the better objective {value}")
     return found
 
 
 def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
-    """The objective of a schedule in JSON's form (None if it does not hold) and everything that it breaks.
+    """Return the objective of a schedule in JSON form (None if it is not valid) and its violations.
 
-    Raises ValueError where the form is broken.
+    Raises ValueError if the data have not the form of a schedule.
     """
     schedule = problem.read(data)
     broken = [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
@@ -204,15 +217,15 @@ def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
 
 
 def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[int, list[tuple[str, str]]]:
-    """How many records a folder has, and each fault with its file. Instances are loaded once.
+    """Check the records of a folder; return their number and pairs of a file name and a fault.
 
-    ``trace``: where the trace of replays is, if it is not where it was. Raises WrongUse: no folder, no records.
+    ``trace``: path of the trace of replays, if it was moved. Raises WrongUse if there are no folder or records.
     """
     checker = Checker(folder, load, trace)
     found: list[tuple[str, str]] = []
     paths = files(folder)
     if not paths:
-        raise WrongUse(f"{folder}: no records there; bench run and bench simulate write some")
+        raise WrongUse(f"{folder}: there are no records; bench run and bench simulate write them")
     for path in paths:
         try:
             faults = checker.faults(read(path))
@@ -223,7 +236,7 @@ def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[
 
 
 def read_schedule(path: Path) -> object:
-    """The schedule of a JSON file: the schedule itself, or the one of a record. Raises WrongUse."""
+    """Return the schedule of a JSON file, which contains a schedule or a record. Raises WrongUse."""
     try:
         data = read_json(path)
     except ValueError as e:

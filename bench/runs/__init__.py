@@ -1,1 +1,1 @@
-"""Runs: what is run, how each run is supervised, and how replays are made."""
+"""Runs: their selection, their processes and supervision, and the replays of logs."""

@@ -1,4 +1,4 @@
-"""What is run if nothing is asked for: the views of an instance, each with its methods and limits; data, but for the choice."""
+"""The default runs: the views of an instance, each with its methods and time limits."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ...models.eviction.problem import Eviction
 from ...models.profit.problem import Profit
 from .view import View
 
-SMALL = 8  # nodes up to which an instance gets the defaults of a small one
-LARGE = 5000  # jobs beyond which a profit problem gets the defaults of a large one
-USUAL_LIMIT = 10.0  # seconds of a method that the defaults do not know
+SMALL = 8  # an instance with at most this many nodes gets the defaults for small instances
+LARGE = 5000  # a profit problem with more jobs gets the defaults for large instances
+USUAL_LIMIT = 10.0  # time limit in seconds of a method that is not among the defaults
 
 
 class Default(NamedTuple):
@@ -27,7 +27,7 @@ class Default(NamedTuple):
 
 NOON = View(at=DAY // 2, first=100)
 WHOLE = View()
-DAY_REPLAYED = View(durations="runtime")  # dispatchers, and the clairvoyant methods that they are measured against
+DAY_REPLAYED = View(durations="runtime")  # for dispatchers, and for the clairvoyant methods they are compared with
 Defaults = Mapping[View, Sequence[Default]]
 
 DISPATCHERS = (
@@ -74,7 +74,6 @@ SMALL_DISPATCH: Defaults = {
     DAY_REPLAYED: (*DISPATCHERS, *CLAIRVOYANT),
 }
 
-
 BY_HEURISTIC = (Default("dp"), Default("greedy"), Default("backtracking", 30))
 SERIAL_EVICTION = (*BY_HEURISTIC, *(Default(f"{name}:serial", 30) for name in ("cpsat", "highs", "cpo")))
 SHARED_EVICTION = (*BY_HEURISTIC[:2], *(Default(f"{name}:shared+warm", 60) for name in ("cpsat", "cpo")))
@@ -96,12 +95,12 @@ LARGE_PROFIT = (
 
 
 def defaults(instance: Instance) -> Defaults:
-    """The views of an instance that are run if nothing is asked for, each with its methods; none without jobs."""
+    """Return the default views of an instance, each with its methods; views without jobs are left out."""
     return {v: methods for v, methods in views_known(instance).items() if not v.is_empty(instance.problem)}
 
 
 def views_known(instance: Instance) -> Defaults:
-    """The views of such an instance that have methods and limits of their own."""
+    """Return the views for which there are default methods and time limits, by the kind and size of the instance."""
     problem = instance.problem
     if isinstance(problem, Dispatch):
         usual = SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH

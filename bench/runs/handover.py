@@ -1,8 +1,9 @@
-"""The best schedule so far of a run, handed over while it goes on: it outlives a kill, a crash, the end of the memory.
+"""The best schedule of a run so far, saved in a file, so that it survives a kill, a crash or a lack of memory.
 
-The worker writes it in the folder of the records, beside its place and then renamed; the bench reads and checks it where
-the run ends without an answer. The flat arrays of a search are written at once, which takes less than a millisecond for
-33,000 jobs; other schedules by a thread soon after. Kernels and solvers release Python's lock, so the thread gets its turn.
+The worker writes the file into the folder of the records (to a temporary name, then renamed). If the run ends without an
+answer, the bench reads the file and checks the schedule. The flat arrays of a search are written at once, which takes less
+than a millisecond for 33,000 jobs. Other schedules are written soon after by a thread; kernels and solvers release
+Python's global lock, so that this thread can run.
 """
 
 from __future__ import annotations
@@ -28,22 +29,23 @@ if TYPE_CHECKING:
     from ...heuristics import Placement
 
 Parts = Callable[[], list[bytes] | None]
-SHARE = 0.02  # of the run's time, that handing over may take
-LATEST = 1.0  # seconds from one schedule to the next, however long writing one takes
-SOONEST = 0.05  # seconds until the thread writes
-WHOLE = np.dtype("<i8")
-UNKNOWN = ("warm_start", "size", "exactness", "seconds", "message", "cause", "bound", "incumbents")  # what it does not
+SHARE = 0.02  # greatest share of the run time that saving may take
+LATEST = 1.0  # most seconds between two saved schedules, however long the writing takes
+SOONEST = 0.05  # seconds before the thread writes
+INTEGER = np.dtype("<i8")
+# fields of a record that a saved schedule does not contain
+UNKNOWN = ("warm_start", "size", "exactness", "seconds", "message", "cause", "bound", "incumbents")
 
 
 def path_of(out: str | Path, stem: str) -> Path:
-    """Return the file for the schedule of the run with this stem; the store removes what a dead bench left there."""
+    """Return the file of the best schedule of a run. The store removes files left by a bench that died."""
     return Path(out) / f".{stem}.best.tmp"
 
 
 class HandOver:
-    """Callback of a solve that writes each better schedule to ``path``, at most about a second after it was found.
+    """A callback that writes each better schedule to ``path``, at most about one second after it was found.
 
-    A fault in it, such as a full disk, ends the handing over and never the run.
+    An error in it, such as a full disk, does not stop the run.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,23 +53,23 @@ class HandOver:
         self._state, self._writing = threading.Lock(), threading.Lock()
         self._objective: Any = None
         self._due = 0.0
-        self._waiting: Parts | None = None
+        self._pending: Parts | None = None
         self._timer: threading.Timer | None = None
 
     def __call__(self, news: Incumbent) -> None:
-        """Write the schedule of an incumbent, or note it for the thread."""
-        if news.objective is None or news.objective == self._objective:  # a better bound alone
+        """Write the schedule of an incumbent, or leave it for the thread to write."""
+        if news.objective is None or news.objective == self._objective:  # only the bound is better
             return
         self._objective = news.objective
         with self._state:
             flat, wait = news.placement, self._due - time.monotonic()
             if flat is None:
-                self._waiting = lambda: _of_schedule(news.answer())
+                self._pending = lambda: _of_schedule(news.answer())
             elif wait <= 0:
-                self._waiting = lambda: _of_arrays(flat)
+                self._pending = lambda: _of_arrays(flat)
             else:
-                parts = _of_arrays(flat)  # a copy: the search goes on with its arrays
-                self._waiting = lambda: parts
+                parts = _of_arrays(flat)  # a copy: the search changes its arrays
+                self._pending = lambda: parts
             if (flat is None or wait > 0) and self._timer is None:
                 self._timer = threading.Timer(max(SOONEST, wait), self.flush)
                 self._timer.daemon = True
@@ -76,10 +78,10 @@ class HandOver:
             self.flush()
 
     def flush(self) -> None:
-        """Write the schedule that waits, now."""
+        """Write the pending schedule now."""
         with self._writing:
             with self._state:
-                parts, self._waiting, self._timer = self._waiting, None, None
+                parts, self._pending, self._timer = self._pending, None, None
             if parts is not None:
                 began = time.monotonic()
                 with contextlib.suppress(OSError, MemoryError):
@@ -89,18 +91,18 @@ class HandOver:
 
     def _write(self, parts: list[bytes] | None) -> None:
         if parts is not None:
-            beside = _beside(self.path)
-            with beside.open("wb") as f:
+            temporary = _temporary(self.path)
+            with temporary.open("wb") as f:
                 f.writelines(parts)
-            beside.replace(self.path)
+            temporary.replace(self.path)
 
 
-def _beside(path: Path) -> Path:
+def _temporary(path: Path) -> Path:
     return path.with_suffix(".new.tmp")
 
 
 def _of_arrays(flat: Placement) -> list[bytes]:
-    starts, nodes = (np.ascontiguousarray(part, WHOLE) for part in (flat.starts, flat.nodes))
+    starts, nodes = (np.ascontiguousarray(part, INTEGER) for part in (flat.starts, flat.nodes))
     head = json.dumps({"jobs": starts.size, "units": nodes.size})
     return [head.encode() + b"\n", starts.tobytes(), nodes.tobytes()]
 
@@ -110,14 +112,14 @@ def _of_schedule(schedule: Schedule | None) -> list[bytes] | None:
 
 
 def remove(path: Path) -> None:
-    """Remove what a run left, whole or half written."""
-    for left_over in (path, _beside(path)):
+    """Remove the file of a run and its temporary file."""
+    for left_over in (path, _temporary(path)):
         with contextlib.suppress(OSError):
             left_over.unlink(missing_ok=True)
 
 
 def handed_over(path: Path, problem: Problem) -> Schedule:
-    """Return the schedule that a run left, unchecked. Raises ValueError for a broken file, OSError."""
+    """Return the saved schedule of a run, not verified. Raises ValueError for an invalid file, and OSError."""
     head, _, rest = path.read_bytes().partition(b"\n")
     found = json.loads(head)
     if "schedule" in found:
@@ -125,19 +127,30 @@ def handed_over(path: Path, problem: Problem) -> Schedule:
     from ...heuristics import Placement
     from ...heuristics.arrays import arrays
 
-    flat = np.frombuffer(rest, WHOLE)
-    known = arrays(problem)  # type: ignore[arg-type]  # searches on other problems leave no arrays
+    flat = np.frombuffer(rest, INTEGER)
+    known = arrays(problem)  # type: ignore[arg-type]  # searches on other problems save no arrays
     jobs, units = known.jobs.units.size, int(known.jobs.first_unit[-1])
     if (found["jobs"], found["units"], flat.size) != (jobs, units, jobs + units):
-        raise ValueError(f"it has {flat.size} numbers, the problem has {jobs} jobs of {units} units")
+        raise ValueError(f"the file has {flat.size} numbers, expected those of {jobs} jobs with {units} units")
     return Placement(known, flat[:jobs], flat[jobs:]).schedule()
 
 
 def with_best(run: Run, found: Mapping[str, Any], path: Path) -> Record:
-    """Return what is known of a run that ended without an answer, with the schedule that it left, checked here.
+    """Return the result of a run that ended without an answer, completed by its saved schedule.
 
-    ``found``: at least its status, cause, message and incumbents, as ``record`` takes them. A schedule that does not hold
-    is not used, and the message says so.
+    Parameters
+    ----------
+    run
+        The run.
+    found
+        Fields of its record: at least status, cause, message and incumbents.
+    path
+        File of the saved schedule.
+
+    Returns
+    -------
+    dict
+        The fields, with the schedule if it is verified. An invalid schedule is not used; the message says so.
     """
     if not path.is_file():
         return dict(found)
@@ -149,9 +162,9 @@ def with_best(run: Run, found: Mapping[str, Any], path: Path) -> Record:
             raise ValueError(broken[0].message)
         result = Result("feasible", run.method, run.version, problem=problem, schedule=schedule)
         result.objective, result.bound = problem.objective(schedule), found.get("bound")
-        worth = answer(problem, result)
-    except Exception as e:  # whatever a run that crashed has left, its record says so
-        return {**found, "message": f"{found['message']}; the schedule that it had found does not hold: {e}"}
-    said = "; ".join(filter(None, (found["message"], "its best schedule is kept", worth["message"])))
-    extra = {name: value for name, value in worth.items() if name not in UNKNOWN}
-    return {**found, **extra, "message": said}
+        answered = answer(problem, result)
+    except Exception as e:  # a crashed run may have left any content
+        return {**found, "message": f"{found['message']}; its saved schedule is not valid: {e}"}
+    message = "; ".join(filter(None, (found["message"], "its best schedule is kept", answered["message"])))
+    extra = {name: value for name, value in answered.items() if name not in UNKNOWN}
+    return {**found, **extra, "message": message}

@@ -1,4 +1,4 @@
-"""A run's process: its own session, on a leash, with the cause of its end told apart."""
+"""The worker process of a run: its limits are enforced, it ends with the bench, and the cause of its end is found."""
 
 from __future__ import annotations
 
@@ -16,21 +16,35 @@ from typing import Any, Literal
 from .selection import KILL_AFTER
 
 Cause = Literal["timeout", "out of memory", "crash", "unavailable"]
-START_LIMIT = (
-    900.0  # seconds until a worker must have begun to solve: imports, and the first compilation of all kernels
-)
-ASLEEP = 3.0  # seconds between two looks at a child after which this process must have been suspended itself
-CHECK_LIMIT = 120.0  # seconds that the check of an answer may take, which is no part of the method's time
+START_LIMIT = 900.0  # seconds for a worker to begin to solve: imports, and the first compilation of all kernels
+ASLEEP = 3.0  # longer pauses in seconds between two checks of a child show that this process itself was suspended
+CHECK_LIMIT = 120.0  # seconds for the check of an answer, which is not part of the method's time
 MEMORY_WORDS = ("MemoryError", "bad_alloc", "out of memory", "Out of memory", "Cannot allocate memory")
+# The shell command that starts a worker. A background process waits for the end of the pipe on file descriptor 3 and then
+# kills the process group.
 LEASH = 'exec 3<&0; { cat; kill -KILL 0; } <&3 >/dev/null 2>&1 & exec "$@" </dev/null 3<&-'
 
 
 class Child:
-    """A worker that runs ``command`` + [spec] and tells by lines of JSON on its standard output.
+    """A worker process that runs ``command`` + [spec] and reports events as JSON lines on its standard output.
 
-    It leads a session of its own. The leash is a pipe whose writing end this process alone holds: when this process
-    ends, even by SIGKILL, a shell in the worker's group reads the end of the pipe and kills the whole group, the solver's
-    own processes too. Events: ``{"event": "begin"}`` when it begins to solve, ``incumbent``, and ``end`` with its result.
+    It leads a session and process group of its own. Only the bench holds the writing end of a pipe, the "leash". When the
+    bench ends, even by SIGKILL, a shell in the group of the worker reads the end of the pipe and kills the whole group,
+    with the processes that a solver has started.
+
+    Events: ``{"event": "begin"}`` when it begins to solve, ``incumbent``, ``progress``, ``solved``, and ``end`` with its
+    result.
+
+    Parameters
+    ----------
+    command
+        Command of the worker.
+    spec
+        The run as JSON, its last argument.
+    time_limit
+        Seconds after which the method should end; it is killed ``KILL_AFTER`` seconds later.
+    memory_gb
+        Memory limit in GB of the process group, None for no limit.
     """
 
     def __init__(self, command: Sequence[str], spec: str, time_limit: float, memory_gb: float | None) -> None:
@@ -39,12 +53,12 @@ class Child:
         self.began: float | None = None
         self.solved: float | None = None
         self.events: list[dict[str, Any]] = []
-        self.words: dict[str, Any] | None = None
+        self.result: dict[str, Any] | None = None
         self.cause: Cause | None = None
         self.message = ""
         self.peak = 0
-        self.started = self.looked = time.monotonic()
-        self.grace = 0.0  # the moment until which it is not killed for its time
+        self.started = self.checked = time.monotonic()
+        self.grace = 0.0  # before this moment it is not killed for exceeding its time limit
         self._oom_kills = oom_kills()
         self._buffer = b""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed by end)
@@ -64,7 +78,7 @@ class Child:
         os.set_blocking(self.out, False)
 
     def step(self) -> list[dict[str, Any]]:
-        """The events since the last call; enforces the limits."""
+        """Enforce the limits and return the events since the last call."""
         ended = self.process.poll() is not None
         news = self._read()
         for event in news:
@@ -73,21 +87,21 @@ class Child:
             elif event["event"] == "solved":
                 self.solved = time.monotonic()
             elif event["event"] == "end":
-                self.words = event
+                self.result = event
         self.events.extend(news)
-        if self.words is None and not ended:
+        if self.result is None and not ended:
             self._enforce()
-        if self.words is None and ended and self.cause is None:
+        if self.result is None and ended and self.cause is None:
             self._explain()
         return news
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing more to come: it told its result, was killed, or ended."""
-        return self.words is not None or self.cause is not None
+        """Whether it has reported its result, exceeded a limit, or ended."""
+        return self.result is not None or self.cause is not None
 
     def end(self) -> None:
-        """Kill what is left of the group, and clean up."""
+        """Kill the remaining processes of the group and close its files."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -98,7 +112,7 @@ class Child:
 
     @property
     def stderr(self) -> str:
-        """The last lines that it wrote to its standard error."""
+        """The last lines of its standard error (at most 4,000 bytes)."""
         size = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, size - 4000))
         return self._stderr.read().decode(errors="replace").strip()
@@ -117,9 +131,11 @@ class Child:
 
     def _enforce(self) -> None:
         now = time.monotonic()
-        if now > self.looked + ASLEEP:  # this process was suspended, and probably the child: it may end by itself
+        if (
+            now > self.checked + ASLEEP
+        ):  # the bench was suspended, and probably the child too: it may still end by itself
             self.grace = now + KILL_AFTER
-        self.looked = now
+        self.checked = now
         if now >= self.grace:
             self._enforce_time(now)
         if self.cause is None and self.memory is not None:
@@ -131,33 +147,35 @@ class Child:
 
     def _enforce_time(self, now: float) -> None:
         if self.began is None and now > self.started + START_LIMIT:
-            self.cause, self.message = "timeout", f"it had not begun to solve after {START_LIMIT:g} s"
+            self.cause, self.message = "timeout", f"killed: it had not begun to solve after {START_LIMIT:g} s"
         elif self.solved is not None and now > self.solved + CHECK_LIMIT:
             self.cause, self.message = "timeout", f"killed: its answer was not checked within {CHECK_LIMIT:g} s"
         elif self.began is not None and self.solved is None and now > self.began + self.time_limit + KILL_AFTER:
             self.cause = "timeout"
-            asleep = "; it was suspended when it was killed" if is_suspended(self.process.pid) else ""
+            asleep = "; it was suspended (SIGSTOP) when it was killed" if is_suspended(self.process.pid) else ""
             self.message = (
-                f"killed: it did not end within {KILL_AFTER:g} s of its limit of {self.time_limit:g} s{asleep}"
+                f"killed: still running {KILL_AFTER:g} s after its time limit of {self.time_limit:g} s{asleep}"
             )
 
     def _explain(self) -> None:
-        """Why it ended without a result."""
+        """Set the cause and the message of an end without a result."""
         code = self.process.returncode
         how = f"exit code {code}"
         if code < 0:
             how = f"signal {-code} ({signal.Signals(-code).name})"
-        said = self.stderr
+        printed = self.stderr
         killed_by_kernel = code in (-signal.SIGKILL, 137) and oom_kills() > self._oom_kills
-        short = killed_by_kernel or any(word in said for word in MEMORY_WORDS)
+        short = killed_by_kernel or any(word in printed for word in MEMORY_WORDS)
         self.cause = "out of memory" if short else "crash"
-        self.message = f"ended with {how} and no result" + (f"; it said: ...{said[-600:]}" if said else "")
+        self.message = f"ended with {how} and no result" + (
+            f"; its last output: ...{printed[-600:]}" if printed else ""
+        )
 
 
 def is_suspended(group: int) -> bool:
-    """Whether a process of the group was stopped (SIGSTOP); False where /proc does not tell."""
+    """Return whether a process of the group is stopped (SIGSTOP); False without /proc."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it ended meanwhile
+        with contextlib.suppress(OSError):  # the process ended meanwhile
             fields = stat.read_text().rpartition(")")[2].split()
             if int(fields[2]) == group and fields[0] == "T":
                 return True
@@ -165,10 +183,10 @@ def is_suspended(group: int) -> bool:
 
 
 def group_memory(group: int) -> int:
-    """The resident memory of a process group in bytes; 0 where /proc does not tell."""
+    """Return the resident memory of a process group in bytes; 0 without /proc."""
     total = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it ended meanwhile
+        with contextlib.suppress(OSError):  # the process ended meanwhile
             fields = stat.read_text().rpartition(")")[2].split()
             if int(fields[2]) == group:
                 total += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
@@ -176,7 +194,7 @@ def group_memory(group: int) -> int:
 
 
 def oom_kills() -> int:
-    """How many processes the kernel has killed for want of memory since it started; 0 where it does not tell."""
+    """Return how many processes the kernel has killed for lack of memory since it started; 0 if unknown."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/vmstat").read_text().splitlines():
             name, _, count = line.partition(" ")

@@ -1,4 +1,4 @@
-"""Who watches the runs: a live display on a terminal, plain lines otherwise; both on the standard error."""
+"""The progress of the runs: a live display on a terminal, else plain lines; both on the standard error."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from ..tables.numbers import number, seconds
 from .selection import Run
 from .view import replay_label
 
-SHOWN = 300  # characters of a reason
-LINE_EVERY = 10.0  # seconds between two plain lines of one replay
+SHOWN = 300  # characters of a reason that are printed
+LINE_EVERY = 10.0  # seconds between two plain lines about one replay
 
 
 class Pace(NamedTuple):
-    """How far a replay is.
+    """The progress of a replay: ``done`` of ``total`` jobs have started after ``seconds``.
 
+    Examples
+    --------
     >>> Pace(1000, 5000, 4.0).text
     '1,000 of 5,000 jobs, 250 jobs/s, 0:00:16 left'
     """
@@ -35,29 +37,41 @@ class Pace(NamedTuple):
 
     @property
     def text(self) -> str:
-        """For people, with the rate and the time left at that rate."""
-        said = f"{self.done:,} of {self.total:,} jobs"
+        """The progress as text, with the rate and the time left at that rate."""
+        text = f"{self.done:,} of {self.total:,} jobs"
         if not self.done or self.seconds <= 0:
-            return said
+            return text
         rate = self.done / self.seconds
         left = timedelta(seconds=round((self.total - self.done) / rate))
-        return f"{said}, {rate:,.0f} jobs/s, {left} left" if rate >= 10 else f"{said}, {rate:.2g} jobs/s, {left} left"
+        return f"{text}, {rate:,.0f} jobs/s, {left} left" if rate >= 10 else f"{text}, {rate:.2g} jobs/s, {left} left"
 
 
 def pace_of(event: Mapping[str, Any]) -> Pace:
-    """The pace that a worker tells."""
+    """Return the pace of an event of a worker."""
     return Pace(event["done"], event["total"], event["seconds"])
 
 
 class Lines:
-    """A line per run; ``tell`` gets every record as it is there (for JSON lines)."""
+    """Progress as plain lines, one for each run that has ended.
 
-    def __init__(self, runs: Sequence[Run], console: Console, tell: Callable[[Record], None] | None = None) -> None:
+    Parameters
+    ----------
+    runs
+        All runs.
+    console
+        Where the lines are printed.
+    on_record
+        Callback for the record of each run.
+    """
+
+    def __init__(
+        self, runs: Sequence[Run], console: Console, on_record: Callable[[Record], None] | None = None
+    ) -> None:
         self.total = len(runs)
         self.done = 0
         self.console = console
-        self.tell = tell
-        self._next: dict[str, float] = {}  # run -> the second of the replay at which it gets a line again
+        self.on_record = on_record
+        self._next: dict[str, float] = {}  # key of a run: the second of the replay at which its next line is printed
 
     def __enter__(self) -> Lines:
         return self
@@ -66,48 +80,51 @@ class Lines:
         pass
 
     def begun(self, run: Run) -> None:
-        """The run's process was started."""
+        """Note that the process of a run was started."""
 
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
-        """It found something better."""
+        """Note that a run found a better solution or bound."""
 
     def progress(self, run: Run, event: Mapping[str, Any]) -> None:
-        """A line every ten seconds."""
+        """Print a line about a replay, every ``LINE_EVERY`` seconds."""
         pace = pace_of(event)
         if pace.seconds >= self._next.get(run.key, LINE_EVERY):
             self._next[run.key] = pace.seconds + LINE_EVERY
             self.console.print(f"{named(run)}: {pace.text}", soft_wrap=True)
 
     def refused(self, run: Run, reason: str) -> None:
-        """A line with the reason."""
-        said = " ".join(reason.split())[:SHOWN]
-        text = f"{named(run)}: run again, its record does not hold: {said}"
+        """Print why the record of an earlier run is not valid."""
+        short = " ".join(reason.split())[:SHOWN]
+        text = f"{named(run)}: run again, its record is not valid: {short}"
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def ended(self, run: Run, record: Record, kept: bool) -> None:
-        """A line with its end."""
+        """Print the result of a run."""
         self.done += 1
         width = len(str(self.total))
         text = f"[{self.done:{width}}/{self.total}] {named(run)}: {outcome(record)}" + (" (kept)" if kept else "")
         self.console.print(text, soft_wrap=True)
-        if self.tell is not None:
-            self.tell(record)
+        if self.on_record is not None:
+            self.on_record(record)
 
 
 class ClockBar(BarColumn):
-    """A bar of a task's seconds out of its limit; of all runs, of those that are done."""
+    """A bar of the elapsed seconds of a run out of its time limit; for all runs together, of the runs that have ended."""
 
     def render(self, task: Task) -> ProgressBar:
+        """Return the bar of a task."""
         done = task.completed if task.fields["limit"] is None else task.elapsed or 0.0
         total = task.total if task.fields["limit"] is None else task.fields["limit"]
         return ProgressBar(total=total, completed=min(done, total or done), width=20)
 
 
 class LiveDisplay(Lines):
-    """A bar over all runs, and a line with the clock and the incumbent for each that is going on."""
+    """Progress as bars: one for all runs, and one for each active run with its time and incumbent."""
 
-    def __init__(self, runs: Sequence[Run], console: Console, tell: Callable[[Record], None] | None = None) -> None:
-        super().__init__(runs, console, tell)
+    def __init__(
+        self, runs: Sequence[Run], console: Console, on_record: Callable[[Record], None] | None = None
+    ) -> None:
+        super().__init__(runs, console, on_record)
         columns = (TextColumn("{task.description}", markup=False), ClockBar(), TimeElapsedColumn())
         self.bars = Progress(*columns, TextColumn("{task.fields[news]}", markup=False), console=console, transient=True)
         self.tasks: dict[str, TaskID] = {}
@@ -121,19 +138,23 @@ class LiveDisplay(Lines):
         self.bars.stop()
 
     def begun(self, run: Run) -> None:
+        """Add a bar for a run."""
         self.tasks[run.key] = self.bars.add_task(
             f"{run.method}, seed {run.seed}", limit=run.time_limit, news="starting"
         )
 
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
+        """Show the objective and the bound of a run."""
         news = f"{number(event['objective'])} (bound {number(event['bound'])})"
         self.bars.update(self.tasks[run.key], news=news)
 
     def progress(self, run: Run, event: Mapping[str, Any]) -> None:
+        """Show the pace of a replay."""
         pace = pace_of(event)
         self.bars.update(self.tasks[run.key], limit=None, completed=pace.done, total=pace.total, news=pace.text)
 
     def ended(self, run: Run, record: Record, kept: bool) -> None:
+        """Remove the bar of a run and print its result."""
         if run.key in self.tasks:
             self.bars.remove_task(self.tasks.pop(run.key))
         super().ended(run, record, kept)
@@ -141,25 +162,25 @@ class LiveDisplay(Lines):
 
 
 def watch(runs: Sequence[Run], console: Console, as_json: bool) -> Lines:
-    """The display that fits where the standard error goes."""
-    tell = json_line if as_json else None
-    return (LiveDisplay if console.is_terminal else Lines)(runs, console, tell)
+    """Return a live display for a terminal, else plain lines; ``as_json``: also print each record as JSON."""
+    on_record = json_line if as_json else None
+    return (LiveDisplay if console.is_terminal else Lines)(runs, console, on_record)
 
 
 def json_line(record: Record) -> None:
-    """The record as a line on the standard output."""
+    """Print a record as one JSON line on the standard output."""
     sys.stdout.write(json.dumps(record, allow_nan=False) + "\n")
     sys.stdout.flush()
 
 
 def named(run: Run) -> str:
-    """A run for people."""
+    """Return a text that names a run: instance, view, method, seed."""
     label = run.view.label if run.replay is None else replay_label(run.view, run.replay)
     return f"{run.instance}, {label}: {run.method}, seed {run.seed}"
 
 
 def outcome(record: Mapping[str, Any]) -> str:
-    """A record in half a line."""
+    """Return a short text about a record: status or cause, objective, bound, seconds."""
     text = str(record["cause"] or record["status"])
     if record["objective"] is not None:
         text += f" {number(record['objective'])}"

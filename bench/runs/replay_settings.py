@@ -1,4 +1,4 @@
-"""How a workload is replayed: the machine of a trace, the arrivals, the limits of a decision; part of a run's key."""
+"""The settings of a replay: machine of a trace, offered load, limits of a decision. They are part of the key of a run."""
 
 from __future__ import annotations
 
@@ -6,20 +6,48 @@ from dataclasses import dataclass, replace
 
 from ..errors import WrongUse
 
-DECISION_TIME = 0.2  # seconds of a decision
+DECISION_TIME = 0.2  # seconds of a solver for one decision
 OFF = "off"
 BEST_FIT = "best-fit"
 
 
 @dataclass(frozen=True)
 class ReplaySettings:
-    """What decides a replay beside its jobs and its dispatcher.
+    """The settings of a replay, apart from its jobs and its dispatcher.
 
-    ``trace``: the path is a trace (SWF, ...), not an instance; ``format`` (None: by its look), ``nodes``, ``cores`` and ``memory`` (MB) per node, and
-    ``window`` are for traces alone. ``load``: the offered load that the arrivals are rescaled to. ``decision_time``
-    (seconds), ``deterministic`` and ``max_stretch`` (None: the dispatcher's own, "off") are for dispatchers that ask a
-    solver, and None for the others. ``period``: seconds between wake-ups beside the events.
+    Parameters
+    ----------
+    trace
+        Whether a trace (a log such as an SWF file) is replayed, not an instance.
+    format
+        Format of the trace; None: recognised by its content. Only for traces.
+    nodes
+        Number of nodes of the machine. Only for traces.
+    cores
+        Cores of a node. Only for traces.
+    memory
+        Memory of a node in MB. Only for traces.
+    window
+        Time in which the replayed jobs are submitted, such as ``2012-07-13:23d``. Only for traces.
+    load
+        Offered load to which the submit times are rescaled; None: not rescaled.
+    decision_time
+        Time limit of a decision in seconds. None for dispatchers without a solver.
+    deterministic
+        Whether the deterministic time of the solver limits a decision. None for dispatchers without a solver.
+    max_stretch
+        Slowdown above which a job goes first, or "off"; None: the default of the dispatcher.
+    allocator
+        Name of the rule that chooses nodes.
+    kill
+        Whether jobs are killed at their walltime.
+    charge
+        Whether decisions take time on the simulated clock.
+    period
+        Seconds between additional calls of the dispatcher; None: it is called at events only.
 
+    Examples
+    --------
     >>> ReplaySettings(load=1.2, nodes=100, trace=True).label
     '100 nodes, load 1.2, 0.2 s a decision'
     """
@@ -40,32 +68,32 @@ class ReplaySettings:
     period: int | None = None
 
     def __post_init__(self) -> None:
-        named = {
+        of_traces = {
             "--format": self.format,
             "--nodes": self.nodes,
             "--cores": self.cores,
             "--memory": self.memory,
             "--window": self.window,
         }
-        foreign = [name for name, value in named.items() if value is not None]
-        if foreign and not self.trace:
-            raise WrongUse(f"{', '.join(foreign)}: for traces only; an instance brings its own machine and day")
+        given = [name for name, value in of_traces.items() if value is not None]
+        if given and not self.trace:
+            raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
 
     @property
     def for_policies(self) -> ReplaySettings:
-        """The same for a dispatcher that asks no solver: what it does not heed does not tell its runs apart."""
+        """The settings for a dispatcher without a solver: options that it ignores are None and not part of the key."""
         return replace(self, decision_time=None, deterministic=None, max_stretch=None)
 
     @property
     def workload(self) -> ReplaySettings:
-        """The same for all that replay the same jobs on the same machine."""
+        """The settings that determine the jobs and the machine; the others have their default values."""
         return ReplaySettings(
             self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill
         )
 
     @property
     def label(self) -> str:
-        """For people: what stands in a title."""
+        """The settings as text, for the title of a table."""
         parts = [
             f"{self.nodes} nodes" if self.nodes is not None else "",
             f"{self.cores} cores each" if self.cores is not None else "",
@@ -78,14 +106,16 @@ class ReplaySettings:
             self.allocator if self.allocator != BEST_FIT else "",
             "killed at the walltime" if self.kill else "",
             "decisions take time" if self.charge else "",
-            f"asked every {self.period} s" if self.period is not None else "",
+            f"called every {self.period} s" if self.period is not None else "",
         ]
         return ", ".join(p for p in parts if p)
 
 
 def parse_stretch(text: str | None) -> float | str | None:
-    """The value of --max-stretch: a number above 1, or "off". Raises WrongUse.
+    """Return the value of --max-stretch: a number above 1, or "off". Raises WrongUse.
 
+    Examples
+    --------
     >>> parse_stretch("50"), parse_stretch("off")
     (50.0, 'off')
     """

@@ -1,4 +1,4 @@
-"""``bench run``: plans, says what it will do, supervises, prints the tables."""
+"""``bench run`` and the common part of ``bench simulate``: plan the runs, supervise them, print the tables."""
 
 from __future__ import annotations
 
@@ -28,10 +28,30 @@ Records = list[Record]
 
 @dataclass(frozen=True)
 class RunTask:
-    """What ``bench run`` is asked: instances with the paths they were named by, and the options."""
+    """What ``bench run`` has to do.
+
+    Parameters
+    ----------
+    instances
+        Pairs of the path given by the user and the loaded instance.
+    request
+        Methods, limits and views of the runs.
+    out
+        Folder of the records; None: results/<instance>.
+    dry_run
+        Whether the runs are only printed.
+    as_json
+        Whether records are printed as JSON lines instead of tables.
+    retry
+        Whether failed and broken off runs are repeated.
+    again
+        Whether all runs are repeated.
+    command
+        Command that starts a worker.
+    """
 
     instances: Sequence[tuple[str, Instance]]
-    asked: RunRequest
+    request: RunRequest
     out: Path | None = None
     dry_run: bool = False
     as_json: bool = False
@@ -41,23 +61,40 @@ class RunTask:
     explain: bool = False
 
     def keep(self, record: Record) -> bool:
-        """Whether an earlier record counts."""
+        """Return whether the record of an earlier run is used instead of a new run."""
         return not self.again and not (self.retry and (record["cause"] in BROKEN_OFF or failed(record)))
 
 
 def carry_out(task: RunTask, tables: Console, notes: Console) -> int:
-    """Run it; tables go to one console, progress and notes to the other. Returns the exit code."""
-    plans = [(_folder(task, i), plan(i, path, task.asked)) for path, i in task.instances]
+    """Plan and run a task, print ``tables`` and ``notes`` (progress) to their consoles, and return the exit code."""
+    plans = [(_folder(task, i), plan(i, path, task.request)) for path, i in task.instances]
     records = perform(plans, task, tables, notes)
     return records if isinstance(records, int) else conclude(plans, records, task, tables, notes)
 
 
 def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Records | int:
-    """Run plans, each with its folder, and return all records; an exit code where there is nothing more to do."""
+    """Run plans and return their records.
+
+    Parameters
+    ----------
+    plans
+        Pairs of a folder of records and the runs whose records go there.
+    task
+        The options.
+    tables
+        Console for the list of runs of a dry run.
+    notes
+        Console for the progress.
+
+    Returns
+    -------
+    list of Record or int
+        All records, in the order of the runs; an exit code after a dry run or Ctrl-C.
+    """
     runs = [run for _, planned in plans for run in planned]
-    notes.print(how_long(runs, task.asked.jobs), soft_wrap=True)
+    notes.print(how_long(runs, task.request.jobs), soft_wrap=True)
     if task.dry_run:
-        _tell_plan(tables, runs)
+        _print_plan(tables, runs)
         return 0
     records: list[Record] = []
     try:
@@ -67,33 +104,52 @@ def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Rec
                 if folder not in stores:
                     stores[folder] = stack.enter_context(Store(folder))
             check = {folder: Checker(folder, partial(_loaded, task)) for folder in stores}
-            audience = stack.enter_context(watch(runs, notes, task.as_json))
+            display = stack.enter_context(watch(runs, notes, task.as_json))
             for folder, planned in plans:
                 records += supervise(
                     planned,
                     stores[folder],
-                    audience,
-                    jobs=task.asked.jobs,
+                    display,
+                    jobs=task.request.jobs,
                     command=task.command,
                     keep=task.keep,
                     fault=check[folder].reason,
                 )
     except KeyboardInterrupt:
-        notes.print(f"\nstopped; what is done is kept. To resume: {resume_command()}", soft_wrap=True)
+        notes.print(f"\nstopped; the finished runs are kept. To continue: {resume_command()}", soft_wrap=True)
         return 130
     return records
 
 
 def conclude(plans: Plans, records: Records, task: RunTask, tables: Console, notes: Console) -> int:
-    """Print the tables, unless records are wanted as JSON; 1 if a run failed or contradicts another one."""
+    """Print the tables, unless records are printed as JSON, and return the exit code.
+
+    Parameters
+    ----------
+    plans
+        Pairs of a folder of records and its runs.
+    records
+        Records of all runs.
+    task
+        The options.
+    tables
+        Console for the tables.
+    notes
+        Console for notes.
+
+    Returns
+    -------
+    int
+        1 if a run failed, or if two runs contradict each other, else 0.
+    """
     wrong = [] if task.as_json else show(tables, records, task.explain)
     for folder in dict.fromkeys(f for f, _ in plans):
-        notes.print(f"records: {folder}; check them: bench verify {folder}", soft_wrap=True)
+        notes.print(f"The records are in {folder}. To check them: bench verify {folder}", soft_wrap=True)
     return 1 if wrong or any(map(failed, records)) else 0
 
 
 def _loaded(task: RunTask, path: str, drop_impossible: bool) -> Instance:
-    """An instance of the task, which is loaded already, or one that is not."""
+    """Return an instance of the task, or load another one."""
     here = dict(task.instances).get(path)
     return here if here is not None else load(path, drop_impossible=drop_impossible)
 
@@ -102,13 +158,13 @@ def _folder(task: RunTask, instance: Instance) -> Path:
     return Path("results") / instance.name if task.out is None else task.out
 
 
-def _tell_plan(console: Console, runs: Sequence[Run]) -> None:
+def _print_plan(console: Console, runs: Sequence[Run]) -> None:
     for run in runs:
         threads = "1 thread" if run.threads == 1 else f"{run.threads} threads"
         console.print(f"{named(run)}, {run.time_limit:g} s, {threads}", soft_wrap=True)
 
 
 def resume_command() -> str:
-    """The command that was typed: given again, it goes on where it stopped."""
+    """Return the command line of this process, which continues the runs if it is given again."""
     words = [w for w in sys.argv[1:] if w != "--again"]
     return shlex.join(["bench", *words])

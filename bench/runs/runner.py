@@ -1,4 +1,4 @@
-"""Supervises the runs: each in a process of its own, some side by side, each record written as its run ends."""
+"""The supervision of runs: each has its own process, some run in parallel, each record is written when its run ends."""
 
 from __future__ import annotations
 
@@ -19,53 +19,73 @@ from .process import Child
 from .selection import Run
 
 WORKER = (sys.executable, "-m", "schedlab.bench.runs.worker")
-POLL = 0.2  # seconds between two looks at limits
+POLL = 0.2  # most seconds between two checks of the limits
 
 
-class Audience(Protocol):
-    """Who is told of the runs as they go."""
+class Observer(Protocol):
+    """The callbacks for the progress of runs."""
 
     def begun(self, run: Run) -> None:
-        """The run's process was started."""
+        """Note that the process of a run was started."""
 
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
-        """It found a better solution or bound: "seconds", "objective", "bound"."""
+        """Note a better solution or bound: ``event`` has "seconds", "objective", "bound"."""
 
     def progress(self, run: Run, event: Mapping[str, Any]) -> None:
-        """A replay went on: "done" of "total" jobs have started after "seconds"."""
+        """Note the progress of a replay: "done" of "total" jobs have started after "seconds"."""
 
     def ended(self, run: Run, record: Record, kept: bool) -> None:
-        """Its record is there; ``kept``: from an earlier time."""
+        """Note the record of a run; ``kept``: it is from an earlier run."""
 
     def refused(self, run: Run, reason: str) -> None:
-        """Its earlier record does not hold: it is run again."""
+        """Note that an earlier record is not valid, so that the run is repeated."""
 
 
 def supervise(
     runs: Sequence[Run],
     store: Store,
-    audience: Audience,
+    observer: Observer,
     *,
     jobs: int = 1,
     command: Sequence[str] = WORKER,
     keep: Callable[[Record], bool] = lambda record: True,
     fault: Callable[[Run, Record], str] = lambda run, record: "",
 ) -> list[Record]:
-    """Run what has no record yet, ``jobs`` side by side, and return all records in the order of ``runs``.
+    """Perform the runs that have no valid record and return the records of all runs.
 
-    ``command``: of the worker, which gets the run as JSON in its last argument; ``keep``: whether an earlier record
-    counts; ``fault``: what is wrong with it, empty if it holds. On any exception, Ctrl-C too, the processes are killed;
-    the records written stay.
+    On an exception, also Ctrl-C, the processes are killed; the records written so far stay.
+
+    Parameters
+    ----------
+    runs
+        The runs. Equal runs are performed once.
+    store
+        Where records are found and written.
+    observer
+        Callbacks for the progress.
+    jobs
+        Number of runs in parallel.
+    command
+        Command of a worker, which gets the run as JSON in an additional last argument.
+    keep
+        Whether the record of an earlier run is used.
+    fault
+        What is wrong with an earlier record, "" if it is valid.
+
+    Returns
+    -------
+    list of Record
+        The records in the order of ``runs``.
     """
     found: dict[str, Record] = {}
     waiting: deque[Run] = deque()
     for run in {run.key: run for run in runs}.values():
-        earlier = _earlier(run, store, audience, keep, fault)
+        earlier = _earlier(run, store, observer, keep, fault)
         if earlier is None:
             waiting.append(run)
         else:
             found[run.key] = earlier
-            audience.ended(run, earlier, True)
+            observer.ended(run, earlier, True)
     active: list[tuple[Run, Child, str]] = []
     try:
         while waiting or active:
@@ -75,21 +95,21 @@ def supervise(
                 started = datetime.now(UTC).isoformat(timespec="seconds")
                 memory = run.memory_gb or share_of_memory(jobs)
                 active.append((run, Child(command, spec, run.time_limit, memory), started))
-                audience.begun(run)
+                observer.begun(run)
             select.select([child.out for _, child, _ in active], [], [], POLL)
             for entry in list(active):
                 run, child, started = entry
                 for event in child.step():
                     if event["event"] == "incumbent":
-                        audience.incumbent(run, event)
+                        observer.incumbent(run, event)
                     elif event["event"] == "progress":
-                        audience.progress(run, event)
+                        observer.progress(run, event)
                 if child.over:
                     active.remove(entry)
                     child.end()
-                    found[run.key] = record(run, _found(run, child, store), started)
+                    found[run.key] = record(run, _result(run, child, store), started)
                     store.write(found[run.key])
-                    audience.ended(run, found[run.key], False)
+                    observer.ended(run, found[run.key], False)
     finally:
         for run, child, _ in active:
             child.end()
@@ -100,27 +120,27 @@ def supervise(
 def _earlier(
     run: Run,
     store: Store,
-    audience: Audience,
+    observer: Observer,
     keep: Callable[[Record], bool],
     fault: Callable[[Run, Record], str],
 ) -> Record | None:
-    """The record of an earlier time, if it counts and holds."""
+    """Return the record of an earlier run, if it is to be kept and valid."""
     try:
         earlier = store.find(run.key)
         if earlier is None or not keep(earlier):
             return None
         reason = fault(run, earlier)
     except KeyError as e:
-        reason = f"it lacks {e}"
+        reason = f"the field {e} is missing"
     except ValueError as e:
         reason = str(e)
     if reason:
-        audience.refused(run, reason)
+        observer.refused(run, reason)
     return None if reason else earlier
 
 
 def spec_of(run: Run, store: Store) -> dict[str, Any]:
-    """What the worker is told: the run, and under which name it may put files beside the record."""
+    """Return the input of a worker: the run, and the folder and name for files beside the record."""
     return {**run.head, "out": str(store.folder.resolve()), "stem": _stem(run)}
 
 
@@ -133,16 +153,16 @@ def _best(run: Run, store: Store) -> Path:
 
 
 def share_of_memory(jobs: int) -> float | None:
-    """The GB that each of some runs side by side may take if nothing is asked for: nine tenths of the machine's."""
+    """Return the default memory limit of a run in GB: 90 % of the machine, shared by parallel runs; None if unknown."""
     try:
         return 0.9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 / jobs
     except (ValueError, OSError):
         return None
 
 
-def _found(run: Run, child: Child, store: Store) -> Mapping[str, Any]:
-    """What a run found; of one that was broken off, the best schedule until then."""
-    found = _told(child)
+def _result(run: Run, child: Child, store: Store) -> Mapping[str, Any]:
+    """Return the result of a run; if it was broken off, with its saved schedule."""
+    found = _reported(child)
     try:
         if found.get("cause") in BROKEN_OFF and not found.get("schedule"):
             found = with_best(run, found, _best(run, store))
@@ -151,20 +171,20 @@ def _found(run: Run, child: Child, store: Store) -> Mapping[str, Any]:
     return found
 
 
-def _told(child: Child) -> Mapping[str, Any]:
-    """What a run said at its end; of one that was broken off, the trace until then and the cause."""
-    if child.words is not None and child.words.get("cause") not in BROKEN_OFF:
-        return child.words
+def _reported(child: Child) -> Mapping[str, Any]:
+    """Return the result that a worker reported; if it was broken off, its incumbents and the cause."""
+    if child.result is not None and child.result.get("cause") not in BROKEN_OFF:
+        return child.result
     fields = ("seconds", "objective", "bound")
     trace = [{f: e[f] for f in fields} for e in child.events if e["event"] == "incumbent"]
-    far = next((e for e in reversed(child.events) if e["event"] == "progress"), None)
-    how_far = "" if far is None else f"; {far['done']:,} of {far['total']:,} jobs had started"
+    last = next((e for e in reversed(child.events) if e["event"] == "progress"), None)
+    progress = "" if last is None else f"; {last['done']:,} of {last['total']:,} jobs had started"
     return {
         "status": "unknown" if child.cause == "timeout" else "error",
         "cause": child.cause,
-        "message": child.message + how_far,
+        "message": child.message + progress,
         "sense": next((e.get("sense") for e in child.events if e["event"] == "begin"), None),
         "bound": next((e["bound"] for e in reversed(trace) if e["bound"] is not None), None),
         "incumbents": trace,
-        **(child.words or {}),
+        **(child.result or {}),
     }

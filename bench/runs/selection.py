@@ -1,4 +1,4 @@
-"""What is run: the views of an instance's problem, the methods, limits and seeds; and the key of each run."""
+"""The selection of runs: views, methods, time limits and seeds; and the key of each run."""
 
 from __future__ import annotations
 
@@ -25,15 +25,45 @@ from .defaults import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, defaults,
 from .replay_settings import ReplaySettings
 from .view import Durations, View, scenarios_of
 
-KILL_AFTER = 5.0  # seconds beyond its limit that a run may take before it is killed
-MOST_THREADS = 8
-SEED = re.compile(r"\d{1,9}", re.ASCII)  # solvers take 31 bits
+KILL_AFTER = 5.0  # seconds after its time limit at which a run is killed
+MOST_THREADS = 8  # default for a run on a machine with more cores
+SEED = re.compile(r"\d{1,9}", re.ASCII)  # solvers accept 31 bits
 MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What the user asks for; None: the defaults decide."""
+    """The runs that the user requests; a value of None is replaced by the default of the instance.
+
+    Parameters
+    ----------
+    methods
+        Names of methods or dispatchers, such as ``cpsat:counts+warm``.
+    time_limit
+        Seconds of each run.
+    threads
+        Threads of each run; None: the cores of the machine (at most 8), shared by parallel runs.
+    seeds
+        Random seeds. Methods without randomness are run with the first one only.
+    jobs
+        Number of runs in parallel.
+    memory_gb
+        Memory limit of each run in GB.
+    at
+        Second of the snapshot.
+    first
+        Number of jobs, the first by submit time.
+    durations
+        Durations of the jobs: "walltime" or "runtime".
+    objective
+        Name of another objective.
+    nodes_needed
+        Nodes to free, of an eviction problem.
+    scenarios
+        Scenarios of a profit problem.
+    drop_impossible
+        Whether jobs that can never fit are left out.
+    """
 
     methods: Sequence[str] | None = None
     time_limit: float | None = None
@@ -52,9 +82,40 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class Run:
-    """One run and all that decides its outcome. ``path``: the instance or trace as the user named it.
+    """One run: everything that determines its outcome.
 
-    ``replay``: of a run whose method is a dispatcher; its time limit is that of the whole replay.
+    Parameters
+    ----------
+    instance
+        Name of the instance or trace.
+    path
+        The instance or trace as the user named it.
+    content
+        Hash of its files.
+    method
+        Method or dispatcher.
+    seed
+        Random seed.
+    time_limit
+        Seconds of the run, or of the whole replay.
+    threads
+        Threads of the solver.
+    solver
+        Name of the backend, "schedlab" for methods without a solver.
+    version
+        Version of the solver, None if it is not installed.
+    schedlab
+        Version of schedlab.
+    memory_gb
+        Memory limit in GB, None for the default.
+    drop_impossible
+        Whether jobs that can never fit are left out.
+    view
+        The part of the instance that is run.
+    replay
+        Settings of a replay; None if the method is not a dispatcher.
+    kind
+        Kind of the problem.
     """
 
     instance: str
@@ -71,16 +132,16 @@ class Run:
     drop_impossible: bool = False
     view: View = field(default_factory=View)
     replay: ReplaySettings | None = None
-    kind: str | None = None  # of the problem
+    kind: str | None = None
 
     @property
     def head(self) -> dict[str, Any]:
-        """The fields of the record that are known before the run; ``key`` is computed from them."""
+        """The fields of the record that are known before the run; the key is computed from them."""
         return asdict(self) | {"view": self.view.fields}
 
     @property
     def key(self) -> str:
-        """A hash of everything that decides the outcome."""
+        """A hash of everything that determines the outcome."""
         return key_of(self.head)
 
 
@@ -91,7 +152,7 @@ KEY_FIELDS = (
 
 
 def key_of(head: Mapping[str, Any]) -> str:
-    """The key of a record: the same for two runs exactly if nothing that decides the outcome differs."""
+    """Return the key of a record; two runs have the same key if and only if the values of ``KEY_FIELDS`` are equal."""
     values = [head.get(name) for name in KEY_FIELDS]
     if head.get("replay") is not None:
         values.append(head["replay"])
@@ -101,49 +162,75 @@ def key_of(head: Mapping[str, Any]) -> str:
 
 @cache
 def solver_version(solver: str) -> str | None:
-    """The version of a method's solver, None if it is not installed."""
+    """Return the version of a solver, None if it is not installed."""
     return __version__ if solver == "schedlab" else backend(solver).availability().version
 
 
-def plan(instance: Instance, path: str, asked: RunRequest) -> list[Run]:
-    """The runs of an instance, in order. Raises UnknownName, WrongUse."""
+def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
+    """Return the requested runs of an instance, in order. Raises UnknownName, WrongUse."""
     found = []
     pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "")
     pattern = replace(
-        pattern, memory_gb=asked.memory_gb, drop_impossible=asked.drop_impossible, kind=instance.problem.kind
+        pattern, memory_gb=request.memory_gb, drop_impossible=request.drop_impossible, kind=instance.problem.kind
     )
-    for view, chosen in _views(instance, asked):
+    for view, chosen in _views(instance, request):
         problem = view.of(instance)
         for text, limit in chosen:
             here = replace(pattern, view=view, time_limit=limit)
             if is_dispatcher(text) and not _is_heuristic(text, problem):
                 if not isinstance(problem, Dispatch):
-                    raise WrongUse(f"{text} is a dispatcher: for dispatch problems, not for {problem.kind} problems")
-                found += replays(here, text, asked, ReplaySettings())
+                    raise WrongUse(
+                        f"{text} is a dispatcher: it needs a dispatch problem, {instance.name} is a {problem.kind} problem"
+                    )
+                found += replays(here, text, request, ReplaySettings())
                 continue
             method = _method(text, problem)
-            for seed in asked.seeds if _by_chance(method) else asked.seeds[:1]:
-                found.append(_by(replace(here, method=method.text, seed=seed, threads=_threads(asked)), method.solver))
+            for seed in request.seeds if _is_seeded(method) else request.seeds[:1]:
+                found.append(
+                    _with_solver(replace(here, method=method.text, seed=seed, threads=_threads(request)), method.solver)
+                )
     return found
 
 
-def replays(pattern: Run, text: str, asked: RunRequest, replay: ReplaySettings) -> list[Run]:
-    """The replays of one dispatcher: one per seed if it asks a solver, else one. Raises UnknownName, WrongUse."""
+def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings) -> list[Run]:
+    """Return the runs of one dispatcher: one for each seed if it uses a solver, else one.
+
+    Parameters
+    ----------
+    pattern
+        A run with the other fields of these runs.
+    text
+        Name of the dispatcher, such as ``hcp3-d@cpsat``.
+    request
+        Seeds and threads.
+    replay
+        Settings of the replay.
+
+    Returns
+    -------
+    list of Run
+        The runs.
+
+    Raises
+    ------
+    UnknownName, WrongUse
+        The dispatcher is unknown, or the view is a snapshot.
+    """
     from ...simulation.policies.registry import parse_dispatcher
 
     if pattern.view.at is not None:
-        raise WrongUse(f"{text}: a dispatcher replays the whole day; leave --at out")
+        raise WrongUse(f"{text}: a dispatcher replays the whole day; remove the option --at")
     solver = parse_dispatcher(text).backend
     run = replace(pattern, method=text, view=replace(pattern.view, durations="runtime"))
     if solver is None:
-        return [_by(replace(run, seed=asked.seeds[0], replay=replay.for_policies), "schedlab")]
-    # the problems of a moment are small: one thread is as good as many, and more repeatable
-    run = replace(run, threads=asked.threads or 1, replay=replay)
-    return [_by(replace(run, seed=seed), solver) for seed in asked.seeds]
+        return [_with_solver(replace(run, seed=request.seeds[0], replay=replay.for_policies), "schedlab")]
+    # the problem of one decision is small: one thread is as fast as many, and more repeatable
+    run = replace(run, threads=request.threads or 1, replay=replay)
+    return [_with_solver(replace(run, seed=seed), solver) for seed in request.seeds]
 
 
 def is_dispatcher(text: str) -> bool:
-    """Whether a method is meant to be a dispatcher, by its name before a predictor and a backend."""
+    """Return whether a text names a dispatcher, with or without a predictor and a backend."""
     from ...simulation.policies.registry import dispatchers
 
     head = text.partition("@")[0]
@@ -151,21 +238,21 @@ def is_dispatcher(text: str) -> bool:
 
 
 def _is_heuristic(text: str, problem: Problem) -> bool:
-    """Whether a rule is meant as a heuristic: profit problems are not replayed."""
+    """Return whether a text names a heuristic and no dispatcher: a rule on a profit problem, which cannot be replayed."""
     from ...heuristics import HEURISTICS
 
     return isinstance(problem, Profit) and text.partition(":")[0] in HEURISTICS
 
 
-def _by_chance(method: Method) -> bool:
-    """Whether the seed matters."""
+def _is_seeded(method: Method) -> bool:
+    """Return whether the result of a method depends on the seed."""
     from ...heuristics import HEURISTICS
 
     return method.heuristic is None or HEURISTICS[method.heuristic].seeded
 
 
 def _method(text: str, problem: Problem) -> Method:
-    """A method; where the name is none, the near names of dispatchers count too."""
+    """Parse a method; the error for an unknown name also suggests dispatchers."""
     from ...heuristics import HEURISTICS
     from ...simulation.policies.registry import dispatchers
 
@@ -177,39 +264,39 @@ def _method(text: str, problem: Problem) -> Method:
         raise UnknownName("method, backend or dispatcher", text, [*HEURISTICS, *names(), *dispatchers()]) from None
 
 
-def _by(run: Run, solver: str) -> Run:
+def _with_solver(run: Run, solver: str) -> Run:
     return replace(run, solver=solver, version=solver_version(solver))
 
 
-def _threads(asked: RunRequest) -> int:
-    return asked.threads or max(1, min(MOST_THREADS, cores()) // asked.jobs)
+def _threads(request: RunRequest) -> int:
+    return request.threads or max(1, min(MOST_THREADS, cores()) // request.jobs)
 
 
-def _views(instance: Instance, asked: RunRequest) -> Iterator[tuple[View, list[Default]]]:
-    """The views to run, each with its methods and limits: what is asked for alone, else the defaults."""
+def _views(instance: Instance, request: RunRequest) -> Iterator[tuple[View, list[Default]]]:
+    """Yield the views to run, each with its methods and time limits: the requested one, else the default ones."""
     known = views_known(instance)
     views: Iterable[View] = defaults(instance)
-    begin = next(iter(known))  # of a profit instance: its own scenario
-    if asked.at is not None or asked.first is not None:
-        views = [replace(begin, at=asked.at, first=asked.first)]
-    elif asked.nodes_needed is not None:
-        views = [View(nodes_needed=asked.nodes_needed)]
-    elif asked.methods is not None:
+    begin = next(iter(known))  # for a profit problem: with the scenario of the instance
+    if request.at is not None or request.first is not None:
+        views = [replace(begin, at=request.at, first=request.first)]
+    elif request.nodes_needed is not None:
+        views = [View(nodes_needed=request.nodes_needed)]
+    elif request.methods is not None:
         views = [WHOLE if WHOLE in known else begin]
-    if asked.scenarios:
-        views = [replace(v, scenario=name) for name in scenarios_of(instance, asked.scenarios) for v in views]
+    if request.scenarios:
+        views = [replace(v, scenario=name) for name in scenarios_of(instance, request.scenarios) for v in views]
     for view in views:
-        stand_in = NOON if view.at is not None and NOON in known else WHOLE
-        usual = known.get(view) or known.get(stand_in) or known[begin]
+        similar = NOON if view.at is not None and NOON in known else WHOLE
+        usual = known.get(view) or known.get(similar) or known[begin]
         limits = {**dict(known.get(DAY_REPLAYED, ())), **dict(usual)}
-        texts = asked.methods if asked.methods is not None else [text for text, _ in usual]
-        chosen = [Default(t, asked.time_limit or limits.get(t, USUAL_LIMIT)) for t in texts]
-        durations = "runtime" if view == DAY_REPLAYED else asked.durations
-        yield replace(view, durations=durations, objective=asked.objective), chosen
+        texts = request.methods if request.methods is not None else [text for text, _ in usual]
+        chosen = [Default(t, request.time_limit or limits.get(t, USUAL_LIMIT)) for t in texts]
+        durations = "runtime" if view == DAY_REPLAYED else request.durations
+        yield replace(view, durations=durations, objective=request.objective), chosen
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS
@@ -217,8 +304,10 @@ def cores() -> int:
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Seeds from "1,2,7" or ranges "1-5". Raises WrongUse.
+    """Parse seeds such as "1,2,7" or ranges such as "1-5". Raises WrongUse.
 
+    Examples
+    --------
     >>> parse_seeds("1-3,9")
     (1, 2, 3, 9)
     """
@@ -234,8 +323,10 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 
 def parse_methods(texts: Iterable[str]) -> list[str]:
-    """Methods from comma lists; the comma inside a criterion, as in "power-per-profit,duration", is kept.
+    """Split comma lists of methods. The comma in a criterion such as "power-per-profit,duration" does not split.
 
+    Examples
+    --------
     >>> parse_methods(["multi-search,cpsat:pool", "first-solution:power-per-profit,-duration"])
     ['multi-search', 'cpsat:pool', 'first-solution:power-per-profit,-duration']
     """

@@ -1,4 +1,4 @@
-"""``bench simulate``: replays an instance or a trace under dispatchers, and tables what came of it."""
+"""``bench simulate``: replay an instance or a trace under dispatchers, and print the tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...instances import Instance, UnknownInstance, load
 from ...instances.files.own_files import content_of
 from ...instances.report import Report
 from ..errors import WrongUse
-from ..kinds.replays import SHOWN, Scene, scene_of
+from ..kinds.replays import SHOWN, ReplayCase, replay_case
 from ..records.store import Record, jobs_file
 from ..terminal import say
 from .replay_settings import ReplaySettings
@@ -23,13 +23,27 @@ from .run import RunTask, conclude, perform
 from .selection import Run, replays
 from .view import View
 
-TIME_LIMIT = 3600.0  # seconds of a whole replay
+TIME_LIMIT = 3600.0  # seconds for a whole replay
 SETTINGS = "instance.toml"
 
 
 @dataclass(frozen=True)
 class ReplayRequest:
-    """What ``bench simulate`` is asked beside the task: what to replay, under which dispatchers, where the starts go."""
+    """The replays that the user requests with ``bench simulate``.
+
+    Parameters
+    ----------
+    path
+        An instance or a trace.
+    dispatchers
+        Names such as ``easy``, ``hcp3-d@cpsat``.
+    view
+        The part of the instance that is replayed.
+    replay
+        Settings of the replays.
+    starts
+        CSV file for the start times, None for no file.
+    """
 
     path: str
     dispatchers: Sequence[str]
@@ -39,13 +53,15 @@ class ReplayRequest:
 
 
 def is_trace(path: str) -> bool:
-    """Whether a path is that of a trace: a file that is no instance's."""
+    """Return whether a path is a trace: a file other than the settings file of an instance."""
     return Path(path).is_file() and Path(path).name != SETTINGS
 
 
 def trace_name(path: str) -> str:
-    """A trace's name: its file's without the endings of its format.
+    """Return the name of a trace: its file name without the extensions of its format.
 
+    Examples
+    --------
     >>> trace_name("logs/CEA-Curie-2011-2.1-cln.swf.gz")
     'CEA-Curie-2011-2.1-cln'
     """
@@ -55,10 +71,34 @@ def trace_name(path: str) -> str:
     return name or Path(path).name
 
 
-def asked(
+def replay_request(
     path: str, dispatchers: Iterable[str], view: View, starts: Path | None, options: Mapping[str, Any]
 ) -> ReplayRequest:
-    """What the command line asks for. Raises UnknownName, WrongUse."""
+    """Check the options of ``bench simulate`` and return the request.
+
+    Parameters
+    ----------
+    path
+        An instance or a trace.
+    dispatchers
+        Comma lists of dispatchers.
+    view
+        The part of the instance that is replayed.
+    starts
+        CSV file for the start times, None for no file.
+    options
+        Fields of ``ReplaySettings``, without ``trace``.
+
+    Returns
+    -------
+    ReplayRequest
+        The request.
+
+    Raises
+    ------
+    UnknownName, WrongUse
+        A dispatcher, an allocator or a value is not valid.
+    """
     from ...simulation.engine.allocators import ALLOCATORS
     from ...simulation.policies.registry import parse_dispatcher
 
@@ -66,7 +106,7 @@ def asked(
         raise UnknownName("allocator", options["allocator"], list(ALLOCATORS))
     names = list(dict.fromkeys(name.strip() for text in dispatchers for name in text.split(",") if name.strip()))
     if not names:
-        raise WrongUse("--dispatchers: expected at least one, such as easy")
+        raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
     for name in names:
         parse_dispatcher(name)
     replay = ReplaySettings(trace=is_trace(path), **options)
@@ -75,31 +115,48 @@ def asked(
     return ReplayRequest(path, names, view, replay, starts)
 
 
-def carry_out(asked: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
-    """ReplaySettings, table, write the starts. Returns the exit code."""
-    instance = None if asked.replay.trace else _instance(asked.path, task.asked.drop_impossible)
-    scene = scene_of(asked.path, asked.view, asked.replay, task.asked.drop_impossible, instance)
-    tell_workload(scene, notes)
-    name = trace_name(asked.path) if instance is None else instance.name
-    where = asked.path if instance is None or instance.path is None else str(instance.path)
-    pattern = Run(name, asked.path, content_of(Path(where)), "", time_limit=task.asked.time_limit or TIME_LIMIT)
+def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
+    """Perform the replays, print the tables, write the start times, and return the exit code.
+
+    Parameters
+    ----------
+    request
+        The replays.
+    task
+        Limits and options of the runs.
+    tables
+        Console for the tables.
+    notes
+        Console for the progress and notes.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    instance = None if request.replay.trace else _instance(request.path, task.request.drop_impossible)
+    case = replay_case(request.path, request.view, request.replay, task.request.drop_impossible, instance)
+    print_workload(case, notes)
+    name = trace_name(request.path) if instance is None else instance.name
+    where = request.path if instance is None or instance.path is None else str(instance.path)
+    pattern = Run(name, request.path, content_of(Path(where)), "", time_limit=task.request.time_limit or TIME_LIMIT)
     pattern = replace(
         pattern,
-        memory_gb=task.asked.memory_gb,
-        drop_impossible=task.asked.drop_impossible,
-        view=asked.view,
+        memory_gb=task.request.memory_gb,
+        drop_impossible=task.request.drop_impossible,
+        view=request.view,
         kind="dispatch",
     )
-    runs = [run for text in asked.dispatchers for run in replays(pattern, text, task.asked, asked.replay)]
+    runs = [run for text in request.dispatchers for run in replays(pattern, text, task.request, request.replay)]
     folder = Path("results") / name if task.out is None else task.out
     plans = [(folder, runs)]
     records = perform(plans, task, tables, notes)
     if isinstance(records, int):
         return records
-    if asked.starts is not None:
-        without = write_starts(records, folder, scene, asked.starts)
-        missing = f"; no starts of {', '.join(without)}" if without else ""
-        notes.print(f"starts: {asked.starts}{missing}", soft_wrap=True)
+    if request.starts is not None:
+        without = write_starts(records, folder, case, request.starts)
+        missing = f"; no start times of {', '.join(without)}" if without else ""
+        notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
     return conclude(plans, records, task, tables, notes)
 
 
@@ -108,29 +165,29 @@ def _instance(path: str, drop_impossible: bool) -> Instance:
         found = load(path, drop_impossible=drop_impossible)
     except UnknownInstance as e:
         if Path(path).suffix:
-            raise WrongUse(f"{path}: there is no such file, and no instance of that name") from e
+            raise WrongUse(f"{path}: there is no such file and no instance with that name") from e
         raise
-    for job, why in found.dropped:
-        say(f"{found.name}: job {job.id} is left out: {why}")
+    for job, reason in found.dropped:
+        say(f"{found.name}: job {job.id} is left out: {reason}")
     return found
 
 
-def tell_workload(scene: Scene, notes: Console) -> None:
-    """Say what is replayed, and what was done to it on the way in."""
-    w = scene.workload
+def print_workload(case: ReplayCase, notes: Console) -> None:
+    """Print the size and load of a workload, and what was repaired or left out when it was read."""
+    w = case.workload
     span = (int(w.submit[-1]) - int(w.submit[0])) / 3600
-    said = f"{w.name}: {len(w):,} jobs in {span:,.1f} h on {len(scene.platform.nodes):,} nodes"
-    load = w.load(scene.platform)
-    said += f", offered load {load:.2f}" if load < float("inf") else ""
-    for text in (said, *report_lines(w.report)):
+    summary = f"{w.name}: {len(w):,} jobs in {span:,.1f} h on {len(case.platform.nodes):,} nodes"
+    load = w.load(case.platform)
+    summary += f", offered load {load:.2f}" if load < float("inf") else ""
+    for text in (summary, *report_lines(w.report)):
         notes.print(text, soft_wrap=True)
 
 
 def report_lines(report: Report) -> Iterable[str]:
-    """What was repaired, what could not be read and what was left out: the first ones by name, the rest as a number."""
+    """Yield lines about repairs, unreadable lines and jobs left out; only the first ones are listed, the others counted."""
     yield from (f"  {what}: {n:,}" for what, n in report.repairs.items() if n)
     yield from _first("line", [str(b) for b in report.bad_lines], "could not be read")
-    yield from _first("job", [f"job {job}: {why}" for job, why in report.dropped], "left out")
+    yield from _first("job", [f"job {job}: {reason}" for job, reason in report.dropped], "left out")
     yield from (f"  {note}" for note in report.notes)
 
 
@@ -142,11 +199,31 @@ def _first(what: str, texts: Sequence[str], fate: str) -> Iterable[str]:
             yield f"    ... and {len(texts) - SHOWN:,} more"
 
 
-def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Path) -> list[str]:
-    """Write a CSV ``job_id,fcfs,easy,...``: a row per job of the trace, the start in seconds per replay.
+def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out: Path) -> list[str]:
+    """Write a CSV file ``job_id,fcfs,easy,...``: one row for each job, with its start in seconds in each replay.
 
-    A cell is empty where a job was not started; jobs that the machine cannot hold stand at the end. Returns the
-    dispatchers that left no starts. Raises WrongUse.
+    The cell of a job that was not started is empty. Jobs that do not fit on the machine are at the end.
+
+    Parameters
+    ----------
+    records
+        Records of the replays.
+    folder
+        Folder of the records.
+    case
+        The replayed workload.
+    out
+        The CSV file.
+
+    Returns
+    -------
+    list of str
+        Names of the replays that have no start times.
+
+    Raises
+    ------
+    WrongUse
+        The file cannot be written.
     """
     from ...simulation.engine.simulation import Simulation
     from ...simulation.outputs import reading, writing
@@ -160,7 +237,7 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
             without.append(title)
         else:
             runs[title] = reading.read_jobs(jobs_file(folder, r))
-    ids = [*scene.workload.ids, *(job for job, _ in scene.workload.report.dropped)]
+    ids = [*case.workload.ids, *(job for job, _ in case.workload.report.dropped)]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         writing.write_starts(runs, out, ids)
@@ -169,4 +246,4 @@ def write_starts(records: Sequence[Record], folder: Path, scene: Scene, out: Pat
     return without
 
 
-__all__ = ["ReplayRequest", "asked", "carry_out", "is_trace", "report_lines", "trace_name", "write_starts"]
+__all__ = ["ReplayRequest", "carry_out", "is_trace", "replay_request", "report_lines", "trace_name", "write_starts"]

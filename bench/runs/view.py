@@ -1,4 +1,4 @@
-"""What of an instance is looked at: a snapshot, the first jobs, another objective, a scenario."""
+"""The part of an instance that is run: a snapshot, the first n jobs, another objective, a scenario."""
 
 from __future__ import annotations
 
@@ -17,16 +17,31 @@ from ..errors import WrongUse
 from .replay_settings import ReplaySettings
 
 Durations = Literal["walltime", "runtime"]
-OF_SOME = ("nodes_needed", "scenario")  # known to some kinds of problems alone
-ALL = "all"
+OF_SOME = ("nodes_needed", "scenario")  # fields of some kinds of problems only
+ALL = "all"  # all scenarios
 
 
 @dataclass(frozen=True)
 class View:
-    """What of an instance's problem is run. ``at``: the snapshot of that second; ``first``: that many jobs by submit time.
+    """The part of an instance that is run, and how.
 
-    ``nodes_needed``: of an eviction problem; ``scenario``: of a profit problem.
+    Parameters
+    ----------
+    at
+        Second of the snapshot: only the jobs submitted by then, none of them started. None: all jobs.
+    first
+        Number of jobs, the first by submit time. None: all jobs.
+    durations
+        Durations of the jobs: "walltime" or "runtime".
+    objective
+        Name of the objective; None: that of the instance.
+    nodes_needed
+        Nodes to free; only for eviction problems.
+    scenario
+        Name of the scenario; only for profit problems.
 
+    Examples
+    --------
     >>> View(at=43200, first=100).label
     'at 12:00, first 100'
     """
@@ -40,12 +55,12 @@ class View:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """As records and keys have it: without what the kind of problem does not know."""
+        """The fields as in records and keys: those of other kinds of problems are left out if they are None."""
         return {name: v for name, v in asdict(self).items() if v is not None or name not in OF_SOME}
 
     @property
     def label(self) -> str:
-        """For people: what is shown above a table."""
+        """The view as text, for the title of a table."""
         if self.nodes_needed is not None:
             return f"{self.nodes_needed} nodes needed"
         parts = [] if self.scenario is None else [self.scenario]
@@ -62,12 +77,12 @@ class View:
         return ", ".join(parts)
 
     def is_empty(self, problem: Problem) -> bool:
-        """Whether no job was submitted by the moment that is shown."""
+        """Return whether no job is submitted by the time of the snapshot."""
         at = self.at
         return at is not None and isinstance(problem, Dispatch) and all(j.submit > at for j in problem.jobs)
 
     def of(self, instance: Instance) -> Problem:
-        """The problem that is meant. Raises WrongUse if the problem's kind has no such view, UnknownName."""
+        """Return the problem of this view. Raises WrongUse if the kind of the problem has no such view, UnknownName."""
         problem = instance.problem
         if self == View():
             return problem
@@ -75,11 +90,13 @@ class View:
             return self._scenario(instance)
         if self.nodes_needed is not None:
             if not isinstance(problem, Eviction) or self != View(nodes_needed=self.nodes_needed):
-                raise WrongUse(f"--nodes-needed alone is for eviction problems, not for {problem.kind} problems")
+                raise WrongUse(
+                    f"--nodes-needed is for eviction problems, without other view options; this is a {problem.kind} problem"
+                )
             return problem.replace(nodes_needed=self.nodes_needed)
         if not isinstance(problem, Dispatch):
             raise WrongUse(
-                f"--at, --first, --durations and --objective are for dispatch problems, not for {problem.kind} problems"
+                f"--at, --first, --durations and --objective are for dispatch problems; this is a {problem.kind} problem"
             )
         aim = problem.aim if self.objective is None else self.objective
         if aim not in OBJECTIVES:
@@ -90,16 +107,16 @@ class View:
         elif self.first is not None:
             chosen = chosen.replace(jobs=_first(chosen, self.first))
         if not chosen.jobs:
-            raise WrongUse(f"the view {self.label!r} has no jobs: none was submitted by then")
+            raise WrongUse(f"the view {self.label!r} has no jobs: none is submitted by that time")
         return chosen
 
     def _scenario(self, instance: Instance) -> Profit:
-        """A profit problem in its scenario, or in the instance's own; of its first jobs: what counts ends when it did."""
+        """Return the profit problem of the scenario, else of the default scenario; with ``first`` its horizon is unchanged."""
         problem = instance.problem
         if not isinstance(problem, Profit):
-            raise WrongUse(f"--scenario is for profit problems, not for {problem.kind} problems")
+            raise WrongUse(f"--scenario is for profit problems; this is a {problem.kind} problem")
         if self != View(first=self.first, scenario=self.scenario):
-            raise WrongUse("of profit problems --first and --scenario can be chosen, and nothing else")
+            raise WrongUse("profit problems have only the view options --first and --scenario")
         if self.scenario is not None:
             chosen = instance.scenario(self.scenario)
             assert isinstance(chosen, Profit)
@@ -113,16 +130,17 @@ def _first(problem: Dispatch, n: int) -> list[Job]:
     return sorted(problem.jobs, key=lambda j: j.submit)[:n]
 
 
-def scenarios_of(instance: Instance, asked: Sequence[str]) -> list[str]:
-    """The scenarios that are asked for: by all their words, by some of them ("winter,cheap"), or "all". In their order.
+def scenarios_of(instance: Instance, requested: Sequence[str]) -> list[str]:
+    """Return the names of the requested scenarios.
 
-    Raises WrongUse for an instance without scenarios, or words of which none has all; UnknownName for a word.
+    Each text is a full name, some words of it ("winter,cheap": all scenarios with these words), or "all". Raises WrongUse
+    if the instance has no scenarios or none with all these words, and UnknownName for an unknown word.
     """
     if not instance.scenarios:
         raise WrongUse(f"--scenario: {instance.name} of kind {instance.kind} has no scenarios")
     known = dict.fromkeys(word for name in instance.scenarios for word in name.split(","))
     found: dict[str, None] = {}
-    for text in asked:
+    for text in requested:
         words = {w for part in text.split(",") if (w := part.strip()) != ALL}
         for word in words:
             if word not in known:
@@ -130,24 +148,24 @@ def scenarios_of(instance: Instance, asked: Sequence[str]) -> list[str]:
         fitting = [name for name in instance.scenarios if words <= set(name.split(","))]
         if not fitting:
             raise WrongUse(
-                f"--scenario {text}: no scenario has all of these; known are {'; '.join(instance.scenarios)}"
+                f"--scenario {text}: no scenario has all of these words; known are {'; '.join(instance.scenarios)}"
             )
         found.update(dict.fromkeys(fitting))
     return list(found)
 
 
-def one_scenario(view: View, instance: Instance, asked: str | None) -> View:
-    """The view in the scenario that is asked for. Raises WrongUse if that is not one, UnknownName."""
-    if asked is None:
+def one_scenario(view: View, instance: Instance, requested: str | None) -> View:
+    """Return the view with the requested scenario. Raises WrongUse if several scenarios match, UnknownName."""
+    if requested is None:
         return view
-    found = scenarios_of(instance, [asked])
+    found = scenarios_of(instance, [requested])
     if len(found) > 1:
-        raise WrongUse(f"--scenario {asked}: one is expected here, such as {found[0]}")
+        raise WrongUse(f"--scenario {requested}: expected one scenario, such as {found[0]}")
     return replace(view, scenario=found[0])
 
 
 def replay_label(view: View, replay: ReplaySettings) -> str:
-    """For people: what a dispatcher replays, and how."""
+    """Return a text about the view and the settings of a replay, for the title of a table."""
     whole = "replay" if replay.trace else "replay of the day"
     first = f"first {view.first}" if view.first is not None else ""
     aim = f"objective {view.objective}" if view.objective is not None else ""
@@ -155,8 +173,10 @@ def replay_label(view: View, replay: ReplaySettings) -> str:
 
 
 def clock(seconds: int) -> str:
-    """Seconds since midnight for people: 43200 is 12:00; a later day is told before it.
+    """Return seconds since midnight as a time of day; times after the first day have the number of the day in front.
 
+    Examples
+    --------
     >>> clock(43200), clock(86400 + 61)
     ('12:00', 'day 2 00:01:01')
     """
@@ -166,8 +186,10 @@ def clock(seconds: int) -> str:
 
 
 def parse_clock(text: str) -> int:
-    """Seconds from "12:00", "12:00:30" or "43200". Raises WrongUse.
+    """Return the seconds of "12:00", "12:00:30" or "43200". Raises WrongUse.
 
+    Examples
+    --------
     >>> parse_clock("12:00")
     43200
     """

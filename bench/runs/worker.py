@@ -1,6 +1,6 @@
-"""The child of a run: solves one problem by one method, or replays one workload under a dispatcher, and tells it by lines of JSON on its standard output.
+"""The worker process of a run: it solves one problem by one method, or replays one workload under one dispatcher.
 
-Solvers that print do so to the standard error: the standard output is kept for the bench.
+It reports events as JSON lines on its standard output. Output of solvers is redirected to the standard error.
 """
 
 from __future__ import annotations
@@ -14,39 +14,39 @@ from typing import Any
 
 from .handover import HandOver, path_of
 
-Tell = Callable[[dict[str, Any]], None]
+Send = Callable[[dict[str, Any]], None]
 
 
 def main() -> None:
-    """Run the spec that stands in the first argument."""
-    tell = _channel()
+    """Perform the run that is given as JSON in the first argument."""
+    send = _channel()
     spec = json.loads(sys.argv[1])
     best = HandOver(path_of(spec["out"], spec["stem"]))
     try:
-        tell({"event": "end", **_solve(spec, tell, best)})
+        send({"event": "end", **_solve(spec, send, best)})
         return
     except MemoryError:
         ended = {"status": "error", "cause": "out of memory", "message": "the method ran out of memory"}
-    except Exception as e:  # whatever a method does, its record says so
+    except Exception as e:  # an error of a method is written to its record
         traceback.print_exc()
         ended = {"status": "error", "cause": "crash", "message": f"{type(e).__name__}: {e}"}
     best.flush()
-    tell({"event": "end", **ended})
+    send({"event": "end", **ended})
 
 
-def _channel() -> Tell:
-    """The way to the bench; from now on everything that is printed goes to the standard error."""
+def _channel() -> Send:
+    """Return a function that sends an event to the bench; all other output goes to the standard error from now on."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
-    def tell(event: dict[str, Any]) -> None:
+    def send(event: dict[str, Any]) -> None:
         out.write(json.dumps(event) + "\n")
         out.flush()
 
-    return tell
+    return send
 
 
-def _solve(spec: dict[str, Any], tell: Tell, best: HandOver) -> dict[str, Any]:
+def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     from ... import heuristics
     from ...backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
     from ...instances import load
@@ -60,19 +60,19 @@ def _solve(spec: dict[str, Any], tell: Tell, best: HandOver) -> dict[str, Any]:
     if spec["replay"] is not None:
         from ..kinds.replays import replay_in_worker
 
-        replayed: dict[str, Any] = plain(replay_in_worker(spec, tell))
+        replayed: dict[str, Any] = plain(replay_in_worker(spec, send))
         return replayed
     instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
     problem = View(**spec["view"]).of(instance)
     method = parse_method(spec["method"], problem)
     heuristics.warm_up_for(problem, method.heuristic)
     if method.backend:
-        backend(method.backend).availability()  # imports the solver, which is no part of any time
-    tell({"event": "begin", "sense": problem.sense})
+        backend(method.backend).availability()  # imports the solver, which is not part of the measured time
+    send({"event": "begin", "sense": problem.sense})
 
     def on_incumbent(news: Incumbent) -> None:
         best(news)
-        tell({"event": "incumbent", **plain(news._asdict())})
+        send({"event": "incumbent", **plain(news._asdict())})
 
     limits = {name: spec[name] for name in ("time_limit", "threads", "seed")}
     try:
@@ -82,7 +82,7 @@ def _solve(spec: dict[str, Any], tell: Tell, best: HandOver) -> dict[str, Any]:
             swept: dict[str, Any] = plain(run_in_worker(problem, method, limits, on_incumbent))
             return swept
         result = solve(problem, method=method.text, on_incumbent=on_incumbent, **limits)
-        tell({"event": "solved"})
+        send({"event": "solved"})
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
     found: dict[str, Any] = plain(answer(problem, result))

@@ -1,4 +1,4 @@
-"""The command line, a computing centre and records of its profit, for the tests of the bench."""
+"""Fixtures for the tests of the bench: the command line, a small profit instance, and records of it."""
 
 import math
 import random
@@ -19,7 +19,7 @@ from schedlab.instances.files.own_files import content_of
 
 @pytest.fixture
 def bench(capsys):
-    """Runs a command in this process: (exit code, standard output, standard error)."""
+    """Return a function that runs a command in this process and returns its exit code, standard output and error."""
 
     def run(*arguments):
         capsys.readouterr()
@@ -72,7 +72,7 @@ ewt_s = 3600
 
 
 def profit_folder(folder, jobs=30, seed=1, settings=SETTINGS):
-    """An instance of a computing centre: 4 nodes of 4 cores, 2 days, more work than the machine holds."""
+    """Write an instance of a computing centre: 4 nodes of 4 cores, 2 days, more work than the machine can do."""
     dice = random.Random(seed)
     rows = ["id,queue,submit,units,cores,walltime,runtime,power"]
     for k in range(jobs):
@@ -90,7 +90,7 @@ def profit_folder(folder, jobs=30, seed=1, settings=SETTINGS):
 
 @pytest.fixture(scope="session")
 def centre(tmp_path_factory):
-    """The folder of a small profit instance."""
+    """Return the folder of a small profit instance."""
     return profit_folder(tmp_path_factory.mktemp("instances") / "centre")
 
 
@@ -103,7 +103,7 @@ METHODS = {
 
 
 def profit_records(folder, out, scenarios, methods=METHODS):
-    """Records of an instance: of each method the first solution of an order, told as if it had searched; and a bound."""
+    """Write records of an instance: for each method a list schedule in place of its result; and a record with a bound."""
     instance = load(folder)
     with Store(out) as store:
         for k, scenario in enumerate(scenarios):
@@ -127,6 +127,6 @@ def profit_records(folder, out, scenarios, methods=METHODS):
 
 @pytest.fixture(scope="session")
 def profit_results(centre, tmp_path_factory):
-    """Records of two scenarios."""
+    """Return a folder with records of two scenarios."""
     out = tmp_path_factory.mktemp("results") / "centre"
     return profit_records(centre, out, ["air,summer,cheap", "hybrid,winter,expensive"])

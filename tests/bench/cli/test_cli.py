@@ -1,4 +1,4 @@
-"""The command line: what it prints, its exit codes, and a sentence for everything that a user can do wrong."""
+"""The command line: its output, its exit codes, and its messages about wrong use."""
 
 import io
 import json
@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """Records of a snapshot of 12 jobs by a heuristic and a solver."""
+    """Return records of a snapshot of 12 jobs by a heuristic and a solver, and the output of the command."""
     out = tmp_path_factory.mktemp("results")
     command = [sys.executable, "-m", "schedlab.bench.cli.app", "run", *SNAPSHOT, *QUICK, "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=out)
@@ -74,11 +74,11 @@ def test_run_again_it_keeps_what_is_there_and_gives_json_lines(results, bench):
 
 
 def test_records_hold_until_somebody_changes_them(results, bench, folder):
-    assert bench("verify", results[0])[:2] == (0, f"{results[0]}: 2 records, 2 hold, 0 do not\n")
+    assert bench("verify", results[0])[:2] == (0, f"{results[0]}: 2 records, 2 valid, 0 not valid\n")
     out = copied(results, folder)
     change(out, "multi-search", lambda r: r.update(objective=r["objective"] / 2))
     code, text, _ = bench("verify", out)
-    assert code == 1 and "it says objective" in text and "1 hold, 1 do not" in text
+    assert code == 1 and "it has objective" in text and "1 valid, 1 not valid" in text
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_records_hold_until_somebody_changes_them(results, bench, folder):
         (lambda r: r.update(content="other"), "instance is not the one"),
         (lambda r: next(iter(r["schedule"].values())).update(start=0), "cpsat_pool"),
         (lambda r: r["schedule"].popitem(), "cpsat_pool"),
-        (lambda r: r.update(bound=r["objective"] * 2), "refuted"),
+        (lambda r: r.update(bound=r["objective"] * 2), "is wrong"),
         (lambda r: r.update(verified=None), "verified"),
-        (lambda r: r.update(schedule=None), "no schedule"),
+        (lambda r: r.update(schedule=None), "no valid schedule"),
         (lambda r: r.update(schedule={"j": 3}), "job 'j'"),
         (lambda r: r.pop("view"), "view"),
         (lambda r: r.update(path="eurora_9"), "no instance"),
@@ -121,7 +121,7 @@ def test_a_schedule_of_somebody_else_is_checked(bench, folder):
     assert bench("verify", mine, "--instance", "eurora_99")[0] == 2
 
 
-def test_what_would_run_is_told_without_running_it(bench, folder):
+def test_a_dry_run_prints_the_runs_and_runs_nothing(bench, folder):
     code, out, err = bench("run", "eurora_700", "--dry-run")
     assert code == 0 and "at 12:00, first 100: cpsat:counts+warm, seed 1, 10 s" in out
     assert "minutes" in err and not (folder / "results").exists()
@@ -150,7 +150,7 @@ def test_what_would_run_is_told_without_running_it(bench, folder):
         (["show", "eurora"], ["eurora_99"]),
         (["verify", "nowhere"], ["nowhere", "no such folder"]),
         (["verify", "file"], ["--instance"]),
-        (["verify", "empty"], ["no records there", "bench simulate"]),
+        (["verify", "empty"], ["there are no records", "bench simulate"]),
         (["export", "eurora_99", "--format", "mp", "--out", "x.mps"], ["mps"]),
         (["export", "eurora_99", "--formulation", "pool", "--format", "cpo", "--out", "file/x"], ["--out"]),
         (["generate", "eurorra", "--out", "day"], ["eurora"]),
@@ -186,7 +186,7 @@ def test_a_broken_instance_tells_every_fault_with_its_place_and_nothing_runs(ben
         assert any(f"line {line}" in text and word in text for text in err.splitlines()), err
 
 
-def test_a_job_that_can_never_fit_is_named_or_left_out_if_asked(bench, folder):
+def test_a_job_that_can_never_fit_is_named_or_left_out_on_request(bench, folder):
     jobs = broken_instance(bench, folder) / "jobs.csv"
     lines = jobs.read_text().splitlines()
     header = lines[0].split(",")
@@ -223,9 +223,9 @@ def test_every_command_has_an_example_and_fits_80_columns(bench, command, monkey
 def test_the_overview_says_of_every_command_what_it_does(bench, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = bench("--help")
-    told = dict(line.split(maxsplit=1) for line in out.partition("Commands:")[2].strip().splitlines())
-    assert code == 0 and list(told) == COMMANDS
-    assert all(text.endswith(".") and not text.endswith("...") for text in told.values())
+    summaries = dict(line.split(maxsplit=1) for line in out.partition("Commands:")[2].strip().splitlines())
+    assert code == 0 and list(summaries) == COMMANDS
+    assert all(text.endswith(".") and not text.endswith("...") for text in summaries.values())
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -268,11 +268,11 @@ def test_a_solver_that_is_missing_is_unavailable_and_the_rest_runs(folder):
 
 
 def started(*options):
-    """A bench that is busy for a minute, and its worker's process id."""
+    """Start a bench that runs for a minute; return its process and the process id of its worker."""
     command = [sys.executable, "-m", "schedlab.bench.cli.app", "run", "eurora_330", "--time-limit", "61.5", *options]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
         for path in Path("/proc").glob("[0-9]*/stat"):
             fields = _stat(path)
             if fields and int(fields[1]) == child.pid and int(fields[2]) != os.getpgid(child.pid):
@@ -290,15 +290,15 @@ def _stat(path):
 
 
 def members(group):
-    """The processes of a group that are not dead."""
+    """Return the living processes of a group."""
     found = [(_stat(p), p.parent.name) for p in Path("/proc").glob("[0-9]*/stat")]
     return [pid for fields, pid in found if fields and int(fields[2]) == group and fields[0] != "Z"]
 
 
 def wait_until(condition, seconds=120):
-    """Whether the condition held once; a fresh clone compiles kernels before the solver starts."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    """Return whether the condition became true in time; a fresh clone compiles kernels before the solver starts."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
         if condition():
             return True
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Names, records and folders that somebody made to do harm: every command ends with a line, and prints data as text."""
+"""Names, records and folders made to do harm: every command ends with a message of one line and prints data as text."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import schedlab.bench
-from schedlab.bench.cli.ending import exit_code
+from schedlab.bench.exit_codes import exit_code
 from schedlab.bench.records.form import first_fault
 from schedlab.bench.records.record import record
 from schedlab.bench.records.store import Store, jobs_file, read, stem_of
@@ -44,7 +44,7 @@ ewt_s = 60
 
 @pytest.fixture
 def day(tmp_path):
-    """A day of a machine: all its names are hostile, that of its folder too."""
+    """Return the folder of an instance in which all names are hostile, also that of the folder."""
     folder = tmp_path / f"day {NASTY}".replace("/", "|")
     folder.mkdir()
     (folder / "instance.toml").write_text(SETTINGS)
@@ -55,7 +55,7 @@ def day(tmp_path):
 
 
 def clean(code, out, err, expected):
-    """A command ended as it should, without a traceback, and no control character came out raw."""
+    """Check that a command has the expected exit code, and printed no traceback and no control character."""
     assert code in expected, err
     assert "Traceback" not in out + err
     assert all(c.isprintable() or c in "\n\t" for c in out + err)
@@ -63,7 +63,7 @@ def clean(code, out, err, expected):
 
 
 def one_record(folder, **changed):
-    """A record of a run on an instance, with hostile texts in it."""
+    """Return a record of a run on an instance, with hostile texts in it."""
     run = Run("day " + NASTY, str(folder), content_of(folder), "multi-search:" + NASTY)
     found = {"status": "error", "message": NASTY, "cause": "crash", "verified": None, "sense": "minimize"}
     return record(run, found, "2026-01-01T00:00:00+00:00") | changed
@@ -125,7 +125,7 @@ class TestNames:
             clean(*bench(command, "a\0b"), {2})
 
     def test_a_message_of_a_run(self, bench, day, tmp_path, monkeypatch):
-        """The table of ``bench run`` with a record that is kept."""
+        """The table of ``bench run`` shows the message of an earlier record."""
         results = tmp_path / "results"
         monkeypatch.setattr("schedlab.bench.runs.runner.Child", None)  # no run is started
         from schedlab.bench.runs.selection import RunRequest
@@ -212,7 +212,7 @@ def test_a_field_of_another_form_is_named(day, tmp_path, name):
 
 def test_a_replay_without_its_figures_is_no_record(day):
     whole = one_record(day, replay={"trace": False}, status="feasible")
-    assert str(first_fault(whole)) == "it lacks metrics"
+    assert str(first_fault(whole)) == "the field metrics is missing"
 
 
 @pytest.mark.parametrize("command", ["verify", "plot", "guide"])
@@ -294,7 +294,7 @@ class TestStops:
             ("schedlab.bench.ingest.weather.read_weather", ("import", "weather", "x", "--out", "out")),
             ("schedlab.bench.ingest.curie.read_trace", ("import", "curie", "x", "--out", "out")),
             ("schedlab.bench.cli.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
-            ("schedlab.bench.cli.app.load", ("show", "eurora_99")),
+            ("schedlab.bench.cli.options.load", ("show", "eurora_99")),
             ("schedlab.bench.plots.page.files", ("plot", "out")),
             ("schedlab.bench.guide.days.files", ("guide", "out")),
             ("schedlab.bench.records.verify.files", ("verify", "out")),
@@ -352,7 +352,7 @@ def test_an_output_that_cannot_hold_a_character_gets_it_escaped(day):
 
 
 def test_nothing_in_the_bench_prints_past_the_terminal():
-    """``print`` and consoles of others would let data through as they are."""
+    """``print`` and other consoles would print data unchanged."""
     import ast
     from pathlib import Path
 

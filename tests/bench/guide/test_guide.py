@@ -232,7 +232,7 @@ class TestCommand:
         code, out, _ = bench("guide", tmp_path)
         assert code == 0 and "dry: optimise cooling, whatever" in out
         assert "all days are of one kind: the guide is a constant" in out
-        assert "unknown, nothing else of that cooling" in out
+        assert "unknown, there are no other days with that cooling" in out
 
     def test_several_instances_are_left_out_one_after_another(self, bench, results, tmp_path):
         other = written(tmp_path / "other", (9, 9, 4, 3, 9, 9))
@@ -269,7 +269,9 @@ class TestBadInput:
         code, _, err = bench("guide", tmp_path)
         assert code == 2 and "1 records, none of them of a profit problem" in err
 
-    @pytest.mark.parametrize(("text", "expected"), [("{", "not JSON"), ("{}", "not a record"), (None, "lacks content")])
+    @pytest.mark.parametrize(
+        ("text", "expected"), [("{", "not JSON"), ("{}", "not a record"), (None, "the field content is missing")]
+    )
     def test_a_file_that_cannot_be_used(self, bench, centre, tmp_path, text, expected):
         path = file(centre, "wet,summer,cheap", tmp_path)
         if text is None:

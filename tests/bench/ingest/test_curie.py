@@ -1,4 +1,4 @@
-"""``bench import curie`` and ``bench generate centre``: instances of kind profit from the command line."""
+"""``bench import curie`` and ``bench generate centre``: profit instances from the command line."""
 
 from datetime import date, timedelta
 
@@ -14,7 +14,7 @@ JOBS = [(600, 3600, 32), (7200, 60, 5), (90000, 7200, 64), (170000, 300, 4096)] 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder to work in, with a log of four jobs."""
+    """Return the working folder, with a log of four jobs."""
     monkeypatch.chdir(tmp_path)
     lines = (f"{k} {q} 10 {d} -1 -1 -1 {p} 7200 -1 1 5 1 3 1 -1 -1 -1" for k, (q, d, p) in enumerate(JOBS, 1))
     (tmp_path / "log.swf").write_text(HEADER + "\n".join(lines) + "\n")
@@ -22,7 +22,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def year(path, column="temperature_c"):
-    """A year of temperatures in which the month is the temperature."""
+    """Write the temperatures of a year in which the temperature is the number of the month."""
     days = (date(2019, 1, 1) + timedelta(n) for n in range(365))
     rows = (f"{d.month},{d.day},{h},{d.month}" for d in days for h in range(24))
     path.write_text(f"month,day,hour,{column}\n" + "\n".join(rows) + "\n")

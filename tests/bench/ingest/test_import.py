@@ -1,4 +1,4 @@
-"""``bench import``: a log becomes an instance folder, and everything that was done to it is said."""
+"""``bench import``: a log is converted to an instance folder, and all changes to it are reported."""
 
 import csv
 import json
@@ -20,14 +20,14 @@ job_id,queue,submit,start,end,req_nodes,req_cores,req_mem_raw,walltime_req_hhmm,
 
 
 def swf(*jobs: Sequence[object]) -> str:
-    """A log of jobs (submit, runtime, processors)."""
+    """Return a log of jobs (submit, runtime, processors)."""
     lines = (f"{k} {q} 10 {d} -1 -1 -1 {p} 7200 1024 1 5 1 3 1 -1 -1 -1" for k, (q, d, p) in enumerate(jobs, 1))
     return HEADER + "\n".join(lines) + "\n"
 
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
-    """Runs a command in an empty folder: (exit code, standard output, standard error)."""
+    """Return a function that runs a command in an empty folder and returns its exit code, standard output and error."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> tuple[int, str, str]:
@@ -65,7 +65,7 @@ def test_days_of_a_log_become_an_instance(bench: Bench) -> None:
     assert "left out: 1 job\n  job 4: asks for 25 units" in out
     assert "note: the log has no program names: the application number is used instead\n" in out
     assert "offered load: " in out
-    assert out.endswith("mine: 2 jobs on 4 nodes; bench show mine\n")
+    assert out.endswith("mine: 2 jobs on 4 nodes; to see it: bench show mine\n")
 
 
 NASTY = "\x1b[31mq\x00\x85\u2028\x7f\\ \"\t,'#"
@@ -139,9 +139,9 @@ def test_an_instance_whose_first_job_comes_after_noon_can_be_shown_and_run(bench
 
 
 def test_of_a_log_of_many_days_the_offered_load_is_shown(bench: Bench) -> None:
-    """Of 8 processors over 2.5 days the jobs ask for 4 x 2 h each and use 4 x 12 h, 4 x 6 h, 4 x 1 min."""
+    """On 8 processors in 2.5 days, each job requests 4 x 2 h; the jobs use 4 x 12 h, 4 x 6 h, 4 x 1 min."""
     Path("log.swf").write_text(swf((0, 43200, 4), (90000, 21600, 4), (216000, 60, 4)))
-    _, told, _ = bench("import", "swf", "log.swf", "--out", "mine")
+    _, message, _ = bench("import", "swf", "log.swf", "--out", "mine")
     code, out, _ = bench("show", "mine")
     rows = {name.strip(): share for name, share in re.findall(r"^ (.*?) +(\d+%)", out, re.MULTILINE)}
     assert code == 0
@@ -149,7 +149,7 @@ def test_of_a_log_of_many_days_the_offered_load_is_shown(bench: Bench) -> None:
         "offered load over 2.5 days, by walltime": "5%",
         "offered load over 2.5 days, by runtime": "15%",
     }
-    assert "offered load: 0.150\n" in told
+    assert "offered load: 0.150\n" in message
 
 
 def test_the_first_jobs_at_an_offered_load(bench: Bench) -> None:
@@ -167,16 +167,16 @@ def test_the_same_log_gives_the_same_bytes(bench: Bench) -> None:
         assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
 
 
-def test_lines_that_cannot_be_read_are_told_the_first_ten_of_them(bench: Bench) -> None:
+def test_lines_that_cannot_be_read_are_reported_the_first_ten_of_them(bench: Bench) -> None:
     Path("log.swf").write_text(swf((0, 60, 4)) + "broken\n" * 12)
     _, out, _ = bench("import", "swf", "log.swf", "--out", "mine")
-    told = [line for line in out.splitlines() if line.startswith("  log.swf, line ")]
-    assert told == [f"  log.swf, line {n}: 1 field; a line of SWF has 18" for n in range(5, 15)]
+    message = [line for line in out.splitlines() if line.startswith("  log.swf, line ")]
+    assert message == [f"  log.swf, line {n}: 1 field; a line of SWF has 18" for n in range(5, 15)]
     assert "not read: 12 lines, the first 10 of them\n" in out
     assert load("mine").repairs == {"lines_not_read": 12}
 
 
-def test_jobs_left_out_for_one_reason_are_told_together(bench: Bench) -> None:
+def test_jobs_left_out_for_one_reason_are_reported_together(bench: Bench) -> None:
     Path("log.swf").write_text(swf((0, 60, 4), *[(k, -1, 4) for k in range(1, 6)], (7, 60, 9)))
     _, out, _ = bench("import", "swf", "log.swf", "--out", "mine")
     assert "left out: 6 jobs\n  jobs 2, 3, 4 and 2 more: its runtime is unknown\n  job 7: asks for 9 units" in out
@@ -207,7 +207,7 @@ def test_nodes_with_more_than_cores_and_memory(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["swg", "log.swf"], "swg"),
         (["swf", "none.swf"], "none.swf: there is no such file"),
@@ -218,22 +218,22 @@ def test_nodes_with_more_than_cores_and_memory(bench: Bench) -> None:
         (["swf", "log.swf", "--load", "-1"], "an offered load of -1.0 cannot be reached"),
         (["swf", "log.swf", "--load", "1"], "the offered load is undefined"),
         (["swf", "log.swf", "--objective", "fame"], "fame"),
-        (["swf", "log.swf", "--zone", "Mars/Base"], "there is no such time zone"),
+        (["swf", "log.swf", "--zone", "Mars/Base"], "unknown time zone"),
         (["swf", "log.swf", "--per-node", "gpus"], "expected names and whole numbers such as gpus=2,mics=1"),
-        (["swf", "log.swf", "--per-node", "cores=3"], "cores has an option of its own"),
+        (["swf", "log.swf", "--per-node", "cores=3"], "use the option --cores"),
         (["sacct", "log.swf"], "there is no column JobID"),
         (["batsim", "log.swf"], "not a JSON file"),
         (["eurora", "log.swf"], "there is no column job_id"),
         (["pbs", "log.swf", "--nodes", "2", "--cores", "2"], "no job to replay; 4 lines could not be read"),
     ],
 )
-def test_a_wrong_use_is_a_sentence(bench: Bench, arguments: list[str], told: str) -> None:
+def test_a_wrong_use_is_a_sentence(bench: Bench, arguments: list[str], message: str) -> None:
     Path("log.swf").write_text(swf((0, 60, 4)))
     Path("empty.swf").write_text("")
     code, out, err = bench("import", *arguments, "--out", "mine")
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
-    assert told in err
+    assert message in err
     assert not Path("mine").exists()
 
 

@@ -1,4 +1,4 @@
-"""The bench on eviction problems: instances as folders, records for every deadline, table, verification, page."""
+"""The bench on eviction problems: instance folders, records for every deadline, table, verification, page."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def written(folder: Path, settings: str = SETTINGS, jobs: str = JOBS) -> Path:
 
 @pytest.fixture(scope="module")
 def results(small, tmp_path_factory) -> Path:
-    """The records of five methods."""
+    """Return the folder with the records of five methods."""
     out = tmp_path_factory.mktemp("results")
     with pytest.raises(SystemExit) as ended:
         main(["run", str(small), "--methods", METHODS, "--out", str(out)])
@@ -105,7 +105,7 @@ class TestFolders:
         folder = written(tmp_path / "bad", SETTINGS.replace(old, new), JOBS.replace(old, new))
         assert place in faults(folder)
 
-    def test_too_many_nodes_are_told_with_what_can_be_freed(self, tmp_path: Path) -> None:
+    def test_too_many_nodes_are_reported_with_what_can_be_freed(self, tmp_path: Path) -> None:
         folder = written(tmp_path / "bad", SETTINGS.replace("100", "139"))
         with pytest.raises(InstanceError, match="at most 138 nodes"):
             load(folder)
@@ -140,8 +140,8 @@ class TestRuns:
         assert bench("verify", results)[0] == 0
         r = next(r for r in map(read, files(results)) if r["method"] == "dp")
         changes = {
-            "better than the best": {"deadlines": [[120, 0, 0], [180, 3600, 120]]},
-            "is optimal within 120 s": {"deadlines": [[120, 7200, 0], [180, 3600, 120]]},
+            "better than the optimum": {"deadlines": [[120, 0, 0], [180, 3600, 120]]},
+            "as the optimum for the deadline 120 s": {"deadlines": [[120, 7200, 0], [180, 3600, 120]]},
             "job 'a' cannot take": {"schedule": {"a": "app", "b": "kill", "c": "keep"}},
             "its schedule has (10800, 0)": {"schedule": {"a": "kill", "b": "kill", "c": "keep"}},
             "its bound": {"bound": [3600, 180]},

@@ -79,7 +79,7 @@ class TestScenarios:
             scenarios_of(instance, ["air,hybrid"])
         with pytest.raises(WrongUse, match="has no scenarios"):
             scenarios_of(load("eurora_99"), ["all"])
-        with pytest.raises(WrongUse, match="one is expected"):
+        with pytest.raises(WrongUse, match="expected one scenario"):
             one_scenario(View(), instance, "winter")
         code, _, err = bench("run", centre, "--scenario", "air,sumer,cheap")
         assert code == 2 and "summer" in err and "Traceback" not in err
@@ -107,21 +107,21 @@ class TestScenarios:
 
 class TestPlans:
     def test_by_default_the_scenario_of_the_instance_is_run(self, centre):
-        asked = RunRequest(methods=["cpsat:counts"], time_limit=3)
-        (run,) = plan(load(centre), str(centre), asked)
+        request = RunRequest(methods=["cpsat:counts"], time_limit=3)
+        (run,) = plan(load(centre), str(centre), request)
         assert run.view == View(scenario=OWN)
-        (same,) = plan(load(centre), str(centre), replace(asked, scenarios=[OWN]))
+        (same,) = plan(load(centre), str(centre), replace(request, scenarios=[OWN]))
         assert same.key == run.key
 
-    def test_each_scenario_that_is_asked_for(self, centre):
-        asked = RunRequest(methods=["cpsat:counts"], scenarios=["all"], first=9)
-        runs = plan(load(centre), str(centre), asked)
+    def test_each_requested_scenario(self, centre):
+        request = RunRequest(methods=["cpsat:counts"], scenarios=["all"], first=9)
+        runs = plan(load(centre), str(centre), request)
         assert [r.view for r in runs] == [View(first=9, scenario=name) for name in load(centre).scenarios]
         assert len({r.key for r in runs}) == 8
 
     def test_seeds_are_for_what_goes_by_chance(self, centre):
-        asked = RunRequest(methods=["cpsat:counts", "rule:est"], seeds=(1, 2, 3))
-        runs = plan(load(centre), str(centre), asked)
+        request = RunRequest(methods=["cpsat:counts", "rule:est"], seeds=(1, 2, 3))
+        runs = plan(load(centre), str(centre), request)
         assert [(r.method, r.seed) for r in runs] == [
             ("cpsat:counts", 1),
             ("cpsat:counts", 2),
@@ -207,19 +207,19 @@ class TestRecords:
 class TestVerification:
     def test_records_hold(self, bench, profit_results):
         code, out, _ = bench("verify", profit_results)
-        assert code == 0 and "10 records, 10 hold" in out
+        assert code == 0 and "10 records, 10 valid" in out
 
     def test_a_changed_one_does_not(self, bench, of_summer, tmp_path):
         r = of_summer["lns"]
         account, days = r["account"], r["daily"]
         changes = {
-            "says pue 1.0 up to the horizon": {"account": account | {"horizon": account["horizon"] | {"pue": 1.0}}},
-            "says gain 0 up to the end": {"account": account | {"end": account["end"] | {"gain": 0}}},
-            "says makespan 1 s": {"makespan": 1},
-            "tells of 1 days, the horizon has 2": {"daily": days[:1]},
-            "says celsius 0 of day 2": {"daily": [days[0], days[1] | {"celsius": 0}]},
+            "has pue 1.0 up to the horizon": {"account": account | {"horizon": account["horizon"] | {"pue": 1.0}}},
+            "has gain 0 up to the end": {"account": account | {"end": account["end"] | {"gain": 0}}},
+            "has makespan 1 s": {"makespan": 1},
+            "has accounts of 1 days, the horizon has 2": {"daily": days[:1]},
+            "has celsius 0 of day 2": {"daily": [days[0], days[1] | {"celsius": 0}]},
             "its bound": {"bound": 0.9 * r["objective"]},
-            "it says objective": {"objective": 2 * r["objective"]},
+            "it has objective": {"objective": 2 * r["objective"]},
             "its key": {"view": r["view"] | {"scenario": "air,winter,cheap"}},
         }
         for said, change in changes.items():

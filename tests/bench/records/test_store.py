@@ -1,4 +1,4 @@
-"""The store: whole files, one bench at a time, records as a table."""
+"""The store: files are written completely, one bench at a time writes, records are read as a table."""
 
 import json
 import sys
@@ -28,7 +28,7 @@ def test_a_record_is_found_by_its_key_and_its_file_can_be_read_by_people(tmp_pat
     assert files(path.parent) == [path]
 
 
-def test_a_second_bench_on_the_same_folder_is_told_who_is_there(tmp_path):
+def test_a_second_bench_on_the_same_folder_gets_the_process_id_of_the_first(tmp_path):
     with Store(tmp_path), pytest.raises(WrongUse, match="another bench"), Store(tmp_path):
         pass
     with Store(tmp_path):
@@ -57,8 +57,10 @@ def test_a_record_never_holds_infinity_or_nan(tmp_path):
         json.loads(store.write(made).read_text(), parse_constant=pytest.fail)
 
 
-@pytest.mark.parametrize(("text", "word"), [("{", "not JSON"), ("[]", "not a record"), ('{"key": 1}', "lacks")])
-def test_what_is_no_record_is_told(tmp_path, text, word):
+@pytest.mark.parametrize(
+    ("text", "word"), [("{", "not JSON"), ("[]", "not a record"), ('{"key": 1}', "missing fields")]
+)
+def test_what_is_no_record_is_reported(tmp_path, text, word):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(ValueError, match=word):
         read(tmp_path / "x.json")

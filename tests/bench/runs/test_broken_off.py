@@ -15,7 +15,7 @@ from schedlab.heuristics import multi_search
 from schedlab.heuristics.registry import warm_up_for
 from schedlab.instances import load
 
-# The worker itself, with a method that finds schedules by multi-search and then ends as its argument says.
+# The real worker, with a method that finds schedules by multi-search and then ends as its argument says.
 BREAKING = """
 import os, signal, sys, time
 from schedlab.heuristics import multi_search, registry
@@ -38,7 +38,7 @@ main()
 FIRST = View(first=12)
 
 
-class Nobody:
+class NoObserver:
     def begun(self, run): ...
 
     def incumbent(self, run, event): ...
@@ -48,7 +48,7 @@ class Nobody:
 
 @pytest.fixture(scope="module")
 def broken_off(tmp_path_factory):
-    """Records of runs that found schedules and then did not come to their own end, by how they ended; and their folder."""
+    """Return records of runs that found schedules and were then broken off, by the way they ended; and their folder."""
     warm_up_for(FIRST.of(load("eurora_99")))  # four workers at once would each compile the kernels
     folder = tmp_path_factory.mktemp("broken")
     (folder / "worker.py").write_text(BREAKING)
@@ -57,7 +57,7 @@ def broken_off(tmp_path_factory):
     runs = [Run("eurora_99", content="c", method=f"planted:{end}", **fields) for end in ends]
     with pytest.MonkeyPatch.context() as patch, Store(folder / "out") as store:
         patch.setattr(process, "KILL_AFTER", 0.5)
-        found = supervise(runs, store, Nobody(), jobs=4, command=(sys.executable, str(folder / "worker.py")))
+        found = supervise(runs, store, NoObserver(), jobs=4, command=(sys.executable, str(folder / "worker.py")))
     return dict(zip(ends, found, strict=True)), folder / "out"
 
 
@@ -88,7 +88,7 @@ def test_a_schedule_that_was_handed_over_and_does_not_hold_is_not_used(broken_of
     record = broken_off[0]["wrong"]
     assert (record["status"], record["cause"]) == ("unknown", "timeout")
     assert record["objective"] is record["schedule"] is record["verified"] is None
-    assert "does not hold" in record["message"] and failed(record)
+    assert "saved schedule is not valid" in record["message"] and failed(record)
 
 
 def test_a_run_that_was_killed_without_an_answer_has_failed(broken_off):

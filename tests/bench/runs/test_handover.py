@@ -1,4 +1,4 @@
-"""Handing the best schedule over while a run goes on: every kind of answer, the newest one last, and what is broken."""
+"""The best schedule is saved during a run: every kind of answer, the newest one last, and broken files."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ def path(tmp_path):
 
 
 def schedules(problem):
-    """The incumbents of multi-search, each with its schedule as it was then."""
+    """Return the incumbents of multi-search, each with a copy of its schedule."""
     found = []
     multi_search(problem, None, lambda news, placement: found.append((news.objective, copied(placement))))
     return found
@@ -34,9 +34,9 @@ def copied(placement):
 
 
 def written(path, problem, within=5.0):
-    """The objective of what is handed over, once it is there."""
-    until = time.monotonic() + within
-    while not path.exists() and time.monotonic() < until:
+    """Wait for the saved schedule and return its objective."""
+    deadline = time.monotonic() + within
+    while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     return problem.objective(handed_over(path, problem))
 
@@ -58,8 +58,8 @@ def test_what_waits_is_a_copy_and_the_newest_is_written_last(path, monkeypatch):
     for value, placement in found:
         hand(Incumbent(0.0, value, None).giving(placement.schedule, placement))
         placement.starts[:] = 0  # the search goes on with its arrays
-    until = time.monotonic() + 5
-    while written(path, problem) != pytest.approx(found[-1][0]) and time.monotonic() < until:
+    deadline = time.monotonic() + 5
+    while written(path, problem) != pytest.approx(found[-1][0]) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert len(found) > 2 and written(path, problem) == pytest.approx(found[-1][0])
 
@@ -92,7 +92,7 @@ def test_a_folder_that_cannot_be_written_does_not_end_the_run(path):
 def test_a_broken_file_is_said_and_the_record_is_written_all_the_same(path, data):
     path.write_bytes(data)
     found = with_best(Run("eurora_99", "eurora_99", "c", "m", view=DAY), BROKEN_OFF, path)
-    assert found["message"].startswith("killed; the schedule that it had found does not hold: ")
+    assert found["message"].startswith("killed; its saved schedule is not valid: ")
     assert {**found, "message": "killed"} == BROKEN_OFF
 
 

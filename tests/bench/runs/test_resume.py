@@ -1,4 +1,4 @@
-"""Resuming: what an earlier record says is checked before it counts, and what does not hold is run again."""
+"""Resuming: an earlier record is checked before it is used; if it is not valid, the run is repeated."""
 
 import json
 
@@ -18,13 +18,13 @@ ASKED = RunRequest(["multi-search", "first-solution:est"], time_limit=3.0, threa
 
 @pytest.fixture
 def runs():
-    """Two runs of a snapshot of 12 jobs, as the command line plans them."""
+    """Return two runs of a snapshot of 12 jobs, as the command line plans them."""
     return plan(load("eurora_99"), "eurora_99", ASKED)
 
 
 @pytest.fixture
 def out(runs, tmp_path, monkeypatch):
-    """A folder with the records of these runs."""
+    """Return a folder with the records of these runs."""
     monkeypatch.chdir(tmp_path)
     with Store(tmp_path / "out") as store:
         for run in runs:
@@ -52,8 +52,8 @@ def test_a_record_that_was_changed_is_run_again_and_the_reason_said(bench, out):
     before = {p.name for p in out.iterdir()}
     code, text, err = bench("run", *SNAPSHOT, *QUICK, "--out", out)
     assert code == 0 and "nan" not in text and "(kept)" not in err
-    said = [line for line in err.splitlines() if "run again, its record does not hold" in line]
-    assert len(said) == 2 and "it says objective 1.0" in said[0] and "NaN" in said[1]
+    said = [line for line in err.splitlines() if "run again, its record is not valid" in line]
+    assert len(said) == 2 and "it has objective 1.0" in said[0] and "NaN" in said[1]
     assert {p.name for p in out.iterdir()} == before
     assert bench("verify", out)[0] == 0
 
@@ -61,29 +61,29 @@ def test_a_record_that_was_changed_is_run_again_and_the_reason_said(bench, out):
 def test_verify_finds_the_same_fault(bench, out):
     change(out, "multi-search", lambda r: r.update(schema=0))
     code, text, _ = bench("verify", out)
-    assert code == 1 and "it has schema 0" in text and "1 hold, 1 do not" in text
+    assert code == 1 and "it has schema 0" in text and "1 valid, 1 not valid" in text
 
 
 @pytest.mark.parametrize(
     ("edit", "word"),
     [
-        (lambda r: r.update(objective=1.0, gap=None, bound=None), "it says objective 1.0, its schedule has"),
-        (lambda r: r.update(objective=None), "it says objective None"),
-        (lambda r: r.update(bound=1.0), "it says gap None"),
-        (lambda r: r.update(schema=None), "it says no schema"),
+        (lambda r: r.update(objective=1.0, gap=None, bound=None), "it has objective 1.0, its schedule has"),
+        (lambda r: r.update(objective=None), "it has objective None"),
+        (lambda r: r.update(bound=1.0), "it has gap None"),
+        (lambda r: r.update(schema=None), "it has no schema"),
         (lambda r: r.update(schema=99), "it has schema 99"),
-        (lambda r: r.pop("schema"), "it says no schema"),
+        (lambda r: r.pop("schema"), "it has no schema"),
         (lambda r: r.update(schedlab="0.0.9"), "its key"),
         (lambda r: r.update(method="lns"), "its key"),
         (lambda r: r.update(key="other"), "its key"),
-        (lambda r: r.update(kind="project"), "it says kind project"),
-        (lambda r: r.update(sense="maximize"), "it says sense maximize"),
+        (lambda r: r.update(kind="project"), "it has kind project"),
+        (lambda r: r.update(sense="maximize"), "it has sense maximize"),
         (lambda r: r.update(status="best"), "its status cannot be 'best'"),
-        (lambda r: r.update(gap=0.0, status="optimal"), "it says gap 0.0"),
+        (lambda r: r.update(gap=0.0, status="optimal"), "it has gap 0.0"),
         (lambda r: r.update(seconds=5), "its seconds cannot be 5"),
-        (lambda r: r.pop("violations"), "it lacks violations"),
+        (lambda r: r.pop("violations"), "missing fields: violations"),
         (lambda r: next(iter(r["schedule"].values())).update(start=0), "start"),
-        (lambda r: r.update(schedule=None), "no schedule"),
+        (lambda r: r.update(schedule=None), "no valid schedule"),
         (lambda r: r.update(path="../somewhere else"), ""),
     ],
 )

@@ -1,4 +1,4 @@
-"""What is run: views, methods, limits and seeds, and the key that tells one run from another."""
+"""The selection of runs: views, methods, limits and seeds, and the key that identifies a run."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -67,7 +67,7 @@ def test_a_small_machine_has_defaults_that_every_edition_takes():
     assert "cpo:pool" in {r.method for r in runs}
 
 
-def test_what_is_asked_for_alone_is_run():
+def test_only_what_is_requested_is_run():
     day = load("eurora_330")
     (run,) = plan(day, "eurora_330", RunRequest(methods=["cpsat:pool"], time_limit=3, threads=1))
     assert (run.view, run.method, run.time_limit, run.threads) == (WHOLE, "cpsat:pool", 3, 1)
@@ -125,12 +125,12 @@ def test_lists_of_seeds_and_methods():
 
 
 def late(day, seconds):
-    """The same instance with all jobs submitted so much later."""
+    """Return the instance with all jobs submitted later by some seconds."""
     jobs = [replace(j, submit=j.submit + seconds) for j in day.jobs]
     return replace(day, problem=day.problem.replace(jobs=jobs))
 
 
-def test_a_view_without_jobs_is_no_default_but_refused_if_it_is_asked_for():
+def test_a_view_without_jobs_is_no_default_but_refused_if_it_is_requested():
     day = load("eurora_330")
     begin = min(j.submit for j in day.jobs)
     at_noon, after_noon = late(day, 43200 - begin), late(day, 43201 - begin)
@@ -153,12 +153,15 @@ def test_how_long_runs_take_counts_the_limits_of_solvers_and_says_that_policies_
     assert how_long([RUN], 1) == "1 run, at most 0.3 minutes"
     assert how_long([RUN] * 10, 1) == "10 runs, at most 3.0 minutes"
     assert how_long([RUN] * 10, 2) == "10 runs, at most 1.5 minutes"
-    assert how_long(policies(1, 3600), 1) == "1 run (a policy: a few seconds as a rule, stopped after 3600 s)"
-    eight = "8 runs (8 policies: a few seconds each as a rule, stopped after 10 s each)"
+    assert (
+        how_long(policies(1, 3600), 1)
+        == "1 run (1 replay without a solver: usually a few seconds, stopped after 3600 s)"
+    )
+    eight = "8 runs (8 replays without a solver: usually a few seconds each, stopped after 10 s each)"
     assert how_long(policies(8, 10), 1) == eight
     assert how_long([RUN, *policies(2, 3600)], 1) == (
-        "3 runs (1 of them: at most 0.3 minutes in all; "
-        "2 policies: a few seconds each as a rule, stopped after 3600 s each)"
+        "3 runs (1 of them: at most 0.3 minutes in total; "
+        "2 replays without a solver: usually a few seconds each, stopped after 3600 s each)"
     )
 
 

@@ -30,16 +30,20 @@ MACHINE = ["--nodes", "8", "--cores", "1"]
 
 
 def swf(jobs=JOBS, seed=5):
-    """A log of jobs of 1 to 8 processors, then a line that is cut and a job larger than the machine."""
+    """Return a log of jobs of 1 to 8 processors, an incomplete line, and a job larger than the machine."""
     draw = np.random.default_rng(seed)
     lines = ["; MaxProcs: 8", "; UnixStartTime: 0"]
     submit = 0
     for k in range(1, jobs + 1):
         submit += int(draw.integers(0, 120))
         runtime = int(draw.integers(30, 900))
-        size, asked, wait = int(draw.integers(1, 9)), runtime + int(draw.integers(0, 300)), int(draw.integers(0, 500))
+        size, walltime, wait = (
+            int(draw.integers(1, 9)),
+            runtime + int(draw.integers(0, 300)),
+            int(draw.integers(0, 500)),
+        )
         lines.append(
-            f"{k} {submit} {wait} {runtime} {size} -1 -1 {size} {asked} -1 1 {k % 3 + 1} 1 {k % 4 + 1} 1 1 -1 -1"
+            f"{k} {submit} {wait} {runtime} {size} -1 -1 {size} {walltime} -1 1 {k % 3 + 1} 1 {k % 4 + 1} 1 1 -1 -1"
         )
     lines += ["900 5000 10", f"901 {submit} 0 60 99 -1 -1 99 60 -1 1 1 1 1 1 1 -1 -1"]
     return "\n".join(lines) + "\n"
@@ -47,7 +51,7 @@ def swf(jobs=JOBS, seed=5):
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
-    """A folder with the log, and the records and starts of two policies on it."""
+    """Return a folder with the log."""
     folder = tmp_path_factory.mktemp("here")
     (folder / "log.swf").write_text(swf())
     return folder
@@ -60,7 +64,7 @@ def log(here):
 
 @pytest.fixture
 def bench(bench, here, monkeypatch):
-    """The command, in the folder of the log."""
+    """Return a function that runs a command in the folder of the log."""
     monkeypatch.chdir(here)
     return bench
 
@@ -72,7 +76,7 @@ def command(log):
 
 @pytest.fixture(scope="module")
 def results(command, here):
-    """The results of the command: the folder, exit code, standard output, standard error."""
+    """Return the results of the command: the folder, exit code, standard output, standard error."""
     out, err = io.StringIO(), io.StringIO()
     folder = here / "results" / "log"
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
@@ -106,9 +110,9 @@ def test_a_log_is_replayed_with_table_records_and_starts(results, log, here):
 
 
 def test_with_kill_the_clairvoyant_expects_what_jobs_will_take(bench, here):
-    """The first job is killed at 100 s: the third, of 99 s, would be in the way of the second if it started at 2 s."""
-    lines = ["; MaxProcs: 4", *(f"{k} {q} 0 {took} {size} -1 -1 {size} {asked} -1 1 1 1 1 1 1 -1 -1"
-             for k, q, took, size, asked in [(1, 0, 900, 3, 100), (2, 1, 50, 4, 50), (3, 2, 99, 1, 99)])]  # fmt: skip
+    """The first job is killed at 100 s: the third, of 99 s, would delay the second if it started at 2 s."""
+    lines = ["; MaxProcs: 4", *(f"{k} {q} 0 {took} {size} -1 -1 {size} {walltime} -1 1 1 1 1 1 1 -1 -1"
+             for k, q, took, size, walltime in [(1, 0, 900, 3, 100), (2, 1, 50, 4, 50), (3, 2, 99, 1, 99)])]  # fmt: skip
     (here / "over.swf").write_text("\n".join(lines) + "\n")
     starts = []
     for kill in ([], ["--kill"]):
@@ -132,7 +136,7 @@ def test_run_again_it_keeps_what_is_there_and_writes_the_starts_all_the_same(res
     assert code == 0 and err.count("(kept)") == 1 and len(list(folder.glob("*.jobs.csv"))) == 2
 
 
-def test_what_would_run_is_told_without_running_it(bench, command, here):
+def test_a_dry_run_prints_the_runs_and_runs_nothing(bench, command, here):
     code, out, err = bench(
         *command, "--dispatchers", "hcp3-d@cpsat", "--seeds", "1-2", "--out", here / "not", "--dry-run"
     )
@@ -184,10 +188,10 @@ def moved_start(folder):
 )
 def test_a_record_of_a_replay_that_was_tampered_with_is_found(results, bench, tmp_path, change, word):
     out = copied(results[0], tmp_path / "copy")
-    assert bench("verify", out)[:2] == (0, f"{out}: 2 records, 2 hold, 0 do not\n")
+    assert bench("verify", out)[:2] == (0, f"{out}: 2 records, 2 valid, 0 not valid\n")
     change(out)
     code, text, err = bench("verify", out)
-    assert code == 1 and word in text and "1 hold, 1 do not" in text and not err
+    assert code == 1 and word in text and "1 valid, 1 not valid" in text and not err
 
 
 def test_records_of_a_log_that_was_moved_are_checked_where_it_is_now(results, bench, log, here, tmp_path, monkeypatch):
@@ -198,10 +202,12 @@ def test_records_of_a_log_that_was_moved_are_checked_where_it_is_now(results, be
         path.write_text(json.dumps({**kept, "path": "elsewhere/log.swf"}))
     code, text, _ = bench("verify", out)
     assert (
-        code == 1 and text.count("its trace elsewhere/log.swf is not there; say with --instance where it is now") == 2
+        code == 1
+        and text.count("its trace elsewhere/log.swf does not exist; if it was moved, give its path with --instance")
+        == 2
     )
     moved.write_bytes(log.read_bytes())
-    assert bench("verify", out, "--instance", moved)[:2] == (0, f"{out}: 2 records, 2 hold, 0 do not\n")
+    assert bench("verify", out, "--instance", moved)[:2] == (0, f"{out}: 2 records, 2 valid, 0 not valid\n")
     moved.write_text(moved.read_text().replace(" 8 ", " 7 "))
     code, text, _ = bench("verify", out, "--instance", moved)
     assert code == 1 and "not the one that was run" in text
@@ -216,7 +222,7 @@ def test_an_instance_is_replayed_beside_the_offline_methods_that_it_is_measured_
     problem = View(first=12, durations="runtime").of(load("eurora_99"))
     schedule = sl.Schedule.from_json(easy["schedule"])
     assert problem.verify(schedule) == [] and easy["objective"] == pytest.approx(problem.objective(schedule))
-    assert bench("verify", here / "day")[1].endswith("3 records, 3 hold, 0 do not\n")
+    assert bench("verify", here / "day")[1].endswith("3 records, 3 valid, 0 not valid\n")
 
 
 def test_the_default_day_shows_the_dispatchers_where_runtimes_are_known():
@@ -267,7 +273,7 @@ def test_what_a_policy_does_not_heed_does_not_tell_its_runs_apart(bench, command
         (["log.swf", "--nodes", "0"], ["--nodes"]),
         (["log.swf", "--format", "swg"], ["swg", "swf"]),
         (["empty.swf"], ["empty", "no job"]),
-        (["eurora_99", "--nodes", "8"], ["--nodes", "traces only"]),
+        (["eurora_99", "--nodes", "8"], ["--nodes", "logs only"]),
         (["eurora_99", "--seeds", "x"], ["--seeds"]),
     ],
 )
@@ -279,7 +285,7 @@ def test_wrong_use_is_a_sentence_and_exit_code_2(bench, log, here, arguments, wo
 
 
 def test_a_dispatcher_replays_a_whole_day_only():
-    with pytest.raises(WrongUse, match="leave --at out"):
+    with pytest.raises(WrongUse, match="remove the option --at"):
         plan(load("eurora_99"), "eurora_99", RunRequest(methods=["easy"], at=43200))
     with pytest.raises(sl.UnknownName, match="easy"):
         plan(load("eurora_99"), "eurora_99", RunRequest(methods=["eazy"]))
@@ -314,7 +320,7 @@ def spec_of(log, out, **fields):
 
 
 @pytest.mark.parametrize("fault", ["raises", "overfills"])
-def test_a_dispatcher_that_fails_is_told_with_job_node_and_time_and_what_was_done_is_kept(
+def test_a_dispatcher_that_fails_is_reported_with_job_node_and_time_and_what_was_done_is_kept(
     log, tmp_path, monkeypatch, fault
 ):
     monkeypatch.setattr(Named, "make", lambda self, **options: Planted(fault))
@@ -346,7 +352,7 @@ def test_what_a_replay_did_before_it_broke_off_is_checked_without_the_jobs_that_
     kept = record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00")
     Store(tmp_path).write(kept)
     assert 0 < kept["metrics"]["started"] < JOBS
-    assert bench("verify", tmp_path)[:2] == (0, f"{tmp_path}: 1 records, 1 hold, 0 do not\n")
+    assert bench("verify", tmp_path)[:2] == (0, f"{tmp_path}: 1 records, 1 valid, 0 not valid\n")
     path = tmp_path / kept["jobs_csv"]
     header, *lines = rows(path)
     lines[0][header.index("allocated_resources")] = "99"
@@ -363,9 +369,9 @@ def test_the_worker_tells_how_far_it_is(log, tmp_path, monkeypatch):
     events = []
     found = replay_in_worker(spec_of(log, tmp_path)[1], events.append)
     assert found["status"] == "feasible" and events[0] == {"event": "begin", "sense": "minimize", "jobs": JOBS}
-    told = [e for e in events if e["event"] == "progress"]
-    assert told and all(e["total"] == JOBS for e in told)
-    assert [e["done"] for e in told] == sorted(e["done"] for e in told)
+    progress = [e for e in events if e["event"] == "progress"]
+    assert progress and all(e["total"] == JOBS for e in progress)
+    assert [e["done"] for e in progress] == sorted(e["done"] for e in progress)
 
 
 def test_small_things():

@@ -1,4 +1,4 @@
-"""Runs in processes of their own: limits, causes of death, the leash, and resuming after any kill."""
+"""The supervision of worker processes: limits, causes of death, the pipe that ends them, and resuming after a kill."""
 
 import contextlib
 import json
@@ -57,7 +57,7 @@ if method == "linger":
 """
 
 
-class Nobody:
+class NoObserver:
     def begun(self, run): ...
 
     def incumbent(self, run, event): ...
@@ -77,15 +77,15 @@ def bench(tmp_path):
     script.write_text(PLANTED)
     command = (sys.executable, "-S", "-E", str(script))
 
-    def run(runs, audience=None, **options):
+    def run(runs, observer=None, **options):
         with Store(tmp_path / "out") as store:
-            return supervise(runs, store, audience or Nobody(), command=command, **options)
+            return supervise(runs, store, observer or NoObserver(), command=command, **options)
 
     return SimpleNamespace(run=run, folder=tmp_path, out=tmp_path / "out", command=command)
 
 
 def alive(folder):
-    """The processes that the planted workers named and that still run."""
+    """Return the processes of the planted workers that still run."""
     found = []
     for mark in folder.glob("pid.*"):
         with contextlib.suppress(OSError):
@@ -95,8 +95,8 @@ def alive(folder):
 
 
 def gone(folder, within=10.0):
-    until = time.monotonic() + within
-    while alive(folder) and time.monotonic() < until:
+    deadline = time.monotonic() + within
+    while alive(folder) and time.monotonic() < deadline:
         time.sleep(0.05)
     return not alive(folder)
 
@@ -160,7 +160,7 @@ def test_a_worker_that_never_begins_is_killed(bench, monkeypatch):
     assert gone(bench.folder)
 
 
-def test_a_worker_that_has_told_its_result_is_not_waited_for(bench):
+def test_a_worker_that_has_reported_its_result_is_not_waited_for(bench):
     began = time.monotonic()
     (record,) = bench.run(runs_of("linger"))
     assert record["status"] == "feasible" and time.monotonic() - began < 30
@@ -177,7 +177,7 @@ def test_a_worker_that_has_told_its_result_is_not_waited_for(bench):
         ("short", "out of memory", "MemoryError"),
     ],
 )
-def test_causes_of_death_are_told_apart(bench, method, cause, word):
+def test_causes_of_death_are_distinguished(bench, method, cause, word):
     (record,) = bench.run(runs_of(method))
     assert (record["status"], record["cause"]) == ("error", cause)
     assert word in record["message"]
@@ -193,11 +193,11 @@ def test_records_that_are_there_are_kept_and_a_broken_file_is_not(bench):
     runs = runs_of("work:0", "exit:1")
     first = bench.run(runs)
     heard = []
-    audience = Nobody()
-    audience.ended = lambda run, record, kept: heard.append(kept)
-    assert bench.run(runs, audience) == first and heard == [True, True]
+    observer = NoObserver()
+    observer.ended = lambda run, record, kept: heard.append(kept)
+    assert bench.run(runs, observer) == first and heard == [True, True]
     heard.clear()
-    again = bench.run(runs, audience, keep=lambda record: record["cause"] != "crash")
+    again = bench.run(runs, observer, keep=lambda record: record["cause"] != "crash")
     assert sorted(heard) == [False, True] and again[1]["cause"] == "crash"
     broken = next(bench.out.glob("work*.json"))
     broken.write_text(broken.read_text()[:100])
@@ -212,7 +212,7 @@ from schedlab.bench.runs.process import Child
 from schedlab.bench.runs.runner import supervise
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.records.store import Store
-class Nobody:
+class NoObserver:
     def begun(self, run): pass
     def incumbent(self, run, event): pass
     def ended(self, run, record, kept): pass
@@ -220,7 +220,7 @@ class Nobody:
 runs = [Run("day", "day", "c0ffee", m, time_limit=30.0) for m in {methods!r}]
 print("ready", flush=True)
 with Store({out!r}) as store:
-    supervise(runs, store, Nobody(), jobs=2, command={command!r})
+    supervise(runs, store, NoObserver(), jobs=2, command={command!r})
 """
 
 
@@ -251,8 +251,8 @@ def test_killed_at_any_moment_and_run_again_gives_the_same_records_and_no_orphan
 
 def test_a_killed_bench_takes_the_solvers_own_processes_with_it(bench):
     child = start_bench(bench, ["engine"])
-    until = time.monotonic() + 10
-    while len(alive(bench.folder)) < 2 and time.monotonic() < until:
+    deadline = time.monotonic() + 10
+    while len(alive(bench.folder)) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert len(alive(bench.folder)) == 2
     child.kill()
@@ -274,11 +274,11 @@ def test_a_worker_gets_time_to_end_after_the_bench_itself_was_suspended(bench, m
     try:
         while child.began is None:
             child.step()
-        child.began -= 60  # as if it had begun a minute ago, and nobody had looked since
-        child.looked -= 60
+        child.began -= 60  # as if it had begun a minute ago, without a check since then
+        child.checked -= 60
         while not child.over:
             child.step()
             time.sleep(0.01)
-        assert child.cause is None and child.words["objective"] == 7.0
+        assert child.cause is None and child.result["objective"] == 7.0
     finally:
         child.end()

@@ -1,0 +1,39 @@
+"""``bench plot``: records are drawn on one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..runs.selection import parse_methods
+from ..terminal import say
+
+
+def plot(
+    results: Annotated[Path, typer.Argument(help="folder of records of replays, eviction or profit problems")],
+    out: Annotated[Path | None, typer.Option(help="HTML file to write; default: plot.html in the folder")] = None,
+    colour: Annotated[str | None, typer.Option(help="colour of the jobs by queue, user or length")] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(help="profit problems: methods to compare, such as lns,rule:est; default: the best two"),
+    ] = None,
+) -> None:
+    """Draw the results of a folder on one HTML page.
+
+    Replays: Gantt charts side by side, used resources and waiting jobs over time, and tables of all metrics.
+
+    Eviction problems: loss over deadline, extra loss of the greedy method, response times.
+
+    Profit problems: power, temperature, PUE and utilisation over time for the best search and the best rule; the profit of
+    each method, and when it was found.
+
+    Needs matplotlib.
+
+    Example: bench plot results/eurora_700 --out eurora.html
+    """
+    from ..plots.page import plot as draw
+
+    path, count = draw(results, out, colour, () if methods is None else parse_methods(methods))
+    say(f"{path}: {count} runs")

@@ -1,0 +1,113 @@
+"""``bench run``: instances are solved by methods, with several seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..runs.selection import RunRequest, parse_methods, parse_seeds
+from ..runs.view import parse_clock
+from ..terminal import console_for
+from .options import (
+    PROBLEM,
+    RESULTS,
+    RUNS,
+    At,
+    Drop,
+    DurationsOption,
+    Explain,
+    First,
+    Nodes,
+    ObjectiveOption,
+    Retry,
+    open_instance,
+    parse_durations,
+)
+
+
+def run(
+    instances: Annotated[list[str], typer.Argument(help="names of shipped instances, or folders with instance.toml")],
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(help="methods, separated by commas: cpsat:counts+warm,highs:pool@900s", rich_help_panel=RUNS),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.001, help="seconds for each run, same for all methods", rich_help_panel=RUNS)
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="threads of a run; default: number of cores (at most 8) / jobs", rich_help_panel=RUNS),
+    ] = None,
+    seeds: Annotated[
+        str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
+    ] = "1",
+    jobs: Annotated[int, typer.Option(min=1, help="number of runs at the same time", rich_help_panel=RUNS)] = 1,
+    at: At = None,
+    first: First = None,
+    durations: DurationsOption = "walltime",
+    objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="profit problems: a scenario such as air,summer,cheap, or all; repeatable", rich_help_panel=PROBLEM
+        ),
+    ] = None,
+    memory: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="GB of memory of a run; default: 0.9 of the machine / jobs", rich_help_panel=RUNS),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="folder of the records; default: results/<instance>", rich_help_panel=RESULTS)
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="only print the runs and how long they take", rich_help_panel=RUNS)
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="print the records as JSON lines", rich_help_panel=RESULTS)
+    ] = False,
+    retry: Retry = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="repeat all runs, also those with a record", rich_help_panel=RESULTS)
+    ] = False,
+    drop_impossible: Drop = False,
+    explain: Explain = False,
+) -> None:
+    """Run methods on instances and print tables.
+
+    Without options, each instance is run with the methods, views and time limits that suit it. With --at or --first, only
+    that part of the instance is run. With --methods alone, the whole instance is run.
+
+    Each run has its own process. A run that is killed (5 s after its time limit, or out of memory) or crashes keeps its
+    best schedule, if that passes the check; the table shows the cause.
+
+    Each run writes one record. The same command again runs only what has no valid record. Records as a pandas table:
+    schedlab.read_results("results/eurora_700").
+
+    Exit code 1 if a run failed: an error, a crash, a wrong schedule, or killed without a schedule or bound. A solver that
+    ends without a solution (unknown) or is not installed (unavailable) is no failure.
+
+    Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
+    """
+    from ..runs.run import RunTask, carry_out
+
+    request = RunRequest(
+        methods=None if methods is None else parse_methods(methods),
+        time_limit=time_limit,
+        threads=threads,
+        seeds=parse_seeds(seeds),
+        jobs=jobs,
+        memory_gb=memory,
+        at=None if at is None else parse_clock(at),
+        first=first,
+        durations=parse_durations(durations),
+        objective=objective,
+        nodes_needed=nodes_needed,
+        scenarios=scenario or (),
+        drop_impossible=drop_impossible,
+    )
+    loaded = [(path, open_instance(path, drop_impossible)) for path in dict.fromkeys(instances)]
+    task = RunTask(loaded, request, out, dry_run, as_json, retry, again, explain=explain)
+    raise typer.Exit(carry_out(task, console_for(stderr=as_json), console_for(stderr=True)))

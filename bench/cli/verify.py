@@ -1,0 +1,68 @@
+"""``bench verify``: records, or a schedule made by another program, are checked against their instance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...instances import load
+from ..errors import WrongUse
+from ..terminal import say
+from .options import At, Drop, DurationsOption, First, Nodes, ObjectiveOption, Scenario, open_instance, view_of
+
+
+def verify(
+    results: Annotated[Path, typer.Argument(help="a folder of records, or a JSON file with a schedule")],
+    instance: Annotated[
+        str | None,
+        typer.Option(help="instance of the schedule; for records: the place to which their instance or log was moved"),
+    ] = None,
+    at: At = None,
+    first: First = None,
+    durations: DurationsOption = "walltime",
+    objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
+    scenario: Scenario = None,
+    drop_impossible: Drop = False,
+) -> None:
+    """Check records, or a schedule made by another program.
+
+    A record is checked against its instance or log: schedule or replay, objective, key and bound. A schedule has the form
+    {job: {"start": seconds, "nodes": {node: units}}}. Exit code 1 if a fault is found.
+
+    Example: bench verify results/eurora_700
+
+    Example: bench verify mine.json --instance eurora_700 --at 12:00 --first 100
+    """
+    from ..records import verify as checks
+
+    if results.is_file() and instance is not None:
+        where = open_instance(instance, drop_impossible)
+        view = view_of(
+            where,
+            at=at,
+            first=first,
+            durations=durations,
+            objective=objective,
+            nodes_needed=nodes_needed,
+            scenario=scenario,
+        )
+        problem = view.of(where)
+        try:
+            value, faults = checks.check(problem, checks.read_schedule(results))
+        except ValueError as e:
+            raise WrongUse(f"{results}: {e}") from e
+        say("\n".join([*faults, f"{results}: {len(faults)} violations"]) if faults else f"verified, objective {value}")
+        raise typer.Exit(1 if faults else 0)
+    if results.is_file():
+        raise WrongUse(f"{results} is a file with a schedule: name its instance with --instance")
+    count, wrong = checks.verify_records(
+        results, lambda path, drop: load(instance or path, drop_impossible=drop), instance
+    )
+    for name, fault in wrong:
+        say(f"{name}: {fault}")
+    bad = len({name for name, _ in wrong})
+    say(f"{results}: {count} records, {count - bad} valid, {bad} not valid")
+    raise typer.Exit(1 if bad else 0)
