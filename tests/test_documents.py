@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pkgutil
 import re
 import shlex
 from pathlib import Path
@@ -69,3 +72,37 @@ def test_sources_that_are_cited_are_listed() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def exported() -> list[tuple[str, Any]]:
+    """All functions and classes of the package that an ``__all__`` names."""
+    found: dict[Any, str] = {}
+    packages = ["schedlab", *(m.name for m in pkgutil.walk_packages([str(ROOT)], "schedlab.") if m.ispkg)]
+    for name in packages:
+        if name.split(".")[1:2] in (
+            [],
+            ["models"],
+            ["instances"],
+            ["heuristics"],
+            ["backends"],
+            ["simulation"],
+            ["bench"],
+        ):
+            module = importlib.import_module(name)
+            for public in getattr(module, "__all__", ()):
+                value = getattr(module, public)
+                if callable(value) and str(getattr(value, "__module__", "")).startswith("schedlab"):
+                    found.setdefault(value, f"{name}.{public}")
+    return [(name, value) for value, name in found.items()]
+
+
+@pytest.mark.parametrize(("name", "value"), [pytest.param(n, v, id=n) for n, v in exported()])
+def test_what_is_exported_is_documented_in_sections(name: str, value: Any) -> None:
+    text = inspect.getdoc(value) or ""
+    assert text
+    if inspect.isclass(value) and (issubclass(value, BaseException) or getattr(value, "_is_protocol", False)):
+        return
+    if [p for p in inspect.signature(value).parameters if p != "self"]:
+        assert "Parameters\n----------" in text or "Attributes\n----------" in text
+    if inspect.isfunction(value) and inspect.signature(value).return_annotation not in ("None", None):
+        assert "Returns\n-------" in text or "Yields\n------" in text
