@@ -62,7 +62,7 @@ def lower(
     *,
     lowering: LoweringName | None = None,
     grid: GridOption | None = None,
-    side: Side = "restrict",
+    side: Side | None = None,
     integral: bool = True,
     max_nonzeros: int = 20_000_000,
 ) -> Lowered:
@@ -79,8 +79,8 @@ def lower(
     grid : int or tuple of two ints, optional
         Step of the grid in seconds; or (fine, coarse): the step grows from ``fine`` at the earliest start to ``coarse``
         at the horizon.
-    side : {"restrict", "relax"}
-        For "time-indexed" on a grid coarser than 1 s. "restrict": starts lie on grid points and an interval occupies
+    side : {"restrict", "relax"}, optional
+        For "time-indexed" alone, on a grid coarser than 1 s. "restrict" (the default): starts lie on grid points and an interval occupies
         each cell that it touches, so each solution is feasible for the model. "relax": an interval occupies only the
         cells that it occupies for each start in its start cell, so the optimum is a valid bound.
     integral : bool
@@ -110,7 +110,7 @@ def lower(
     """
     if lowering is not None and lowering not in LOWERINGS:
         raise ValueError(f"lowering={lowering!r} is unknown; use one of {', '.join(map(repr, LOWERINGS))}")
-    if side not in ("restrict", "relax"):
+    if side not in (None, "restrict", "relax"):
         raise ValueError(f"side={side!r} is unknown; a grid has the sides 'restrict' and 'relax'")
     if lowering == "pairwise" and grid is not None:
         raise ValueError("a grid belongs to lowering='time-indexed' or 'energy', not to 'pairwise'")
@@ -118,6 +118,8 @@ def lower(
         raise ValueError("lowering='energy' needs a grid: grid=seconds or grid=(fine, coarse)")
     if lowering is None:
         lowering = "time-indexed" if grid is not None or _small_on_step_1(model) else "pairwise"
+    if side is not None and lowering != "time-indexed":
+        raise ValueError(f"side={side!r} belongs to lowering='time-indexed' with a grid, not to {lowering!r}")
     form = FormBuilder()
     scheme: Scheme
     if lowering == "pairwise":
@@ -125,7 +127,7 @@ def lower(
     elif lowering == "energy" and grid is not None:
         scheme = Energy(model, form, grid, max_nonzeros)
     else:
-        scheme = TimeIndexed(model, form, 1 if grid is None else grid, side, max_nonzeros)
+        scheme = TimeIndexed(model, form, 1 if grid is None else grid, side or "restrict", max_nonzeros)
     if not integral and scheme.exactness.kind == "restriction":
         raise ValueError("integral=False is for bounds, but a restriction has none; use side='relax'")
     return Lowered(model, form, scheme, integral)

@@ -96,8 +96,9 @@ def traps() -> Iterator[str]:
     """Yield the known traps that are found on this machine, each with its remedy."""
     ortools_first = _ask("import ortools.sat.python.cp_model, highspy; print('answer')")
     highs_first = _ask("import highspy, ortools.sat.python.cp_model; print('answer')")
-    if not (ortools_first.startswith("answer") and highs_first.startswith("answer")):
-        yield f"ortools and highspy cannot be imported into one process ({ortools_first}); install highspy below 1.13"
+    failed = [answer for answer in (ortools_first, highs_first) if not answer.startswith("answer")]
+    if failed:
+        yield f"ortools and highspy cannot be imported into one process ({failed[0]}); install highspy below 1.13"
     if _version("docplex") != "-" and not _ask("import docplex.cp.model, pyomo.environ; print('answer')").startswith(
         "a"
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -309,6 +309,5 @@ __all__ = [
     "Queue",
     "Running",
     "impossible",
-    "replace",
     "with_durations",
 ]

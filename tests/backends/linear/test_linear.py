@@ -281,6 +281,8 @@ def test_contradictory_options_are_refused() -> None:
         lower(m, lowering="pairwise", grid=3)
     with pytest.raises(ValueError, match="sides 'restrict' and 'relax'"):
         lower(m, grid=3, side="both")
+    with pytest.raises(ValueError, match="side='relax' belongs to lowering='time-indexed'"):
+        lower(m, lowering="energy", grid=3, side="relax")
     with pytest.raises(ValueError, match="a restriction has none"):
         lower(m, grid=3, integral=False)
     with pytest.raises(sl.ModelError, match="1 <= fine <= coarse"):
