@@ -10,14 +10,13 @@ from .formats.project_files import read_mmlib, read_patterson, read_psplib
 from .formats.sacct import read_sacct
 from .formats.swf import read_swf
 from .instance import Instance
-from .registry import KINDS, UnknownInstance, generators, load, names, write
+from .registry import UnknownInstance, generators, load, names, write
 from .repair import Trace
 from .scenarios import Scenarios, UnknownScenario
 from .traces import open_trace, read_trace
 from .workload import Workload, WorkloadError
 
 __all__ = [
-    "KINDS",
     "Fault",
     "FormatError",
     "Instance",
