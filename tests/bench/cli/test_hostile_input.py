@@ -64,7 +64,7 @@ def clean(code, out, err, expected):
 
 def one_record(folder, **changed):
     """Return a record of a run on an instance, with hostile texts in it."""
-    run = Run("day " + NASTY, str(folder), content_of(folder), "multi-search:" + NASTY)
+    run = Run("day " + NASTY, str(folder), content_of(folder), "multi-search:" + NASTY, kind="dispatch")
     found = {"status": "error", "message": NASTY, "cause": "crash", "verified": None, "sense": "minimize"}
     return record(run, found, "2026-01-01T00:00:00+00:00") | changed
 
