@@ -24,7 +24,7 @@ Record = dict[str, Any]
 LOCK = ".lock"
 LONGEST_NAME = 120  # most characters of the method in a file name
 NESTED = (  # fields whose inner fields are columns of their own in a table; problem kinds have further ones
-    "seconds", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",
+    "seconds", "host", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",
 )  # fmt: skip
 
 

@@ -84,11 +84,21 @@ class View:
             f.name for f in fields(self) if getattr(self, f.name) != f.default and f.name not in kind.view_options
         ]
         if foreign:
-            options = " and ".join(f"--{option.replace('_', '-')}" for option in foreign)
             taking = " and ".join(kinds_with(lambda other: not set(foreign).isdisjoint(other.view_options)))
             verb = "is" if len(foreign) == 1 else "are"
-            raise WrongUse(f"{options} {verb} for {taking} problems; this is a {name} problem")
+            own = f"; its only view options are {_options(kind.view_options)}" if kind.view_options else ""
+            raise WrongUse(f"{_options(foreign)} {verb} for {taking} problems; this is a {name} problem{own}")
         return kind.problem(instance, self)
+
+
+def _options(names: Sequence[str]) -> str:
+    """Return fields of a view as options of the command line.
+
+    >>> _options(["first", "nodes_needed"])
+    '--first and --nodes-needed'
+    """
+    *others, last = (f"--{name.replace('_', '-')}" for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def scenarios_of(instance: Instance, requested: Sequence[str]) -> list[str]:

@@ -142,7 +142,7 @@ class TestPlans:
         assert worst_case(plan(medium, "profit_medium", RunRequest()), 1) <= 300
 
     def test_only_what_is_quick_is_run_on_many_jobs(self, centre, monkeypatch):
-        monkeypatch.setattr(usual, "LARGE", 29)
+        monkeypatch.setattr("schedlab.bench.kinds.profit.LARGE", 29)
         methods = {r.method for r in plan(load(centre), str(centre), RunRequest())}
         assert "lns" in methods and "rule:est" in methods
         assert not any(m.startswith(("cpsat", "cpo", "relaxation")) for m in methods)
