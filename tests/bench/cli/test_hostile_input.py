@@ -198,10 +198,12 @@ FIELDS = {
     "daily": [5, [5], [{}]],
 }
 
+OF_KIND = {"deadlines": "eviction", "account": "profit", "operation": "profit", "daily": "profit"}
+
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_field_of_another_form_is_named(day, tmp_path, name):
-    whole = one_record(day)
+    whole = {**one_record(day), "kind": OF_KIND.get(name, "dispatch")}
     assert first_fault(whole) is None
     for value in FIELDS[name]:
         fault = first_fault({**whole, name: value})
