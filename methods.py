@@ -104,6 +104,8 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     formulation = formulation or (known[0] if known else "")
     if problem is not None and formulation not in known:
         raise UnknownName(f"formulation of {problem.kind} problems", formulation, known)
+    if plus and problem is not None:
+        heuristics.usual_start(problem)  # raises an error if there is none
     options = _lowering(lowering)
     taken = inspect.signature(backend(head).compile).parameters
     if not set(options) <= set(taken) and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
@@ -118,8 +120,8 @@ def _parse_heuristic(text: str, problem: Problem | None) -> Method:
     head, _, argument = text.partition(":")
     name, at, solver = head.partition("@")
     found = heuristics.HEURISTICS[name]
-    if problem is not None and problem.kind not in found.kinds:
-        fitting = [name for name, h in heuristics.HEURISTICS.items() if problem.kind in h.kinds]
+    if problem is not None and not found.takes(problem):
+        fitting = [name for name, h in heuristics.HEURISTICS.items() if h.takes(problem)]
         raise UnknownName(f"method of {problem.kind} problems", name, [*fitting, *names()])
     if at and (not found.backends or solver not in names()):
         raise UnknownName(

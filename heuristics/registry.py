@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..models import Dispatch, Eviction, Problem, Profit, Schedule
+from ..backends import UnknownName
+from ..models import Dispatch, Eviction, Problem, Profit, Schedule, kind
 from ..models.problem import Value
 from . import eviction_search, evictions, rules
 from .allocation import Allocator
@@ -84,7 +85,8 @@ class Heuristic(NamedTuple):
     arguments
         Values that may follow the colon of its name; empty: none.
     kinds
-        Kinds of problems that the heuristic supports.
+        The problems that the heuristic supports: the names of their kinds, or a function that returns whether it
+        supports a problem.
     seeded
         Whether the result depends on the seed.
     backends
@@ -95,19 +97,25 @@ class Heuristic(NamedTuple):
         Function that compiles the kernels of the heuristic.
     """
 
-    run: Callable[[Problem, HeuristicRequest], Found]
+    run: Callable[[Any, HeuristicRequest], Found]
     arguments: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ("dispatch", "profit")
+    kinds: tuple[str, ...] | Callable[[Problem], bool] = ("dispatch", "profit")
     seeded: bool = False
     backends: bool = False
     usual: str = ""
     warm_up: Callable[[], None] = warm_up
+
+    def takes(self, problem: Problem) -> bool:
+        """Return whether the heuristic supports a problem."""
+        return self.kinds(problem) if callable(self.kinds) else problem.kind in self.kinds
 
     def best(self, problem: Problem, request: HeuristicRequest) -> Found:
         """Run the heuristic; after Ctrl-C return the last incumbent with the message "interrupted".
 
         Raises
         ------
+        NotForThisProblem
+            If the heuristic does not support the problem.
         NothingFound
             With the message "interrupted", if Ctrl-C arrives before the first incumbent.
 
@@ -117,6 +125,8 @@ class Heuristic(NamedTuple):
         """
         from ..backends.interrupts import INTERRUPTED, catch_first
 
+        if not self.takes(problem):
+            raise NotForThisProblem(f"{self.name} does not support {problem.kind} problems")
         latest: Schedule | Placement | None = None
 
         def keep(objective: Value, found: Schedule | Placement) -> bool:
@@ -132,6 +142,11 @@ class Heuristic(NamedTuple):
             raise NothingFound(INTERRUPTED)
         return Found(latest.schedule() if isinstance(latest, Placement) else latest, INTERRUPTED)
 
+    @property
+    def name(self) -> str:
+        """The name in the table ``HEURISTICS``."""
+        return next((name for name, each in HEURISTICS.items() if each is self), "this heuristic")
+
     def check(self, argument: str) -> None:
         """Raise UnknownOrder if the argument is not one of ``arguments``."""
         if argument not in (self.arguments or ("",)):
@@ -144,7 +159,7 @@ def allocator(problem: Problem, time_limit: float | None = None, began: float | 
     Parameters
     ----------
     problem
-        A dispatching or profit problem.
+        A problem of a kind that has an allocator, such as a dispatching or profit problem.
     time_limit
         Seconds from ``began``; None: no limit.
     began
@@ -160,11 +175,15 @@ def allocator(problem: Problem, time_limit: float | None = None, began: float | 
     NotForThisProblem
         For other kinds of problems.
     """
-    return Allocator(_jobs_of(problem, "reading a relaxation back"), time_limit, began)
+    known = kind.known(problem.kind)
+    if known is None or known.allocator is None:
+        raise NotForThisProblem(f"the answers of relaxations cannot be read as schedules of {problem.kind} problems")
+    made: Allocator = kind.resolve(known.allocator)(problem, time_limit, began)
+    return made
 
 
 def usual_start(problem: Problem) -> str:
-    """Return the heuristic that ``+warm`` stands for in a method's name.
+    """Return the heuristic that ``+warm`` stands for in a method's name: the ``start`` of its problem kind.
 
     Parameters
     ----------
@@ -174,9 +193,18 @@ def usual_start(problem: Problem) -> str:
     Returns
     -------
     str
-        "greedy" for eviction problems, else "multi-search".
+        The name of a heuristic, such as "greedy" for eviction problems.
+
+    Raises
+    ------
+    UnknownName
+        If the kind of the problem has no usual start. The message lists the heuristics that support it.
     """
-    return "greedy" if isinstance(problem, Eviction) else "multi-search"
+    known = kind.known(problem.kind)
+    if known is None or known.start is None:
+        fitting = [name for name, heuristic in HEURISTICS.items() if heuristic.takes(problem)]
+        raise UnknownName(f"usual start of {problem.kind} problems", "+warm", fitting or ["none"])
+    return known.start
 
 
 def warm_up_for(problem: Problem, name: str | None = None) -> None:
@@ -189,20 +217,11 @@ def warm_up_for(problem: Problem, name: str | None = None) -> None:
     name
         A heuristic whose kernels are compiled as well; None: no heuristic.
     """
-    if isinstance(problem, Eviction):
-        eviction_search.warm_up()
-    else:
-        warm_up()
-        if isinstance(problem, Profit):
-            rules.warm_up()  # postponed jobs get their starts by a rule
+    known = kind.known(problem.kind)
+    for place in () if known is None else known.warm_up:
+        kind.resolve(place)()
     if name is not None:
         HEURISTICS[name].warm_up()
-
-
-def _jobs_of(problem: Problem, name: str) -> Dispatch | Profit:
-    if not isinstance(problem, (Dispatch, Profit)):
-        raise NotForThisProblem(f"{name} supports dispatch and profit problems; this is a {problem.kind} problem")
-    return problem
 
 
 def _without_seconds(request: HeuristicRequest) -> Callable[[float, float, Placement], bool] | None:
@@ -217,39 +236,37 @@ def _report(problem: Problem, schedule: Schedule, request: HeuristicRequest) -> 
         request.on_incumbent(problem.objective(schedule), schedule)
 
 
-def _multi_search(problem: Problem, request: HeuristicRequest) -> Found:
+def _multi_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
     on_incumbent = request.on_incumbent
     report = (
         None if on_incumbent is None else lambda improvement, placement: on_incumbent(improvement.objective, placement)
     )
-    found = multi_search(_jobs_of(problem, "multi-search"), request.time_limit, report)
+    found = multi_search(problem, request.time_limit, report)
     skipped = f"; skipped: {', '.join(found.skipped)}" if found.skipped else ""
     return Found(found.schedule, f"best order: {found.order}{skipped}")
 
 
-def _first_solution(problem: Problem, request: HeuristicRequest) -> Found:
-    schedule = first_solution(_jobs_of(problem, "first-solution"), request.argument)
+def _first_solution(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
+    schedule = first_solution(problem, request.argument)
     _report(problem, schedule, request)
     return Found(schedule, f"order: {request.argument}")
 
 
-def _rule(problem: Problem, request: HeuristicRequest) -> Found:
-    schedule = rules.schedule_by_rule(_jobs_of(problem, "rule"), request.argument)
+def _rule(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
+    schedule = rules.schedule_by_rule(problem, request.argument)
     _report(problem, schedule, request)
     return Found(schedule, f"rule: {request.argument}")
 
 
-def _delay_search(problem: Problem, request: HeuristicRequest) -> Found:
-    found = delay_search(
-        _jobs_of(problem, "delay-search"), time_limit=request.time_limit, on_incumbent=_without_seconds(request)
-    )
+def _delay_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
+    found = delay_search(problem, time_limit=request.time_limit, on_incumbent=_without_seconds(request))
     ended = "ended by itself" if found.complete else "stopped by its limit"
     return Found(found.schedule, f"order {found.order}, delays of {found.delay} s, {found.trials} schedules, {ended}")
 
 
-def _relaxation_search(problem: Problem, request: HeuristicRequest) -> Found:
+def _relaxation_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
     found = relaxation_search(
-        _jobs_of(problem, "relaxation-search"),
+        problem,
         request.backend,
         request.time_limit,
         request.threads,
@@ -259,9 +276,9 @@ def _relaxation_search(problem: Problem, request: HeuristicRequest) -> Found:
     return Found(found.schedule, found.message)
 
 
-def _lns(problem: Problem, request: HeuristicRequest) -> Found:
+def _lns(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
     found = lns(
-        _jobs_of(problem, "lns"),
+        problem,
         request.time_limit,
         request.seed,
         _without_seconds(request),
@@ -275,28 +292,19 @@ def _lns(problem: Problem, request: HeuristicRequest) -> Found:
     return Found(found.schedule, "; ".join(operators))
 
 
-def _eviction(problem: Problem, name: str) -> Eviction:
-    if not isinstance(problem, Eviction):
-        raise NotForThisProblem(f"{name} supports eviction problems; this is a {problem.kind} problem")
-    return problem
-
-
-def _dp(problem: Problem, request: HeuristicRequest) -> Found:
-    p = _eviction(problem, "dp")
+def _dp(p: Eviction, request: HeuristicRequest) -> Found:
     plan = evictions.trade_off(p).plan()
     _report(p, plan, request)
     return Found(plan, _one_after_another(p), optimal=not p.shared_bandwidth)
 
 
-def _greedy(problem: Problem, request: HeuristicRequest) -> Found:
-    p = _eviction(problem, "greedy")
+def _greedy(p: Eviction, request: HeuristicRequest) -> Found:
     plan = eviction_search.greedy(p)
     _report(p, plan, request)
     return Found(plan, _one_after_another(p))
 
 
-def _backtracking(problem: Problem, request: HeuristicRequest) -> Found:
-    p = _eviction(problem, "backtracking")
+def _backtracking(p: Eviction, request: HeuristicRequest) -> Found:
     found = eviction_search.backtracking(p, request.time_limit, request.on_incumbent)
     if found.plan is None:
         raise NothingFound(

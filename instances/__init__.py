@@ -1,5 +1,6 @@
 """Instances: instance folders, readers of benchmark formats and of job logs, and generators."""
 
+from ..models import Eviction
 from .files.faults import Fault, InstanceError
 from .formats.batsim import read_batsim, write_batsim
 from .formats.eurora_trace import eurora_platform, read_eurora
@@ -10,14 +11,15 @@ from .formats.project_files import read_mmlib, read_patterson, read_psplib
 from .formats.sacct import read_sacct
 from .formats.swf import read_swf
 from .instance import Instance
-from .registry import KINDS, UnknownInstance, generators, load, names, write
+from .registry import UnknownInstance, generators, load, names, write
 from .repair import Trace
 from .scenarios import Scenarios, UnknownScenario
 from .traces import open_trace, read_trace
 from .workload import Workload, WorkloadError
 
+Eviction.read_log = read_swf  # models do not import the readers of files
+
 __all__ = [
-    "KINDS",
     "Fault",
     "FormatError",
     "Instance",

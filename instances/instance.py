@@ -25,7 +25,7 @@ class Instance:
     name
         The name of the instance, such as "eurora_700".
     kind
-        The kind of the problem: one of ``KINDS`` ("dispatch", "eviction", "profit").
+        The name of its problem kind, such as "dispatch", "eviction", "profit"; see ``schedlab.models.kind``.
     problem
         The problem to solve. For a profit instance: the problem of its default scenario.
     path

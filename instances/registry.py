@@ -7,25 +7,13 @@ from collections.abc import Callable
 from os.path import isdir, isfile
 from pathlib import Path
 
+from ..models import kind as problem_kinds
 from ..models.excerpt import MOST, excerpt
 from .files.folder import SETTINGS, Folder
 from .generators import computing_centre, eurora, theta
 from .instance import Instance
-from .kinds import dispatch as dispatching
-from .kinds import eviction as evicting
-from .kinds import profit as profiting
 
 SHIPPED = Path(__file__).parent
-KINDS: dict[str, Callable[[Folder, bool], Instance]] = {
-    "dispatch": dispatching.read,
-    "eviction": evicting.read,
-    "profit": profiting.read,
-}
-WRITERS: dict[str, Callable[[Instance, str | Path], None]] = {
-    "dispatch": dispatching.write,
-    "eviction": evicting.write,
-    "profit": profiting.write,
-}
 generators: dict[str, Callable[..., Instance]] = {
     "eurora": eurora.generate,
     "theta": theta.generate,
@@ -115,11 +103,20 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
     files = Folder(path)
     if not files.faults:
         kind = files.settings.text("kind")
-        if kind in KINDS:
-            return KINDS[kind](files, drop_impossible)
-        files.settings.add_fault("kind", f"one of {', '.join(KINDS)}", kind)
+        known = problem_kinds.known(kind)
+        if known is not None and known.reader is not None:
+            return _read(known, files, drop_impossible)
+        files.settings.add_fault("kind", f"one of {', '.join(problem_kinds.having('reader'))}", kind)
     files.raise_faults()
     raise AssertionError("unreachable: a fault was recorded")
+
+
+def _read(kind: problem_kinds.ProblemKind, files: Folder, drop_impossible: bool) -> Instance:
+    """Return the instance of a folder; raise TypeError if the reader of its kind returns another kind of problem."""
+    found = problem_kinds.resolve(str(kind.reader))(files, drop_impossible)
+    if not isinstance(found, Instance) or not isinstance(found.problem, kind.problem):
+        raise TypeError(f"{kind.reader}: expected an Instance with a {kind.problem.__name__}, found {found!r:.200}")
+    return found
 
 
 def write(instance: Instance, folder: str | Path) -> None:
@@ -131,19 +128,21 @@ def write(instance: Instance, folder: str | Path) -> None:
     Parameters
     ----------
     instance
-        An instance of one of ``KINDS``.
+        An instance of a kind that has a writer.
     folder
         The folder to write to. It is created if it does not exist; other files in it stay.
 
     Raises
     ------
     ValueError
-        The instance has a property that the file format cannot represent, or its kind is not one of ``KINDS``.
+        The instance has a property that the file format cannot represent, or its kind has no writer.
     NotReadable
         The written files could not be read again. Nothing was written.
     OSError
         A file cannot be written.
     """
-    if instance.kind not in WRITERS:
-        raise ValueError(f"instances of kind {instance.kind!r} cannot be written; expected one of {', '.join(WRITERS)}")
-    WRITERS[instance.kind](instance, folder)
+    known = problem_kinds.known(instance.kind)
+    if known is None or known.writer is None:
+        expected = ", ".join(problem_kinds.having("writer"))
+        raise ValueError(f"instances of kind {instance.kind!r} cannot be written; expected one of {expected}")
+    problem_kinds.resolve(known.writer)(instance, folder)

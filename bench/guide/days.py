@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ...instances import Instance, load
 from ...instances.files.own_files import content_of
 from ...models.profit.efficiency import Day, days
 from ...models.profit.problem import Profit
 from ..errors import WrongUse
+from ..kinds.base import bench_kind
 from ..records.store import Record, files, read
 from ..records.verify import Checker
 from ..runs.view import View
@@ -100,9 +101,8 @@ def collect(
         If the instance of a record is not found.
     """
     filed = [Filed(path, _read(path)) for folder in dict.fromkeys(folders) for path in files(folder)]
-    candidates = [f for f in filed if f.record.get("replay") is None and f.record.get("sense") == "maximize"]
     source = _Source(instances)
-    profits = [f for f in candidates if isinstance(source.instance(f.record).problem, Profit)]
+    profits = [f for f in filed if bench_kind(f.record["kind"]).guided]
     if not profits:
         raise WrongUse(
             f"{len(filed)} records, none of them of a profit problem; run an instance of that kind (bench run profit_medium) "
@@ -192,8 +192,7 @@ def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Co
     record = best.record
     for fault in Checker(best.path.parent, lambda path, drop: instance).faults(record):
         raise WrongUse(f"{best.path}: {fault}; bench verify {best.path.parent} lists all faults of that folder")
-    problem = View(**record["view"]).of(instance)
-    assert isinstance(problem, Profit)
+    problem = cast(Profit, View(**record["view"]).of(instance))
     found = days(problem, problem.read(record["schedule"]), to_the_end)
     left_out.update({f"days: {why}": count for why, count in found.left_out.items()})
     alike = (record["content"], problem.cooling, problem.temperature)

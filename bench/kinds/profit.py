@@ -1,123 +1,99 @@
-"""The extra fields of the record of a profit problem: accounts, days, and operation of the machine."""
+"""What the bench needs to know about profit problems: scenarios, default runs, accounts, tables, plots."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
+from rich.console import Console
 
-from ...models import Profit, Schedule
-from ...models.profit import accounting as accounts
-from ...models.profit.segments import Segment
-from ...models.step_function import HOUR
-from ..records.record import agree
+from ...instances import Instance
+from ...models.problem import Problem, Schedule
+from ...models.profit.problem import Profit
+from ..records.form import Form
 from ..records.store import Record
+from ..runs.defaults import SMALL, Default, Defaults
+from ..runs.view import View
+from . import accounts
+from .base import Drawing
+from .dispatch import first_jobs
+from .plain import PlainKind
 
-HORIZON, END = "horizon", "end"  # the accounts reach up to the end of the horizon, and of the last job
-STEPS = 2000  # most steps of a curve over time
-
-
-def fields(problem: Profit, schedule: Schedule) -> Record:
-    """Return the extra fields of a valid schedule; ``records.form`` describes them."""
-    end = accounts.makespan(problem, schedule)
-    return {
-        "account": {
-            HORIZON: as_json(accounts.account(problem, schedule, problem.horizon_end)),
-            END: as_json(accounts.account(problem, schedule, end)),
-        },
-        "makespan": end - problem.begin,
-        "daily": list(days(problem, schedule)),
-        "operation": operation(problem, schedule, max(end, problem.horizon_end)),
-    }
-
-
-def as_json(account: accounts.Account) -> dict[str, Any]:
-    """Return all values of an account (euro, kWh, core-hours, seconds); ``pue`` is None if nothing ran."""
-    derived = ("profit", "cost", "energy_kwh", "pue")
-    return asdict(account) | {name: getattr(account, name) for name in derived}
-
-
-def days(problem: Profit, schedule: Schedule) -> Iterator[dict[str, Any]]:
-    """Yield the account of each day of the horizon, with its mean temperature (``celsius``)."""
-    for day in accounts.daily(problem, schedule):
-        of_it = [s for s in problem.segments if day.begin <= s.begin < day.end]
-        yield as_json(day) | {"celsius": mean_celsius(of_it)}
+LARGE = 5000  # a problem with more jobs gets the defaults for large instances
+RULES = tuple(f"rule:{key}{strict}" for key in ("est", "wt", "profit") for strict in ("", "-strict"))
+SEARCHES = ("multi-search", "delay-search", "relaxation-search@cpsat", "lns", "lns@cpsat")
+BOUND = "highs:fluid@lp"
+COLD = (Default("cpsat:counts", 20), Default("cpsat:pool"), Default("cpo:pool"), Default(BOUND))
+MEDIUM_PROFIT = (
+    *(Default(name, 2) for name in RULES),
+    *(Default(name, 20) for name in SEARCHES),
+    *COLD,
+)
+SMALL_PROFIT = (*MEDIUM_PROFIT, Default("highs:counts@pairwise", 20), Default("cpo:counts"))
+LARGE_PROFIT = (
+    *(Default(name, 60) for name in RULES),
+    *(Default(name, 180) for name in ("multi-search", "delay-search", "lns", BOUND)),
+)
 
 
-def mean_celsius(segments: list[Segment] | tuple[Segment, ...]) -> float | None:
-    """Return the mean temperature of segments, None if there are none."""
-    length = sum(s.end - s.begin for s in segments)
-    return sum(s.celsius * (s.end - s.begin) for s in segments) / length if length else None
+class ProfitKind(PlainKind):
+    """Profit problems: scenarios, and records with the accounts of their schedules."""
+
+    view_options = ("first", "scenario")
+    compared_in_plots = guided = True
+    nested_fields = ("account", "account.horizon", "account.end")
+
+    @property
+    def record_fields(self) -> Mapping[str, Form]:
+        """The accounts, the makespan, the days and the curves over time."""
+        return accounts.FORMS
+
+    def default_views(self, instance: Instance) -> Defaults:
+        """Return the default scenario with rules, searches, solvers and a bound, by the size of the instance."""
+        problem = instance.profit
+        small, large = len(problem.platform.nodes) <= SMALL, len(problem.jobs) > LARGE
+        own = None if instance.centre is None else instance.centre.default
+        return {View(scenario=own): LARGE_PROFIT if large else SMALL_PROFIT if small else MEDIUM_PROFIT}
+
+    def problem(self, instance: Instance, view: View) -> Profit:
+        """Return the problem of the scenario, else of the default scenario; with ``first`` its horizon is unchanged."""
+        problem = instance.profit if view.scenario is None else cast(Profit, instance.scenario(view.scenario))
+        if view.first is None:
+            return problem
+        return problem.replace(dispatch=problem.dispatch.replace(jobs=first_jobs(problem.dispatch, view.first)))
+
+    def extra_fields(self, problem: Problem, schedule: Schedule) -> Record:
+        """Return the accounts of a schedule."""
+        return accounts.fields(cast(Profit, problem), schedule)
+
+    def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
+        """Return the values of the accounts that are not those of the schedule."""
+        return [] if schedule is None else accounts.faults_of_account(cast(Profit, problem), record, schedule)
+
+    def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
+        """Print a table for each scenario, and an overview of several scenarios."""
+        from ..tables import profit as table
+
+        return table.show(console, table.scenario_results(records), explain)
+
+    def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
+        """Draw schedules over time, the profit of each method, and when it was found."""
+        from ..plots.profit import sections
+
+        return Drawing("profits of the schedules", *sections(records, methods))
+
+    def sizes(self, problem: Problem) -> tuple[str, str]:
+        """Return the number of jobs and of nodes."""
+        of = cast(Profit, problem)
+        return str(len(of.jobs)), str(len(of.platform.nodes))
+
+    def describe(self, console: Console, instance: Instance) -> None:
+        """Print the platform, the queues, the demand, the prices and the scenarios."""
+        from ..show.dispatch import show_dispatch
+        from ..show.profit import show_profit
+
+        show_dispatch(console, instance.profit.dispatch)
+        show_profit(console, instance)
 
 
-def operation(problem: Profit, schedule: Schedule, end: int) -> dict[str, Any]:
-    """Return curves over time from the begin to ``end`` (seconds): means of each segment and of each hour.
-
-    The steps are longer than an hour if there would be more than ``STEPS``. ``records.form`` describes the fields.
-    """
-    ran = accounts.operation(problem, schedule, end)
-    step = max(HOUR, HOUR * -(-(end - problem.begin) // (STEPS * HOUR)))
-    bounds = np.append(np.arange(problem.begin, end, step), end)
-    lengths = np.maximum(1, np.diff(bounds))
-    seconds, joules = _done(problem, schedule, bounds)
-    there = problem.platform.total("cores") * lengths
-    return {
-        "begin": problem.begin,
-        "until": problem.horizon_end,
-        "end": end,
-        "segments": {
-            "end": [s.end for s in ran.segments],
-            "celsius": [round(s.celsius, 2) for s in ran.segments],
-            "watts": ran.watts.round(1).tolist(),
-            "cooling": ran.cooling.round(1).tolist(),
-        },
-        "step": step,
-        "steps": {
-            "watts": (np.diff(joules) / lengths).round(1).tolist(),
-            "utilisation": (np.diff(seconds) / there).round(4).tolist(),
-        },
-    }
-
-
-def _done(
-    problem: Profit, schedule: Schedule, bounds: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the core-seconds and joules of work done before each moment of ``bounds`` (seconds)."""
-    starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64) - problem.begin
-    at, rates = bounds - problem.begin, np.stack([problem.cores, problem.watts], axis=1).astype(np.float64)
-    found = np.zeros((bounds.size, 2))
-    for moments, sign in ((starts, 1.0), (starts + problem.durations, -1.0)):
-        order = np.argsort(moments, kind="stable")
-        rate = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order], axis=0)])
-        past = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order] * moments[order, None], axis=0)])
-        k = np.searchsorted(moments[order], at, side="right")
-        found += sign * (rate[k] * at[:, None] - past[k])
-    return found[:, 0], found[:, 1]
-
-
-def faults_of_account(problem: Profit, record: Mapping[str, Any], schedule: Schedule) -> list[str]:
-    """Return the faults of the extra fields of a record: each value is compared with that of the schedule."""
-    found = []
-    true = fields(problem, schedule)
-    for when in (HORIZON, END):
-        recorded, expected = (record.get("account") or {}).get(when) or {}, true["account"][when]
-        found += [
-            f"it has {name} {recorded.get(name)} up to the {when}, its schedule has {value}"
-            for name, value in expected.items()
-            if value != recorded.get(name) and not agree(value, recorded.get(name))
-        ]
-    if not agree(true["makespan"], record.get("makespan")):
-        found.append(f"it has makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
-    daily = record.get("daily") or []
-    if len(daily) != len(true["daily"]):
-        found.append(f"it has accounts of {len(daily)} days, the horizon has {len(true['daily'])}")
-    for k, (recorded, expected) in enumerate(zip(daily, true["daily"], strict=False), 1):
-        found += [
-            f"it has {name} {recorded.get(name)} of day {k}, its schedule has {value}"
-            for name, value in expected.items()
-            if value != recorded.get(name) and not agree(value, recorded.get(name))
-        ]
-    return found
+PROFIT = ProfitKind()

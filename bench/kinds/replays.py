@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,8 +110,7 @@ def replay_case(
         )
         return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill)
     instance = instance or load(path, drop_impossible=drop_impossible)
-    whole = View(durations="runtime", objective=view.objective).of(instance)
-    assert isinstance(whole, Dispatch)
+    whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
     workload = Workload.of(whole, instance.name, Report(dict(instance.repairs)))
     if view.first is not None:
         workload = workload.first(view.first)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..records.store import Record
 from ..runs.view import View
-from ..tables.eviction import HOUR, EvictionResults, EvictionRow, extract_evictions, hours, milliseconds, trade_off
+from ..tables.eviction import HOUR, EvictionResults, EvictionRow, eviction_results, hours, milliseconds, trade_off
 from .svg import single
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def sections(records: Iterable[Record]) -> tuple[list[str], int]:
     """Return an HTML section per instance, and the number of runs that are drawn."""
     found: dict[tuple[str, str], dict[int, EvictionResults]] = {}
     count = 0
-    for _, results in extract_evictions(records)[0]:
+    for _, results in eviction_results(records):
         first = results.records[0]
         nodes = nodes_needed(first)
         if nodes is not None and results.best:

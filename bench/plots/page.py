@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import WrongUse
+from ..kinds.base import Drawing, bench_kind, kinds_with
 from ..kinds.replays import platform_of
 from ..records.store import Record, files, jobs_file, read, write_whole
 from ..tables.replays.columns import best_of, columns_of, key_of
 from ..tables.replays.figures import TextGrid, all_figures, predictions
 from ..tables.replays.report import summary
 from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
-from . import eviction as plot_eviction
-from . import profit as plot_profit
+from ..tables.report import by_kind
 from .charts import Chart, Frame, chart
 from .gantt import HOUR
 from .picture import side_by_side
@@ -115,18 +115,29 @@ def plot(
     if path.suffix.lower() == ".svg":
         return _save(path, _picture(path, charts)), sum(len(drawing.charts) for drawing in charts)
     sections = [_section(title, results, made) for (title, results, _), made in zip(drawings, charts, strict=True)]
-    evictions, runs = plot_eviction.sections(others)
-    profits, more = plot_profit.sections(others, methods)
-    what = "dispatchers side by side" if drawings else "jobs to evict" if evictions else "profits of the schedules"
-    sections += evictions + profits
+    others_drawn = [drawing for drawing in _of_kinds(others, methods) if drawing.sections]
+    sections += [section for drawing in others_drawn for section in drawing.sections]
     if not sections:
         raise WrongUse(
             f"{folder}: no replays among its records, and no runs of an eviction or profit problem: there is nothing to draw; "
             "bench simulate writes replays, and bench run does so for dispatchers such as easy"
         )
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
+    what = "dispatchers side by side" if drawings else others_drawn[0].caption
     page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
-    return _save(path, page), sum(len(drawn) for *_, drawn in drawings) + runs + more
+    return _save(path, page), sum(len(drawn) for *_, drawn in drawings) + sum(drawing.runs for drawing in others_drawn)
+
+
+def _of_kinds(records: Iterable[Record], methods: Sequence[str]) -> list[Drawing]:
+    """Draw the records that are no replays by their problem kinds; raise WrongUse if ``methods`` fit no kind."""
+    found = by_kind(records)
+    if methods and not any(bench_kind(name).compared_in_plots for name in found):
+        kinds = " and ".join(kinds_with(lambda kind: kind.compared_in_plots))
+        raise WrongUse(f"--methods: only for {kinds} problems, but no record has a schedule of a {kinds} problem")
+    return [
+        bench_kind(name).draw(members, methods if bench_kind(name).compared_in_plots else ())
+        for name, members in found.items()
+    ]
 
 
 def _save(path: Path, text: str) -> Path:

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from ...backends import UnknownName
 from ...backends.gaps import relative_gap
 from ..errors import WrongUse
-from ..kinds.profit import END, HORIZON
+from ..kinds.accounts import END, HORIZON
 from ..records.store import Record
 from ..tables.methods import MethodRow
 from ..tables.numbers import number, percent, seconds
 from ..tables.profit import (
     RULE,
     ProfitResults,
-    extract_profits,
     figure,
     fixed,
     makespan,
     precise,
+    scenario_results,
     share,
     signed,
     summary,
@@ -42,7 +42,7 @@ def sections(records: Iterable[Record], methods: Sequence[str] = ()) -> tuple[li
     Parameters
     ----------
     records : iterable of Record
-        The records, of any problem kind.
+        The records of profit problems.
     methods : sequence of str
         The methods whose schedules are drawn over time; by default the best search and the best rule.
 
@@ -53,7 +53,7 @@ def sections(records: Iterable[Record], methods: Sequence[str] = ()) -> tuple[li
     WrongUse
         If methods are given but no record has a schedule of a profit problem.
     """
-    scenarios = [(title, results) for title, results in extract_profits(records)[0] if results.schedule is not None]
+    scenarios = [(title, results) for title, results in scenario_results(records) if results.schedule is not None]
     known = dict.fromkeys(row.method for _, results in scenarios for row in results.rows if drawn_of(row) is not None)
     for name in methods:
         if not known:

@@ -33,6 +33,8 @@ Every record, known after the run:
 - ``exactness``: object with ``kind``, ``notes``: whether the solved model is exact.
 - ``size``: size of the native model, such as numbers of variables and constraints.
 - ``python``, ``started``: version of Python; date and time of the start, ISO 8601.
+- ``host``: the machine: object with ``cpu`` (model), ``cores``, ``memory_gb``, ``system``, see ``records.host``. Records of
+  schedlab 0.1.0 lack it.
 - ``incumbents``: list of objects with ``seconds``, ``objective``, ``bound``.
 - ``schedule``: in the JSON form of the problem.
 
@@ -44,23 +46,8 @@ Replays:
   same problem), ``recorded`` (metrics of the starts in the log), ``notes``, ``report``.
 - ``jobs_csv``: name of the file with the jobs, beside the record.
 
-Eviction problems:
-
-- ``nodes_needed``: number of nodes to free.
-- ``deadlines``: rows [deadline in s, loss in node-seconds, checkpoint time in s].
-- ``response_s``: rows [deadline in s, seconds to answer it, status].
-- ``one_pass``, ``all_deadlines_s``: whether one pass answered all deadlines; seconds to answer all deadlines.
-
-Profit problems:
-
-- ``account``: ``horizon`` (up to the end of the horizon) and ``end`` (up to the end of the last job), each with ``begin``,
-  ``end`` (s), ``core_hours``, ``gain``, ``work_cost``, ``cooling_cost``, ``cost``, ``profit`` (euro), ``it_kwh``,
-  ``cooling_kwh``, ``energy_kwh``, ``utilisation`` (0 to 1), ``pue``.
-- ``makespan``: seconds from the begin of the problem to the end of the last job.
-- ``daily``: the account of each day of the horizon, with ``celsius`` (mean temperature).
-- ``operation``: curves over time: ``begin``, ``until`` (end of the horizon), ``end`` (s); ``segments`` with the lists ``end``
-  (s), ``celsius``, ``watts`` (IT power), ``cooling`` (W); for intervals of ``step`` seconds, ``steps`` with the lists
-  ``watts`` and ``utilisation``.
+The extra fields of a problem kind are described where its bench object names them: ``kinds.deadlines`` (eviction problems),
+``kinds.accounts`` (profit problems).
 """
 
 from __future__ import annotations
@@ -69,8 +56,11 @@ from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
+from ...models import kind as problem_kinds
 from ...models.excerpt import excerpt
+from ..kinds.base import bench_kind
 
+SCHEMA = 1  # version of the record format; it is increased when the meaning of a field changes
 LARGEST = 2**53  # of integers: many JSON programs represent larger ones inexactly
 PRESENT = "to be present"
 MOST_NODES = 10**7  # in a group of nodes
@@ -102,8 +92,16 @@ def first_fault(record: object) -> RecordFault | None:
     """
     found = next(RECORD(record, ""), None)
     if found is None and isinstance(record, dict):
-        found = next(_missing_of_replay(record), None)
+        found = next(_missing_of_replay(record), None) or next(_of_kind(record), None)
     return found
+
+
+def fault_of_schema(record: Mapping[str, Any]) -> str:
+    """Return why a record of another schema cannot be read, "" if it has the schema of this version."""
+    if record.get("schema") == SCHEMA:
+        return ""
+    found = "no schema" if record.get("schema") is None else f"schema {excerpt(record['schema'])}"
+    return f"it has {found}, this version of schedlab reads schema {SCHEMA}; run it again with --again"
 
 
 def _is(test: Callable[[Any], bool], expected: str) -> Form:
@@ -240,37 +238,9 @@ SIMULATION = fields(
     },
     rest=anything,
 )
-MONEY = dict.fromkeys(
-    ("gain", "work_cost", "cooling_cost", "profit", "pue", "energy_kwh", "utilisation"), maybe(NUMBER)
-)
-ACCOUNT = fields(dict.fromkeys(("horizon", "end"), fields(MONEY, rest=maybe(NUMBER))))
-DAILY = several(fields(dict.fromkeys(("celsius", "utilisation", "pue", "profit"), maybe(NUMBER)), rest=maybe(NUMBER)))
-CURVES = fields(
-    {
-        **dict.fromkeys(("begin", "until", "end"), integer()),
-        "segments": fields(
-            {"end": several(integer()), **dict.fromkeys(("celsius", "watts", "cooling"), several(NUMBER))}
-        ),
-        "step": integer(1),
-        "steps": fields(dict.fromkeys(("watts", "utilisation"), several(NUMBER))),
-    }
-)
-
-
-def operation(value: Any, where: str) -> Iterator[RecordFault]:
-    """Check the curves over time: all lists of the segments have the same length, at least 1."""
-    fault = next(CURVES(value, where), None)
-    if fault is not None:
-        yield fault
-        return
-    lengths = {len(curve) for curve in value["segments"].values()}
-    if len(lengths) != 1 or 0 in lengths:
-        yield RecordFault(f"{where}.segments", "lists of the same length, at least 1", sorted(lengths))
-
-
 RECORD = fields(
     {
-        **dict.fromkeys(("key", "instance", "path", "content", "method", "solver", "schedlab"), TEXT),
+        **dict.fromkeys(("key", "instance", "kind", "path", "content", "method", "solver", "schedlab"), TEXT),
         **dict.fromkeys(("status", "message", "started"), TEXT),
         "seed": _is(lambda v: isinstance(v, int) and not isinstance(v, bool), "an integer"),
         "time_limit": NUMBER,
@@ -294,15 +264,7 @@ RECORD = fields(
         "metrics": maybe(FIGURES),
         "simulation": maybe(SIMULATION),
         "jobs_csv": maybe(TEXT),
-        "nodes_needed": maybe(integer(0)),
-        "deadlines": several(row(integer(0), integer(0), integer(0))),
-        "response_s": several(row(integer(0), NUMBER, TEXT)),
-        "one_pass": FLAG,
-        "all_deadlines_s": maybe(NUMBER),
-        "account": maybe(ACCOUNT),
-        "makespan": maybe(NUMBER),
-        "daily": DAILY,
-        "operation": operation,
+        "host": fields({"cpu": TEXT, "cores": integer(1), "memory_gb": NUMBER, "system": TEXT}, rest=anything),
     },
     rest=anything,
 )
@@ -314,3 +276,13 @@ def _missing_of_replay(record: Mapping[str, Any]) -> Iterator[RecordFault]:
         for name in ("metrics", "simulation", "jobs_csv"):
             if record.get(name) is None:
                 yield RecordFault(name, PRESENT, None)
+
+
+def _of_kind(record: Mapping[str, Any]) -> Iterator[RecordFault]:
+    """Yield an unknown kind of problem, and the wrong values of the extra fields of a known one."""
+    if problem_kinds.known(record["kind"]) is None:
+        yield RecordFault("kind", f"one of {', '.join(problem_kinds.names())}", record["kind"])
+        return
+    for name, form in bench_kind(record["kind"]).record_fields.items():
+        if name in record:
+            yield from form(record[name], name)

@@ -10,15 +10,13 @@ from typing import Any
 from ...backends import Result
 from ...backends.gaps import refutation, refutes, relative_gap
 from ...models.problem import Problem
+from ..kinds.base import bench_kind
 from ..runs.selection import Run
+from .form import SCHEMA
+from .host import host
 from .store import Record
 
-OF_SOME = (  # fields that only some records have: those of replays, of eviction problems, of profit problems
-    "metrics", "simulation", "jobs_csv",
-    "nodes_needed", "deadlines", "response_s", "one_pass", "all_deadlines_s",
-    "account", "makespan", "daily", "operation",
-)  # fmt: skip
-SCHEMA = 1  # version of the record format; it is increased when the meaning of a field changes
+OF_REPLAYS = ("metrics", "simulation", "jobs_csv")  # fields that only the records of replays have
 BROKEN_OFF = ("crash", "out of memory", "timeout")  # causes of runs that did not end by themselves
 AGREE = 1e-6  # greatest relative difference of two equal objective values
 
@@ -116,10 +114,11 @@ def record(run: Run, found: Mapping[str, Any], started: str) -> Record:
         "exactness": found.get("exactness"),
         "size": found.get("size"),
         "python": platform.python_version(),
+        "host": host(),
         "started": started,
         "incumbents": trace,
         "schedule": found.get("schedule"),
-        **{name: found[name] for name in OF_SOME if name in found},
+        **{name: found[name] for name in (*OF_REPLAYS, *bench_kind(run.kind).record_fields) if name in found},
     }
     clean: Record = plain(complete)
     return clean

@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 from ...instances.files.own_files import ForeignFile, own_file
 from ...models.excerpt import excerpt
 from ..errors import WrongUse
-from .form import first_fault
+from ..kinds.base import bench_kind
+from .form import fault_of_schema, first_fault
 
 if TYPE_CHECKING:
     import pandas
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 LOCK = ".lock"
 LONGEST_NAME = 120  # most characters of the method in a file name
-NESTED = (  # fields whose inner fields are columns of their own in a table
-    "seconds", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",
-    "account", "account.horizon", "account.end",
+NESTED = (  # fields whose inner fields are columns of their own in a table; problem kinds have further ones
+    "seconds", "host", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",
 )  # fmt: skip
 
 
@@ -134,6 +134,9 @@ def read(path: Path) -> Record:
     missing = [name for name in ("key", "instance", "method", "status", "schedule") if name not in dict_of(found)]
     if missing:
         raise ValueError(f"{path}: not a record of the bench: missing fields: {', '.join(missing)}")
+    other = fault_of_schema(found)
+    if other:
+        raise ValueError(f"{path}: the record is not of this version of the bench: {other}")
     fault = first_fault(found)
     if fault is not None:
         raise ValueError(f"{path}: the record is not of this version of the bench: {fault}")
@@ -224,12 +227,17 @@ def read_results(folder: str | Path) -> pandas.DataFrame:
     return pandas.DataFrame(rows)
 
 
-def flat(record: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+def flat(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a record; those of nested objects as ``seconds.solve``, except the schedule."""
+    nested = (*NESTED, *bench_kind(record["kind"]).nested_fields)
+    yield from _flat(record, nested, "")
+
+
+def _flat(record: Mapping[str, Any], nested: Sequence[str], within: str) -> Iterator[tuple[str, Any]]:
     for name, value in record.items():
         path = within + name
-        if path in NESTED and isinstance(value, dict):
-            yield from flat(value, f"{path}.")
+        if path in nested and isinstance(value, dict):
+            yield from _flat(value, nested, f"{path}.")
         else:
             yield path, value
 

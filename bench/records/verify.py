@@ -12,17 +12,16 @@ from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...instances import Instance
 from ...instances.files.own_files import content_of
-from ...models.eviction.problem import Eviction
+from ...models.kind import names
 from ...models.problem import Problem, Schedule, Value
-from ...models.profit.problem import Profit
 from ..errors import WrongUse
-from ..kinds.eviction import faults_of_deadlines
-from ..kinds.profit import faults_of_account
+from ..kinds.base import bench_kind
 from ..kinds.replays import ReplayCase, replay_case
 from ..runs.replay_settings import ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View
-from .record import AGREE, SCHEMA, agree, gap_of
+from .form import fault_of_schema
+from .record import AGREE, agree, gap_of
 from .record import record as record_of
 from .store import files, jobs_file, read, read_json
 
@@ -118,9 +117,9 @@ class Checker:
 
 def faults_of_form(record: Mapping[str, Any]) -> list[str]:
     """Return faults in the form of a record: wrong schema, missing fields, impossible status or gap."""
-    if record.get("schema") != SCHEMA:
-        schema = "no schema" if record.get("schema") is None else f"schema {record['schema']}"
-        return [f"it has {schema}, this version of schedlab reads schema {SCHEMA}"]
+    other = fault_of_schema(record)
+    if other:
+        return [other]
     missing = [name for name in _fields() if name not in record]
     if missing:
         return [f"missing fields: {', '.join(missing)}"]
@@ -137,8 +136,9 @@ def faults_of_form(record: Mapping[str, Any]) -> list[str]:
 
 @cache
 def _fields() -> tuple[str, ...]:
-    """Return the fields that every record has."""
-    return tuple(record_of(Run("", "", "", ""), {"status": "unknown"}, ""))
+    """Return the fields that every record has; the records of schedlab 0.1.0 lack the host."""
+    every = record_of(Run("", "", "", "", kind=names()[0]), {"status": "unknown"}, "")
+    return tuple(name for name in every if name != "host")
 
 
 def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) -> list[str]:
@@ -196,10 +196,8 @@ def faults_of(record: Mapping[str, Any], problem: Problem) -> list[str]:
         found.append(f"it has objective {record['objective']}, but no valid schedule")
     elif value is not None and record["status"] != "error" and not agree(value, record["objective"]):
         found.append(f"it has objective {record['objective']}, its schedule has {value}")
-    if isinstance(problem, Eviction):
-        found += faults_of_deadlines(problem, record)
-    if isinstance(problem, Profit) and value is not None:
-        found += faults_of_account(problem, record, problem.read(record["schedule"]))
+    schedule = None if value is None else problem.read(record["schedule"])
+    found += bench_kind(problem.kind).faults(problem, record, schedule)
     bound = record["bound"]
     if value is not None and bound is not None and refutes(value, bound, problem.sense):
         found.append(f"its bound {bound} is wrong: its own schedule has the better objective {value}")

@@ -23,7 +23,7 @@ def how_long(runs: Sequence[Run], jobs: int) -> str:
 
     Examples
     --------
-    >>> how_long([Run("day", "day", "c0ffee", "cpsat:pool", time_limit=52)], 1)
+    >>> how_long([Run("day", "day", "c0ffee", "cpsat:pool", time_limit=52, kind="dispatch")], 1)
     '1 run, at most 1.0 minutes'
     """
     replays = [r for r in runs if needs_no_solver(r)]

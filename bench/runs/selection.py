@@ -17,10 +17,9 @@ from ...backends import UnknownName, backend, names
 from ...instances import Instance
 from ...instances.files.own_files import content_of
 from ...methods import Method, parse_method
-from ...models.dispatch.problem import Dispatch
 from ...models.problem import Problem
-from ...models.profit.problem import Profit
 from ..errors import WrongUse
+from ..kinds.base import bench_kind
 from .defaults import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, defaults, views_known
 from .replay_settings import ReplaySettings
 from .view import Durations, View, scenarios_of
@@ -132,7 +131,7 @@ class Run:
     drop_impossible: bool = False
     view: View = field(default_factory=View)
     replay: ReplaySettings | None = None
-    kind: str | None = None
+    kind: str = field(kw_only=True)
 
     @property
     def head(self) -> dict[str, Any]:
@@ -169,16 +168,14 @@ def solver_version(solver: str) -> str | None:
 def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
     """Return the requested runs of an instance, in order. Raises UnknownName, WrongUse."""
     found = []
-    pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "")
-    pattern = replace(
-        pattern, memory_gb=request.memory_gb, drop_impossible=request.drop_impossible, kind=instance.problem.kind
-    )
+    pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "", kind=instance.problem.kind)
+    pattern = replace(pattern, memory_gb=request.memory_gb, drop_impossible=request.drop_impossible)
     for view, chosen in _views(instance, request):
         problem = view.of(instance)
         for text, limit in chosen:
             here = replace(pattern, view=view, time_limit=limit)
             if is_dispatcher(text) and not _is_heuristic(text, problem):
-                if not isinstance(problem, Dispatch):
+                if not bench_kind(problem.kind).replayed:
                     raise WrongUse(
                         f"{text} is a dispatcher: it needs a dispatch problem, {instance.name} is a {problem.kind} problem"
                     )
@@ -238,10 +235,11 @@ def is_dispatcher(text: str) -> bool:
 
 
 def _is_heuristic(text: str, problem: Problem) -> bool:
-    """Return whether a text names a heuristic and no dispatcher: a rule on a profit problem, which cannot be replayed."""
+    """Return whether a text names a heuristic and no dispatcher: a rule on a problem that cannot be replayed."""
     from ...heuristics import HEURISTICS
 
-    return isinstance(problem, Profit) and text.partition(":")[0] in HEURISTICS
+    found = HEURISTICS.get(text.partition(":")[0])
+    return found is not None and not bench_kind(problem.kind).replayed and found.takes(problem)
 
 
 def _is_seeded(method: Method) -> bool:

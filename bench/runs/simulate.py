@@ -14,6 +14,7 @@ from ...backends import UnknownName
 from ...instances import Instance, UnknownInstance, load
 from ...instances.files.own_files import content_of
 from ...instances.report import Report
+from ...models import Dispatch
 from ..errors import WrongUse
 from ..kinds.replays import SHOWN, ReplayCase, replay_case
 from ..records.store import Record, jobs_file
@@ -139,13 +140,13 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     print_workload(case, notes)
     name = trace_name(request.path) if instance is None else instance.name
     where = request.path if instance is None or instance.path is None else str(instance.path)
-    pattern = Run(name, request.path, content_of(Path(where)), "", time_limit=task.request.time_limit or TIME_LIMIT)
+    pattern = Run(name, request.path, content_of(Path(where)), "", kind=Dispatch.kind)
     pattern = replace(
         pattern,
+        time_limit=task.request.time_limit or TIME_LIMIT,
         memory_gb=task.request.memory_gb,
         drop_impossible=task.request.drop_impossible,
         view=request.view,
-        kind="dispatch",
     )
     runs = [run for text in request.dispatchers for run in replays(pattern, text, task.request, request.replay)]
     folder = Path("results") / name if task.out is None else task.out

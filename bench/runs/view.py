@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from ...backends import UnknownName
 from ...instances import Instance
-from ...models.dispatch.jobs import DAY, Job
-from ...models.dispatch.problem import OBJECTIVES, Dispatch
-from ...models.eviction.problem import Eviction
+from ...models.dispatch.jobs import DAY
 from ...models.problem import Problem
-from ...models.profit.problem import Profit
 from ..errors import WrongUse
+from ..kinds.base import bench_kind, kinds_with
 from .replay_settings import ReplaySettings
 
 Durations = Literal["walltime", "runtime"]
@@ -76,58 +74,31 @@ class View:
             parts.append(f"objective {self.objective}")
         return ", ".join(parts)
 
-    def is_empty(self, problem: Problem) -> bool:
-        """Return whether no job is submitted by the time of the snapshot."""
-        at = self.at
-        return at is not None and isinstance(problem, Dispatch) and all(j.submit > at for j in problem.jobs)
-
     def of(self, instance: Instance) -> Problem:
         """Return the problem of this view. Raises WrongUse if the kind of the problem has no such view, UnknownName."""
-        problem = instance.problem
         if self == View():
-            return problem
-        if self.scenario is not None or isinstance(problem, Profit):
-            return self._scenario(instance)
-        if self.nodes_needed is not None:
-            if not isinstance(problem, Eviction) or self != View(nodes_needed=self.nodes_needed):
-                raise WrongUse(
-                    f"--nodes-needed is for eviction problems, without other view options; this is a {problem.kind} problem"
-                )
-            return problem.replace(nodes_needed=self.nodes_needed)
-        if not isinstance(problem, Dispatch):
-            raise WrongUse(
-                f"--at, --first, --durations and --objective are for dispatch problems; this is a {problem.kind} problem"
-            )
-        aim = problem.aim if self.objective is None else self.objective
-        if aim not in OBJECTIVES:
-            raise UnknownName("objective", aim, list(OBJECTIVES))
-        chosen = problem.replace(durations=self.durations, objective=aim)
-        if self.at is not None:
-            chosen = chosen.at(self.at, self.first)
-        elif self.first is not None:
-            chosen = chosen.replace(jobs=_first(chosen, self.first))
-        if not chosen.jobs:
-            raise WrongUse(f"the view {self.label!r} has no jobs: none is submitted by that time")
-        return chosen
-
-    def _scenario(self, instance: Instance) -> Profit:
-        """Return the profit problem of the scenario, else of the default scenario; with ``first`` its horizon is unchanged."""
-        problem = instance.problem
-        if not isinstance(problem, Profit):
-            raise WrongUse(f"--scenario is for profit problems; this is a {problem.kind} problem")
-        if self != View(first=self.first, scenario=self.scenario):
-            raise WrongUse("profit problems have only the view options --first and --scenario")
-        if self.scenario is not None:
-            chosen = instance.scenario(self.scenario)
-            assert isinstance(chosen, Profit)
-            problem = chosen
-        if self.first is None:
-            return problem
-        return problem.replace(dispatch=problem.dispatch.replace(jobs=_first(problem.dispatch, self.first)))
+            return instance.problem
+        name = instance.problem.kind
+        kind = bench_kind(name)
+        foreign = [
+            f.name for f in fields(self) if getattr(self, f.name) != f.default and f.name not in kind.view_options
+        ]
+        if foreign:
+            taking = " and ".join(kinds_with(lambda other: not set(foreign).isdisjoint(other.view_options)))
+            verb = "is" if len(foreign) == 1 else "are"
+            own = f"; its only view options are {_options(kind.view_options)}" if kind.view_options else ""
+            raise WrongUse(f"{_options(foreign)} {verb} for {taking} problems; this is a {name} problem{own}")
+        return kind.problem(instance, self)
 
 
-def _first(problem: Dispatch, n: int) -> list[Job]:
-    return sorted(problem.jobs, key=lambda j: j.submit)[:n]
+def _options(names: Sequence[str]) -> str:
+    """Return fields of a view as options of the command line.
+
+    >>> _options(["first", "nodes_needed"])
+    '--first and --nodes-needed'
+    """
+    *others, last = (f"--{name.replace('_', '-')}" for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def scenarios_of(instance: Instance, requested: Sequence[str]) -> list[str]:

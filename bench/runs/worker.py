@@ -51,9 +51,7 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     from ...backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
     from ...instances import load
     from ...methods import parse_method
-    from ...models import Eviction
-    from ...solve import solve
-    from ..records.answer import answer
+    from ..kinds.base import bench_kind
     from ..records.record import plain
     from .view import View
 
@@ -76,17 +74,12 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
 
     limits = {name: spec[name] for name in ("time_limit", "threads", "seed")}
     try:
-        if isinstance(problem, Eviction):
-            from ..kinds.eviction import run_in_worker
-
-            swept: dict[str, Any] = plain(run_in_worker(problem, method, limits, on_incumbent))
-            return swept
-        result = solve(problem, method=method.text, on_incumbent=on_incumbent, **limits)
-        send({"event": "solved"})
+        kind = bench_kind(problem.kind)
+        found = kind.run(problem, method, limits, on_incumbent, lambda: send({"event": "solved"}))
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
-    found: dict[str, Any] = plain(answer(problem, result))
-    return found
+    known: dict[str, Any] = plain(found)
+    return known
 
 
 if __name__ == "__main__":

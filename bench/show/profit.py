@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from statistics import median
+from typing import cast
 
 from rich import box
 from rich.console import Console
@@ -22,7 +23,7 @@ def show_profit(console: Console, instance: Instance) -> None:
     if len(instance.scenarios) > 1:
         own = "" if instance.centre is None else f" (by default {instance.centre.default})"
         console.print(f"scenarios{own}: {'; '.join(instance.scenarios)}")
-    problems = {name: instance.scenario(name) for name in instance.scenarios} or {"its own": problem}
+    problems = {name: cast(Profit, instance.scenario(name)) for name in instance.scenarios} or {"its own": problem}
     console.print(_weather(problems.items()))
 
 
@@ -56,7 +57,7 @@ def extent(series: StepFunction, problem: Profit) -> tuple[float, float, float]:
     return min(values), sum((b - a) * v for a, b, v in pieces) / (problem.horizon_end - problem.begin), max(values)
 
 
-def _weather(problems: Iterable[tuple[str, object]]) -> Table:
+def _weather(problems: Iterable[tuple[str, Profit]]) -> Table:
     """Return a table with a row per scenario: price, temperatures, and PUE with the machine full and half full."""
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     made.add_column("scenario")
@@ -71,7 +72,6 @@ def _weather(problems: Iterable[tuple[str, object]]) -> Table:
     ):
         made.add_column(head, justify="right")
     for name, problem in problems:
-        assert isinstance(problem, Profit)
         low, mean, high = extent(problem.temperature, problem)
         pue = [problem.cooling.pue(share * problem.most_power, mean) for share in (1.0, 0.5)]
         cells = (f"{problem.price:g}", *(f"{t:.1f}" for t in (low, mean, high)), str(len(problem.segments)))

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...heuristics import ListScheduler, first_solution, multi_search, warm_up
 from ...instances import generators, load
-from ...models import Dispatch, Job, NodeGroup, Platform, Profit, Queue
+from ...models import Dispatch, Job, NodeGroup, Platform, Queue
 
 CURIE = Path("..", "shared", "data", "cea_curie_2011", "curie_all_23d_2012-07-13.swf.gz")
 NODES, CORES = 300, 32
@@ -27,8 +27,7 @@ ALL_ORDERINGS_UP_TO = 5_000  # jobs: multi-search is not measured on larger batc
 def all_orderings(instance: str = "eurora_700") -> dict[str, Any]:
     """Measure multi-search on a whole day, from the problem to the schedule; return its seconds and its result."""
     warm_up()
-    problem = load(instance).problem
-    assert isinstance(problem, Dispatch)
+    problem = load(instance).dispatch
     began = time.perf_counter()
     found = multi_search(problem)
     seconds = time.perf_counter() - began
@@ -100,9 +99,7 @@ def one_ordering(order: str = "est", path: Path = CURIE) -> dict[str, Any]:
 def many_jobs(jobs: int) -> dict[str, Any]:
     """Measure the first solution of a generated batch on 512 nodes, and multi-search if it is small, in processor seconds."""
     warm_up()
-    made = generators["centre"](jobs, 7, nodes=MANY_NODES, days=max(2, jobs // 1000)).problem
-    assert isinstance(made, Profit)
-    problem = made.dispatch
+    problem = generators["centre"](jobs, 7, nodes=MANY_NODES, days=max(2, jobs // 1000)).profit.dispatch
     began = time.process_time()
     schedule = first_solution(problem, "est")
     first = time.process_time() - began

@@ -28,9 +28,7 @@ def curie(path: Path = CURIE) -> Profit:
             path, Path(folder), None, "air,summer,cheap", None, nodes=300, cores=32, memory=131072,
             first=None, load=None, seed=1, name=None,
         )  # fmt: skip
-        problem = load(folder).problem
-    assert isinstance(problem, Profit)
-    return problem
+        return load(folder).profit
 
 
 def all_orderings(problem: Profit) -> dict[str, Any]:

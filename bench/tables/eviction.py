@@ -119,20 +119,14 @@ class EvictionResults:
         return None
 
 
-def extract_evictions(records: Iterable[Record]) -> tuple[list[tuple[str, EvictionResults]], list[Record]]:
-    """Split records into the results of eviction problems, each with its title, and all other records."""
-    all_of_them = list(records)
-    mine = {(r["content"], View(**r["view"])) for r in all_of_them if r.get("deadlines")}
+def eviction_results(records: Iterable[Record]) -> list[tuple[str, EvictionResults]]:
+    """Return the results of eviction problems, each with its title: instance, view and number of threads."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
-    left = []
-    for r in all_of_them:
-        place = (r["content"], View(**r["view"]))
-        if place in mine:
-            threads = "1 thread" if r["threads"] == 1 else f"{r['threads']} threads"
-            groups.setdefault((f"{r['instance']}, {place[1].label}, {threads}", *place), []).append(r)
-        else:
-            left.append(r)
-    return [(title, EvictionResults(members)) for (title, *_), members in groups.items()], left
+    for r in records:
+        view = View(**r["view"])
+        threads = "1 thread" if r["threads"] == 1 else f"{r['threads']} threads"
+        groups.setdefault((f"{r['instance']}, {view.label}, {threads}", r["content"], view), []).append(r)
+    return [(title, EvictionResults(members)) for (title, *_), members in groups.items()]
 
 
 def show(console: Console, title: str, results: EvictionResults, explain: bool = False) -> list[str]:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from ...backends.gaps import relative_gap
 from ...models.step_function import DAY, HOUR
-from ..kinds.profit import END, HORIZON
+from ..kinds.accounts import END, HORIZON
 from ..records.store import Record
 from ..runs.view import View
 from .legend import legend
@@ -68,16 +68,9 @@ class ProfitResults(ViewResults):
         return (profit - rule) / (bound - rule) if bound - rule > 1e-6 * abs(bound) else None
 
 
-def extract_profits(records: Iterable[Record]) -> tuple[list[tuple[str, ProfitResults]], list[Record]]:
-    """Split records into the results of profit problems, each with its title, and all other records."""
-    all_of_them = list(records)
-    earned = {(r["content"], View(**r["view"])) for r in all_of_them if r.get("account")}
-    mine: list[Record] = []
-    left: list[Record] = []
-    for r in all_of_them:
-        view = View(**r["view"])
-        (mine if view.scenario is not None or (r["content"], view) in earned else left).append(r)
-    return [(title, ProfitResults(results.records)) for title, results in group_by_view(mine)], left
+def scenario_results(records: Iterable[Record]) -> list[tuple[str, ProfitResults]]:
+    """Return the results of profit problems, each with its title: instance, view and number of threads."""
+    return [(title, ProfitResults(results.records)) for title, results in group_by_view(records)]
 
 
 def show(console: Console, found: Sequence[tuple[str, ProfitResults]], explain: bool = False) -> list[str]:

@@ -1,4 +1,4 @@
-"""Print all tables of a run: eviction problems, profit problems, other problems by method, then replays."""
+"""Print all tables of a run: those of each problem kind, chosen by the kind of the records."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from collections.abc import Iterable
 
 from rich.console import Console
 
+from ..kinds.base import bench_kind
 from ..records.store import Record
-from .methods import show_methods
+
+
+def by_kind(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Group records by their problem kind, in the order of their first record."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(record["kind"], []).append(record)
+    return found
 
 
 def show(console: Console, records: Iterable[Record], explain: bool = False) -> list[str]:
@@ -27,18 +35,7 @@ def show(console: Console, records: Iterable[Record], explain: bool = False) -> 
     list of str
         One message for each bound that a verified schedule refutes.
     """
-    from . import eviction as report_eviction
-    from . import profit as report_profit
-    from .replays.report import extract_replays, show_dispatch
-
-    wrong = []
-    replayed, others = extract_replays(records)
-    evictions, others = report_eviction.extract_evictions(others)
-    for title, kept in evictions:
-        wrong += report_eviction.show(console, title, kept, explain)
-    profits, others = report_profit.extract_profits(others)
-    wrong += report_profit.show(console, profits, explain)
-    wrong += show_methods(console, others, explain)
-    for title, replays in replayed:
-        wrong += show_dispatch(console, title, replays, explain)
+    wrong: list[str] = []
+    for kind, members in by_kind(records).items():
+        wrong += bench_kind(kind).show_results(console, members, explain)
     return wrong

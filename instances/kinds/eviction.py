@@ -17,7 +17,6 @@ from ...models.eviction.problem import BatchJob, Eviction, EvictionCandidate
 from ...models.platform import LATEST, MOST_NODES, ProblemError
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
-from ..formats.swf import read_swf
 from ..instance import Instance
 
 JOBS = "jobs.csv"
@@ -30,8 +29,6 @@ KEYS = (
 HEADING = """\
 An instance of schedlab: running jobs of which some must go, so that nodes_needed nodes are free within deadline_s.
 Times are in seconds, memory in MB per node, bandwidths in MB per second. The jobs are in jobs.csv."""
-
-Eviction.read_log = read_swf
 
 
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from schedlab.backends import Incumbent, Result
 from schedlab.bench.cli.app import main
-from schedlab.bench.kinds.profit import fields
+from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.records.record import outcome, plain, record
 from schedlab.bench.records.store import Store
 from schedlab.bench.runs.selection import Run
@@ -109,7 +109,7 @@ def profit_records(folder, out, scenarios, methods=METHODS):
         for k, scenario in enumerate(scenarios):
             view = View(scenario=scenario)
             problem = view.of(instance)
-            run = Run(instance.name, str(folder), content_of(folder), "", view=view, time_limit=20.0)
+            run = Run(instance.name, str(folder), content_of(folder), "", view=view, time_limit=20.0, kind="profit")
             for method, order in methods.items():
                 schedule = first_solution(problem, order)
                 value = problem.objective(schedule)

@@ -64,7 +64,7 @@ def clean(code, out, err, expected):
 
 def one_record(folder, **changed):
     """Return a record of a run on an instance, with hostile texts in it."""
-    run = Run("day " + NASTY, str(folder), content_of(folder), "multi-search:" + NASTY)
+    run = Run("day " + NASTY, str(folder), content_of(folder), "multi-search:" + NASTY, kind="dispatch")
     found = {"status": "error", "message": NASTY, "cause": "crash", "verified": None, "sense": "minimize"}
     return record(run, found, "2026-01-01T00:00:00+00:00") | changed
 
@@ -198,10 +198,12 @@ FIELDS = {
     "daily": [5, [5], [{}]],
 }
 
+OF_KIND = {"deadlines": "eviction", "account": "profit", "operation": "profit", "daily": "profit"}
+
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_field_of_another_form_is_named(day, tmp_path, name):
-    whole = one_record(day)
+    whole = {**one_record(day), "kind": OF_KIND.get(name, "dispatch")}
     assert first_fault(whole) is None
     for value in FIELDS[name]:
         fault = first_fault({**whole, name: value})

@@ -12,7 +12,7 @@ from schedlab.backends import Result
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.guide.days import Sample
 from schedlab.bench.guide.learning import confusion, errors_by_distance, learn, leave_out, usual
-from schedlab.bench.kinds.profit import fields
+from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.records.record import outcome, record
 from schedlab.bench.records.store import write_whole
 from schedlab.bench.runs.selection import Run
@@ -83,7 +83,7 @@ def written(folder: Path, busy: tuple = BUSY) -> Path:
 def file(instance: Path, scenario: str, out: Path, method: str = "multi-search", late: int = 0) -> Path:
     """Write the record of a run of multi-search under the name of a method, with its schedule delayed by ``late`` seconds."""
     loaded = load(instance)
-    run = Run(loaded.name, str(instance), content_of(instance), method, view=View(scenario=scenario))
+    run = Run(loaded.name, str(instance), content_of(instance), method, view=View(scenario=scenario), kind="profit")
     problem = run.view.of(loaded)
     found = multi_search(problem).schedule
     schedule = sl.Schedule({job: start + late for job, start in found.start.items()}, found.nodes)
@@ -260,7 +260,7 @@ class TestBadInput:
 
     def test_no_records_of_profit_problems(self, bench, tmp_path):
         day = load("eurora_99")
-        run = Run(day.name, day.name, content_of(day.path), "multi-search")
+        run = Run(day.name, day.name, content_of(day.path), "multi-search", kind="dispatch")
         result = Result("feasible", "multi-search", "1", problem=day.problem)
         result.schedule = multi_search(day.problem).schedule
         result.objective = day.problem.objective(result.schedule)

@@ -9,14 +9,14 @@ import pytest
 import schedlab as sl
 from rich.console import Console
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.kinds.profit import fields
+from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.records.record import times
 from schedlab.bench.records.store import files, read
 from schedlab.bench.runs import defaults as usual
 from schedlab.bench.runs.how_long import worst_case
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
 from schedlab.bench.runs.view import View, one_scenario, scenarios_of
-from schedlab.bench.tables.profit import ProfitResults, extract_profits
+from schedlab.bench.tables.profit import ProfitResults, scenario_results
 from schedlab.bench.tables.report import show
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
@@ -100,7 +100,7 @@ class TestScenarios:
         assert code == 2 and said in err
 
     def test_records_of_other_kinds_keep_their_keys(self):
-        run = Run("day", "instances/day", "c0ffee", "cpsat:pool", solver="cpsat", version="9.15")
+        run = Run("day", "instances/day", "c0ffee", "cpsat:pool", solver="cpsat", version="9.15", kind="profit")
         assert run.head["view"] == {"at": None, "first": None, "durations": "walltime", "objective": None}
         assert replace(run, view=View(scenario=OWN)).key != run.key
 
@@ -142,7 +142,7 @@ class TestPlans:
         assert worst_case(plan(medium, "profit_medium", RunRequest()), 1) <= 300
 
     def test_only_what_is_quick_is_run_on_many_jobs(self, centre, monkeypatch):
-        monkeypatch.setattr(usual, "LARGE", 29)
+        monkeypatch.setattr("schedlab.bench.kinds.profit.LARGE", 29)
         methods = {r.method for r in plan(load(centre), str(centre), RunRequest())}
         assert "lns" in methods and "rule:est" in methods
         assert not any(m.startswith(("cpsat", "cpo", "relaxation")) for m in methods)
@@ -278,7 +278,7 @@ class TestTables:
     def test_seeds_are_one_row(self, of_summer):
         lns = of_summer["lns"]
         other = lns | {"seed": 2, "objective": lns["objective"] + 1}
-        ((title, results),) = extract_profits([lns, other])[0]
+        ((title, results),) = scenario_results([lns, other])
         assert title.startswith("centre, ") and isinstance(results, ProfitResults)
         assert results.best.objective == pytest.approx(lns["objective"] + 0.5)
         assert ".." in printed([lns, other])[0]
@@ -287,9 +287,10 @@ class TestTables:
         text, _ = printed(records, width=80)
         assert "energy" not in text.splitlines()[1] and all(len(line) <= 80 for line in text.splitlines())
 
-    def test_records_of_other_kinds_are_left(self, records):
-        day = {**records[0], "view": View().fields, "account": None, "content": "other"}
-        assert extract_profits([day]) == ([], [day])
+    def test_records_of_other_kinds_are_in_other_tables(self, records):
+        day = {**records[0], "kind": "dispatch", "view": View().fields, "content": "other"}
+        text, _ = printed([day])
+        assert "PUE" not in text and "build/lower/" in text
 
 
 class TestCommands:

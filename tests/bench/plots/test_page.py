@@ -41,7 +41,15 @@ def results(tmp_path_factory):
     with Store(out) as store:
         for method in ("fcfs", "easy-r"):
             view = View(first=40, durations="runtime")
-            run = Run(day.name, day.name, content_of(day.path), method, view=view, replay=ReplaySettings().for_policies)
+            run = Run(
+                day.name,
+                day.name,
+                content_of(day.path),
+                method,
+                view=view,
+                kind="dispatch",
+                replay=ReplaySettings().for_policies,
+            )
             spec = {**run.head, "out": str(out), "stem": stem_of({**run.head, "key": run.key})}
             store.write(record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00"))
     return out

@@ -6,7 +6,7 @@ import pytest
 from schedlab.bench.plots.profit import chosen, drawn_of, incumbents, limits
 from schedlab.bench.plots.profit_curves import Axis, axis_of, pues, total_pue
 from schedlab.bench.records.store import files, read
-from schedlab.bench.tables.profit import extract_profits
+from schedlab.bench.tables.profit import scenario_results
 
 OWN = "air,summer,cheap"
 
@@ -14,7 +14,7 @@ OWN = "air,summer,cheap"
 @pytest.fixture(scope="module")
 def scenarios(profit_results):
     """The results by scenario."""
-    found = extract_profits(map(read, files(profit_results)))[0]
+    found = scenario_results(map(read, files(profit_results)))
     return {results.records[0]["view"]["scenario"]: results for _, results in found}
 
 

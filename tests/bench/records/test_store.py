@@ -9,7 +9,7 @@ from schedlab.bench.records.record import record
 from schedlab.bench.records.store import Store, files, name_of, read, read_results, write_whole
 from schedlab.bench.runs.selection import Run
 
-RUN = Run("day", "day", "c", "highs:pool@900s+warm", 3)
+RUN = Run("day", "day", "c", "highs:pool@900s+warm", 3, kind="dispatch")
 FOUND = {"status": "feasible", "objective": 2.5, "verified": True, "sense": "minimize", "schedule": {}}
 
 

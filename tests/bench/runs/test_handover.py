@@ -91,7 +91,7 @@ def test_a_folder_that_cannot_be_written_does_not_end_the_run(path):
 )
 def test_a_broken_file_is_said_and_the_record_is_written_all_the_same(path, data):
     path.write_bytes(data)
-    found = with_best(Run("eurora_99", "eurora_99", "c", "m", view=DAY), BROKEN_OFF, path)
+    found = with_best(Run("eurora_99", "eurora_99", "c", "m", view=DAY, kind="dispatch"), BROKEN_OFF, path)
     assert found["message"].startswith("killed; its saved schedule is not valid: ")
     assert {**found, "message": "killed"} == BROKEN_OFF
 
@@ -116,7 +116,7 @@ def test_every_kind_of_method_hands_over_and_the_bench_checks_it(path, name, vie
     hand = HandOver(path)
     result = sl.solve(problem, method=method, time_limit=0.7, threads=1, on_incumbent=hand)
     hand.flush()
-    found = with_best(Run(name, name, "c", method, view=view), BROKEN_OFF, path)
+    found = with_best(Run(name, name, "c", method, view=view, kind=problem.kind), BROKEN_OFF, path)
     assert (found["status"], found["cause"], found["verified"]) == ("feasible", "timeout", True)
     sign = 1 if problem.sense == "minimize" else -1
     first = (lambda value: value[0]) if isinstance(result.objective, tuple) else (lambda value: value)

@@ -6,14 +6,15 @@ from types import SimpleNamespace
 import pytest
 import schedlab as sl
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.runs.defaults import DAY_REPLAYED, LARGE_DISPATCH, NOON, SMALL_DISPATCH, WHOLE, defaults
+from schedlab.bench.kinds.dispatch import LARGE_DISPATCH, SMALL_DISPATCH
+from schedlab.bench.runs.defaults import DAY_REPLAYED, NOON, WHOLE, defaults
 from schedlab.bench.runs.how_long import how_long, worst_case
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, parse_methods, parse_seeds, plan
 from schedlab.bench.runs.view import View, parse_clock
 from schedlab.instances import load
 from schedlab.instances.files.own_files import content_of
 
-RUN = Run("day", "instances/day", "c0ffee", "cpsat:pool", solver="cpsat", version="9.15")
+RUN = Run("day", "instances/day", "c0ffee", "cpsat:pool", solver="cpsat", version="9.15", kind="dispatch")
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def test_the_default_day_shows_the_dispatchers_where_runtimes_are_known():
     assert not any(r.replay for r in plan(unknown, "eurora_99", RunRequest()))
 
 
-RUN = Run("log", "log.swf", "c0ffee", "hcp3-d@cpsat", replay=ReplaySettings(trace=True))
+RUN = Run("log", "log.swf", "c0ffee", "hcp3-d@cpsat", replay=ReplaySettings(trace=True), kind="dispatch")
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ class Planted:
 
 
 def spec_of(log, out, **fields):
-    run = Run("log", str(log), "c0ffee", "hcp3@cpsat", view=View(durations="runtime"), time_limit=60.0,
+    run = Run("log", str(log), "c0ffee", "hcp3@cpsat", kind="dispatch", view=View(durations="runtime"), time_limit=60.0,
               replay=ReplaySettings(trace=True, nodes=8, cores=1))  # fmt: skip
     return replace(run, **fields), {**replace(run, **fields).head, "out": str(out), "stem": "planted"}
 

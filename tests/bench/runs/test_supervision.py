@@ -68,7 +68,7 @@ class NoObserver:
 
 
 def runs_of(*methods, **fields):
-    return [Run("day", "day", "c0ffee", m, **{"time_limit": 30.0, **fields}) for m in methods]
+    return [Run("day", "day", "c0ffee", m, **{"time_limit": 30.0, "kind": "dispatch", **fields}) for m in methods]
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ class NoObserver:
     def incumbent(self, run, event): pass
     def ended(self, run, record, kept): pass
     def refused(self, run, reason): pass
-runs = [Run("day", "day", "c0ffee", m, time_limit=30.0) for m in {methods!r}]
+runs = [Run("day", "day", "c0ffee", m, time_limit=30.0, kind="dispatch") for m in {methods!r}]
 print("ready", flush=True)
 with Store({out!r}) as store:
     supervise(runs, store, NoObserver(), jobs=2, command={command!r})

@@ -24,7 +24,11 @@ def made(method, objective=None, bound=None, seed=1, **fields):
         "schedule": None if objective is None else {"j": {"start": 0, "nodes": {"n": 1}}},
         **fields,
     }
-    return record(Run("eurora_700", "eurora_700", "c", method, seed, view=NOON), found, "2026-01-01T00:00:00+00:00")
+    return record(
+        Run("eurora_700", "eurora_700", "c", method, seed, view=NOON, kind="dispatch"),
+        found,
+        "2026-01-01T00:00:00+00:00",
+    )
 
 
 def fate(name, **more):

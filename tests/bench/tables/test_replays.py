@@ -53,7 +53,7 @@ def made(method, objective, wait, slowdown, seed=1, replay=USUAL, recorded=None,
         "metrics": metrics(wait, slowdown, **more), "jobs_csv": "x.jobs.csv",
         "simulation": {"predictor": PREDICTED_BY.get(method.partition("@")[0].rpartition("-")[2], "walltime"), "recorded": recorded, "notes": list(notes), "offline": offline, "objective": "weighted-wait"},
     }  # fmt: skip
-    run = Run("eurora_700", "eurora_700", "c", method, seed, view=DAY, replay=replay)
+    run = Run("eurora_700", "eurora_700", "c", method, seed, view=DAY, replay=replay, kind="dispatch")
     return record(run, found, "2026-01-01T00:00:00+00:00")
 
 
@@ -63,7 +63,9 @@ def offline(method, objective, bound, content="c"):
         "verified": True if objective is not None else None, "sense": "minimize",
         "schedule": {} if objective is not None else None,
     }  # fmt: skip
-    return record(Run("eurora_700", "eurora_700", content, method, view=DAY), found, "2026-01-01T00:00:00+00:00")
+    return record(
+        Run("eurora_700", "eurora_700", content, method, view=DAY, kind="dispatch"), found, "2026-01-01T00:00:00+00:00"
+    )
 
 
 SOLVER = {
@@ -219,7 +221,7 @@ def test_other_machines_loads_and_contents_are_other_tables():
     assert [len(b.offline) for _, b in groups] == [2, 0] and [r["content"] for r in left] == ["other"]
 
 
-RUN = Run("log", "log.swf", "c", "easy", view=DAY, replay=ReplaySettings(trace=True).for_policies)
+RUN = Run("log", "log.swf", "c", "easy", view=DAY, replay=ReplaySettings(trace=True).for_policies, kind="dispatch")
 
 
 def progress_event(done, seconds):

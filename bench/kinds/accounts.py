@@ -1,0 +1,170 @@
+"""The extra fields of the record of a profit problem.
+
+- ``account``: ``horizon`` (up to the end of the horizon) and ``end`` (up to the end of the last job), each with ``begin``,
+  ``end`` (s), ``core_hours``, ``gain``, ``work_cost``, ``cooling_cost``, ``cost``, ``profit`` (euro), ``it_kwh``,
+  ``cooling_kwh``, ``energy_kwh``, ``utilisation`` (0 to 1), ``pue``.
+- ``makespan``: seconds from the begin of the problem to the end of the last job.
+- ``daily``: the account of each day of the horizon, with ``celsius`` (mean temperature).
+- ``operation``: curves over time: ``begin``, ``until`` (end of the horizon), ``end`` (s); ``segments`` with the lists ``end``
+  (s), ``celsius``, ``watts`` (IT power), ``cooling`` (W); for intervals of ``step`` seconds, ``steps`` with the lists
+  ``watts`` and ``utilisation``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...models import Profit, Schedule
+from ...models.profit import accounting as accounts
+from ...models.profit.segments import Segment
+from ...models.step_function import HOUR
+from ..records.form import NUMBER, Form, RecordFault, integer, maybe, several
+from ..records.form import fields as form_of
+from ..records.record import agree
+from ..records.store import Record
+
+HORIZON, END = "horizon", "end"  # the accounts reach up to the end of the horizon, and of the last job
+STEPS = 2000  # most steps of a curve over time
+
+MONEY = dict.fromkeys(
+    ("gain", "work_cost", "cooling_cost", "profit", "pue", "energy_kwh", "utilisation"), maybe(NUMBER)
+)
+ACCOUNT = form_of(dict.fromkeys((HORIZON, END), form_of(MONEY, rest=maybe(NUMBER))))
+DAILY = several(form_of(dict.fromkeys(("celsius", "utilisation", "pue", "profit"), maybe(NUMBER)), rest=maybe(NUMBER)))
+CURVES = form_of(
+    {
+        **dict.fromkeys(("begin", "until", "end"), integer()),
+        "segments": form_of(
+            {"end": several(integer()), **dict.fromkeys(("celsius", "watts", "cooling"), several(NUMBER))}
+        ),
+        "step": integer(1),
+        "steps": form_of(dict.fromkeys(("watts", "utilisation"), several(NUMBER))),
+    }
+)
+
+
+def _curves(value: Any, where: str) -> Iterator[RecordFault]:
+    """Check the curves over time: all lists of the segments have the same length, at least 1."""
+    fault = next(CURVES(value, where), None)
+    if fault is not None:
+        yield fault
+        return
+    lengths = {len(curve) for curve in value["segments"].values()}
+    if len(lengths) != 1 or 0 in lengths:
+        yield RecordFault(f"{where}.segments", "lists of the same length, at least 1", sorted(lengths))
+
+
+FORMS: Mapping[str, Form] = {
+    "account": maybe(ACCOUNT),
+    "makespan": maybe(NUMBER),
+    "daily": DAILY,
+    "operation": _curves,
+}
+
+
+def fields(problem: Profit, schedule: Schedule) -> Record:
+    """Return the extra fields of a valid schedule."""
+    end = accounts.makespan(problem, schedule)
+    return {
+        "account": {
+            HORIZON: as_json(accounts.account(problem, schedule, problem.horizon_end)),
+            END: as_json(accounts.account(problem, schedule, end)),
+        },
+        "makespan": end - problem.begin,
+        "daily": list(days(problem, schedule)),
+        "operation": operation(problem, schedule, max(end, problem.horizon_end)),
+    }
+
+
+def as_json(account: accounts.Account) -> dict[str, Any]:
+    """Return all values of an account (euro, kWh, core-hours, seconds); ``pue`` is None if nothing ran."""
+    derived = ("profit", "cost", "energy_kwh", "pue")
+    return asdict(account) | {name: getattr(account, name) for name in derived}
+
+
+def days(problem: Profit, schedule: Schedule) -> Iterator[dict[str, Any]]:
+    """Yield the account of each day of the horizon, with its mean temperature (``celsius``)."""
+    for day in accounts.daily(problem, schedule):
+        of_it = [s for s in problem.segments if day.begin <= s.begin < day.end]
+        yield as_json(day) | {"celsius": mean_celsius(of_it)}
+
+
+def mean_celsius(segments: list[Segment] | tuple[Segment, ...]) -> float | None:
+    """Return the mean temperature of segments, None if there are none."""
+    length = sum(s.end - s.begin for s in segments)
+    return sum(s.celsius * (s.end - s.begin) for s in segments) / length if length else None
+
+
+def operation(problem: Profit, schedule: Schedule, end: int) -> dict[str, Any]:
+    """Return curves over time from the begin to ``end`` (seconds): means of each segment and of each hour.
+
+    The steps are longer than an hour if there would be more than ``STEPS``.
+    """
+    ran = accounts.operation(problem, schedule, end)
+    step = max(HOUR, HOUR * -(-(end - problem.begin) // (STEPS * HOUR)))
+    bounds = np.append(np.arange(problem.begin, end, step), end)
+    lengths = np.maximum(1, np.diff(bounds))
+    seconds, joules = _done(problem, schedule, bounds)
+    there = problem.platform.total("cores") * lengths
+    return {
+        "begin": problem.begin,
+        "until": problem.horizon_end,
+        "end": end,
+        "segments": {
+            "end": [s.end for s in ran.segments],
+            "celsius": [round(s.celsius, 2) for s in ran.segments],
+            "watts": ran.watts.round(1).tolist(),
+            "cooling": ran.cooling.round(1).tolist(),
+        },
+        "step": step,
+        "steps": {
+            "watts": (np.diff(joules) / lengths).round(1).tolist(),
+            "utilisation": (np.diff(seconds) / there).round(4).tolist(),
+        },
+    }
+
+
+def _done(
+    problem: Profit, schedule: Schedule, bounds: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the core-seconds and joules of work done before each moment of ``bounds`` (seconds)."""
+    starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64) - problem.begin
+    at, rates = bounds - problem.begin, np.stack([problem.cores, problem.watts], axis=1).astype(np.float64)
+    found = np.zeros((bounds.size, 2))
+    for moments, sign in ((starts, 1.0), (starts + problem.durations, -1.0)):
+        order = np.argsort(moments, kind="stable")
+        rate = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order], axis=0)])
+        past = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order] * moments[order, None], axis=0)])
+        k = np.searchsorted(moments[order], at, side="right")
+        found += sign * (rate[k] * at[:, None] - past[k])
+    return found[:, 0], found[:, 1]
+
+
+def faults_of_account(problem: Profit, record: Mapping[str, Any], schedule: Schedule) -> list[str]:
+    """Return the faults of the extra fields of a record: each value is compared with that of the schedule."""
+    found = []
+    true = fields(problem, schedule)
+    for when in (HORIZON, END):
+        recorded, expected = (record.get("account") or {}).get(when) or {}, true["account"][when]
+        found += [
+            f"it has {name} {recorded.get(name)} up to the {when}, its schedule has {value}"
+            for name, value in expected.items()
+            if value != recorded.get(name) and not agree(value, recorded.get(name))
+        ]
+    if not agree(true["makespan"], record.get("makespan")):
+        found.append(f"it has makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
+    daily = record.get("daily") or []
+    if len(daily) != len(true["daily"]):
+        found.append(f"it has accounts of {len(daily)} days, the horizon has {len(true['daily'])}")
+    for k, (recorded, expected) in enumerate(zip(daily, true["daily"], strict=False), 1):
+        found += [
+            f"it has {name} {recorded.get(name)} of day {k}, its schedule has {value}"
+            for name, value in expected.items()
+            if value != recorded.get(name) and not agree(value, recorded.get(name))
+        ]
+    return found

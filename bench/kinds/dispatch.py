@@ -1,0 +1,129 @@
+"""What the bench needs to know about dispatching problems: views, default runs, tables with those of replays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from rich.console import Console
+
+from ...backends import UnknownName
+from ...instances import Instance
+from ...models.dispatch.jobs import Job
+from ...models.dispatch.problem import OBJECTIVES, Dispatch
+from ...models.problem import Problem
+from ..errors import WrongUse
+from ..records.store import Record
+from ..runs.defaults import DAY_REPLAYED, NOON, SMALL, WHOLE, Default, Defaults
+from ..runs.view import View
+from .plain import PlainKind
+
+DISPATCHERS = (
+    *(Default(name) for name in ("fcfs", "sjf", "rule:wt", "easy", "easy-r", "conservative")),
+    *(Default(name) for name in ("pbs-fifo", "pbs-walltime")),
+    *(Default(name, 120) for name in ("hcp3@cpsat", "hcp3-d@cpsat", "hcp3-r@cpsat", "pcp3@cpsat")),
+)
+CLAIRVOYANT = (Default("multi-search"), Default("highs:pool@1800s..100000s-energy", 50))
+
+LARGE_DISPATCH: Defaults = {
+    NOON: (
+        Default("multi-search"),
+        Default("cpsat:counts"),
+        Default("cpsat:counts+warm"),
+        Default("cpsat:classes+warm"),
+        Default("cpsat:pool+warm"),
+        Default("highs:pool@3600s"),
+        Default("highs:pool@3600s+warm"),
+        Default("cpo:pool"),
+        Default("cpo:pool+warm"),
+        Default("highs:pool@600s..36000s-energy", 20),
+        Default("highs:classes@600s..36000s-energy", 40),
+    ),
+    WHOLE: (
+        Default("multi-search"),
+        Default("cpsat:pool"),
+        Default("cpsat:pool+warm"),
+        Default("highs:pool@1800s..100000s-energy", 50),
+    ),
+    DAY_REPLAYED: (*DISPATCHERS, *CLAIRVOYANT),
+}
+SMALL_DISPATCH: Defaults = {
+    WHOLE: (
+        Default("multi-search"),
+        Default("cpsat:counts"),
+        Default("cpsat:counts+warm"),
+        Default("cpsat:classes+warm"),
+        Default("highs:pool@3600s"),
+        Default("highs:pool@3600s+warm"),
+        Default("cpo:pool"),
+        Default("cpo:pool+warm"),
+        Default("highs:classes@600s..36000s-energy", 30),
+    ),
+    DAY_REPLAYED: (*DISPATCHERS, *CLAIRVOYANT),
+}
+
+
+class DispatchKind(PlainKind):
+    """Dispatching problems: snapshots, the first jobs, other durations and objectives; replays under dispatchers."""
+
+    view_options = ("at", "first", "durations", "objective")
+    replayed = True
+
+    def default_views(self, instance: Instance) -> Defaults:
+        """Return a snapshot at noon (of a large instance), the whole day, and its replay if all runtimes are known."""
+        problem = instance.dispatch
+        usual = SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH
+        known = all(j.runtime is not None for j in problem.jobs)
+        return {view: methods for view, methods in usual.items() if view != DAY_REPLAYED or known}
+
+    def is_empty(self, problem: Problem, view: View) -> bool:
+        """Return whether no job is submitted by the time of the snapshot."""
+        at = view.at
+        return at is not None and all(j.submit > at for j in cast(Dispatch, problem).jobs)
+
+    def problem(self, instance: Instance, view: View) -> Dispatch:
+        """Return the problem of the snapshot, of the first jobs, with other durations or another objective."""
+        problem = instance.dispatch
+        aim = problem.aim if view.objective is None else view.objective
+        if aim not in OBJECTIVES:
+            raise UnknownName("objective", aim, list(OBJECTIVES))
+        chosen = problem.replace(durations=view.durations, objective=aim)
+        if view.at is not None:
+            chosen = chosen.at(view.at, view.first)
+        elif view.first is not None:
+            chosen = chosen.replace(jobs=first_jobs(chosen, view.first))
+        if not chosen.jobs:
+            raise WrongUse(f"the view {view.label!r} has no jobs: none is submitted by that time")
+        return chosen
+
+    def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
+        """Print the tables of the methods, then those of the replays with the offline runs on the same jobs."""
+        from ..tables.methods import show_methods
+        from ..tables.replays.report import extract_replays, show_dispatch
+
+        replayed, others = extract_replays(records)
+        wrong = show_methods(console, others, explain)
+        for title, results in replayed:
+            wrong += show_dispatch(console, title, results, explain)
+        return wrong
+
+    def sizes(self, problem: Problem) -> tuple[str, str]:
+        """Return the number of jobs and of nodes."""
+        jobs = cast(Dispatch, problem)
+        return str(len(jobs.jobs)), str(len(jobs.platform.nodes))
+
+    def describe(self, console: Console, instance: Instance) -> None:
+        """Print the objective, the platform, the queues and the demand."""
+        from ..show.dispatch import show_dispatch
+
+        problem = instance.dispatch
+        console.print(f"objective: {problem.aim} ({problem.sense})")
+        show_dispatch(console, problem)
+
+
+def first_jobs(problem: Dispatch, n: int) -> list[Job]:
+    """Return the first ``n`` jobs by submit time."""
+    return sorted(problem.jobs, key=lambda j: j.submit)[:n]
+
+
+DISPATCH = DispatchKind()

@@ -1,0 +1,57 @@
+"""The part of ``bench show`` for jobs on a platform: nodes, queues, demand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import median
+
+from rich.console import Console
+
+from ...models.dispatch.jobs import DAY
+from ...models.dispatch.problem import Dispatch
+from ..runs.view import clock
+from .grid import grid
+
+
+def show_dispatch(console: Console, problem: Dispatch) -> None:
+    """Print the nodes, the queues and the demand of a dispatching problem."""
+    resources = problem.platform.resources
+    nodes = grid("nodes", "count", *resources)
+    for group in problem.platform.groups:
+        nodes.add_row(group.name, str(group.count), *(str(group.capacity.get(r, 0)) for r in resources))
+    console.print(nodes)
+    queues = grid("queue", "ewt s", "starts", "jobs", "units", "median walltime s", "node-hours")
+    members = Counter(j.queue for j in problem.jobs)
+    for queue in problem.queues:
+        jobs = [j for j in problem.jobs if j.queue == queue.name]
+        starts = ", ".join(f"{clock(lo)}-{clock(hi % DAY)}" for lo, hi in queue.daily) or "any time"
+        row = [queue.name, str(queue.ewt), starts, str(members[queue.name]), str(sum(j.units for j in jobs))]
+        long = f"{median(j.walltime for j in jobs):,.0f}" if jobs else "-"
+        queues.add_row(*row, long, f"{sum(j.units * j.walltime for j in jobs) / 3600:,.0f}")
+    console.print(queues)
+    table = grid("demand", *resources)
+    for name, shares in _demand(problem):
+        table.add_row(name, *shares)
+    console.print(table)
+
+
+def _demand(problem: Dispatch) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the demand for each resource: for a day as a share of the machine's day, for a longer log the offered load."""
+    submits = [j.submit for j in problem.jobs]
+    span = max(submits, default=0) - min(submits, default=0)
+    if span <= DAY:
+        yield "share of the machine over a day", _shares(problem, DAY, [j.walltime for j in problem.jobs])
+        return
+    over = f"offered load over {span / DAY:,.1f} days"
+    yield f"{over}, by walltime", _shares(problem, span, [j.walltime for j in problem.jobs])
+    runtimes = [j.runtime for j in problem.jobs if j.runtime is not None]
+    if len(runtimes) == len(problem.jobs):
+        yield f"{over}, by runtime", _shares(problem, span, runtimes)
+
+
+def _shares(problem: Dispatch, span: int, durations: Sequence[int]) -> Iterator[str]:
+    """Yield the demand for each resource with these durations in s, as a share of the capacity over ``span`` seconds."""
+    for resource in problem.platform.resources:
+        work = sum(j.units * j.request.get(resource, 0) * d for j, d in zip(problem.jobs, durations, strict=True))
+        yield f"{100 * work / (span * max(1, problem.platform.total(resource))):.0f}%"

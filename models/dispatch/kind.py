@@ -1,0 +1,17 @@
+"""The registration of the kind of problem "dispatch"."""
+
+from __future__ import annotations
+
+from ..kind import ProblemKind
+from .problem import Dispatch
+
+DISPATCH = ProblemKind(
+    "dispatch",
+    Dispatch,
+    reader="..instances.kinds.dispatch:read",
+    writer="..instances.kinds.dispatch:write",
+    start="multi-search",
+    warm_up=("..heuristics.list_scheduling.warm_up:warm_up",),
+    allocator="..heuristics.allocation:Allocator",
+    bench="..bench.kinds.dispatch:DISPATCH",
+)

@@ -1,0 +1,16 @@
+"""The registration of the kind of problem "eviction"."""
+
+from __future__ import annotations
+
+from ..kind import ProblemKind
+from .problem import Eviction
+
+EVICTION = ProblemKind(
+    "eviction",
+    Eviction,
+    reader="..instances.kinds.eviction:read",
+    writer="..instances.kinds.eviction:write",
+    start="greedy",
+    warm_up=("..heuristics.eviction_search:warm_up",),
+    bench="..bench.kinds.eviction:EVICTION",
+)

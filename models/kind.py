@@ -1,0 +1,209 @@
+"""Problem kinds: each is registered once; ours and those of third parties are found by the same code.
+
+A package adds a kind by an entry point of the group ``schedlab.problems`` that names a ``ProblemKind``:
+
+    [project.entry-points."schedlab.problems"]
+    flow-shop = "my_package.kind:FLOW_SHOP"
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from .excerpt import MOST, excerpt
+
+GROUP = "schedlab.problems"
+OWN = {  # a dictionary, not entry points, because the package is also used without being installed
+    "dispatch": ".dispatch.kind:DISPATCH",
+    "profit": ".profit.kind:PROFIT",
+    "eviction": ".eviction.kind:EVICTION",
+    "project": ".project.kind:PROJECT",
+}
+
+
+class UnknownKind(LookupError):
+    """Error of a name that is no problem kind. The message gives similar names.
+
+    Parameters
+    ----------
+    name : str
+        The unknown name.
+    """
+
+    def __init__(self, name: str) -> None:
+        known = names()
+        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"known are {', '.join(known)}"
+        super().__init__(f"there is no problem kind {excerpt(name)}; {hint}")
+
+
+@dataclass(frozen=True)
+class ProblemKind:
+    """A problem kind: its problem class, and the names of its parts in higher layers.
+
+    The formulations of a kind come from its problems (``Problem.formulations``). The other parts are named as
+    "module:attribute" and imported when they are first needed. A kind may lack any of them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the kind, as instance folders and records use it: the ``kind`` of its problems.
+    problem : type
+        Class of its problems.
+    reader : str, optional
+        Function ``(Folder, drop_impossible) -> Instance`` that reads an instance folder.
+    writer : str, optional
+        Function ``(Instance, folder) -> None`` that writes an instance folder.
+    start : str, optional
+        The heuristic that ``+warm`` stands for in a method, such as "multi-search".
+    warm_up : tuple of str
+        Functions without arguments that compile what solving any problem of this kind needs. Each heuristic compiles
+        its own kernels.
+    allocator : str, optional
+        Class like ``schedlab.heuristics.Allocator``, which converts the answers of relaxations to schedules. A kind
+        needs it if one of its formulations is a relaxation.
+    bench : str, optional
+        The object that the bench uses for this kind (``schedlab.bench.kinds.base.BenchKind``). Without it, the bench
+        runs the first formulation on each backend and prints the table of methods.
+
+    Examples
+    --------
+    >>> find("eviction").start
+    'greedy'
+    """
+
+    name: str
+    problem: type[Any]
+    reader: str | None = None
+    writer: str | None = None
+    start: str | None = None
+    warm_up: tuple[str, ...] = ()
+    allocator: str | None = None
+    bench: str | None = None
+
+
+def names() -> list[str]:
+    """Return the names of all problem kinds: ours, then those of third parties.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> names()[:4]
+    ['dispatch', 'profit', 'eviction', 'project']
+    """
+    return [*OWN, *(e.name for e in entry_points(group=GROUP) if e.name not in OWN)]
+
+
+def find(name: str) -> ProblemKind:
+    """Return the problem kind with this name.
+
+    Parameters
+    ----------
+    name : str
+        One of ``names()``.
+
+    Returns
+    -------
+    ProblemKind
+
+    Raises
+    ------
+    UnknownKind
+        If there is no such kind. The message gives similar names.
+    TypeError
+        If the entry point of a third party names something else than the ``ProblemKind`` of this name.
+    """
+    found = known(name)
+    if found is None:
+        raise UnknownKind(name)
+    return found
+
+
+@cache
+def known(name: str) -> ProblemKind | None:
+    """Return the problem kind with this name, None if it is not registered.
+
+    Problems of a kind that is not registered can be solved; they have no start, no instance folder and no bench.
+
+    Parameters
+    ----------
+    name : str
+        Name of a kind.
+
+    Returns
+    -------
+    ProblemKind or None
+
+    Raises
+    ------
+    TypeError
+        If the entry point of a third party names something else than the ``ProblemKind`` of this name.
+    """
+    place = OWN.get(name) or next((e.value for e in entry_points(group=GROUP) if e.name == name), None)
+    if place is None:
+        return None
+    found = resolve(place)
+    if not isinstance(found, ProblemKind) or found.name != name:
+        raise TypeError(f"{place}: expected a ProblemKind named {name!r}, found {excerpt(repr(found))}")
+    return found
+
+
+def having(part: str) -> list[str]:
+    """Return the names of the kinds that have a part; kinds that cannot be imported are left out.
+
+    Parameters
+    ----------
+    part : str
+        A field of ``ProblemKind``, such as "reader".
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> "eviction" in having("writer"), "eviction" in having("allocator")
+    (True, False)
+    """
+    found = []
+    for name in names():
+        try:
+            has = getattr(find(name), part) is not None
+        except Exception:  # a faulty kind of a third party must not hide the others
+            continue
+        found += [name] if has else []
+    return found
+
+
+def resolve(place: str) -> Any:
+    """Import the object that a name "module:attribute" stands for.
+
+    Parameters
+    ----------
+    place : str
+        The name. A module that begins with a dot is relative to ``schedlab.models``.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ImportError, AttributeError
+        If there is no such module, or it has no such attribute.
+
+    Examples
+    --------
+    >>> resolve(".dispatch.problem:Dispatch").kind
+    'dispatch'
+    """
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module, __package__), attribute)

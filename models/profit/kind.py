@@ -1,0 +1,18 @@
+"""The registration of the kind of problem "profit"."""
+
+from __future__ import annotations
+
+from ..kind import ProblemKind
+from .problem import Profit
+
+PROFIT = ProblemKind(
+    "profit",
+    Profit,
+    reader="..instances.kinds.profit:read",
+    writer="..instances.kinds.profit:write",
+    start="multi-search",
+    # postponed jobs get their starts by a rule
+    warm_up=("..heuristics.list_scheduling.warm_up:warm_up", "..heuristics.rules:warm_up"),
+    allocator="..heuristics.allocation:Allocator",
+    bench="..bench.kinds.profit:PROFIT",
+)

@@ -1,0 +1,170 @@
+"""A problem kind of another package is run by every command; nothing of ours is edited."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PACKAGE = '''
+"""Jobs on one machine, one after another, for the least sum of ends."""
+
+from pathlib import Path
+
+import schedlab as sl
+from schedlab.bench.kinds.plain import PlainKind
+from schedlab.bench.records.form import NUMBER
+from schedlab.instances import Instance
+from schedlab.instances.files.writing import to_csv
+from schedlab.models.kind import ProblemKind
+from schedlab.models.language import Violation
+from schedlab.models.problem import Encoding, Schedule
+
+
+class Line:
+    kind, sense = "line", "minimize"
+
+    def __init__(self, sizes):
+        self.sizes = dict(sizes)
+
+    @property
+    def formulations(self):
+        return {"intervals": self._intervals}
+
+    def _intervals(self):
+        m = sl.Model("line")
+        jobs = {name: m.interval(name, size=size) for name, size in self.sizes.items()}
+        m.add(sl.no_overlap(list(jobs.values())))
+        m.minimize(sl.sum([v.end for v in jobs.values()]))
+        return Encoding(
+            m,
+            lambda a: Schedule({name: a[v].start for name, v in jobs.items()}),
+            lambda s: sl.Assignment(m, {v: s.start[name] for name, v in jobs.items()}),
+        )
+
+    def verify(self, schedule):
+        ends, found = 0, []
+        for start, name in sorted((s, n) for n, s in schedule.start.items()):
+            if start < ends:
+                found.append(Violation("one at a time", ends - start, f"{name} starts at {start}, before {ends}"))
+            ends = start + self.sizes[name]
+        return found
+
+    def objective(self, schedule):
+        return sum(start + self.sizes[name] for name, start in schedule.start.items())
+
+    def read(self, data):
+        return Schedule.from_json(data)
+
+
+def read(folder, drop_impossible):
+    folder.settings.only("kind", "description")
+    sizes = {row.text("id"): row.whole("size", 1) for row in folder.rows("jobs.csv", ("id", "size"))}
+    folder.raise_faults()
+    return Instance(folder.path.name, "line", Line(sizes), folder.path, folder.settings.text("description", ""))
+
+
+def write(instance, folder):
+    folder = Path(folder)
+    folder.mkdir()
+    (folder / "instance.toml").write_text('kind = "line"\\n')
+    (folder / "jobs.csv").write_text(to_csv(("id", "size"), instance.problem.sizes.items()))
+
+
+class BenchLine(PlainKind):
+    view_options = ("first",)
+
+    @property
+    def record_fields(self):
+        return {"last_end": NUMBER}
+
+    def problem(self, instance, view):
+        return Line(list(instance.problem.sizes.items())[: view.first])
+
+    def extra_fields(self, problem, schedule):
+        return {"last_end": max(start + problem.sizes[name] for name, start in schedule.start.items())}
+
+    def faults(self, problem, record, schedule):
+        true = None if schedule is None else self.extra_fields(problem, schedule)["last_end"]
+        return [] if true == record.get("last_end") else [f"it has last end {record['last_end']}, not {true}"]
+
+    def sizes(self, problem):
+        return str(len(problem.sizes)), "1"
+
+    def describe(self, console, instance):
+        console.print(f"sum of the sizes: {sum(instance.problem.sizes.values())} s")
+
+
+BENCH = BenchLine()
+KIND = ProblemKind(
+    "line", Line, reader="line_package:read", writer="line_package:write", bench="line_package:BENCH"
+)
+'''
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory):
+    """Return a function that runs a command of the bench in a process in which the package is installed."""
+    site = tmp_path_factory.mktemp("site")
+    (site / "line_package.py").write_text(PACKAGE)
+    info = site / "line_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: line-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[schedlab.problems]\nline = line_package:KIND\n")
+    day = site / "day"
+    day.mkdir()
+    (day / "instance.toml").write_text('kind = "line"\ndescription = "Three jobs."\n')
+    (day / "jobs.csv").write_text("id,size\na,5\nb,3\nc,1\n")
+    paths = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
+
+    def run(*words, program=("-m", "schedlab.bench.cli.app")):
+        return subprocess.run(
+            [sys.executable, *program, *map(str, words)],
+            capture_output=True, text=True, cwd=site, env={**os.environ, "PYTHONPATH": paths}, timeout=120,
+        )  # fmt: skip
+
+    return run
+
+
+def test_its_instances_are_shown_run_and_verified(command, tmp_path):
+    shown = command("show", "day").stdout
+    assert "Three jobs." in shown and "sum of the sizes: 9 s" in shown and "formulations: intervals" in shown
+    planned = command("run", "day", "--dry-run").stdout
+    assert "day, the whole instance: cpsat:intervals, seed 1, 60 s" in planned and "highs:intervals" in planned
+    done = command("run", "day", "--methods", "cpsat:intervals", "--time-limit", "10", "--out", tmp_path / "out")
+    assert done.returncode == 0 and "best schedule: 14 by cpsat:intervals, verified" in done.stdout
+    first = command(
+        "run", "day", "--first", "2", "--methods", "cpsat:", "--time-limit", "10", "--out", tmp_path / "out"
+    )
+    assert "day, first 2" in first.stdout and "best schedule: 11 " in first.stdout
+    records = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("*.json")]
+    assert sorted(r["last_end"] for r in records) == [8, 9] and {r["kind"] for r in records} == {"line"}
+    checked = command("verify", tmp_path / "out")
+    assert checked.returncode == 0 and "2 records, 2 valid" in checked.stdout
+
+
+def test_a_wrong_extra_field_of_its_record_is_found(command, tmp_path):
+    command("run", "day", "--methods", "cpsat:intervals", "--time-limit", "10", "--out", tmp_path)
+    (path,) = tmp_path.glob("*.json")
+    path.write_text(path.read_text().replace('"last_end": 9', '"last_end": 7'))
+    checked = command("verify", tmp_path)
+    assert checked.returncode == 1 and "it has last end 7, not 9" in checked.stdout
+
+
+def test_its_view_options_are_its_own(command):
+    refused = command("run", "day", "--at", "12:00", "--dry-run")
+    said = "--at is for dispatch problems; this is a line problem; its only view options are --first"
+    assert refused.returncode == 2 and said in refused.stderr
+    refused = command("run", "day", "--methods", "easy", "--dry-run")
+    assert "easy is a dispatcher: it needs a dispatch problem, day is a line problem" in refused.stderr
+
+
+COPY = "import sys, schedlab as sl; from schedlab.instances import write; write(sl.load('day'), sys.argv[1])"
+
+
+def test_its_instances_are_written_and_exported(command, tmp_path):
+    assert command(tmp_path / "copy", program=("-c", COPY)).returncode == 0
+    assert "sum of the sizes: 9 s" in command("show", tmp_path / "copy").stdout
+    assert command("export", "day", "--format", "mps", "--out", tmp_path / "day.mps").returncode == 0
+    assert (tmp_path / "day.mps").stat().st_size > 0
