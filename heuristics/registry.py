@@ -1,4 +1,4 @@
-"""The table of heuristics that can be named as a method or as a warm start."""
+"""The heuristics that can be named as a method or as a warm start: those of schedlab and of third parties."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..models import Dispatch, Eviction, Problem, Profit, Schedule
+from ..models.plugins import PluginError, Registry
 from ..models.problem import Value
 from . import eviction_search, evictions, rules
 from .allocation import Allocator
@@ -309,7 +310,7 @@ def _one_after_another(p: Eviction) -> str:
     return "checkpoints one after another" if p.shared_bandwidth else ""
 
 
-HEURISTICS: dict[str, Heuristic] = {
+OWN = {
     "multi-search": Heuristic(_multi_search),
     "first-solution": Heuristic(_first_solution, ORDERINGS),
     "rule": Heuristic(_rule, rules.RULES, warm_up=rules.warm_up),
@@ -320,3 +321,12 @@ HEURISTICS: dict[str, Heuristic] = {
     "greedy": Heuristic(_greedy, kinds=("eviction",), warm_up=eviction_search.warm_up),
     "backtracking": Heuristic(_backtracking, kinds=("eviction",), warm_up=eviction_search.warm_up),
 }
+
+
+def _check(label: str, found: object) -> None:
+    if not isinstance(found, Heuristic):
+        raise PluginError(f"{label} is not a schedlab.heuristics.Heuristic: {found!r:.100}")
+
+
+HEURISTICS: Registry[Heuristic] = Registry("heuristic", "schedlab.heuristics", OWN, _check)
+"""The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS[name] = Heuristic(...)``."""

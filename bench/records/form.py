@@ -16,6 +16,7 @@ Every record, known before the run (they determine the key):
 - ``drop_impossible``: whether jobs that can never fit are left out.
 - ``view``: fields of ``runs.view.View``.
 - ``replay``: fields of ``runs.replay_settings.ReplaySettings`` (null: the method is not a dispatcher).
+- ``source``: hash of the source of a third party's dispatcher, heuristic or backend; only if the method has one.
 
 Every record, known after the run:
 
@@ -294,6 +295,7 @@ RECORD = fields(
         "metrics": maybe(FIGURES),
         "simulation": maybe(SIMULATION),
         "jobs_csv": maybe(TEXT),
+        "source": maybe(TEXT),
         "nodes_needed": maybe(integer(0)),
         "deadlines": several(row(integer(0), integer(0), integer(0))),
         "response_s": several(row(integer(0), NUMBER, TEXT)),
