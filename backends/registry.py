@@ -76,10 +76,10 @@ def backend(name: str) -> Backend:
     >>> backend("cpsat").name
     'cpsat'
     """
+    if name in OWN:
+        return BACKENDS[name]()
     if name not in BACKENDS:
         raise UnknownName("backend", name, names())
-    if name not in BACKENDS.third_parties:
-        return BACKENDS[name]()
     label = BACKENDS.label(name)
     with explained(f"{label} cannot be created"):
         made = BACKENDS[name]()

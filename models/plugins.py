@@ -117,8 +117,9 @@ class Registry(MutableMapping[str, T]):
                 continue
 
     def label(self, name: str) -> str:
-        """Return a text that names the object of a third party, its package and its module."""
-        return f"the {self.what} {described(self.third_parties[name])}"
+        """Return a text that names an object, and the package and module of a third party's."""
+        entry = self.third_parties.get(name)
+        return f"the {self.what} {name if entry is None else described(entry)}"
 
     def source(self, name: str) -> str | None:
         """Return a hash of the source of a third party's object; None for those of schedlab."""
@@ -146,12 +147,10 @@ class NoSuchAttribute(LookupError):
 
 
 def is_module(name: str) -> bool:
-    """Return whether a module can be found in the current folder or is installed; a package is imported for that."""
-    with current_folder_first():
-        try:
-            return find_spec(name) is not None
-        except (ImportError, ValueError):
-            return False
+    """Return whether a module, or the package that it is part of, is in the current folder or installed."""
+    with current_folder_first(), suppress(ValueError):  # of __main__
+        return find_spec(name.partition(".")[0]) is not None
+    return False
 
 
 def load_reference(text: str) -> Any:

@@ -107,11 +107,12 @@ def test_bench_run_repeats_the_methods_of_a_package_that_was_changed(call, insta
 
 
 def test_bench_simulate_takes_the_dispatchers_by_their_names(call, tmp_path):
-    names = ["easy", "area-first-r", "widest-easy", "hcp3@cpsat-one-thread"]
+    names = ["easy", "area-first-r", "widest-easy", "hcp3@cpsat-one-thread", "flow_shop.dispatchers:AreaFirst-r"]
     table = call(*BENCH, "simulate", "eurora_99", "--dispatchers", ",".join(names), "--first", "30")
     assert all(name in table for name in names)
     found = {r["method"]: r for r in records(tmp_path)}
     assert set(found) == set(names) and {r["verified"] for r in found.values()} == {True}
+    assert found[names[1]]["objective"] == found[names[4]]["objective"]
     assert found["area-first-r"]["simulation"]["predictor"] == "real"
     refused = call(*BENCH, "simulate", "eurora_99", "--dispatchers", "area-frist", code=2)
     assert "did you mean area-first" in refused
