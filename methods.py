@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .backends import UnknownName, backend, names
+from .backends.registry import BACKENDS
 from .models import Problem
 
 GRID = re.compile(r"(?P<fine>\d+)s(\.\.(?P<coarse>\d+)s)?(-(?P<side>relax|lp|energy))?")
@@ -63,6 +64,14 @@ class Method:
     def solver(self) -> str:
         """The program whose version decides the outcome: the backend, or "schedlab" if there is none."""
         return self.backend or "schedlab"
+
+    @property
+    def source(self) -> str | None:
+        """A hash of the source of the third parties' heuristic and backend; None if both are of schedlab."""
+        from . import heuristics
+
+        found = (heuristics.HEURISTICS.source(self.heuristic or ""), BACKENDS.source(self.backend))
+        return "-".join(filter(None, found)) or None
 
 
 def parse_method(text: str, problem: Problem | None = None) -> Method:
@@ -121,7 +130,7 @@ def _parse_heuristic(text: str, problem: Problem | None) -> Method:
     name, at, solver = head.partition("@")
     found = heuristics.HEURISTICS[name]
     if problem is not None and not found.takes(problem):
-        fitting = [name for name, h in heuristics.HEURISTICS.items() if h.takes(problem)]
+        fitting = [name for name, h in heuristics.HEURISTICS.usable() if h.takes(problem)]
         raise UnknownName(f"method of {problem.kind} problems", name, [*fitting, *names()])
     if at and (not found.backends or solver not in names()):
         raise UnknownName(

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 
 from ..models.excerpt import MOST, excerpt
+from ..models.plugins import PluginError, Registry, explained
 from .base import Availability, Backend
 
-GROUP = "schedlab.backends"
 OWN = {
-    "cpsat": ".cpsat.backend:CpSat",
-    "highs": ".highs.backend:Highs",
-    "cpo": ".cpo.backend:CpOptimizer",
-    "pyomo": ".pyomo.backend:Pyomo",
+    "cpsat": "schedlab.backends.cpsat.backend:CpSat",
+    "highs": "schedlab.backends.highs.backend:Highs",
+    "cpo": "schedlab.backends.cpo.backend:CpOptimizer",
+    "pyomo": "schedlab.backends.pyomo.backend:Pyomo",
 }
+BACKENDS: Registry[Callable[[], Backend]] = Registry("backend", "schedlab.backends", OWN)
+"""The classes of the backends by name."""
 
 
 class UnknownName(LookupError):
@@ -30,12 +31,14 @@ class UnknownName(LookupError):
         The unknown name.
     known : list of str
         The names that exist.
+    note : str
+        What the message says after the name.
     """
 
-    def __init__(self, what: str, name: str, known: list[str]) -> None:
+    def __init__(self, what: str, name: str, known: list[str], note: str = "") -> None:
         self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"known are {', '.join(known)}"
-        super().__init__(f"there is no {what} {excerpt(name)}; {hint}")
+        super().__init__(f"there is no {what} {excerpt(name)}{note}; {hint}")
 
 
 def names() -> list[str]:
@@ -45,7 +48,7 @@ def names() -> list[str]:
     -------
     list of str
     """
-    return [*OWN, *(e.name for e in entry_points(group=GROUP) if e.name not in OWN)]
+    return list(BACKENDS)
 
 
 @cache
@@ -65,6 +68,8 @@ def backend(name: str) -> Backend:
     ------
     UnknownName
         If there is no such backend. The message gives similar names.
+    PluginError
+        If a backend of a third party cannot be imported or created.
 
     Examples
     --------
@@ -72,14 +77,15 @@ def backend(name: str) -> Backend:
     'cpsat'
     """
     if name in OWN:
-        module, _, attribute = OWN[name].partition(":")
-        made: Backend = getattr(import_module(module, __package__), attribute)()
-        return made
-    for entry in entry_points(group=GROUP):
-        if entry.name == name:
-            loaded: Backend = entry.load()()
-            return loaded
-    raise UnknownName("backend", name, names())
+        return BACKENDS[name]()
+    if name not in BACKENDS:
+        raise UnknownName("backend", name, names())
+    label = BACKENDS.label(name)
+    with explained(f"{label} cannot be created"):
+        made = BACKENDS[name]()
+    if lacking := [part for part in ("name", "availability", "compile") if not hasattr(made, part)]:
+        raise PluginError(f"{label} is not a backend: it has no {' and no '.join(lacking)}")
+    return made
 
 
 def available() -> dict[str, Availability]:
@@ -98,6 +104,8 @@ def available() -> dict[str, Availability]:
     for name in names():
         try:
             found[name] = backend(name).availability()
+        except PluginError as e:
+            found[name] = Availability(name, None, str(e))
         except Exception as e:  # a faulty backend of a third party must not hide the others
             found[name] = Availability(name, None, f"{type(e).__name__}: {e}")
     return found

@@ -19,6 +19,7 @@ from ..instances.formats.cooling_tables import UnknownCooling
 from ..instances.workload import WorkloadError
 from ..models import ProblemError
 from ..models.excerpt import excerpt, shortened
+from ..models.plugins import PluginError
 from .errors import WrongUse
 from .terminal import drop_output, open_streams, say
 
@@ -40,6 +41,7 @@ WRONG_USE = (
     LoweringTooLarge,
     SolverUnavailable,
     ForeignFile,
+    PluginError,
 )
 # click's class of errors on the command line; new versions of Typer contain a copy of click under another module name
 USAGE: Any = next(kind for kind in BadParameter.__mro__ if kind.__name__ == "ClickException")

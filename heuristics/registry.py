@@ -1,4 +1,4 @@
-"""The table of heuristics that can be named as a method or as a warm start."""
+"""The heuristics that can be named as a method or as a warm start: those of schedlab and of third parties."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..backends import UnknownName
 from ..models import Dispatch, Eviction, Problem, Profit, Schedule, kind
+from ..models.plugins import PluginError, Registry
 from ..models.problem import Value
 from . import eviction_search, evictions, rules
 from .allocation import Allocator
@@ -202,7 +203,7 @@ def usual_start(problem: Problem) -> str:
     """
     known = kind.known(problem.kind)
     if known is None or known.start is None:
-        fitting = [name for name, heuristic in HEURISTICS.items() if heuristic.takes(problem)]
+        fitting = [name for name, heuristic in HEURISTICS.usable() if heuristic.takes(problem)]
         raise UnknownName(f"usual start of {problem.kind} problems", "+warm", fitting or ["none"])
     return known.start
 
@@ -317,7 +318,7 @@ def _one_after_another(p: Eviction) -> str:
     return "checkpoints one after another" if p.shared_bandwidth else ""
 
 
-HEURISTICS: dict[str, Heuristic] = {
+OWN = {
     "multi-search": Heuristic(_multi_search),
     "first-solution": Heuristic(_first_solution, ORDERINGS),
     "rule": Heuristic(_rule, rules.RULES, warm_up=rules.warm_up),
@@ -328,3 +329,12 @@ HEURISTICS: dict[str, Heuristic] = {
     "greedy": Heuristic(_greedy, kinds=("eviction",), warm_up=eviction_search.warm_up),
     "backtracking": Heuristic(_backtracking, kinds=("eviction",), warm_up=eviction_search.warm_up),
 }
+
+
+def _check(label: str, found: object) -> None:
+    if not isinstance(found, Heuristic):
+        raise PluginError(f"{label} is not a schedlab.heuristics.Heuristic: {found!r:.100}")
+
+
+HEURISTICS: Registry[Heuristic] = Registry("heuristic", "schedlab.heuristics", OWN, _check)
+"""The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS[name] = Heuristic(...)``."""

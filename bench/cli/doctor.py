@@ -7,15 +7,18 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from ...backends import Availability, available
+from ...backends.registry import BACKENDS
+from ...models.plugins import PluginError, Registry, described
 from ..runs.selection import cores
 from ..terminal import console_for
 
@@ -47,7 +50,8 @@ DISTRIBUTIONS = ("schedlab", "ortools", "highspy", "docplex", "cplex", "pyomo", 
 def doctor() -> None:
     """Check which solvers work on this machine, in which version.
 
-    Also prints cores, memory and every known trap that is found. Exit code 1 if an installed solver does not work.
+    Also checks the dispatchers and heuristics of other installed packages, and prints cores, memory and every known trap that
+    is found. Exit code 1 if an installed solver, dispatcher or heuristic does not work.
 
     Example: bench doctor
     """
@@ -55,7 +59,7 @@ def doctor() -> None:
 
 
 def examine(console: Console) -> bool:
-    """Print the findings. Return False if an installed backend does not work."""
+    """Print the findings. Return False if an installed backend, dispatcher or heuristic does not work."""
     console.print(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
     console.print(f"cores {cores()}, memory {_gigabytes()}")
     console.print("packages: " + ", ".join(f"{d} {_version(d)}" for d in DISTRIBUTIONS))
@@ -66,10 +70,32 @@ def examine(console: Console) -> bool:
         style = "green" if good else "red" if here.ok else "yellow"
         console.print(Text("ok       " if good else "broken   " if here.ok else "missing  ", style=style), end="")
         console.print(f"{name}: {text}", soft_wrap=True)
+    for fault, text in third_parties():
+        healthy = healthy and not fault
+        console.print(Text("broken   " if fault else "ok       ", style="red" if fault else "green"), end="")
+        console.print(text, soft_wrap=True)
     for trap in traps():
         console.print(Text("trap     ", style="yellow"), end="")
         console.print(trap, soft_wrap=True)
     return healthy
+
+
+def third_parties() -> Iterator[tuple[bool, str]]:
+    """Yield for each dispatcher and heuristic of a third party whether it is faulty, and a text about it."""
+    from ...heuristics import HEURISTICS
+    from ...simulation.policies.registry import DISPATCHERS, check_dispatcher
+
+    tests: tuple[tuple[Registry[Any], Callable[[str], object]], ...] = (
+        (DISPATCHERS, check_dispatcher),
+        (HEURISTICS, HEURISTICS.__getitem__),
+    )
+    for registry, test in tests:
+        for name in registry.third_parties:
+            try:
+                test(name)
+                yield False, registry.label(name)
+            except PluginError as e:
+                yield True, str(e)
 
 
 def _solver(name: str, here: Availability) -> tuple[bool, str]:
@@ -114,6 +140,13 @@ def traps() -> Iterator[str]:
         yield f"the container is limited to {quota:g} cores, but {cores()} are visible: use --threads {max(1, int(quota))}"
     if os.environ.get("NUMBA_CACHE_DIR") is None and not _writable(Path(__file__).parents[2] / "heuristics"):
         yield "the folder heuristics is not writable: set NUMBA_CACHE_DIR, else the kernels are compiled again in every run"
+    from ...heuristics import HEURISTICS
+    from ...simulation.policies.registry import DISPATCHERS
+
+    registries: tuple[Registry[Any], ...] = (BACKENDS, DISPATCHERS, HEURISTICS)
+    for registry in registries:
+        for entry in registry.ignored:
+            yield f"the {registry.what} {described(entry)} is ignored: another one has this name"
     if not Path("/proc/self/stat").exists():
         yield "/proc does not exist: --memory cannot be enforced"
 

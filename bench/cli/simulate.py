@@ -27,6 +27,9 @@ NAME     blocking:     fcfs, sjf
          backfilling:  easy, conservative, pbs-fifo, pbs-walltime
          with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
                        hcp, hcp1, hcp2, hcp3 (model of the whole machine)
+         your own:     my_module:MyDispatcher, a class or an object in
+                       my_module.py in the current folder or installed;
+                       a name that another installed package adds
 expected duration of a job
          -w  its walltime (default)
          -d  runtimes of similar jobs of the user
@@ -34,7 +37,8 @@ expected duration of a job
          -r  its real runtime
 BACKEND  of dispatchers with a solver: cpsat (default), highs, cpo
 
-The same command again runs only what has no valid record. Records as pandas tables:
+The same command again runs only what has no valid record; a dispatcher of
+your own is run again if its source has changed. Records as pandas tables:
 schedlab.read_results("results/log"), one row per replay with the columns metrics.wait_mean, ...; the jobs:
 pandas.read_csv("results/log/easy.1.<key>.jobs.csv").
 

@@ -16,6 +16,7 @@ Every record, known before the run (they determine the key):
 - ``drop_impossible``: whether jobs that can never fit are left out.
 - ``view``: fields of ``runs.view.View``.
 - ``replay``: fields of ``runs.replay_settings.ReplaySettings`` (null: the method is not a dispatcher).
+- ``source``: hash of the source of a third party's dispatcher, heuristic or backend; only if the method has one.
 
 Every record, known after the run:
 
@@ -265,6 +266,7 @@ RECORD = fields(
         "simulation": maybe(SIMULATION),
         "jobs_csv": maybe(TEXT),
         "host": fields({"cpu": TEXT, "cores": integer(1), "memory_gb": NUMBER, "system": TEXT}, rest=anything),
+        "source": maybe(TEXT),
     },
     rest=anything,
 )

@@ -115,6 +115,8 @@ class Run:
         Settings of a replay; None if the method is not a dispatcher.
     kind
         Kind of the problem.
+    source
+        Hash of the source of the third parties' parts of the method; None if all are of schedlab.
     """
 
     instance: str
@@ -132,11 +134,15 @@ class Run:
     view: View = field(default_factory=View)
     replay: ReplaySettings | None = None
     kind: str = field(kw_only=True)
+    source: str | None = None
 
     @property
     def head(self) -> dict[str, Any]:
         """The fields of the record that are known before the run; the key is computed from them."""
-        return asdict(self) | {"view": self.view.fields}
+        fields = asdict(self) | {"view": self.view.fields}
+        if self.source is None:
+            del fields["source"]
+        return fields
 
     @property
     def key(self) -> str:
@@ -151,10 +157,9 @@ KEY_FIELDS = (
 
 
 def key_of(head: Mapping[str, Any]) -> str:
-    """Return the key of a record; two runs have the same key if and only if the values of ``KEY_FIELDS`` are equal."""
+    """Return the key of a record: a hash of ``KEY_FIELDS``, and of ``replay`` and ``source`` if they are not null."""
     values = [head.get(name) for name in KEY_FIELDS]
-    if head.get("replay") is not None:
-        values.append(head["replay"])
+    values += [head[name] for name in ("replay", "source") if head.get(name) is not None]
     text = json.dumps(values, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
@@ -170,6 +175,8 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
     found = []
     pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "", kind=instance.problem.kind)
     pattern = replace(pattern, memory_gb=request.memory_gb, drop_impossible=request.drop_impossible)
+    from ...simulation.policies.registry import is_dispatcher
+
     for view, chosen in _views(instance, request):
         problem = view.of(instance)
         for text, limit in chosen:
@@ -182,10 +189,9 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
                 found += replays(here, text, request, ReplaySettings())
                 continue
             method = _method(text, problem)
+            run = replace(here, method=method.text, threads=_threads(request), source=method.source)
             for seed in request.seeds if _is_seeded(method) else request.seeds[:1]:
-                found.append(
-                    _with_solver(replace(here, method=method.text, seed=seed, threads=_threads(request)), method.solver)
-                )
+                found.append(_with_solver(replace(run, seed=seed), method.solver))
     return found
 
 
@@ -213,25 +219,20 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     UnknownName, WrongUse
         The dispatcher is unknown, or the view is a snapshot.
     """
-    from ...simulation.policies.registry import parse_dispatcher
+    from ...simulation.policies.registry import check_dispatcher
 
     if pattern.view.at is not None:
         raise WrongUse(f"{text}: a dispatcher replays the whole day; remove the option --at")
-    solver = parse_dispatcher(text).backend
-    run = replace(pattern, method=text, view=replace(pattern.view, durations="runtime"))
+    named = check_dispatcher(text)
+    solver, source = named.backend, named.source
+    run = replace(pattern, method=text, view=replace(pattern.view, durations="runtime"), source=source)
     if solver is None:
-        return [_with_solver(replace(run, seed=request.seeds[0], replay=replay.for_policies), "schedlab")]
+        seeds = request.seeds[:1] if source is None else request.seeds  # a third party's may use the seed
+        run = replace(run, replay=replay.for_policies)
+        return [_with_solver(replace(run, seed=seed), "schedlab") for seed in seeds]
     # the problem of one decision is small: one thread is as fast as many, and more repeatable
     run = replace(run, threads=request.threads or 1, replay=replay)
     return [_with_solver(replace(run, seed=seed), solver) for seed in request.seeds]
-
-
-def is_dispatcher(text: str) -> bool:
-    """Return whether a text names a dispatcher, with or without a predictor and a backend."""
-    from ...simulation.policies.registry import dispatchers
-
-    head = text.partition("@")[0]
-    return head in dispatchers() or head.rpartition("-")[0] in dispatchers()
 
 
 def _is_heuristic(text: str, problem: Problem) -> bool:

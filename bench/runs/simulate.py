@@ -97,11 +97,11 @@ def replay_request(
 
     Raises
     ------
-    UnknownName, WrongUse
+    UnknownName, PluginError, WrongUse
         A dispatcher, an allocator or a value is not valid.
     """
     from ...simulation.engine.allocators import ALLOCATORS
-    from ...simulation.policies.registry import parse_dispatcher
+    from ...simulation.policies.registry import check_dispatcher
 
     if options["allocator"] not in ALLOCATORS:
         raise UnknownName("allocator", options["allocator"], list(ALLOCATORS))
@@ -109,7 +109,7 @@ def replay_request(
     if not names:
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
     for name in names:
-        parse_dispatcher(name)
+        check_dispatcher(name)
     replay = ReplaySettings(trace=is_trace(path), **options)
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")

@@ -17,7 +17,7 @@ from ...instances.workload import Ints, Workload, WorkloadError
 from ...models import Dispatch, Platform
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
-from ..policies.registry import parse_dispatcher
+from ..policies.registry import dispatcher_of, parse_dispatcher
 from ..predictors import Predictor
 from ..predictors import predictor as predictor_named
 from . import compiled_replay as kernels
@@ -58,8 +58,8 @@ def simulate(
         platform cannot hold are left out and listed in ``Simulation.workload.report.dropped``.
     dispatcher : str, Policy or Dispatcher
         A name such as ``"easy"``, ``"pbs-fifo"`` or ``"hcp3-d@cpsat"`` (see
-        ``schedlab.simulation.policies.registry.parse_dispatcher``), a ``Policy``, or an object of your own that follows
-        the protocol in ``schedlab.simulation.engine.moment``.
+        ``schedlab.simulation.policies.registry.parse_dispatcher``), ``"my_module:MyDispatcher"``, a ``Policy``, or an
+        object or class of your own that follows the protocol in ``schedlab.simulation.engine.moment``.
     predictor : str or Predictor, optional
         The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
         object that follows ``schedlab.simulation.predictors.Predictor``. Default: the predictor in the dispatcher's
@@ -95,6 +95,8 @@ def simulate(
         If there is no job to replay, a job has no runtime, or a platform is needed and missing.
     UnknownName
         If no dispatcher, predictor, backend or instance has the given name.
+    PluginError
+        If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
         If ``allocator`` or ``period`` is not valid.
 
@@ -150,7 +152,8 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
     if isinstance(what, str):
         named = parse_dispatcher(what)
         return named.make(), what, named.predictor
-    return what, what.name, "walltime"
+    found = dispatcher_of(what, f"the argument dispatcher ({what!r:.100})")
+    return found, found.name, "walltime"
 
 
 def _fixed_durations(model: Predictor, jobs: Workload) -> Ints | None:

@@ -1,14 +1,28 @@
-"""The names of dispatchers: policies, and CP dispatchers with a backend, each with a predictor."""
+"""The names of dispatchers: policies, CP dispatchers with a backend, those of third parties; each with a predictor."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...backends import UnknownName
 from ...backends import names as backend_names
-from .policy import POLICIES
+from ...models.plugins import (
+    REFERENCE,
+    NoSuchAttribute,
+    NoSuchModule,
+    PluginError,
+    Registry,
+    explained,
+    is_module,
+    load_reference,
+)
+from ...models.source_hash import source_hash
+from .policy import POLICIES, Policy
 
 CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3")
+PARTS = ("name", "begin", "decide")  # of a dispatcher in Python
 PREDICTED_BY = {"w": "walltime", "d": "data-driven", "r": "real", "l": "last-two"}
 
 
@@ -24,7 +38,7 @@ class Named(NamedTuple):
     predictor : str
         Name of the predictor.
     backend : str or None
-        Backend of a CP dispatcher; None for a policy.
+        Backend of a CP dispatcher; None for the others.
     """
 
     text: str
@@ -33,43 +47,126 @@ class Named(NamedTuple):
     backend: str | None
 
     def make(self, **options: Any) -> Any:
-        """Return the policy or the CP dispatcher; ``options`` go to ``CPDispatcher``, policies ignore them."""
-        if self.backend is None:
-            return POLICIES[self.dispatcher]
+        """Return the dispatcher; ``options`` go to ``CPDispatcher``, the others take none.
+
+        Raises
+        ------
+        PluginError
+            If the dispatcher of a third party cannot be imported or created, or is not a dispatcher.
+        """
+        if self.backend is not None:
+            return DISPATCHERS[self.dispatcher](self.backend, **options)
+        if self.dispatcher in DISPATCHERS:
+            found = DISPATCHERS[self.dispatcher]
+            return found if isinstance(found, Policy) else dispatcher_of(found, DISPATCHERS.label(self.dispatcher))
+        return dispatcher_of(_referred(self.dispatcher), self.dispatcher)
+
+    @property
+    def source(self) -> str | None:
+        """A hash of the source of a third party's dispatcher; None for those of schedlab."""
+        if self.dispatcher in DISPATCHERS:
+            return DISPATCHERS.source(self.dispatcher)
+        return source_hash(self.dispatcher.partition(":")[0])
+
+
+def dispatcher_of(what: Any, label: str) -> Any:
+    """Return the dispatcher that ``what`` is, or that it returns if it is a class or a function without arguments.
+
+    Raises PluginError, which begins with ``label`` and says what is missing.
+    """
+    found = what
+    if isinstance(what, type) or (callable(what) and not hasattr(what, "decide")):
+        with explained(f"{label} cannot be created"):
+            found = what()
+    lacking = [] if isinstance(found, Policy) else [part for part in PARTS if not hasattr(found, part)]
+    if lacking:
+        raise PluginError(f"{label} is not a dispatcher: it has no {' and no '.join(lacking)} (docs/simulation.md)")
+    return found
+
+
+def _referred(text: str) -> Any:
+    """Return the object ``module:attribute``. Raises UnknownName, PluginError."""
+    module, _, attribute = text.partition(":")
+    try:
+        return load_reference(text)
+    except NoSuchAttribute as e:
+        raise UnknownName(f"object of the module {module} called", attribute, e.known) from None
+    except NoSuchModule:
+        note = f", and no module {module} in the current folder or installed"
+        here = [f"{file.stem}:{attribute}" for file in sorted(Path.cwd().glob("*.py"))]
+        raise UnknownName("dispatcher", text, [*dispatchers(), *here], note) from None
+
+
+def _with_backend(name: str) -> Callable[..., Any]:
+    def made(backend: str, **options: Any) -> Any:
         from .cp.dispatcher import make
 
-        return make(self.dispatcher, self.backend, **options)
+        return make(name, backend, **options)
+
+    return made
+
+
+OWN = {**POLICIES, **{name: _with_backend(name) for name in CP}}
+DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
+"""The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""
 
 
 def dispatchers() -> list[str]:
     """Return the names of all dispatchers, without predictor and backend."""
-    return [*POLICIES, *CP]
+    return list(DISPATCHERS)
 
 
 def is_dispatcher(text: str) -> bool:
-    """Return whether a text is the name of a dispatcher.
+    """Return whether a text names a dispatcher, with or without a predictor and a backend.
+
+    A name ``module:attribute`` counts if there is such a module and no heuristic or backend of that name; the attribute
+    and the backend are not checked.
 
     Examples
     --------
     >>> is_dispatcher("easy-r"), is_dispatcher("cpsat:counts")
     (True, False)
     """
-    try:
-        parse_dispatcher(text)
-    except UnknownName:
+    from ...heuristics import HEURISTICS
+
+    head = text.partition("@")[0]
+    names = (head, head.rpartition("-")[0])
+    if any(name in DISPATCHERS for name in names):
+        return True
+    module = head.partition(":")[0]
+    if module in HEURISTICS or module in backend_names():
         return False
-    return True
+    return any(REFERENCE.fullmatch(name) for name in names) and is_module(module)
+
+
+def check_dispatcher(text: str) -> Named:
+    """Return the parts of a dispatcher's name, like ``parse_dispatcher``; create it, unless it needs a backend.
+
+    Raises
+    ------
+    UnknownName
+        If a part is unknown.
+    PluginError
+        If the dispatcher of a third party cannot be imported or created, or is not a dispatcher.
+    """
+    named = parse_dispatcher(text)
+    if named.backend is None:
+        named.make()
+    return named
 
 
 def parse_dispatcher(text: str) -> Named:
     """Split the name of a dispatcher, ``NAME[-w|-d|-r|-l][@BACKEND]``, into its parts.
 
+    A dispatcher ``module:attribute`` is imported, from the current folder or an installed package, but not created.
+
     Parameters
     ----------
     text : str
-        ``NAME`` is one of ``dispatchers()``. The letter selects the predictor: ``w`` walltime (default), ``d``
+        ``NAME`` is one of ``dispatchers()``, or ``module:attribute``, a dispatcher, or a class or function without
+        arguments that returns one. The letter selects the predictor: ``w`` walltime (default), ``d``
         data-driven, ``r`` real (the runtimes), ``l`` last-two. ``BACKEND`` is the solver of a CP dispatcher, by default
-        ``cpsat``; policies take none.
+        ``cpsat``; others take none.
 
     Returns
     -------
@@ -80,6 +177,8 @@ def parse_dispatcher(text: str) -> Named:
     ------
     UnknownName
         If a part is unknown; the message lists similar names.
+    PluginError
+        If the module of a dispatcher ``module:attribute`` cannot be imported.
 
     Examples
     --------
@@ -88,13 +187,15 @@ def parse_dispatcher(text: str) -> Named:
     """
     head, at, backend = text.partition("@")
     name, dash, letter = head.rpartition("-")
-    if head in dispatchers() or letter not in PREDICTED_BY or not dash:
+    if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
         name, letter = head, "w"
-    if name not in dispatchers():
-        raise UnknownName("dispatcher", text, dispatchers())
-    if name in POLICIES and at:
-        raise UnknownName("dispatcher", text, [head])
-    if name in POLICIES:
+    if name not in DISPATCHERS:
+        if not REFERENCE.fullmatch(name):
+            raise UnknownName("dispatcher", text, dispatchers())
+        _referred(name)
+    if name not in CP:
+        if at:
+            raise UnknownName("dispatcher", text, [head])
         return Named(text, name, PREDICTED_BY[letter], None)
     backend = backend or "cpsat"
     if backend not in backend_names():

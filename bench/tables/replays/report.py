@@ -137,7 +137,7 @@ def solver_calls(row: DispatcherRow) -> str:
     if calls is None:
         return ""
     if not calls:
-        return f"{row.name}: no call used the solver"
+        return "" if row.records[0]["solver"] == "schedlab" else f"{row.name}: no call used the solver"
     ends = [
         (kind, row.metric(f"decisions_ended_{key}"))
         for key, kind in (

@@ -15,7 +15,7 @@ from schedlab.bench.kinds.replays import replay_in_worker
 from schedlab.bench.records.record import failed, plain, record
 from schedlab.bench.records.store import Store, read, read_results
 from schedlab.bench.runs.replay_settings import ReplaySettings, parse_stretch
-from schedlab.bench.runs.selection import Run, RunRequest, is_dispatcher, key_of, plan
+from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
 from schedlab.bench.runs.simulate import trace_name
 from schedlab.bench.runs.view import View
 from schedlab.instances import load
@@ -23,7 +23,7 @@ from schedlab.instances.files.own_files import content_of
 from schedlab.instances.traces import open_trace
 from schedlab.simulation.engine.moment import Decision, Start
 from schedlab.simulation.engine.simulator import simulate
-from schedlab.simulation.policies.registry import Named
+from schedlab.simulation.policies.registry import Named, is_dispatcher
 
 JOBS = 60
 MACHINE = ["--nodes", "8", "--cores", "1"]

@@ -1,0 +1,204 @@
+"""Parts of third parties: names in groups of entry points, and objects that are named as ``module:attribute``."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .source_hash import source_hash
+
+T = TypeVar("T")
+REFERENCE = re.compile(r"(?P<module>[^\W\d]\w*(\.\w+)*):(?P<attribute>[^\W\d]\w*(\.\w+)*)")
+RAISED = (Exception, SystemExit)  # a script without a guard ends the process when it is imported
+
+
+class PluginError(Exception):
+    """A part of a third party that cannot be used. The message names it and says what is wrong."""
+
+
+class Registry(MutableMapping[str, T]):
+    """Objects by name: those of schedlab, and those of third parties in a group of entry points.
+
+    A third party's object is loaded when it is looked up, not before. A name of schedlab cannot be replaced by a third
+    party; of two third parties with one name the first one counts.
+
+    Parameters
+    ----------
+    what : str
+        What the objects are, for messages: "heuristic".
+    group : str
+        The group of entry points: "schedlab.heuristics".
+    own : mapping of str to object
+        The objects of schedlab; a text ``module:attribute`` is loaded when it is looked up.
+    check : callable
+        Raises PluginError if an object of a third party is not what its group needs.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        group: str,
+        own: Mapping[str, T | str],
+        check: Callable[[str, Any], object] = lambda label, found: None,
+    ) -> None:
+        self.what, self.group, self._check = what, group, check
+        self._found: dict[str, T] = {name: value for name, value in own.items() if not isinstance(value, str)}
+        self._own = {name: EntryPoint(name, v, group) for name, v in own.items() if isinstance(v, str)}
+        self._names = list(own)
+
+    @cached_property
+    def third_parties(self) -> Mapping[str, EntryPoint]:
+        """The entry points of third parties by name, in order of their installation folders."""
+        found: dict[str, EntryPoint] = {}
+        for entry in entry_points(group=self.group):
+            if entry.name not in self._names:
+                found.setdefault(entry.name, entry)
+        return found
+
+    @property
+    def ignored(self) -> list[EntryPoint]:
+        """The entry points whose name belongs to schedlab or to another third party."""
+        return [e for e in entry_points(group=self.group) if e not in self.third_parties.values()]
+
+    def __getitem__(self, name: str) -> T:
+        """Return an object; raises PluginError if that of a third party cannot be used."""
+        if name in self._found:
+            return self._found[name]
+        entry = self._own.get(name) or self.third_parties[name]
+        if name in self._own:
+            found = entry.load()
+        else:
+            label = self.label(name)
+            with explained(f"{label} cannot be imported"):
+                found = entry.load()
+            self._check(label, found)
+        self._found[name] = found
+        return self._found[name]
+
+    def __setitem__(self, name: str, value: T) -> None:
+        """Add or replace an object for this process."""
+        self._found[name] = value
+        if name not in self._names:
+            self._names.append(name)
+
+    def __delitem__(self, name: str) -> None:
+        """Remove an object that was added in this process."""
+        if name not in self._names:
+            raise KeyError(name)
+        self._names.remove(name)
+        self._found.pop(name, None)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names or name in self.third_parties
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._names
+        yield from (name for name in self.third_parties if name not in self._names)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def usable(self) -> Iterator[tuple[str, T]]:
+        """Yield names and objects without those of third parties that cannot be used."""
+        for name in self:
+            try:
+                yield name, self[name]
+            except PluginError:
+                continue
+
+    def label(self, name: str) -> str:
+        """Return a text that names an object, and the package and module of a third party's."""
+        entry = self.third_parties.get(name)
+        return f"the {self.what} {name if entry is None else described(entry)}"
+
+    def source(self, name: str) -> str | None:
+        """Return a hash of the source of a third party's object; None for those of schedlab."""
+        if name in self._names or name not in self.third_parties:
+            return None
+        return source_hash(self.third_parties[name].module)
+
+
+def described(entry: EntryPoint) -> str:
+    """Return a text with the name, the package and the module of an entry point."""
+    package = "" if entry.dist is None else f" of {entry.dist.name} {entry.dist.version}"
+    return f"{entry.name}{package} ({entry.value})"
+
+
+class NoSuchModule(LookupError):
+    """There is no module with this name."""
+
+
+class NoSuchAttribute(LookupError):
+    """The module has no attribute with this name. ``known``: the public names that it defines."""
+
+    def __init__(self, known: list[str]) -> None:
+        super().__init__()
+        self.known = known
+
+
+def is_module(name: str) -> bool:
+    """Return whether a module, or the package that it is part of, is in the current folder or installed."""
+    with current_folder_first(), suppress(ValueError):  # of __main__
+        return find_spec(name.partition(".")[0]) is not None
+    return False
+
+
+def load_reference(text: str) -> Any:
+    """Return the object ``module:attribute``; the module is a file in the current folder, or installed.
+
+    Raises
+    ------
+    NoSuchModule, NoSuchAttribute
+        If the module or its attribute does not exist.
+    PluginError
+        If the module cannot be imported.
+    """
+    module_name, _, attribute = text.partition(":")
+    with current_folder_first(), explained(f"the module {module_name} cannot be imported"):
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as e:
+            if e.name is not None and f"{module_name}.".startswith(f"{e.name}."):
+                raise NoSuchModule(module_name) from None
+            raise
+    try:
+        return attrgetter(attribute)(module)
+    except AttributeError:
+        defined = [n for n, v in vars(module).items() if getattr(v, "__module__", module_name) == module_name]
+        raise NoSuchAttribute([n for n in defined if not n.startswith("_")]) from None
+
+
+@contextmanager
+def current_folder_first() -> Iterator[None]:
+    """Find modules in the current folder first, as ``python -m`` does; the command ``bench`` alone does not."""
+    here = str(Path.cwd())
+    importlib.invalidate_caches()
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # the module has changed the path itself
+            sys.path.remove(here)
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Raise PluginError with ``what``, the error and its place in place of any error of a third party's code."""
+    try:
+        yield
+    except (PluginError, NoSuchModule):
+        raise
+    except RAISED as e:
+        frames = traceback.extract_tb(e.__traceback__)
+        place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+        raise PluginError(f"{what}: {type(e).__name__}: {e}{place}") from e

@@ -1,0 +1,1 @@
+"""A package of a third party: parts of schedlab that are found by their entry points."""
