@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -139,10 +139,13 @@ class Run:
         """The fields of the record that are known before the run; the key is computed from them."""
         return asdict(self) | {"view": self.view.fields}
 
-    @property
+    @cached_property
     def key(self) -> str:
         """A hash of everything that determines the outcome."""
-        return key_of(self.head)
+        settings = None if self.replay is None else asdict(self.replay)
+        return key_of(
+            {**vars(self), "view": self.view.fields, "replay": settings}
+        )  # asdict(self) takes most of the time
 
 
 KEY_FIELDS = (
