@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...backends import Availability, available
+from ..processes import UNREADABLE, is_memory_readable, machine_memory
 from ..runs.selection import cores
 from ..terminal import console_for
 
@@ -113,8 +114,8 @@ def traps() -> Iterator[str]:
         yield f"the container is limited to {quota:g} cores, but {cores()} are visible: use --threads {max(1, int(quota))}"
     if os.environ.get("NUMBA_CACHE_DIR") is None and not _writable(Path(__file__).parents[2] / "heuristics"):
         yield "the folder heuristics is not writable: set NUMBA_CACHE_DIR, else the kernels are compiled again in every run"
-    if not Path("/proc/self/stat").exists():
-        yield "/proc does not exist: --memory cannot be enforced"
+    if not is_memory_readable():
+        yield UNREADABLE
 
 
 def _quota() -> float | None:
@@ -155,7 +156,5 @@ def _version(distribution: str) -> str:
 
 
 def _gigabytes() -> str:
-    try:
-        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GB"
-    except (ValueError, OSError):
-        return "unknown"
+    memory = machine_memory()
+    return "unknown" if memory is None else f"{memory / 2**30:.1f} GB"

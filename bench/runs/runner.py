@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import sys
 import time
@@ -13,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..processes import machine_memory
 from ..records.record import BROKEN_OFF, record
 from ..records.store import Record, Store, stem_of
 from .handover import path_of, remove, with_best
@@ -201,10 +201,8 @@ def _best(run: Run, store: Store) -> Path:
 
 def share_of_memory(jobs: int) -> float | None:
     """Return the default memory limit of a run in GB: 90 % of the machine, shared by parallel runs; None if unknown."""
-    try:
-        return 0.9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 / jobs
-    except (ValueError, OSError):
-        return None
+    memory = machine_memory()
+    return None if memory is None else 0.9 * memory / 2**30 / jobs
 
 
 def _result(run: Run, child: Child, store: Store) -> Mapping[str, Any]:
