@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from ..models.excerpt import MOST, excerpt
 from .base import Availability, Backend
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "schedlab.backends"
 OWN = {
@@ -45,7 +49,13 @@ def names() -> list[str]:
     -------
     list of str
     """
-    return [*OWN, *(e.name for e in entry_points(group=GROUP) if e.name not in OWN)]
+    return [*OWN, *(e.name for e in _third_party() if e.name not in OWN)]
+
+
+def _third_party() -> Iterable[EntryPoint]:
+    from importlib.metadata import entry_points  # takes 10 ms, which `import schedlab` should not pay
+
+    return entry_points(group=GROUP)
 
 
 @cache
@@ -75,7 +85,7 @@ def backend(name: str) -> Backend:
         module, _, attribute = OWN[name].partition(":")
         made: Backend = getattr(import_module(module, __package__), attribute)()
         return made
-    for entry in entry_points(group=GROUP):
+    for entry in _third_party():
         if entry.name == name:
             loaded: Backend = entry.load()()
             return loaded
