@@ -14,10 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import backends
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName, compile
-from .bench import read_results
-from .instances import Instance, InstanceError, Workload, WorkloadError, load, read_swf, read_trace
-from .instances.formats.job_shop_files import read_fjsplib, read_jsplib
-from .instances.formats.project_files import read_mmlib, read_patterson, read_psplib
 from .models import (
     BatchJob,
     Checkpointing,
@@ -63,38 +59,47 @@ from .models.language import (
     sum,
     synchronize,
 )
-from .models.profit.accounting import account
 from .solve import solve
 
 if TYPE_CHECKING:
+    from .bench import read_results
     from .heuristics import delay_search, first_solution, multi_search, relaxation_search, trade_off
     from .heuristics.lns.search import lns
+    from .instances import Instance, InstanceError, Workload, WorkloadError, load, read_swf, read_trace
+    from .instances.formats.job_shop_files import read_fjsplib, read_jsplib
+    from .instances.formats.project_files import read_mmlib, read_patterson, read_psplib
+    from .models.profit.accounting import account
     from .models.profit.guide import Guide
     from .simulation.engine.simulation import Simulation, SimulationError
     from .simulation.engine.simulator import simulate
     from .simulation.policies.policy import Policy
 
 __version__ = "0.1.0"
-LATER = {
-    "Guide": "models.profit.guide",
-    "delay_search": "heuristics",
-    "first_solution": "heuristics",
-    "lns": "heuristics",
-    "multi_search": "heuristics",
-    "relaxation_search": "heuristics",
-    "Policy": "simulation.policies.policy",
-    "Simulation": "simulation.engine.simulation",
-    "SimulationError": "simulation.engine.simulation",
-    "simulate": "simulation.engine.simulator",
-    "trade_off": "heuristics",
+LATER = {  # the names that are imported when they are first used, by their modules
+    "bench.records.store": ("read_results",),
+    "heuristics": ("delay_search", "first_solution", "multi_search", "relaxation_search", "trade_off"),
+    "heuristics.lns.search": ("lns",),
+    "instances": ("Instance", "InstanceError", "Workload", "WorkloadError", "load", "read_swf", "read_trace"),
+    "instances.formats.job_shop_files": ("read_fjsplib", "read_jsplib"),
+    "instances.formats.project_files": ("read_mmlib", "read_patterson", "read_psplib"),
+    "models.profit.accounting": ("account",),
+    "models.profit.guide": ("Guide",),
+    "simulation.engine.simulation": ("Simulation", "SimulationError"),
+    "simulation.engine.simulator": ("simulate",),
+    "simulation.policies.policy": ("Policy",),
 }
+MODULE_OF = {name: module for module, names in LATER.items() for name in names}
+PACKAGES = ("bench", "heuristics", "instances", "simulation")
 
 
 def __getattr__(name: str) -> Any:
-    """Import compiled code at its first use: the import of numba takes half a second."""
-    if name in LATER:
-        return getattr(import_module(f".{LATER[name]}", __name__), name)
-    raise AttributeError(f"module 'schedlab' has no attribute {name!r}")
+    """Import a name when it is first used: the readers of files take a tenth of a second, numba takes half a second."""
+    if name in PACKAGES:
+        return import_module(f".{name}", __name__)
+    if name not in MODULE_OF:
+        raise AttributeError(f"module 'schedlab' has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(f".{MODULE_OF[name]}", __name__), name)
+    return found
 
 
 __all__ = [

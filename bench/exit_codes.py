@@ -27,7 +27,9 @@ T = TypeVar("T")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DONE, FAILED, WRONG = 0, 1, 2
 STOPPED = 128 + signal.SIGINT
-UNREAD = 128 + signal.SIGPIPE  # the reader of the output has closed it, as in "| head"; the code that shells report
+UNREAD = (
+    128 + 13
+)  # SIGPIPE, which Windows does not have: the reader of the output has closed it, as in "| head"; the code that shells report
 WRONG_USE = (
     WrongUse,
     UnknownName,

@@ -6,16 +6,18 @@ import importlib
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .source_hash import source_hash
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 REFERENCE = re.compile(r"(?P<module>[^\W\d]\w*(\.\w+)*):(?P<attribute>[^\W\d]\w*(\.\w+)*)")
@@ -53,14 +55,14 @@ class Registry(MutableMapping[str, T]):
     ) -> None:
         self.what, self.group, self._check = what, group, check
         self._found: dict[str, T] = {name: value for name, value in own.items() if not isinstance(value, str)}
-        self._own = {name: EntryPoint(name, v, group) for name, v in own.items() if isinstance(v, str)}
+        self._own = {name: value for name, value in own.items() if isinstance(value, str)}
         self._names = list(own)
 
     @cached_property
     def third_parties(self) -> Mapping[str, EntryPoint]:
         """The entry points of third parties by name, in order of their installation folders."""
         found: dict[str, EntryPoint] = {}
-        for entry in entry_points(group=self.group):
+        for entry in _entry_points(self.group):
             if entry.name not in self._names:
                 found.setdefault(entry.name, entry)
         return found
@@ -68,17 +70,17 @@ class Registry(MutableMapping[str, T]):
     @property
     def ignored(self) -> list[EntryPoint]:
         """The entry points whose name belongs to schedlab or to another third party."""
-        return [e for e in entry_points(group=self.group) if e not in self.third_parties.values()]
+        return [e for e in _entry_points(self.group) if e not in self.third_parties.values()]
 
     def __getitem__(self, name: str) -> T:
         """Return an object; raises PluginError if that of a third party cannot be used."""
         if name in self._found:
             return self._found[name]
-        entry = self._own.get(name) or self.third_parties[name]
         if name in self._own:
-            found = entry.load()
+            module, _, attribute = self._own[name].partition(":")
+            found = getattr(importlib.import_module(module), attribute)
         else:
-            label = self.label(name)
+            entry, label = self.third_parties[name], self.label(name)
             with explained(f"{label} cannot be imported"):
                 found = entry.load()
             self._check(label, found)
@@ -126,6 +128,12 @@ class Registry(MutableMapping[str, T]):
         if name in self._names or name not in self.third_parties:
             return None
         return source_hash(self.third_parties[name].module)
+
+
+def _entry_points(group: str) -> Iterable[EntryPoint]:
+    from importlib.metadata import entry_points  # takes 10 ms, which `import schedlab` should not pay
+
+    return entry_points(group=group)
 
 
 def described(entry: EntryPoint) -> str:

@@ -19,6 +19,7 @@ from rich.text import Text
 from ...backends import Availability, available
 from ...backends.registry import BACKENDS
 from ...models.plugins import PluginError, Registry, described
+from ..processes import UNREADABLE, is_memory_readable, machine_memory
 from ..runs.selection import cores
 from ..terminal import console_for
 
@@ -147,8 +148,8 @@ def traps() -> Iterator[str]:
     for registry in registries:
         for entry in registry.ignored:
             yield f"the {registry.what} {described(entry)} is ignored: another one has this name"
-    if not Path("/proc/self/stat").exists():
-        yield "/proc does not exist: --memory cannot be enforced"
+    if not is_memory_readable():
+        yield UNREADABLE
 
 
 def _quota() -> float | None:
@@ -189,7 +190,5 @@ def _version(distribution: str) -> str:
 
 
 def _gigabytes() -> str:
-    try:
-        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GB"
-    except (ValueError, OSError):
-        return "unknown"
+    memory = machine_memory()
+    return "unknown" if memory is None else f"{memory / 2**30:.1f} GB"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from ...backends import UnknownName
 from ...backends import compile as lower
+from ...instances.files.atomic import move_whole
 from ...methods import parse_method
 from ...models.problem import Problem
 from ..errors import WrongUse
@@ -135,7 +135,7 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> dic
         with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as temporary:
             made = Path(temporary) / f"model{suffix}"
             write(compiled.native, made)
-            os.replace(made, out)
+            move_whole(made, out)
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     return compiled.size

@@ -78,7 +78,7 @@ def guide(
 
 
 def _save(made: Guide, out: Path) -> None:
-    from ..records.store import write_whole
+    from ...instances.files.atomic import write_whole
 
     try:
         write_whole(out, json.dumps(made.as_json(), indent=1, allow_nan=False) + "\n")

@@ -10,10 +10,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...instances.files.atomic import write_whole
 from ...models.profit.efficiency import Day
 from ...models.profit.guide import MAXIMISE, OPTIMISE, Guide, percent
 from ..errors import WrongUse
-from ..records.store import write_whole
 from .svg import GREY, INK, STYLE, require_matplotlib
 
 if TYPE_CHECKING:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...instances.files.atomic import write_whole
 from ..errors import WrongUse
 from ..kinds.base import Drawing, bench_kind, kinds_with
 from ..kinds.replays import platform_of
-from ..records.store import Record, files, jobs_file, read, write_whole
+from ..records.store import Record, files, jobs_file, read
 from ..tables.replays.columns import best_of, columns_of, key_of
 from ..tables.replays.figures import TextGrid, all_figures, predictions
 from ..tables.replays.report import summary

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
+from ...instances.files.atomic import write_whole
 from ...instances.files.own_files import ForeignFile, own_file
 from ...models.excerpt import excerpt
 from ..errors import WrongUse
@@ -19,9 +20,10 @@ from .form import fault_of_schema, first_fault
 
 if TYPE_CHECKING:
     import pandas
+    from filelock import BaseFileLock
 
 Record = dict[str, Any]
-LOCK = ".lock"
+LOCK, OWNER = ".lock", ".lock.owner"  # the lock, and the id of the process that holds it
 LONGEST_NAME = 120  # most characters of the method in a file name
 NESTED = (  # fields whose inner fields are columns of their own in a table; problem kinds have further ones
     "seconds", "host", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",
@@ -31,8 +33,9 @@ NESTED = (  # fields whose inner fields are columns of their own in a table; pro
 class Store:
     """A folder of records. As a context manager it locks the folder, so that no second bench writes there.
 
-    The lock (flock) is released by the kernel when the process ends, however it ends. Temporary files found after locking
-    were left by dead processes, and are removed. Entering raises WrongUse if the folder cannot be written or is in use.
+    The folder is read once, when the store is entered: its file names are kept by the keys of their records. The lock is
+    released by the system when the process ends, however it ends. Temporary files found after locking were left by dead
+    processes, and are removed. Entering raises WrongUse if the folder cannot be written or is in use.
 
     Parameters
     ----------
@@ -42,43 +45,71 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lock: IO[str] | None = None
+        self._lock: BaseFileLock | None = None
+        self._names: dict[str, list[str]] = {}  # key of a record: the names of its files
 
     def __enter__(self) -> Store:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / LOCK).open("a+", encoding="utf-8")
+            self._lock = self._locked()
+            self._read_folder()
         except OSError as e:
             raise WrongUse(f"--out {self.folder}: cannot be written ({e.strerror}); choose another folder") from e
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as e:
-            lock.seek(0)
-            owner = lock.read().strip() or "unknown"
-            lock.close()
-            raise WrongUse(
-                f"{self.folder}: another bench (process {owner}) writes there; wait until it ends, or choose another --out"
-            ) from e
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        self._lock = lock
-        for left_over in self.folder.glob(".*.tmp"):
-            if not left_over.is_dir():  # a folder is not a file of ours
-                left_over.unlink(missing_ok=True)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, trace: TracebackType | None) -> None:
         if self._lock is not None:
-            self._lock.close()
+            (self.folder / OWNER).unlink(missing_ok=True)
+            self._lock.release()
             self._lock = None
+
+    def _locked(self) -> BaseFileLock:
+        """Lock the folder and write the id of this process beside the lock. Raises WrongUse, OSError."""
+        with warnings.catch_warnings():  # without flock it warns that a lock is then a file with the id of its process
+            warnings.simplefilter("ignore")
+            from filelock import FileLock, Timeout
+        lock, owner = FileLock(self.folder / LOCK), self.folder / OWNER
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as e:
+            process = owner.read_text(encoding="utf-8").strip() if owner.is_file() else ""
+            raise WrongUse(
+                f"{self.folder}: another bench (process {process or 'unknown'}) writes there; wait until it ends, or "
+                "choose another --out"
+            ) from e
+        write_whole(owner, str(os.getpid()))
+        return lock
+
+    def _read_folder(self) -> None:
+        """Note the names of all records, and remove the temporary files of dead processes."""
+        self._names = {}
+        left_over = []
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    if entry.name.endswith(".tmp") and not entry.is_dir():  # a folder is not a file of ours
+                        left_over.append(entry.name)
+                elif entry.name.endswith(".json"):
+                    self._note(entry.name)
+        for name in left_over:
+            (self.folder / name).unlink(missing_ok=True)
+
+    def _note(self, name: str) -> None:
+        stem, _, key = name.removesuffix(".json").rpartition(".")
+        names = self._names.setdefault(key, []) if stem else []
+        if name not in names:
+            names.append(name)
+
+    def has(self, key: str) -> bool:
+        """Return whether there is a file with the name of a record with this key, valid or not."""
+        return key in self._names
 
     def find(self, key: str) -> Record | None:
         """Return the record with a key, None if there is none. Raises ValueError if it is invalid or its jobs file is missing."""
         reason = ""
-        for path in sorted(self.folder.glob(f"*.{key}.json")):
+        for name in sorted(self._names.get(key, ())):
             try:
-                record = read(path)
+                record = read(self.folder / name)
             except ValueError as e:
                 reason = str(e)
                 continue
@@ -100,6 +131,7 @@ class Store:
             write_whole(path, json.dumps(record, indent=1, allow_nan=False) + "\n")
         except OSError as e:
             raise WrongUse(f"{path}: cannot be written ({e.strerror}); the records of the runs before are kept") from e
+        self._note(path.name)
         return path
 
 
@@ -112,20 +144,6 @@ def stem_of(record: Mapping[str, Any]) -> str:
     """Return the file name of a record without extension; files beside the record start with it too."""
     method = re.sub(r"[^A-Za-z0-9.+@-]+", "_", record["method"])[:LONGEST_NAME]  # file names have at most 255 bytes
     return f"{method}.{record['seed']}.{record['key']}"
-
-
-def write_whole(path: Path, text: str | bytes) -> None:
-    """Write a temporary file in the same folder, sync it to the disk and rename it, so that no file is half written."""
-    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
-    data = text.encode(errors="backslashreplace") if isinstance(text, str) else text
-    try:
-        with temporary.open("wb") as f:
-            f.write(data)
-            f.flush()
-            os.fsync(f.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read(path: Path) -> Record:
@@ -242,4 +260,4 @@ def _flat(record: Mapping[str, Any], nested: Sequence[str], within: str) -> Iter
             yield path, value
 
 
-__all__ = ["Record", "Store", "files", "name_of", "read", "read_results", "write_whole"]
+__all__ = ["Record", "Store", "files", "name_of", "read", "read_results"]

@@ -20,6 +20,7 @@ import numpy as np
 
 from ...backends import Incumbent, Result
 from ...instances import load
+from ...instances.files.atomic import whole_file
 from ...models.problem import Problem, Schedule
 from ..records.answer import answer
 from ..records.store import Record
@@ -91,10 +92,9 @@ class HandOver:
 
     def _write(self, parts: list[bytes] | None) -> None:
         if parts is not None:
-            temporary = _temporary(self.path)
-            with temporary.open("wb") as f:
+            # it has to survive the end of this process, not a crash of the system: no sync, which would delay a search
+            with whole_file(self.path, "wb", durable=False, temporary=_temporary(self.path)) as f:
                 f.writelines(parts)
-            temporary.replace(self.path)
 
 
 def _temporary(path: Path) -> Path:

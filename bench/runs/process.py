@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -10,9 +9,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
+from ..errors import WrongUse
+from ..processes import group_memory, is_suspended, kill_group, oom_kills
 from .selection import KILL_AFTER
 
 Cause = Literal["timeout", "out of memory", "crash", "unavailable"]
@@ -30,7 +30,7 @@ class Child:
 
     It leads a session and process group of its own. Only the bench holds the writing end of a pipe, the "leash". When the
     bench ends, even by SIGKILL, a shell in the group of the worker reads the end of the pipe and kills the whole group,
-    with the processes that a solver has started.
+    with the processes that a solver has started. Raises WrongUse on Windows, which has no process groups and no shell.
 
     Events: ``{"event": "begin"}`` when it begins to solve, ``incumbent``, ``progress``, ``solved``, and ``end`` with its
     result.
@@ -48,6 +48,8 @@ class Child:
     """
 
     def __init__(self, command: Sequence[str], spec: str, time_limit: float, memory_gb: float | None) -> None:
+        if os.name != "posix":
+            raise WrongUse("bench run and bench simulate need a POSIX system (on Windows: WSL); sl.solve works here")
         self.time_limit = time_limit
         self.memory = None if memory_gb is None else memory_gb * 2**30
         self.began: float | None = None
@@ -102,8 +104,7 @@ class Child:
 
     def end(self) -> None:
         """Kill the remaining processes of the group and close its files."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        kill_group(self.process.pid)
         self.process.wait()
         os.close(self._leash)
         self._stderr.close()
@@ -170,34 +171,3 @@ class Child:
         self.message = f"ended with {how} and no result" + (
             f"; its last output: ...{printed[-600:]}" if printed else ""
         )
-
-
-def is_suspended(group: int) -> bool:
-    """Return whether a process of the group is stopped (SIGSTOP); False without /proc."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # the process ended meanwhile
-            fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[2]) == group and fields[0] == "T":
-                return True
-    return False
-
-
-def group_memory(group: int) -> int:
-    """Return the resident memory of a process group in bytes; 0 without /proc."""
-    total = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # the process ended meanwhile
-            fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[2]) == group:
-                total += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-    return total
-
-
-def oom_kills() -> int:
-    """Return how many processes the kernel has killed for lack of memory since it started; 0 if unknown."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/vmstat").read_text().splitlines():
-            name, _, count = line.partition(" ")
-            if name == "oom_kill":
-                return int(count)
-    return 0

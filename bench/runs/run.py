@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ...instances import Instance, load
+from ..processes import UNREADABLE, is_memory_readable
 from ..records.record import BROKEN_OFF, failed
 from ..records.store import Record, Store
 from ..records.verify import Checker
@@ -93,6 +94,8 @@ def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Rec
     """
     runs = [run for _, planned in plans for run in planned]
     notes.print(how_long(runs, task.request.jobs), soft_wrap=True)
+    if not is_memory_readable():
+        notes.print(UNREADABLE, soft_wrap=True)
     if task.dry_run:
         _print_plan(tables, runs)
         return 0

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import sys
+import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..processes import machine_memory
 from ..records.record import BROKEN_OFF, record
 from ..records.store import Record, Store, stem_of
 from .handover import path_of, remove, with_best
@@ -20,6 +21,7 @@ from .selection import Run
 
 WORKER = (sys.executable, "-m", "schedlab.bench.runs.worker")
 POLL = 0.2  # most seconds between two checks of the limits
+CHECKING = 0.05  # greatest share of the time for checks of earlier records beside active runs
 
 
 class Observer(Protocol):
@@ -53,6 +55,9 @@ def supervise(
 ) -> list[Record]:
     """Perform the runs that have no valid record and return the records of all runs.
 
+    Runs without a record begin at once. The records of earlier runs are checked when no run could begin instead, and else
+    beside the active runs, where the checks take at most a small share of the time.
+
     On an exception, also Ctrl-C, the processes are killed; the records written so far stay.
 
     Parameters
@@ -78,17 +83,20 @@ def supervise(
         The records in the order of ``runs``.
     """
     found: dict[str, Record] = {}
-    waiting: deque[Run] = deque()
-    for run in {run.key: run for run in runs}.values():
+
+    def kept(run: Run) -> bool:
         earlier = _earlier(run, store, observer, keep, fault)
-        if earlier is None:
-            waiting.append(run)
-        else:
+        if earlier is not None:
             found[run.key] = earlier
             observer.ended(run, earlier, True)
+        return earlier is not None
+
+    distinct = {run.key: run for run in runs}.values()
+    waiting = deque(run for run in distinct if not store.has(run.key))
+    unchecked = Unchecked((run for run in distinct if store.has(run.key)), kept)
     active: list[tuple[Run, Child, str]] = []
     try:
-        while waiting or active:
+        while waiting or unchecked.runs or active:
             while waiting and len(active) < jobs:
                 run = waiting.popleft()
                 spec = json.dumps(spec_of(run, store))
@@ -96,7 +104,11 @@ def supervise(
                 memory = run.memory_gb or share_of_memory(jobs)
                 active.append((run, Child(command, spec, run.time_limit, memory), started))
                 observer.begun(run)
-            select.select([child.out for _, child, _ in active], [], [], POLL)
+            idle = len(active) < jobs
+            waiting.extend(unchecked.refused(idle))
+            if active:
+                more = idle and (waiting or unchecked.runs)
+                select.select([child.out for _, child, _ in active], [], [], 0 if more else POLL)
             for entry in list(active):
                 run, child, started = entry
                 for event in child.step():
@@ -115,6 +127,41 @@ def supervise(
             child.end()
             remove(_best(run, store))
     return [found[run.key] for run in runs]
+
+
+class Unchecked:
+    """The runs with an earlier record that is not checked yet.
+
+    Beside active runs, the checks take at most the share ``CHECKING`` of the time, as measured runs should not be slower.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    kept
+        Function that checks the record of a run and returns whether it is used.
+    """
+
+    def __init__(self, runs: Iterable[Run], kept: Callable[[Run], bool]) -> None:
+        self.runs = deque(runs)
+        self._kept = kept
+        self._next = 0.0  # the moment from which the next record is checked beside active runs
+
+    def refused(self, idle: bool) -> list[Run]:
+        """Check records for a moment, if ``idle`` until one is not used; return the run of that record, if any."""
+        began = now = time.monotonic()
+        if not idle and now < self._next:
+            return []
+        found: list[Run] = []
+        while self.runs and not found:
+            run = self.runs.popleft()
+            if not self._kept(run):
+                found.append(run)
+            now = time.monotonic()
+            if not idle or now > began + POLL:
+                break
+        self._next = now + (now - began) / CHECKING
+        return found
 
 
 def _earlier(
@@ -154,10 +201,8 @@ def _best(run: Run, store: Store) -> Path:
 
 def share_of_memory(jobs: int) -> float | None:
     """Return the default memory limit of a run in GB: 90 % of the machine, shared by parallel runs; None if unknown."""
-    try:
-        return 0.9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 / jobs
-    except (ValueError, OSError):
-        return None
+    memory = machine_memory()
+    return None if memory is None else 0.9 * memory / 2**30 / jobs
 
 
 def _result(run: Run, child: Child, store: Store) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +144,13 @@ class Run:
             del fields["source"]
         return fields
 
-    @property
+    @cached_property
     def key(self) -> str:
         """A hash of everything that determines the outcome."""
-        return key_of(self.head)
+        settings = None if self.replay is None else asdict(self.replay)
+        return key_of(
+            {**vars(self), "view": self.view.fields, "replay": settings}
+        )  # asdict(self) takes most of the time
 
 
 KEY_FIELDS = (

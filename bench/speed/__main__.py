@@ -15,6 +15,7 @@ from . import heuristics as speed_heuristics
 from . import highs as speed_highs
 from . import profit as speed_profit
 from . import replay as speed_replay
+from . import store as speed_store
 
 REPEATS = 7
 
@@ -42,6 +43,7 @@ def main() -> None:
     speed_profit.main()
     speed_replay.main()
     speed_evictions.main()
+    speed_store.main()
 
 
 if __name__ == "__main__":

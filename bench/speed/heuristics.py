@@ -7,8 +7,6 @@ Run it as ``python -m schedlab.bench.speed.heuristics``. The times do not contai
 from __future__ import annotations
 
 import gzip
-import resource
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 from ...heuristics import ListScheduler, first_solution, multi_search, warm_up
 from ...instances import generators, load
 from ...models import Dispatch, Job, NodeGroup, Platform, Queue
+from .cost import peak_mb
 
 CURIE = Path("..", "shared", "data", "cea_curie_2011", "curie_all_23d_2012-07-13.swf.gz")
 NODES, CORES = 300, 32
@@ -83,14 +82,13 @@ def one_ordering(order: str = "est", path: Path = CURIE) -> dict[str, Any]:
     began = time.perf_counter()
     scheduler.place(indices)
     placing = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
     return {
         "order": order,
         "jobs": len(problem.jobs),
         "dropped": dropped,
         "seconds": seconds,
         "placing_seconds": placing,
-        "peak_mb": peak,
+        "peak_mb": peak_mb(),
         "objective": problem.objective(schedule),
         "violations": len(problem.verify(schedule)),
     }

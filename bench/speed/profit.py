@@ -5,8 +5,6 @@ Run it as ``python -m schedlab.bench.speed.profit``. The times do not contain th
 
 from __future__ import annotations
 
-import resource
-import sys
 import time
 from contextlib import redirect_stdout
 from io import StringIO
@@ -18,6 +16,7 @@ from ...heuristics import first_solution, multi_search, warm_up
 from ...instances import load
 from ...models import Profit
 from ..ingest.curie import import_curie
+from .cost import peak_mb
 from .heuristics import CURIE
 
 
@@ -46,7 +45,7 @@ def all_orderings(problem: Profit) -> dict[str, Any]:
         "objective": found.objective,
         "order": found.order,
         "violations": len(problem.verify(found.schedule)),
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2),
+        "peak_mb": peak_mb(),
     }
 
 

@@ -10,8 +10,6 @@ compilation of its kernels, but with the verification of the whole schedule, whi
 from __future__ import annotations
 
 import json
-import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -19,7 +17,6 @@ import tempfile
 import time
 import venv
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -32,6 +29,7 @@ from rich.table import Table
 from ...instances.formats.swf import read_swf
 from ...models import NodeGroup, Platform
 from .accasim import DISPATCHERS
+from .cost import cost_of
 
 CACHE, ACCASIM = Path(".cache"), "accasim==1.1.3"
 JOBS, PROCESSORS, LOAD, SEED = 10_000, 256, 0.75, 1
@@ -255,58 +253,6 @@ def _compared(theirs: ReplayTime | None, mine: ReplayTime, submit: Mapping[str, 
     same = sum(theirs.starts.get(job) == start for job, start in mine.starts.items())
     ratio = f"{theirs.seconds / mine.seconds:.0f}"
     return [f"{len(submit) / theirs.seconds:,.0f}", speed, ratio, f"{same:,}", wait(theirs), wait(mine)]
-
-
-class Cost(NamedTuple):
-    """The cost of a command.
-
-    Attributes
-    ----------
-    wall : float
-        Wall-clock seconds.
-    user, system : float
-        Processor seconds in user and system mode, with those of its child processes.
-    peak_mb : float
-        Peak memory of all its processes together in MB; memory that they share is counted more than once.
-    code : int
-        The exit code.
-    """
-
-    wall: float
-    user: float
-    system: float
-    peak_mb: float
-    code: int
-
-
-def cost_of(command: list[str]) -> Cost:
-    """Run a command to its end, without its output, and return its cost."""
-    before, began, peak = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter(), 0.0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
-        while child.poll() is None:
-            peak = max(peak, memory_below(child.pid))
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(0.1)
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    unit = 1024 if sys.platform != "darwin" else 1024**2
-    return Cost(
-        wall, after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime,
-        max(peak, after.ru_maxrss / unit), child.returncode,
-    )  # fmt: skip
-
-
-def memory_below(process: int) -> float:
-    """Return the resident memory in MB of a process and all its descendants; 0 if there is no /proc."""
-    parent, resident = {}, {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # the process has ended in the meantime
-            fields = stat.read_text().rpartition(")")[2].split()
-            parent[int(stat.parent.name)], resident[int(stat.parent.name)] = int(fields[1]), int(fields[21])
-    found, fresh = 0, {process}
-    while fresh:
-        found += sum(resident.get(p, 0) for p in fresh)
-        fresh = {p for p, above in parent.items() if above in fresh}
-    return found * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def whole_curie(console: Console, log: Path = CURIE) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys of TOML that need no quotes
-ESCAPED = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-UNUSUAL = re.compile(r'[\\"\x00-\x1f\x7f-\x9f\u2028\u2029]')
+import tomli_w
+
+from .atomic import sync_folder, write_whole
+
 SURROGATE = re.compile("[\ud800-\udfff]")  # not encodable in UTF-8
 
 
@@ -43,7 +45,7 @@ def write_files(folder: Path, files: Mapping[str, str], read: Callable[[Path], o
     temporary = Path(tempfile.mkdtemp(prefix=".schedlab-", suffix=".tmp", dir=folder))
     try:
         for name, text in files.items():
-            (temporary / name).write_text(SURROGATE.sub("\ufffd", text), encoding="utf-8", newline="\n")
+            write_whole(temporary / name, SURROGATE.sub("\ufffd", text))
         try:
             read(temporary)
         except (ValueError, LookupError) as e:
@@ -51,6 +53,7 @@ def write_files(folder: Path, files: Mapping[str, str], read: Callable[[Path], o
             raise NotReadable(f"{folder}: not written, as it could not be read again: {why}") from e
         for name in files:
             (temporary / name).replace(folder / name)
+        sync_folder(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         if made and not any(folder.iterdir()):
@@ -58,77 +61,51 @@ def write_files(folder: Path, files: Mapping[str, str], read: Callable[[Path], o
 
 
 def to_toml(values: Mapping[str, Any], comment: str = "") -> str:
-    """Return a TOML text of texts, numbers, lists, tables and lists of tables; a table inside a list is written inline.
+    """Return a TOML text of texts, numbers, lists and tables.
 
+    Parameters
+    ----------
+    values
+        The content. Tables are written after the other values of their table, and lists of short tables as lists.
+    comment
+        Lines of a comment that is written first.
+
+    Returns
+    -------
+    str
+        The text. The same values in the same order give the same text.
+
+    Examples
+    --------
     >>> print(to_toml({"kind": "dispatch", "queues": [{"name": "debug", "ewt_s": 3600}]}, "One queue."))
     # One queue.
     kind = "dispatch"
-    <BLANKLINE>
-    [[queues]]
-    name = "debug"
-    ewt_s = 3600
+    queues = [
+        { name = "debug", ewt_s = 3600 },
+    ]
     <BLANKLINE>
     """
-    lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    return "\n".join([*lines, *_toml_table(values, ())]).lstrip("\n") + "\n"
-
-
-def _toml_table(values: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
-    """Yield the lines of a table: plain values first, then tables with their headers."""
-    later = [k for k, v in values.items() if isinstance(v, Mapping) or _is_tables(v)]
-    yield from (f"{_key(k)} = {_toml_value(v)}" for k, v in values.items() if k not in later)
-    for key in later:
-        value, name = values[key], ".".join(map(_key, [*path, key]))
-        if _is_tables(value):
-            for table in value:
-                yield from ("", f"[[{name}]]")
-                yield from (f"{_key(k)} = {_toml_value(v)}" for k, v in table.items())
-        else:
-            if not all(isinstance(v, Mapping) or _is_tables(v) for v in value.values()):
-                yield from ("", f"[{name}]")
-            yield from _toml_table(value, (*path, key))
-
-
-def _is_tables(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
-
-
-def _key(name: object) -> str:
-    return str(name) if BARE.fullmatch(str(name)) else _quoted(str(name))
-
-
-def _toml_value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return int.__repr__(value)
-    if isinstance(value, float):  # NumPy's floats too, whose own repr contains their type
-        return float.__repr__(value)
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_toml_value(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml_value, value)) + "]"
-    return _quoted(str(value))
-
-
-def _quoted(text: str) -> str:
-    r"""Return a TOML basic string.
-
-    >>> _quoted('a "b" \x1b')
-    '"a \\"b\\" \\u001b"'
-    """
-    return '"' + UNUSUAL.sub(lambda c: ESCAPED.get(c[0], f"\\u{ord(c[0]):04x}"), text) + '"'
+    return "".join(f"# {line}".rstrip() + "\n" for line in comment.splitlines()) + tomli_w.dumps(values)
 
 
 def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a CSV text with one header line; None becomes an empty cell."""
-    lines = [header, *([("" if c is None else c) for c in row] for row in rows)]
-    return "".join(",".join(map(_cell, line)) + "\n" for line in lines)
+    r"""Return a CSV text with one header line; None becomes an empty cell.
+
+    Examples
+    --------
+    >>> to_csv(("job", "note"), [("a,b", None), ("c", "two\rlines")])
+    'job,note\n"a,b",\nc,"two\rlines"\n'
+    """
+    lines = _Lines()
+    csv.writer(lines).writerows([header, *rows])
+    # The writer quotes only the line ends that it writes itself (before Python 3.13), so it writes \r\n, replaced here.
+    return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
 
 
-def _cell(value: object) -> str:
-    text = str(value)
-    return '"' + text.replace('"', '""') + '"' if re.search(r'[",\n\r]', text) else text
+class _Lines(list[str]):
+    """A list as a file: ``csv.writer`` writes each row by one call."""
+
+    write = list.append
 
 
 def comment_line(text: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
+from ..files.atomic import write_whole
 from ..files.lines import read_json
 from ..logged import Logged
 from ..repair import Trace
@@ -114,7 +115,7 @@ def write_batsim(workload: Workload, nodes: int, path: str | Path) -> None:
         for j in rows
     ]
     text = json.dumps({"nb_res": nodes, "jobs": jobs, "profiles": profiles}, indent=1)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    write_whole(Path(path), text + "\n")
 
 
 def _parsed(path: str | Path) -> dict[str, Any]:

@@ -10,17 +10,16 @@ are seconds, energy is joules. An empty cell means: not known, or never started.
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...instances.files.atomic import whole_file
 from ...instances.workload import Ints, Workload
 from ..engine.simulation import NodeRanges, Simulation
 from ..engine.verification import NEVER, ReplayedRun
@@ -57,7 +56,7 @@ def write_jobs(simulation: ReplayedRun, path: Path) -> None:
     """
     w = simulation.workload
     meta = _Meta.of(w)
-    with _whole(path) as f:
+    with whole_file(path) as f:
         f.write(LINE % COLUMNS)
         for begin in range(0, len(w), CHUNK):
             f.writelines(map(LINE.__mod__, _rows(simulation, slice(begin, min(begin + CHUNK, len(w))), meta)))
@@ -124,7 +123,7 @@ def write_starts(
         for run in named.values():
             if not isinstance(run, JobsTable):
                 order.update(dict.fromkeys(name for name, _ in run.workload.report.dropped))
-    with _whole(path) as f:
+    with whole_file(path) as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(["job_id", *named])
         out.writerows([name, *(s.get(name, "") for s in starts)] for name in order)
@@ -201,17 +200,3 @@ def _intervals(placement: NodeRanges, nodes: int) -> list[str]:
 
 def _interval(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}-{high}"
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[IO[str]]:
-    """Open a temporary file in the same folder; rename it to ``path`` if the block ends without an exception."""
-    beside = path.parent / f".{path.name}.{os.getpid()}.tmp"
-    try:
-        with beside.open("w", encoding="utf-8", newline="") as f:
-            yield f
-            f.flush()
-            os.fsync(f.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -170,7 +170,8 @@ RECORDS = {
 def test_files_that_are_no_records(bench, tmp_path, command, text):
     (tmp_path / "a.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     clean(*bench(command, tmp_path), {1, 2})
-    assert Store(tmp_path).find("a") is None
+    with Store(tmp_path) as store:
+        assert store.find("a") is None
 
 
 @pytest.mark.parametrize("text", [DEEP, "[]", '{"a": {"start": 1e999}}', '{"[/red]\\u001b": 5}', '{"a": ' + DEEP])
@@ -235,10 +236,9 @@ def test_the_jobs_of_a_replay_lie_beside_its_record(day, tmp_path, name):
     made = one_record(day, jobs_csv=name)
     with pytest.raises(ValueError, match="jobs_csv"):
         jobs_file(results, made)
-    with Store(results) as store:
-        put(results, made, f"x.{made['key']}.json")
-        with pytest.raises(ValueError, match="jobs_csv"):
-            store.find(made["key"])
+    put(results, made, f"x.{made['key']}.json")
+    with Store(results) as store, pytest.raises(ValueError, match="jobs_csv"):
+        store.find(made["key"])
 
 
 class TestFolders:

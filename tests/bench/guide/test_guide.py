@@ -14,11 +14,11 @@ from schedlab.bench.guide.days import Sample
 from schedlab.bench.guide.learning import confusion, errors_by_distance, learn, leave_out, usual
 from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.records.record import outcome, record
-from schedlab.bench.records.store import write_whole
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.heuristics import multi_search
 from schedlab.instances import load
+from schedlab.instances.files.atomic import write_whole
 from schedlab.instances.files.own_files import content_of
 from schedlab.models.profit.efficiency import Day
 from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split

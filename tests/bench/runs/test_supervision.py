@@ -15,7 +15,7 @@ import pytest
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.runs import process
 from schedlab.bench.runs.process import Child
-from schedlab.bench.runs.runner import supervise
+from schedlab.bench.runs.runner import CHECKING, Unchecked, supervise
 from schedlab.bench.runs.selection import Run
 
 # A worker that behaves as its method says; it leaves its process id, and that of a "solver" it starts, in its folder.
@@ -203,6 +203,40 @@ def test_records_that_are_there_are_kept_and_a_broken_file_is_not(bench):
     broken.write_text(broken.read_text()[:100])
     assert bench.run(runs)[0]["objective"] == 7.0
     assert len(list(bench.out.glob("*.json"))) == 2 and read(broken)["objective"] == 7.0
+
+
+def test_a_run_without_a_record_begins_before_the_records_of_earlier_runs_are_checked(bench):
+    runs = runs_of(*(f"work:{k / 1000}" for k in range(5)), "work:0.3")
+    earlier = bench.run(runs[:-1])
+    order = []
+    observer = NoObserver()
+    observer.begun = lambda run: order.append(("begun", run.method))
+    observer.ended = lambda run, record, kept: order.append(("kept" if kept else "ended", run.method))
+    found = bench.run(runs, observer)
+    assert order[0] == ("begun", "work:0.3") and [what for what, _ in order].count("kept") == 5
+    assert found[:-1] == earlier and [r["method"] for r in found] == [r.method for r in runs]
+
+
+def test_checks_of_records_take_a_small_share_of_the_time_beside_active_runs(monkeypatch):
+    now, checked = [0.0], []
+
+    def kept(run):
+        now[0] += 0.01
+        checked.append(now[0])
+        return run.method != "bad"
+
+    monkeypatch.setattr("schedlab.bench.runs.runner.time.monotonic", lambda: now[0])
+    unchecked = Unchecked(runs_of(*["good"] * 200, "bad", "good"), kept)
+    for _ in range(10_000):  # a run that reports something each millisecond
+        assert unchecked.refused(idle=False) == []
+        now[0] += 0.001
+        if now[0] > 10:
+            break
+    assert 0.01 * len(checked) == pytest.approx(CHECKING * 10, rel=0.1)
+    found = []
+    while unchecked.runs:
+        found += unchecked.refused(idle=True)
+    assert [run.method for run in found] == ["bad"] and len(checked) == 202
 
 
 BENCH = """

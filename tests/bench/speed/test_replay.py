@@ -7,7 +7,8 @@ import sys
 import pytest
 from rich.console import Console
 from schedlab.bench.speed import replay as speed_replay
-from schedlab.bench.speed.replay import Unavailable, accasim_python, beside_accasim, cost_of, write_trace
+from schedlab.bench.speed.cost import cost_of
+from schedlab.bench.speed.replay import Unavailable, accasim_python, beside_accasim, write_trace
 from schedlab.instances.formats.swf import read_swf
 
 

@@ -1,0 +1,105 @@
+"""Processes, by psutil: the members of a process group, their memory, their end; the memory of the machine.
+
+Where it cannot be read (on Linux without /proc or without the module resource), memory is unknown, which is no error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+try:
+    import psutil
+except ImportError:  # on Linux, psutil itself imports resource
+    psutil = None
+
+UNREADABLE = "the memory of processes cannot be read on this system: memory limits are not enforced"
+
+
+def members(group: int) -> Iterator[Any]:
+    """Yield the processes of a process group; none if the system does not list its processes.
+
+    Parameters
+    ----------
+    group
+        The id of the group, which is that of its first process.
+
+    Yields
+    ------
+    psutil.Process
+        A process; it may end at any time.
+    """
+    if psutil is None:
+        return
+    with contextlib.suppress(psutil.Error, OSError):
+        for number in psutil.pids():
+            with contextlib.suppress(psutil.Error, OSError):  # the process ended meanwhile
+                if os.getpgid(number) == group:
+                    yield psutil.Process(number)
+
+
+def group_memory(group: int) -> int:
+    """Return the resident memory of a process group in bytes; 0 if it cannot be read."""
+    return sum(map(_resident, members(group)))
+
+
+def tree_memory(process: int) -> int:
+    """Return the resident memory of a process and all its descendants in bytes; 0 if it cannot be read."""
+    if psutil is None:
+        return 0
+    try:
+        first = psutil.Process(process)
+        return sum(map(_resident, (first, *first.children(recursive=True))))
+    except (psutil.Error, OSError):
+        return 0
+
+
+def _resident(process: Any) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except (psutil.Error, OSError):  # the process ended meanwhile
+        return 0
+
+
+def is_memory_readable() -> bool:
+    """Return whether the memory of processes can be read, so that memory limits can be enforced."""
+    return tree_memory(os.getpid()) > 0
+
+
+def is_suspended(group: int) -> bool:
+    """Return whether a process of the group is stopped (SIGSTOP); False if it cannot be read."""
+    for process in members(group):
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.status() == psutil.STATUS_STOPPED:
+                return True
+    return False
+
+
+def kill_group(group: int) -> None:
+    """Kill all processes of a process group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def machine_memory() -> int | None:
+    """Return the memory of the machine in bytes, None if it cannot be read."""
+    if psutil is None:
+        return None
+    try:
+        return int(psutil.virtual_memory().total)
+    except (psutil.Error, OSError):
+        return None
+
+
+def oom_kills() -> int:
+    """Return how many processes the kernel has killed for lack of memory since it started; 0 if unknown (not on Linux)."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            name, _, count = line.partition(" ")
+            if name == "oom_kill":
+                return int(count)
+    return 0

@@ -1,0 +1,67 @@
+"""Process groups: their memory, whether they are suspended, their end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from schedlab.bench import processes
+
+GROUP = """
+import subprocess, sys, time
+held = bytearray(60_000_000)
+held[::4096] = b"x" * len(held[::4096])
+inner = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
+print(inner.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def group():
+    """Return a process that leads a group and holds 60 MB, and the id of its child."""
+    command = [sys.executable, "-S", "-c", GROUP]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as leader:
+        yield leader, int(leader.stdout.readline())
+        processes.kill_group(leader.pid)
+
+
+def test_the_memory_of_a_group_is_that_of_all_its_processes(group):
+    leader, inner = group
+    assert {p.pid for p in processes.members(leader.pid)} == {leader.pid, inner}
+    alone = psutil.Process(leader.pid).memory_info().rss
+    assert 60e6 < alone < processes.group_memory(leader.pid)
+    assert processes.tree_memory(leader.pid) == pytest.approx(processes.group_memory(leader.pid), rel=0.1)
+
+
+def test_a_stopped_process_of_the_group_is_noticed(group):
+    leader, inner = group
+    assert not processes.is_suspended(leader.pid)
+    os.kill(inner, signal.SIGSTOP)
+    deadline = time.monotonic() + 10
+    while not processes.is_suspended(leader.pid):
+        assert time.monotonic() < deadline
+
+
+def test_a_group_is_killed_with_all_its_processes_and_then_has_no_memory(group):
+    leader, inner = group
+    processes.kill_group(leader.pid)
+    leader.wait()
+    psutil.wait_procs([psutil.Process(inner)] if psutil.pid_exists(inner) else [], timeout=10)
+    assert processes.group_memory(leader.pid) == processes.tree_memory(leader.pid) == 0
+    processes.kill_group(leader.pid)  # no error
+
+
+def test_the_memory_of_the_machine_is_known_here():
+    assert processes.is_memory_readable() and processes.machine_memory() > 2**28
+
+
+def test_without_psutil_memory_is_unknown(monkeypatch, group):
+    leader, _ = group
+    monkeypatch.setattr(processes, "psutil", None)
+    assert processes.group_memory(leader.pid) == processes.tree_memory(leader.pid) == 0
+    assert not processes.is_memory_readable() and not processes.is_suspended(leader.pid)
+    assert processes.machine_memory() is None
