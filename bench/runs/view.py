@@ -9,7 +9,8 @@ from typing import Any, Literal
 from ...backends import UnknownName
 from ...instances import Instance
 from ...models.dispatch.jobs import DAY, Job
-from ...models.dispatch.problem import OBJECTIVES, Dispatch
+from ...models.dispatch.objectives import objective_names
+from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
 from ...models.problem import Problem
 from ...models.profit.problem import Profit
@@ -99,8 +100,8 @@ class View:
                 f"--at, --first, --durations and --objective are for dispatch problems; this is a {problem.kind} problem"
             )
         aim = problem.aim if self.objective is None else self.objective
-        if aim not in OBJECTIVES:
-            raise UnknownName("objective", aim, list(OBJECTIVES))
+        if aim not in objective_names():
+            raise UnknownName("objective", aim, list(objective_names()))
         chosen = problem.replace(durations=self.durations, objective=aim)
         if self.at is not None:
             chosen = chosen.at(self.at, self.first)
