@@ -10,6 +10,7 @@ import numpy as np
 from ..models import Dispatch, Job, Profit, Schedule
 from ..models.dispatch.job_intervals import startable_later
 from ..models.dispatch.objectives import Excess, Late
+from ..models.profit.left_out import with_rest
 from .kernels.earnings import ledger
 from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, POSTPONED, Costs, Jobs
 from .kernels.profile import NEVER, Floats, Ints, Machine
@@ -61,7 +62,7 @@ class Arrays:
     def schedule(self, starts: Ints, nodes: Ints) -> Schedule:
         """Make a ``Schedule`` of starts in seconds, shape (jobs,), and node indices, shape (units of all jobs,).
 
-        Postponed jobs of a profit problem get their starts by ``with_postponed``.
+        Postponed jobs of a profit problem get their starts by ``with_rest``.
         """
         names, first = self.problem.platform.nodes, self.jobs.first_unit.tolist()
         used: dict[str, dict[str, int]] = {}
@@ -75,11 +76,7 @@ class Arrays:
                 found[names[n]] = found.get(names[n], 0) + 1
             started[job.id], used[job.id] = start, found
         schedule = Schedule(started, used)
-        if not isinstance(self.problem, Profit):
-            return schedule
-        from .list_scheduling.postponed import with_postponed  # at the top it would be an import cycle
-
-        return with_postponed(self.problem, schedule)
+        return with_rest(self.problem, schedule) if isinstance(self.problem, Profit) else schedule
 
 
 @dataclass(frozen=True)

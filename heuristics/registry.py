@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..models import Dispatch, Eviction, Problem, Profit, Schedule
 from ..models.problem import Value
+from ..models.profit import left_out
 from . import eviction_search, evictions, rules
 from .allocation import Allocator
 from .arrays import Placement
@@ -194,7 +195,7 @@ def warm_up_for(problem: Problem, name: str | None = None) -> None:
     else:
         warm_up()
         if isinstance(problem, Profit):
-            rules.warm_up()  # postponed jobs get their starts by a rule
+            left_out.warm_up()
     if name is not None:
         HEURISTICS[name].warm_up()
 
