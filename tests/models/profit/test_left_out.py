@@ -56,14 +56,16 @@ def test_units_go_to_the_nodes_with_the_least_free(loop):
 
 
 def random_problem(seed):
+    """With odd seeds every unit needs more than half of a node, and all nodes are equal: rules then count nodes."""
     rng = random.Random(seed)
-    jobs = [
-        job(
-            f"j{k}", rng.randint(0, 90), rng.randint(1, 40), rng.randint(1, 4), rng.randint(0, 4), mem=rng.randint(0, 6)
-        )
-        for k in range(30)
-    ]
-    return problem_of(jobs, [("a", 2, {"cores": 8, "mem": 8}), ("b", 2, {"cores": 4, "mem": 16})])
+    least, groups = 0, [("a", 2, {"cores": 8, "mem": 8}), ("b", 2, {"cores": 4, "mem": 16})]
+    if seed % 2:
+        least, groups = 3, [("a", 4, {"cores": 4, "mem": 8})]
+    jobs = []
+    for k in range(30):
+        request = {"cores": rng.randint(least, 4), "mem": rng.randint(0, 6)}
+        jobs.append(job(f"j{k}", rng.randint(0, 90), rng.randint(1, 40), rng.randint(1, 4), **request))
+    return problem_of(jobs, groups)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -86,7 +88,7 @@ def test_the_rule_is_est(loop, seed):
 
 def test_models_and_searches_give_the_same_schedule():
     """``cpsat:counts`` reads an assignment, a search its arrays: the jobs left out start at the same times."""
-    problem = random_problem(1)
+    problem = random_problem(2)
     schedule = sl.first_solution(problem, "-area")
     encoding = problem.formulations["counts"]()
     by_model = encoding.read(encoding.write(schedule))
