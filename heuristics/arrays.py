@@ -9,6 +9,8 @@ import numpy as np
 
 from ..models import Dispatch, Job, Profit, Schedule
 from ..models.dispatch.job_intervals import startable_later
+from ..models.dispatch.objectives import Excess, Late
+from ..models.profit.left_out import with_rest
 from .kernels.earnings import ledger
 from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, POSTPONED, Costs, Jobs
 from .kernels.profile import NEVER, Floats, Ints, Machine
@@ -60,7 +62,7 @@ class Arrays:
     def schedule(self, starts: Ints, nodes: Ints) -> Schedule:
         """Make a ``Schedule`` of starts in seconds, shape (jobs,), and node indices, shape (units of all jobs,).
 
-        Postponed jobs of a profit problem get their starts by ``with_postponed``.
+        Postponed jobs of a profit problem get their starts by ``with_rest``.
         """
         names, first = self.problem.platform.nodes, self.jobs.first_unit.tolist()
         used: dict[str, dict[str, int]] = {}
@@ -74,11 +76,7 @@ class Arrays:
                 found[names[n]] = found.get(names[n], 0) + 1
             started[job.id], used[job.id] = start, found
         schedule = Schedule(started, used)
-        if not isinstance(self.problem, Profit):
-            return schedule
-        from .list_scheduling.postponed import with_postponed  # at the top it would be an import cycle
-
-        return with_postponed(self.problem, schedule)
+        return with_rest(self.problem, schedule) if isinstance(self.problem, Profit) else schedule
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ def arrays(
     total = np.maximum(1, capacity.sum(axis=0))
     jobs = _jobs(dispatch, requests, problem.horizon)
     area = (jobs.duration * jobs.units) @ (requests / total)
-    costs = _earnings(problem, jobs) if isinstance(problem, Profit) else _costs(dispatch, jobs)
+    costs = _earnings(problem) if isinstance(problem, Profit) else _costs(dispatch)
     if isinstance(problem, Profit):  # a job that may be postponed starts before the end of the horizon or not at all
         jobs = jobs._replace(
             latest=np.where(costs.may_postpone, np.minimum(jobs.latest, problem.horizon_end - 1), jobs.latest)
@@ -258,29 +256,21 @@ def _machine(problem: Dispatch, capacity: Ints, worth: Floats) -> Machine:
     )
 
 
-def _costs(problem: Dispatch, jobs: Jobs) -> Costs:
-    """Return the objective of a dispatching problem as weights and graces; ``Dispatch.objective`` is the definition."""
-    aim, ewt = problem.aim, np.array([problem.ewt[j.queue] for j in problem.jobs], np.int64)
-    weight, grace, constant, mode = np.ones(len(ewt)), np.zeros(len(ewt), np.int64), 0.0, EXCESS
-    if aim == "makespan":
-        mode, constant = LAST_END, float(max((r.end for r in problem.running), default=problem.now))
-        if problem.jobs and not problem.running:
-            constant = 0.0
-    elif aim == "weighted-wait":
-        weight = 1 / ewt
-    elif aim == "weighted-tardiness":
-        weight, grace = 1 / ewt, ewt
-    elif aim == "late-jobs":
-        mode, grace = LATE, ewt
-    elif aim == "queue-priority-wait":
-        weight = max(problem.ewt.values(), default=1) / ewt
-    elif aim == "slowdown":
-        weight, constant = 1 / np.maximum(1, jobs.duration), float(len(ewt))
+def _costs(problem: Dispatch) -> Costs:
+    """Return the objective of a dispatching problem as the kernels take it."""
     submit = np.array([j.submit for j in problem.jobs], np.int64)
+    mode, weight, grace, constant = LAST_END, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0
+    costs = problem.costs
+    if isinstance(costs, Excess):
+        mode, weight, grace, constant = EXCESS, costs.weight, costs.grace, float(costs.constant.sum())
+    elif isinstance(costs, Late):
+        mode, grace = LATE, costs.grace
+    else:
+        constant = float(max(costs.others, default=problem.now))
     return Costs(mode, submit, weight, grace, constant, ledger(), np.zeros(submit.size, np.bool_))
 
 
-def _earnings(problem: Profit, jobs: Jobs) -> Costs:
+def _earnings(problem: Profit) -> Costs:
     """Return the objective of a profit problem; ``Profit.objective`` is the definition."""
     submit = np.array([j.submit for j in problem.jobs], np.int64)
     may_postpone = np.array([startable_later(problem.dispatch, j) for j in problem.jobs], np.bool_)

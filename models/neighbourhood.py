@@ -26,8 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from . import language as sl
-from .dispatch.job_intervals import JobModel, objective_of
+from .dispatch.job_intervals import JobModel, set_cost
 from .dispatch.jobs import Window
 from .dispatch.problem import Dispatch
 from .language import Assignment, Integer, Interval, Model
@@ -195,30 +194,12 @@ class Neighbourhoods:
         if isinstance(self.problem, Profit):
             profit_objective(self.problem, self._fixed(self.problem, schedule, moving, stays))(base)
             return
-        dispatch, jobs = self.flat.dispatch, np.flatnonzero(stays)
-        if dispatch.aim == "makespan":
-            ends = [int((schedule.starts + self.flat.duration)[jobs].max())] if jobs.size else []
-            ends += [r.end for r in dispatch.running]
-            base.model.minimize(sl.max([*(v.end for v in base.jobs), *ends] or [dispatch.now]))
-        else:
-            base.model.minimize(objective_of(base) + self._sum(schedule.starts, jobs))
-
-    def _sum(self, starts: Ints, jobs: Ints) -> float:
-        """Return the contribution of these jobs to an objective that is a sum over jobs."""
-        aim, ewt = self.flat.dispatch.aim, self.flat.ewt[jobs]
-        wait = (starts - self.flat.submit)[jobs]
-        if aim == "waiting":
-            return int(wait.sum())
-        if aim == "late-jobs":
-            return int((wait > ewt).sum())
-        if aim == "weighted-wait":
-            return float((wait / ewt).sum())
-        if aim == "weighted-tardiness":
-            return float((np.maximum(0, wait - ewt) / ewt).sum())
-        if aim == "queue-priority-wait":
-            return float((wait / ewt).sum()) * max(self.flat.dispatch.ewt.values())
-        length = np.maximum(1, self.flat.duration[jobs])
-        return float(((wait + length) / length).sum())
+        costs, jobs = self.flat.dispatch.costs, np.flatnonzero(stays)
+        fixed = None
+        if jobs.size:
+            starts = schedule.starts[jobs]
+            fixed = costs.some(jobs).value(starts - self.flat.submit[jobs], starts + self.flat.duration[jobs])
+        set_cost(base, costs.some(np.array(moving, np.int64)), fixed)
 
     def _fixed(self, problem: Profit, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> Fixed:
         """Return the earnings and the power of the jobs that stay."""

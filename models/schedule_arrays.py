@@ -111,11 +111,6 @@ class Flat:
         return np.array([j.submit for j in self.dispatch.jobs], np.int64)
 
     @cached_property
-    def ewt(self) -> Ints:
-        """The expected waiting time of each job's queue, in seconds."""
-        return np.array([self.dispatch.ewt[j.queue] for j in self.dispatch.jobs], np.int64)
-
-    @cached_property
     def can_wait(self) -> Bools:
         """Whether each job may start at any time after its release."""
         return np.array([startable_later(self.dispatch, j) for j in self.dispatch.jobs], bool)

@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 from ...backends import UnknownName
 from ...instances import Instance, load
-from ...models.dispatch.problem import OBJECTIVES
+from ...models.dispatch.objectives import objective_names
 from ..runs.view import Durations, View, one_scenario, parse_clock
 from ..terminal import say
 
@@ -33,7 +33,7 @@ DurationsOption = Annotated[
 ]
 ObjectiveOption = Annotated[
     str | None,
-    typer.Option(help=f"another objective: {', '.join(OBJECTIVES)}", rich_help_panel=PROBLEM),
+    typer.Option(help=f"another objective: {', '.join(objective_names())}", rich_help_panel=PROBLEM),
 ]
 Nodes = Annotated[
     int | None, typer.Option(min=0, help="eviction problems: number of nodes to free", rich_help_panel=PROBLEM)

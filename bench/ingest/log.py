@@ -15,7 +15,7 @@ from ...instances import Instance, write
 from ...instances.report import Report
 from ...instances.traces import midnight, open_trace, read_trace
 from ...instances.workload import Workload
-from ...models.dispatch.problem import OBJECTIVES
+from ...models.dispatch.objectives import objective_names
 from ...models.platform import Platform
 from ..errors import WrongUse
 from ..terminal import say
@@ -52,7 +52,9 @@ def import_log(
     name: Annotated[
         str | None, typer.Option(help="name of the log in the description; default: name of the file")
     ] = None,
-    objective: Annotated[str, typer.Option(help=f"objective of the instance: {', '.join(OBJECTIVES)}")] = "waiting",
+    objective: Annotated[
+        str, typer.Option(help=f"objective of the instance: {', '.join(objective_names())}")
+    ] = "waiting",
 ) -> None:
     """Convert the log of a machine to an instance.
 
@@ -63,8 +65,8 @@ def import_log(
     Example: bench import sacct jobs.txt --nodes 64 --cores 48 --per-node gpus=4 --zone Europe/Rome --out my_days
     """
     form = str(context.info_name)
-    if objective not in OBJECTIVES:
-        raise UnknownName("objective", objective, list(OBJECTIVES))
+    if objective not in objective_names():
+        raise UnknownName("objective", objective, list(objective_names()))
     clock = _zone(zone)
     other_resources = _per_node(per_node)
     trace = read_trace(file, form, cores=cores, memory=memory, zone=clock)

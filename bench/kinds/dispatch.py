@@ -10,7 +10,8 @@ from rich.console import Console
 from ...backends import UnknownName
 from ...instances import Instance
 from ...models.dispatch.jobs import Job
-from ...models.dispatch.problem import OBJECTIVES, Dispatch
+from ...models.dispatch.objectives import objective_names
+from ...models.dispatch.problem import Dispatch
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..records.store import Record
@@ -85,8 +86,8 @@ class DispatchKind(PlainKind):
         """Return the problem of the snapshot, of the first jobs, with other durations or another objective."""
         problem = instance.dispatch
         aim = problem.aim if view.objective is None else view.objective
-        if aim not in OBJECTIVES:
-            raise UnknownName("objective", aim, list(OBJECTIVES))
+        if aim not in objective_names():
+            raise UnknownName("objective", aim, list(objective_names()))
         chosen = problem.replace(durations=view.durations, objective=aim)
         if view.at is not None:
             chosen = chosen.at(view.at, view.first)

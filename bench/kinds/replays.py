@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...instances import Instance, load
 from ...instances.report import Report
 from ...instances.workload import Workload
+from ...models.dispatch.objectives import find_objective
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
 from ..runs.replay_settings import OFF, ReplaySettings
@@ -137,7 +138,8 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
         SimulationError
     ):  # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time
         _simulate(spec, replay, replace(case, workload=case.workload.first(2)), lambda news: None)
-    send({"event": "begin", "sense": "minimize", "jobs": len(case.workload)})
+    sense = find_objective(case.objective).sense
+    send({"event": "begin", "sense": sense, "jobs": len(case.workload)})
     watch = ReplayMonitor(send, spec["time_limit"])
     try:
         simulation: Simulation | None = _simulate(spec, replay, case, watch)
@@ -145,7 +147,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     except SimulationError as e:
         failure, simulation = e, e.partial
     if simulation is None:
-        return {"status": "error", "cause": CAUSE, "message": str(failure), "sense": "minimize"}
+        return {"status": "error", "cause": CAUSE, "message": str(failure), "sense": sense}
     done = failure is None and not watch.stopped
     name = f"{spec['stem']}.jobs.csv"
     write_jobs(simulation, Path(spec["out"]) / name)
@@ -160,7 +162,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             "recorded": None if in_log is None else in_log.as_dict(),
         },
         "jobs_csv": name,
-        "sense": "minimize",
+        "sense": sense,
         "seconds": {"build": None, "lower": None, "solve": None, "total": simulation.seconds},
     }
     if done:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ...models.dispatch.jobs import DAY, Job, Queue, Window
-from ...models.dispatch.problem import OBJECTIVES, Dispatch, impossible
+from ...models.dispatch.objectives import objective_names
+from ...models.dispatch.problem import Dispatch, impossible
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
@@ -31,8 +32,8 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     s = folder.settings
     s.only("kind", "description", "source", "objective", "platform", "queues", "generator", "repairs")
     objective = s.text("objective", "weighted-wait")
-    if objective not in OBJECTIVES:
-        s.add_fault("objective", f"one of {', '.join(OBJECTIVES)}", objective)
+    if objective not in objective_names():
+        s.add_fault("objective", f"one of {', '.join(objective_names())}", objective)
     description, source = s.text("description", ""), s.text("source", "")
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
     batch = read_batch(folder, drop_impossible)

@@ -1,9 +1,8 @@
-"""Verification and objectives of dispatching schedules from the data alone, without formulation or solver."""
+"""Verification of dispatching schedules from the data alone, without formulation or solver."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,37 +104,3 @@ def _whole(values: list[int], columns: int | None = None) -> Whole:
     except OverflowError:
         made = np.array(values, object)
     return made if columns is None else made.reshape(-1, columns)
-
-
-def objective(problem: Dispatch, schedule: Schedule) -> float:
-    """Return the value of the objective; an int if the objective is a whole number for every schedule.
-
-    Raises
-    ------
-    KeyError
-        If a job has no start.
-    """
-    starts = [(j, schedule.start[j.id]) for j in problem.jobs]
-    if problem.aim == "makespan":
-        ends = [s + problem.duration(j) for j, s in starts] + [r.end for r in problem.running]
-        return max(ends, default=problem.now)
-    if problem.aim == "waiting":
-        return sum(s - j.submit for j, s in starts)
-    if problem.aim == "late-jobs":
-        return sum(s - j.submit > problem.ewt[j.queue] for j, s in starts)
-    return math.fsum(_terms(problem, starts))
-
-
-def _terms(problem: Dispatch, starts: list[tuple[Job, int]]) -> Iterable[float]:
-    greatest = max(problem.ewt.values(), default=1)
-    for job, s in starts:
-        wait, ewt = s - job.submit, problem.ewt[job.queue]
-        if problem.aim == "weighted-wait":
-            yield wait / ewt
-        elif problem.aim == "weighted-tardiness":
-            yield max(0, wait - ewt) / ewt
-        elif problem.aim == "queue-priority-wait":
-            yield greatest * wait / ewt
-        else:
-            d = max(1, problem.duration(job))
-            yield (wait + d) / d

@@ -6,17 +6,11 @@ expected waiting time ``ewt[j]``; for each end e > now of a running job, that en
 Variables: an interval ``v[j]`` of size ``d[j]`` per job with ``v[j].start in W[j]``; ``w[j] = v[j].start - q[j]``
 stands for its waiting time. A fixed interval ``r[e] = [now, e)`` per end e: running jobs with the same end share it.
 
-Objectives (minimized)::
+The objective is made from the costs of the jobs (``objectives``); if it is maximized, it is minus this cost::
 
-    makespan             max(max_j v[j].end, max_e e)
-    waiting              sum_j w[j]
-    weighted-wait        sum_j w[j] / ewt[j]                        [Bridi2018, 4.2]
-    weighted-tardiness   sum_j max(0, w[j] - ewt[j]) / ewt[j]       [Bridi2018, 3.2]
-    late-jobs            sum_j (w[j] >= ewt[j] + 1)                 [Bridi2018, 3.3]
-    queue-priority-wait  sum_j max_i ewt[i] * w[j] / ewt[j]         [Galleguillos2019, 2.2]
-    slowdown             sum_j (w[j] + d[j]) / d[j]                 [Galleguillos2019, 4]
-
-In the slowdown, ``d[j]`` is at least 1.
+    Excess    sum_j weight[j] * (w[j] - grace[j]) + constant[j], with max(0, w[j] - grace[j]) where grace[j] > 0
+    Late      sum_j (w[j] >= grace[j] + 1)
+    LastEnd   max(max_j v[j].end, other ends)
 """
 
 from __future__ import annotations
@@ -30,6 +24,7 @@ from .. import language as sl
 from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Schedule
 from .jobs import Job
+from .objectives import JobCosts, LastEnd, Late
 
 if TYPE_CHECKING:
     from .problem import Dispatch
@@ -173,7 +168,7 @@ def job_model(
     }
     made = JobModel(problem, model, tuple(jobs), running_ends)
     if set_objective is None:
-        model.minimize(objective_of(made))
+        set_cost(made, problem.costs)
     else:
         set_objective(made)
     return made
@@ -184,26 +179,37 @@ def startable_later(problem: Dispatch, job: Job) -> bool:
     return job.deadline is None and not job.windows and not problem.calendar(job)
 
 
-def objective_of(b: JobModel) -> sl.Expression:
-    """Return the objective of the problem as an expression."""
-    p = b.problem
-    if p.aim == "makespan":
-        ends: list[sl.Expression | float] = [v.end for v in b.jobs]
-        ends.extend(r.end for r in p.running)
-        return sl.max(ends or [p.now])
-    waits = [v.start - j.submit for j, v in zip(p.jobs, b.jobs, strict=True)]
-    ewts = [p.ewt[j.queue] for j in p.jobs]
-    if p.aim == "waiting":
-        return sl.sum(waits)
-    if p.aim == "weighted-wait":
-        return sl.sum(waits, weights=[1 / e for e in ewts])
-    if p.aim == "weighted-tardiness":
-        late = [sl.positive_part(w - e) for w, e in zip(waits, ewts, strict=True)]
-        return sl.sum(late, weights=[1 / e for e in ewts])
-    if p.aim == "late-jobs":
-        return sl.sum([sl.holds(w >= e + 1) for w, e in zip(waits, ewts, strict=True)])
-    if p.aim == "queue-priority-wait":
-        greatest = max(p.ewt.values(), default=1)
-        return sl.sum(waits, weights=[greatest / e for e in ewts])
-    lengths = [max(1, p.duration(j)) for j in p.jobs]
-    return sl.sum([w + d for w, d in zip(waits, lengths, strict=True)], weights=[1 / d for d in lengths])
+def set_cost(b: JobModel, costs: JobCosts, fixed: float | None = None) -> None:
+    """Set the objective of the problem.
+
+    Parameters
+    ----------
+    b : JobModel
+        The model.
+    costs : JobCosts
+        The costs of the jobs of the model.
+    fixed : float, optional
+        The cost of other jobs, which have fixed starts.
+    """
+    maximized = b.problem.sense == "maximize"
+    cost = _cost(b, costs, fixed)
+    if maximized:
+        b.model.maximize(sl.sum([cost], weights=[-1]))
+    else:
+        b.model.minimize(cost)
+
+
+def _cost(b: JobModel, costs: JobCosts, fixed: float | None) -> sl.Expression:
+    """Return the costs of the jobs, together with the cost of the fixed jobs."""
+    if isinstance(costs, LastEnd):
+        return sl.max([*(v.end for v in b.jobs), *costs.others, *(() if fixed is None else (fixed,))])
+    waits = [v.start - j.submit for j, v in zip(b.problem.jobs, b.jobs, strict=True)]
+    graces = costs.grace.tolist()
+    if isinstance(costs, Late):
+        found = sl.sum([sl.holds(w >= g + 1) for w, g in zip(waits, graces, strict=True)])
+    else:  # no job starts before its submit time: a grace of at most 0 needs no maximum
+        over = [sl.positive_part(w - g) if g > 0 else w - g for w, g in zip(waits, graces, strict=True)]
+        found = sl.sum(over, weights=None if costs.is_unweighted else costs.weight.tolist())
+        if costs.constant.any():
+            found = found + float(costs.constant.sum())
+    return found if fixed is None else found + fixed

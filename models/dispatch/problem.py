@@ -12,22 +12,13 @@ from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule
 from .jobs import DAY, Durations, Job, Queue, Running, Window
+from .objectives import OBJECTIVES, JobCosts, find_objective
 from .whole_jobs import whole_jobs
-
-OBJECTIVES = (
-    "makespan",
-    "waiting",
-    "weighted-wait",
-    "weighted-tardiness",
-    "late-jobs",
-    "queue-priority-wait",
-    "slowdown",
-)
 
 
 @dataclass(frozen=True)
 class Dispatch:
-    """Start the waiting ``jobs`` from ``now`` on, next to the ``running`` jobs, so that the ``objective`` is least.
+    """Start the waiting ``jobs`` from ``now`` on, next to the ``running`` jobs, so that the ``objective`` is best.
 
     Parameters
     ----------
@@ -38,7 +29,7 @@ class Dispatch:
     queues : iterable of Queue
         The queues of the jobs.
     objective : str, default "weighted-wait"
-        The objective to minimize, one of those in the notes; kept as ``aim``.
+        The name of the objective, one of those in the notes or a registered one (``objectives``); kept as ``aim``.
     now : int, default 0
         The time in seconds before which no job starts.
     running : iterable of Running, optional
@@ -105,7 +96,7 @@ class Dispatch:
             "aim": objective,
             "durations": durations,
             "kind": "dispatch",
-            "sense": "minimize",
+            "sense": find_objective(objective).sense,
         }
         for name, value in {**values, **whole}.items():
             object.__setattr__(self, name, value)
@@ -119,6 +110,11 @@ class Dispatch:
     def ewt(self) -> dict[str, int]:
         """The expected waiting time in seconds of each queue, by its name."""
         return {q.name: q.ewt for q in self.queues}
+
+    @cached_property
+    def costs(self) -> JobCosts:
+        """The objective as costs of the starts of the jobs, from which models and searches are made."""
+        return find_objective(self.aim).costs_of(self)
 
     def duration(self, job: Job) -> int:
         """Return the duration of the job in this problem, in seconds."""
@@ -214,9 +210,7 @@ class Dispatch:
 
     def objective(self, schedule: Schedule) -> float:
         """Return the objective of a schedule that starts all jobs, from the data alone."""
-        from .check import objective
-
-        return objective(self, schedule)
+        return find_objective(self.aim).value(self, schedule)
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""
@@ -262,8 +256,6 @@ def _tightest(platform: Platform, job: Job, request: tuple[int, ...]) -> str:
 def _faults(p: Dispatch) -> list[str]:
     """Return a message for each contradiction in the data."""
     faults = []
-    if p.aim not in OBJECTIVES:
-        faults.append(f"there is no objective {p.aim!r}; known are {', '.join(OBJECTIVES)}")
     if p.durations not in ("walltime", "runtime"):
         faults.append(f"durations must be 'walltime' or 'runtime', not {p.durations!r}")
     queues = {q.name for q in p.queues}

@@ -11,8 +11,7 @@ PROFIT = ProblemKind(
     reader="..instances.kinds.profit:read",
     writer="..instances.kinds.profit:write",
     start="multi-search",
-    # postponed jobs get their starts by a rule
-    warm_up=("..heuristics.list_scheduling.warm_up:warm_up", "..heuristics.rules:warm_up"),
+    warm_up=("..heuristics.list_scheduling.warm_up:warm_up", ".profit.left_out:warm_up"),
     allocator="..heuristics.allocation:Allocator",
     bench="..bench.kinds.profit:PROFIT",
 )

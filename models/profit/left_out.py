@@ -1,27 +1,72 @@
-"""Placement of the jobs that a model of the profit problem leaves out: they start once profit no longer counts."""
+"""Starts and nodes of the jobs that a model or a search of the profit problem leaves out.
+
+They start once profit no longer counts: from ``horizon_end`` on, but after the end of all jobs that must start after
+``horizon_end`` (a job with a deadline, windows or a calendar cannot be left out). From then on, at each end and each
+release of a job:
+
+1. Go through the released jobs by earliest start, then submit time, then in the problem's order.
+2. Start each job whose units all fit now, and skip the others.
+3. Best fit: units go to the nodes with the least sum over resources of free amount / capacity, ties by the order of the
+   nodes; as many units on a node as fit.
+
+This is the rule ``est`` of the heuristics (``rule:est``) [Bridi2018, 6.3], without calendars.
+"""
 
 from __future__ import annotations
 
-import heapq
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..dispatch.jobs import Job
-from ..dispatch.problem import Dispatch
 from ..problem import Schedule
 
 if TYPE_CHECKING:
     from .problem import Profit
 
-AHEAD = 50  # only this number of waiting jobs, the first ones by release, is tried at a time
-
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+PLAIN = 3_000  # jobs x nodes x resources up to which numba is not loaded for the loop
+LAST = 2**62  # a time after all events
+
+
+class Rows(NamedTuple):
+    """Jobs as arrays: first those that hold nodes at the beginning, then those to start, in order of priority.
+
+    Parameters
+    ----------
+    release : array of int, shape (jobs,)
+        First time at which a job may start, in seconds; increasing.
+    duration, units : array of int, shape (jobs,)
+        Duration in seconds; for a job that holds nodes, the time until its end. Number of units.
+    request : array of int, shape (jobs, resources)
+        The request of one unit.
+    kind : array of int, shape (jobs,)
+        The number of the job's distinct request.
+    slot : array of int, shape (jobs + 1,)
+        The nodes of job j are in the slots ``slot[j]`` to ``slot[j] + pieces[j] - 1``.
+    pieces : array of int, shape (jobs,)
+        Number of nodes of the job; set when it starts.
+    node, share : array of int, shape (slots,)
+        Node and number of units on it.
+    """
+
+    release: Ints
+    duration: Ints
+    units: Ints
+    request: Ints
+    kind: Ints
+    slot: Ints
+    pieces: Ints
+    node: Ints
+    share: Ints
 
 
 def with_rest(problem: Profit, schedule: Schedule, *, with_nodes: bool = True) -> Schedule:
-    """Return the schedule with a start for every job: missing jobs start from ``horizon_end`` on, when they fit.
+    """Return the schedule with a start for every job: jobs without a start follow once profit no longer counts.
 
     Parameters
     ----------
@@ -30,8 +75,8 @@ def with_rest(problem: Profit, schedule: Schedule, *, with_nodes: bool = True) -
     schedule : Schedule
         A schedule of some jobs.
     with_nodes : bool, default True
-        Whether the schedule has nodes. If not (the starts of a relaxation), the missing jobs start at ``horizon_end``
-        or at their release.
+        Whether the schedule has nodes. If not (the starts of a relaxation), the other jobs start at ``horizon_end`` or
+        at their release.
 
     Returns
     -------
@@ -45,76 +90,137 @@ def with_rest(problem: Profit, schedule: Schedule, *, with_nodes: bool = True) -
     if not with_nodes:
         late = {j.id: max(problem.horizon_end, dispatch.earliest(j)) for j in rest}
         return Schedule({**schedule.start, **late}, {})
-    after = _AfterHorizon(dispatch, schedule, problem.horizon_end)
-    start, nodes = dict(schedule.start), dict(schedule.nodes)
-    for job, at, on in after.place(rest):
-        start[job.id], nodes[job.id] = at, on
-    return Schedule(start, nodes)
+    starts = [(j, schedule.start[j.id]) for j in problem.jobs if j.id in schedule.start]
+    now = max([problem.horizon_end, *(s + dispatch.duration(j) for j, s in starts if s >= problem.horizon_end)])
+    held = [(j, s + dispatch.duration(j) - now) for j, s in starts if s + dispatch.duration(j) > now]
+    rest.sort(key=lambda j: (max(now, dispatch.earliest(j)), j.submit))
+    rows = _rows(problem, schedule, held, rest, now)
+    capacity = np.array(list(problem.platform.capacity.values()), np.int64)
+    plain = len(rest) * capacity.size <= PLAIN and not _is_loaded()
+    begun = (_start_as_they_fit if plain else _compiled())(rows, len(held), now, capacity)
+    return Schedule(
+        {**schedule.start, **{j.id: at for j, at in zip(rest, begun[len(held) :].tolist(), strict=True)}},
+        {**schedule.nodes, **_named(rows, rest, problem.platform.nodes)},
+    )
 
 
-class _AfterHorizon:
-    """The platform from the time ``begin`` on, with the jobs of a schedule that still run then."""
+def warm_up() -> None:
+    """Compile the loop, or load it from numba's cache."""
+    one = np.ones(1, np.int64)
+    rows = Rows(one, one, one, np.ones((1, 1), np.int64), one - 1, np.array([0, 1]), one - 1, one - 1, one - 1)
+    _compiled()(rows, 0, 0, np.ones((1, 1), np.int64))
 
-    def __init__(self, dispatch: Dispatch, schedule: Schedule, begin: int) -> None:
-        self.dispatch = dispatch
-        self.names = dispatch.platform.nodes
-        self.free = np.array(list(dispatch.platform.capacity.values()), np.int64)
-        # a heap of (end, a unique number as arrays cannot be compared, nodes, amounts to give back)
-        self.ends: list[tuple[int, int, Ints, Ints]] = []
-        self.taken = 0
-        index = {n: i for i, n in enumerate(self.names)}
-        jobs = {j.id: j for j in dispatch.jobs}
-        starts = [schedule.start[i] for i in schedule.start if schedule.start[i] >= begin]
-        ends = [schedule.start[i] + dispatch.duration(jobs[i]) for i in schedule.start if schedule.start[i] >= begin]
-        # jobs that cannot be postponed may start after begin: the others follow all of them
-        self.now = max([begin, *ends]) if starts else begin
-        for i, at in schedule.start.items():
-            end = at + dispatch.duration(jobs[i])
-            if end > self.now:
-                on = schedule.nodes[i]
-                self._take(jobs[i], end, np.array([index[n] for n in on]), np.array(list(on.values())))
 
-    def _request(self, job: Job) -> Ints:
-        return np.array([job.request.get(r, 0) for r in self.dispatch.platform.resources], np.int64)
+def _rows(problem: Profit, schedule: Schedule, held: list[tuple[Job, int]], rest: list[Job], now: int) -> Rows:
+    """Return the jobs that hold nodes, given with the seconds until their ends, and the jobs to start."""
+    dispatch, platform = problem.dispatch, problem.platform
+    jobs = [*(j for j, _ in held), *rest]
+    request = np.array([[j.request.get(r, 0) for r in platform.resources] for j in jobs], np.int64)
+    units = np.array([j.units for j in jobs], np.int64)
+    slot = np.concatenate([[0], np.cumsum(np.minimum(units, len(platform.nodes)))]).astype(np.int64)
+    pieces, node, share = np.zeros(len(jobs), np.int64), np.zeros(slot[-1], np.int64), np.zeros(slot[-1], np.int64)
+    index = {name: n for n, name in enumerate(platform.nodes)}
+    for k, (job, _) in enumerate(held):
+        on = schedule.nodes[job.id]
+        pieces[k] = len(on)
+        node[slot[k] : slot[k] + len(on)] = [index[name] for name in on]
+        share[slot[k] : slot[k] + len(on)] = list(on.values())
+    return Rows(
+        release=np.array([*(now for _ in held), *(max(now, dispatch.earliest(j)) for j in rest)], np.int64),
+        duration=np.array([*(left for _, left in held), *map(dispatch.duration, rest)], np.int64),
+        units=units,
+        request=request,
+        kind=np.unique(request, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64),
+        slot=slot,
+        pieces=pieces,
+        node=node,
+        share=share,
+    )
 
-    def _take(self, job: Job, end: int, where: Ints, units: Ints) -> None:
-        taken = units[:, None] * self._request(job)
-        self.free[where] -= taken
-        self.taken += 1
-        heapq.heappush(self.ends, (end, self.taken, where, taken))
 
-    def place(self, rest: list[Job]) -> list[tuple[Job, int, dict[str, int]]]:
-        """Return (job, start, units by node) for each job."""
-        waiting = sorted(rest, key=self.dispatch.earliest)
-        found = []
-        while waiting:
-            released = [j for j in waiting[:AHEAD] if self.dispatch.earliest(j) <= self.now]
-            started = {j.id: on for j in released if (on := self._fit(j)) is not None}
-            found += [(j, self.now, started[j.id]) for j in released if j.id in started]
-            waiting = [j for j in waiting if j.id not in started]
-            self._next(waiting)
-        return found
+def _named(rows: Rows, rest: list[Job], names: tuple[str, ...]) -> dict[str, dict[str, int]]:
+    """Return {node: units} of each job that was started, by its id; nodes in the order of the platform."""
+    found = {}
+    first = len(rows.units) - len(rest)
+    for k, job in enumerate(rest, first):
+        some = slice(int(rows.slot[k]), int(rows.slot[k] + rows.pieces[k]))
+        on = sorted(zip(rows.node[some].tolist(), rows.share[some].tolist(), strict=True))
+        found[job.id] = {names[n]: units for n, units in on}
+    return found
 
-    def _fit(self, job: Job) -> dict[str, int] | None:
-        request = self._request(job)
-        requested = request > 0
-        room = np.full(len(self.names), job.units)
-        if requested.any():
-            room = np.minimum(room, (self.free[:, requested] // request[requested]).min(axis=1))
-        before = np.concatenate([[0], np.cumsum(room)])
-        if before[-1] < job.units:
-            return None
-        units = np.minimum(before[1:], job.units) - np.minimum(before[:-1], job.units)
-        where = np.flatnonzero(units)
-        self._take(job, self.now + self.dispatch.duration(job), where, units[where])
-        return {self.names[i]: int(units[i]) for i in where.tolist()}
 
-    def _next(self, waiting: list[Job]) -> None:
-        """Move to the next time at which a job ends or is released."""
-        released = [at for j in waiting[:AHEAD] if (at := self.dispatch.earliest(j)) > self.now]
-        times = [*released, *([self.ends[0][0]] if self.ends else [])]
-        if waiting and times:
-            self.now = min(times)
-        while self.ends and self.ends[0][0] <= self.now:
-            _, _, where, taken = heapq.heappop(self.ends)
-            self.free[where] += taken
+@cache
+def _compiled() -> Callable[[Rows, int, int, Ints], Ints]:
+    from ..compiled import compiled
+
+    return compiled(_start_as_they_fit)
+
+
+def _is_loaded() -> bool:
+    """Return whether the compiled loop is loaded: it is then always the faster one."""
+    return _compiled.cache_info().currsize > 0
+
+
+def _start_as_they_fit(rows: Rows, held: int, now: int, capacity: Ints) -> Ints:
+    """Start all jobs after the first ``held`` ones; return the starts in seconds, and set their nodes in ``rows``."""
+    jobs, nodes, resources = rows.units.size, capacity.shape[0], capacity.shape[1]
+    free, spare, start = capacity.copy(), capacity.sum(axis=0), np.empty(jobs, np.int64)  # spare: of all nodes
+    room = np.full(jobs, LAST, np.int64)  # per kind: until a job ends, more units than that do not fit
+    waiting, count, following = np.empty(jobs, np.int64), 0, 0
+    fit, score = np.empty(nodes, np.int64), np.empty(nodes, np.float64)
+    active, running, t = np.empty(jobs, np.int64), 0, now
+    while t < LAST:
+        before, running = running, 0
+        for i in range(before):
+            j = active[i]
+            if start[j] + rows.duration[j] > t:
+                active[running] = j
+                running += 1
+                continue
+            room[:] = LAST
+            for r in range(resources):
+                spare[r] += rows.units[j] * rows.request[j, r]
+                for k in range(rows.slot[j], rows.slot[j] + rows.pieces[j]):
+                    free[rows.node[k], r] += rows.share[k] * rows.request[j, r]
+        while following < jobs and rows.release[following] <= t:
+            waiting[count] = following
+            count, following = count + 1, following + 1
+        kept = 0
+        for i in range(count):
+            j = waiting[i]
+            left, entry, fits = rows.units[j], rows.slot[j], room[rows.kind[j]]
+            for r in range(resources):
+                if left * rows.request[j, r] > spare[r]:
+                    fits = 0
+            if j >= held and fits >= left:
+                fits = 0
+                for n in range(nodes):
+                    fit[n], score[n] = left, 0.0
+                    for r in range(resources):
+                        if rows.request[j, r] > 0:
+                            fit[n] = min(fit[n], free[n, r] // rows.request[j, r])
+                        score[n] += free[n, r] / max(1, capacity[n, r])
+                    fits += fit[n]
+                if fits < left:
+                    room[rows.kind[j]] = fits
+            if j >= held and fits < left:
+                waiting[kept] = j
+                kept += 1
+                continue
+            if j >= held:
+                for n in np.argsort(score, kind="mergesort"):
+                    if left > 0 and fit[n] > 0:
+                        rows.node[entry], rows.share[entry] = n, min(left, fit[n])
+                        left, entry = left - rows.share[entry], entry + 1
+                rows.pieces[j] = entry - rows.slot[j]
+            for r in range(resources):
+                spare[r] -= rows.units[j] * rows.request[j, r]
+                for k in range(rows.slot[j], rows.slot[j] + rows.pieces[j]):
+                    free[rows.node[k], r] -= rows.share[k] * rows.request[j, r]
+            start[j], active[running] = t, j
+            running += 1
+        count = kept
+        t = LAST if following == jobs else rows.release[following]
+        for i in range(running):
+            t = min(t, start[active[i]] + rows.duration[active[i]])
+    return start

@@ -10,6 +10,9 @@
 - Version 2 takes a job that runs longer than expected to end at now + 1 s.
 - Version 3 uses the slowdown as objective and as priority.
 
+Another objective can be given; the priority, by which jobs are chosen for the model and the first solution is made,
+stays that of the version.
+
 The search of the paper schedules or postpones jobs in order of priority. Here its first solution is the warm start, and
 the solver improves it within its limit.
 
@@ -36,6 +39,7 @@ from ....backends import backend as find_backend
 from ....heuristics.kernels.profile import Floats
 from ....models import Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
+from ....models.dispatch.objectives import find_objective
 from ....models.language import Assignment
 from ....models.problem import Encoding
 from ...engine.moment import Decision, Moment, Start
@@ -93,11 +97,15 @@ class CPDispatcher:
         Threads of the solver.
     seed : int
         Seed of the solver; ``begin`` replaces it by the seed of the replay.
+    objective : str, optional
+        Name of an objective of ``Dispatch``. Default: that of the version.
 
     Raises
     ------
     ValueError
         If ``limit`` is not above 0.
+    ProblemError
+        If the objective is unknown.
 
     Examples
     --------
@@ -119,6 +127,7 @@ class CPDispatcher:
         deterministic: bool = False,
         threads: int = 1,
         seed: int = 0,
+        objective: str | None = None,
     ) -> None:
         if limit <= 0:
             raise ValueError(f"limit is {limit} s per decision; expected more than 0")
@@ -129,10 +138,7 @@ class CPDispatcher:
         # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
         self.control = Control(first_limit or limit / (16 if family == "hcp" else 1), limit, k, deterministic, threads)
         self.naive = version <= 1
-        if version >= 3:
-            self.aim = "slowdown"
-        else:
-            self.aim = "weighted-tardiness" if family == "pcp" else "queue-priority-wait"
+        self.aim = find_objective(objective or _usual_objective(family, version)).name
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
@@ -287,6 +293,13 @@ class CPDispatcher:
     def _starts(self, jobs: Waiting, requests: Requests, allocation: Allocation) -> list[Start]:
         found = np.flatnonzero(allocation.start >= 0).tolist()
         return [Start(jobs.jobs[i].id, allocation.nodes(requests, i, self._nodes)) for i in found]
+
+
+def _usual_objective(family: Family, version: int) -> str:
+    """Return the objective of a version."""
+    if version >= 3:
+        return "slowdown"
+    return "weighted-tardiness" if family == "pcp" else "queue-priority-wait"
 
 
 def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:

@@ -180,7 +180,7 @@ def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]
     usage : Usage
         The use of nodes by the running jobs.
     aim : str
-        The objective, one of those of ``Dispatch``.
+        The name of the objective, see ``Dispatch``.
 
     Returns
     -------

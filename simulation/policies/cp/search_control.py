@@ -50,7 +50,7 @@ class SearchResult(NamedTuple):
     """The result of a search.
 
     ``best``: the best assignment, None if there is none. ``ended``: see ``moment.Ended``. ``gain``: relative
-    improvement over the warm start, None without a warm start.
+    improvement over the warm start, None without a warm start or if its objective is 0.
     """
 
     best: Assignment | None
@@ -112,16 +112,21 @@ def search(
             break
         if outcome.running:  # the solver did not stop at its limit, so the compiled model cannot be used again
             break
-        improved = recorder.objective is not None and (before is None or recorder.objective < before)
+        improved = recorder.objective is not None and (
+            before is None or recorder.sign * (before - recorder.objective) > 0
+        )
         stalled, spent, length, step = 0 if improved else stalled + 1, spent + length, 2 * length, step + 1
     else:
         ended = "no-gain"
     if recorder.best is None:
         return SearchResult(None, "infeasible" if ended == "infeasible" else "nothing", None)
-    return SearchResult(recorder.best, ended, _gain(start, recorder.objective))  # type: ignore[arg-type]
+    return SearchResult(recorder.best, ended, _gain(start, recorder.objective, recorder.sign))  # type: ignore[arg-type]
 
 
-def _gain(start: float | None, end: float | None) -> float | None:
+def _gain(start: float | None, end: float | None, sign: int) -> float | None:
     if start is None or end is None:
         return None
-    return 0.0 if end >= start else (start - end) / abs(start)
+    better = sign * (start - end)
+    if better <= 0:
+        return 0.0
+    return better / abs(start) if start else None

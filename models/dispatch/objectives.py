@@ -1,0 +1,317 @@
+"""The objectives of dispatching problems: each is declared once, as a cost of the starts of the jobs.
+
+For a job with start s, submit time q and duration d let w = s - q be its wait. The cost of a schedule is one of::
+
+    Excess    sum over jobs of weight * max(0, w - grace) + constant
+    Late      number of jobs with w > grace
+    LastEnd   the maximum of s + d over jobs, and of other ends
+
+A job never costs less if it starts later. The objective is the cost if it is minimized, and minus the cost if it is
+maximized. Formulations, neighbourhoods, compiled kernels and CP dispatchers derive their objectives from these
+costs. The verifier does not: ``Objective.value`` computes the objective from a schedule and the data (``values``).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..platform import ProblemError
+from . import values
+
+if TYPE_CHECKING:
+    from ..problem import Schedule
+    from .problem import Dispatch
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Excess:
+    """The cost sum over jobs of ``weight * max(0, wait - grace) + constant``.
+
+    Parameters
+    ----------
+    weight : array of float, shape (jobs,)
+        The cost per second, at least 0.
+    grace : array of int, shape (jobs,), default 0
+        The wait without cost, in seconds. A negative grace adds to the wait.
+    constant : array of float, shape (jobs,), default 0
+        The cost of each job at any start.
+
+    Raises
+    ------
+    ProblemError
+        If the lengths differ, a weight is negative, a grace is no whole number, or a number is not finite.
+
+    Examples
+    --------
+    >>> Excess([2.0, 1.0], grace=[0, 60]).value(np.array([10, 70]), np.array([20, 80]))
+    30.0
+    """
+
+    weight: Floats
+    grace: Ints
+    constant: Floats
+
+    def __init__(self, weight: ArrayLike, grace: ArrayLike | None = None, constant: ArrayLike | None = None) -> None:
+        made = np.array(weight, np.float64)
+        object.__setattr__(self, "weight", made)
+        object.__setattr__(self, "grace", np.zeros(made.shape, np.int64) if grace is None else _seconds(grace))
+        object.__setattr__(
+            self, "constant", np.zeros(made.shape) if constant is None else np.array(constant, np.float64)
+        )
+        if made.ndim != 1 or self.grace.shape != made.shape or self.constant.shape != made.shape:
+            raise ProblemError("weights, graces and constants of an objective must be lists of the same length")
+        if not np.isfinite(self.constant).all() or not (np.isfinite(made) & (made >= 0)).all():
+            raise ProblemError("the weights of an objective must be finite and at least 0, its constants finite")
+
+    @property
+    def jobs(self) -> int:
+        """The number of jobs."""
+        return self.weight.size
+
+    @property
+    def is_unweighted(self) -> bool:
+        """Whether all weights are 1 and all constants 0; the cost is then a whole number."""
+        return bool((self.weight == 1).all()) and not self.constant.any()
+
+    def some(self, jobs: Ints) -> Excess:
+        """Return the cost of some of the jobs, given by their indices."""
+        return Excess(self.weight[jobs], self.grace[jobs], self.constant[jobs])
+
+    def value(self, wait: Ints, end: Ints) -> float:
+        """Return the cost of waits in seconds, shape (jobs,); it does not depend on the ends."""
+        over = np.maximum(0, wait - self.grace)
+        return int(over.sum()) if self.is_unweighted else float((self.weight * over + self.constant).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Late:
+    """The number of jobs that wait longer than their grace.
+
+    Parameters
+    ----------
+    grace : array of int, shape (jobs,)
+        The longest wait in seconds of a job that is not late.
+
+    Raises
+    ------
+    ProblemError
+        If a grace is no whole number.
+
+    Examples
+    --------
+    >>> Late([60, 60]).value(np.array([60, 61]), np.array([70, 71]))
+    1
+    """
+
+    grace: Ints
+
+    def __init__(self, grace: ArrayLike) -> None:
+        object.__setattr__(self, "grace", _seconds(grace))
+        if self.grace.ndim != 1:
+            raise ProblemError("the graces of an objective must be a list with a number per job")
+
+    @property
+    def jobs(self) -> int:
+        """The number of jobs."""
+        return self.grace.size
+
+    def some(self, jobs: Ints) -> Late:
+        """Return the cost of some of the jobs, given by their indices."""
+        return Late(self.grace[jobs])
+
+    def value(self, wait: Ints, end: Ints) -> int:
+        """Return the cost of waits in seconds, shape (jobs,); it does not depend on the ends."""
+        return int((wait > self.grace).sum())
+
+
+@dataclass(frozen=True)
+class LastEnd:
+    """The end of the last job.
+
+    Parameters
+    ----------
+    others : tuple of int, default ()
+        Other ends in seconds that count, for instance of running jobs; not empty if there are no jobs.
+
+    Examples
+    --------
+    >>> LastEnd((5,)).value(np.array([0, 0]), np.array([20, 80]))
+    80
+    """
+
+    others: tuple[int, ...] = ()
+
+    def some(self, jobs: Ints) -> LastEnd:
+        """Return the cost of some of the jobs, given by their indices."""
+        return self
+
+    def value(self, wait: Ints, end: Ints) -> int:
+        """Return the cost of ends in seconds, shape (jobs,); it does not depend on the waits."""
+        ends: list[int] = end.tolist()
+        return max([*ends, *self.others])
+
+
+JobCosts = Excess | Late | LastEnd
+"""The cost of the starts of all jobs of a problem."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """An objective of dispatching problems.
+
+    Parameters
+    ----------
+    name : str
+        The name, for ``Dispatch(objective=...)``.
+    description : str
+        A short formula or phrase, for people.
+    costs : callable
+        Returns the costs of a problem's jobs, in their order. It reads the data only, and no schedule.
+    value : callable
+        Computes the objective of a schedule of all jobs from the data, for the verifier. It must not use ``costs``, or
+        the verifier cannot find its faults. A job without a start is a KeyError.
+    sense : {"minimize", "maximize"}
+        Whether the costs are minimized, or minus the costs are maximized.
+
+    Examples
+    --------
+    >>> def end(problem, job, schedule):
+    ...     return schedule.start[job.id] + problem.duration(job)
+    >>> Objective(
+    ...     "ends",
+    ...     "sum of the ends of the jobs",
+    ...     lambda problem: Excess([1] * len(problem.jobs), [-j.submit - problem.duration(j) for j in problem.jobs]),
+    ...     lambda problem, schedule: sum(end(problem, j, schedule) for j in problem.jobs),
+    ... ).name
+    'ends'
+    """
+
+    name: str
+    description: str
+    costs: Callable[[Dispatch], JobCosts]
+    value: Callable[[Dispatch, Schedule], float]
+    sense: Literal["minimize", "maximize"] = "minimize"
+
+    def costs_of(self, problem: Dispatch) -> JobCosts:
+        """Return the costs of the problem's jobs; raise ProblemError if their number is wrong."""
+        found = self.costs(problem)
+        if not isinstance(found, LastEnd) and found.jobs != len(problem.jobs):
+            raise ProblemError(f"objective {self.name!r} has costs of {found.jobs} jobs, not of {len(problem.jobs)}")
+        return found
+
+
+def register_objective(objective: Objective) -> None:
+    """Make an objective known by its name.
+
+    Parameters
+    ----------
+    objective : Objective
+        The objective.
+
+    Raises
+    ------
+    ProblemError
+        If the name is taken, or the sense is unknown.
+    """
+    if objective.name in _KNOWN:
+        raise ProblemError(f"there is already an objective {objective.name!r}")
+    if objective.sense not in ("minimize", "maximize"):
+        raise ProblemError(
+            f"objective {objective.name!r}: the sense is 'minimize' or 'maximize', not {objective.sense!r}"
+        )
+    _KNOWN[objective.name] = objective
+
+
+def objective_names() -> tuple[str, ...]:
+    """Return the names of all objectives, those that were registered later too."""
+    return tuple(_KNOWN)
+
+
+def find_objective(name: str) -> Objective:
+    """Return an objective by its name.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    Objective
+        The objective.
+
+    Raises
+    ------
+    ProblemError
+        If there is none; the message lists similar names, or all names.
+
+    Examples
+    --------
+    >>> find_objective("late-jobs").description
+    'number of jobs with w > ewt'
+    """
+    if name in _KNOWN:
+        return _KNOWN[name]
+    near = difflib.get_close_matches(str(name), _KNOWN, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(_KNOWN)}"
+    raise ProblemError(f"there is no objective {name!r}; {hint}")
+
+
+def _seconds(grace: ArrayLike) -> Ints:
+    """Return whole numbers of seconds as an array."""
+    given = np.array(grace)
+    with np.errstate(invalid="ignore"):  # numbers that are not finite differ from what they are cast to
+        made = given.astype(np.int64)
+    if (made != given).any():
+        raise ProblemError("the graces of an objective must be whole numbers of seconds")
+    return made
+
+
+def _ewt(problem: Dispatch) -> Ints:
+    """Return the expected waiting time of each job's queue, in seconds."""
+    return np.array([problem.ewt[j.queue] for j in problem.jobs], np.int64)
+
+
+def _last_end(problem: Dispatch) -> LastEnd:
+    ends = tuple(r.end for r in problem.running)
+    return LastEnd(ends if ends or problem.jobs else (problem.now,))
+
+
+def _slowdown(problem: Dispatch) -> Excess:
+    durations = np.array([problem.duration(j) for j in problem.jobs], np.int64)
+    return Excess(1 / np.maximum(1, durations), constant=np.ones(durations.size))
+
+
+_KNOWN: dict[str, Objective] = {}
+for _each in (
+    Objective("makespan", "end of the last job", _last_end, values.makespan),
+    Objective("waiting", "sum of w", lambda p: Excess(np.ones(len(p.jobs))), values.waiting),
+    Objective("weighted-wait", "sum of w / ewt", lambda p: Excess(1 / _ewt(p)), values.weighted_wait),
+    Objective(
+        "weighted-tardiness",
+        "sum of max(0, w - ewt) / ewt",
+        lambda p: Excess(1 / _ewt(p), _ewt(p)),
+        values.weighted_tardiness,
+    ),
+    Objective("late-jobs", "number of jobs with w > ewt", lambda p: Late(_ewt(p)), values.late_jobs),
+    Objective(
+        "queue-priority-wait",
+        "sum of w / ewt, multiplied by the greatest ewt",
+        lambda p: Excess(max(p.ewt.values(), default=1) / _ewt(p)),
+        values.queue_priority_wait,
+    ),
+    Objective("slowdown", "sum of (w + d) / d", _slowdown, values.slowdown),
+):
+    register_objective(_each)
+
+OBJECTIVES = objective_names()
+"""The names of the objectives that schedlab brings; ``objective_names`` has the registered ones too."""
