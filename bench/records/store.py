@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -54,12 +55,17 @@ class Store:
             self._lock = self._locked()
             self._read_folder()
         except OSError as e:
+            self._release()
             raise WrongUse(f"--out {self.folder}: cannot be written ({e.strerror}); choose another folder") from e
         return self
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, trace: TracebackType | None) -> None:
+        self._release()
+
+    def _release(self) -> None:
         if self._lock is not None:
-            (self.folder / OWNER).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # only the message for a second bench needs this file
+                (self.folder / OWNER).unlink(missing_ok=True)
             self._lock.release()
             self._lock = None
 

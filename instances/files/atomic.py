@@ -70,8 +70,10 @@ def whole_file(
                 f.flush()
                 os.fsync(f.fileno())
         temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
     if durable:
         sync_folder(path.parent)
 
