@@ -1,6 +1,8 @@
 """The eviction problem: losses and checkpoint times, verification of plans, wrong data, logs, formulations."""
 
 import random
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -176,6 +178,14 @@ class TestLogs:
         assert [c.loss for c in p.candidates] == [8 * 400, 4 * 300, 0]
         assert all(0.4 * 196_608 - 1 <= j.memory <= 0.9 * 196_608 and 0.2 <= j.application_share <= 0.6 for j in p.jobs)
         assert p == Eviction.from_trace(sl.read_swf(log), at=4000, nodes_needed=5)
+
+    def test_a_log_is_read_by_its_path_before_any_instance_was_read(self, log: Path) -> None:
+        script = (
+            f"import schedlab as sl; print(len(sl.Eviction.from_trace({str(log)!r}, at=4000, nodes_needed=5).jobs))"
+        )
+        assert (
+            subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "3\n"
+        )
 
     def test_another_seed_draws_other_memory_and_keeps_the_rest(self, log: Path) -> None:
         one, other = (Eviction.from_trace(log, 4000, 5, checkpointing=Checkpointing(seed=s)) for s in (1, 2))
