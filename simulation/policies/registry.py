@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,6 +144,8 @@ def is_dispatcher(text: str) -> bool:
 def check_dispatcher(text: str) -> Named:
     """Return the parts of a dispatcher's name, like ``parse_dispatcher``; create it, unless it needs a backend.
 
+    What a third party's module prints when it is imported goes to the standard error.
+
     Raises
     ------
     UnknownName
@@ -149,9 +153,10 @@ def check_dispatcher(text: str) -> Named:
     PluginError
         If the dispatcher of a third party cannot be imported or created, or is not a dispatcher.
     """
-    named = parse_dispatcher(text)
-    if named.backend is None:
-        named.make()
+    with redirect_stdout(sys.stderr):
+        named = parse_dispatcher(text)
+        if named.backend is None:
+            named.make()
     return named
 
 

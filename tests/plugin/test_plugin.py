@@ -185,6 +185,6 @@ def test_a_broken_package_is_explained_and_hides_no_other(call, tmp_path):
     methods = "random-orders:10,cpsat-one-thread:pool,area-first,lns"
     call(*BENCH, "run", "eurora_99", "--first", "3", "--methods", methods, "--time-limit", "5", also=also)
     assert {r["verified"] for r in records(tmp_path)} == {True}
-    for name in ("nothing", "no-dispatcher", "absent:pool"):
+    for name in ("nothing", "absent:pool"):
         error = call(*BENCH, "run", "eurora_99", "--methods", name, also=also, code=2)
         assert error.startswith("error: the ") and f" {name.partition(':')[0]} of broken 2 (" in error

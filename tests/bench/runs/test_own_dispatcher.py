@@ -1,6 +1,7 @@
 """A dispatcher in a file of the current folder, named as module:attribute: replays, resuming, errors."""
 
 import itertools
+import json
 import sys
 
 import pytest
@@ -102,7 +103,7 @@ def test_a_dispatcher_of_ones_own_is_replayed_verified_and_compared_like_the_shi
 
 def test_a_dispatcher_that_was_changed_is_run_again_and_one_that_was_not_is_resumed(bench, folder, module):
     helper = f"{module}_helper"
-    text = ONE_BY_ONE.format(imports=f"from {helper} import MOST", most="MOST")
+    text = ONE_BY_ONE.format(imports=f"from {helper} import MOST\nprint('imported')", most="MOST")
     (folder / f"{module}.py").write_text(text)
     (folder / f"{helper}.py").write_text("MOST = 1\n")
     (folder / "unrelated.py").write_text("MOST = 1\n")
@@ -115,6 +116,9 @@ def test_a_dispatcher_that_was_changed_is_run_again_and_one_that_was_not_is_resu
     (folder / f"{module}.py").write_text(f"{text}\n# a remark\n")
     runs.append(bench(*command))
     assert [code for code, _, _ in runs] == [0] * 4
+    assert all(
+        len([json.loads(line) for line in out.splitlines()]) == 2 for _, out, _ in runs
+    )  # and no print of the module
     assert len(list((folder / "results" / "eurora_99").glob(f"{module}*.json"))) == 3
     assert len(list((folder / "results" / "eurora_99").glob("easy*.json"))) == 1
     assert runs[0][1] == runs[1][1] != runs[2][1] != runs[3][1]
