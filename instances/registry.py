@@ -14,17 +14,20 @@ from .instance import Instance
 from .kinds import dispatch as dispatching
 from .kinds import eviction as evicting
 from .kinds import profit as profiting
+from .kinds import project as projects
 
 SHIPPED = Path(__file__).parent
 KINDS: dict[str, Callable[[Folder, bool], Instance]] = {
     "dispatch": dispatching.read,
     "eviction": evicting.read,
     "profit": profiting.read,
+    "project": projects.read,
 }
 WRITERS: dict[str, Callable[[Instance, str | Path], None]] = {
     "dispatch": dispatching.write,
     "eviction": evicting.write,
     "profit": profiting.write,
+    "project": projects.write,
 }
 generators: dict[str, Callable[..., Instance]] = {
     "eurora": eurora.generate,
