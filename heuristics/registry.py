@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..models import Dispatch, Eviction, Problem, Profit, Schedule
+from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule
 from ..models.problem import Value
 from . import eviction_search, evictions, rules
 from .allocation import Allocator
@@ -19,6 +19,8 @@ from .list_scheduling.orders import ORDERINGS
 from .list_scheduling.warm_up import warm_up
 from .lns.search import lns
 from .lns.search import warm_up as warm_up_lns
+from .project.priorities import RULES as PRIORITY_RULES
+from .project.serial_sgs import multi_sgs, serial_sgs
 from .relaxation_search import relaxation_search
 
 # on_incumbent(objective, schedule) -> bool: called for each new incumbent; return False to stop the search
@@ -174,8 +176,10 @@ def usual_start(problem: Problem) -> str:
     Returns
     -------
     str
-        "greedy" for eviction problems, else "multi-search".
+        "greedy" for eviction problems, "multi-sgs" for projects, else "multi-search".
     """
+    if isinstance(problem, Project):
+        return "multi-sgs"
     return "greedy" if isinstance(problem, Eviction) else "multi-search"
 
 
@@ -191,7 +195,7 @@ def warm_up_for(problem: Problem, name: str | None = None) -> None:
     """
     if isinstance(problem, Eviction):
         eviction_search.warm_up()
-    else:
+    elif not isinstance(problem, Project):
         warm_up()
         if isinstance(problem, Profit):
             rules.warm_up()  # postponed jobs get their starts by a rule
@@ -309,6 +313,24 @@ def _one_after_another(p: Eviction) -> str:
     return "checkpoints one after another" if p.shared_bandwidth else ""
 
 
+def _project(problem: Problem, name: str) -> Project:
+    if not isinstance(problem, Project):
+        raise NotForThisProblem(f"{name} supports projects; this is a {problem.kind} problem")
+    return problem
+
+
+def _serial_sgs(problem: Problem, request: HeuristicRequest) -> Found:
+    schedule = serial_sgs(_project(problem, "serial-sgs"), request.argument)
+    _report(problem, schedule, request)
+    return Found(schedule, f"priority rule: {request.argument}")
+
+
+def _multi_sgs(problem: Problem, request: HeuristicRequest) -> Found:
+    found = multi_sgs(_project(problem, "multi-sgs"), request.time_limit, request.on_incumbent)
+    skipped = f"; skipped at the time limit: {', '.join(found.skipped)}" if found.skipped else ""
+    return Found(found.schedule, f"best priority rule: {found.rule}{skipped}", found.optimal)
+
+
 HEURISTICS: dict[str, Heuristic] = {
     "multi-search": Heuristic(_multi_search),
     "first-solution": Heuristic(_first_solution, ORDERINGS),
@@ -319,4 +341,6 @@ HEURISTICS: dict[str, Heuristic] = {
     "dp": Heuristic(_dp, kinds=("eviction",), warm_up=eviction_search.warm_up),
     "greedy": Heuristic(_greedy, kinds=("eviction",), warm_up=eviction_search.warm_up),
     "backtracking": Heuristic(_backtracking, kinds=("eviction",), warm_up=eviction_search.warm_up),
+    "serial-sgs": Heuristic(_serial_sgs, PRIORITY_RULES, kinds=("project",), warm_up=lambda: None),
+    "multi-sgs": Heuristic(_multi_sgs, kinds=("project",), warm_up=lambda: None),
 }
