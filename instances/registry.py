@@ -10,6 +10,7 @@ from pathlib import Path
 from ..models.excerpt import MOST, excerpt
 from .files.folder import SETTINGS, Folder
 from .generators import computing_centre, eurora, theta
+from .generators import projects as random_projects
 from .instance import Instance
 from .kinds import dispatch as dispatching
 from .kinds import eviction as evicting
@@ -33,6 +34,7 @@ generators: dict[str, Callable[..., Instance]] = {
     "eurora": eurora.generate,
     "theta": theta.generate,
     "centre": computing_centre.generate,
+    "project": random_projects.generate,
 }
 
 
