@@ -1,4 +1,4 @@
-"""``bench plot``: the replays, eviction problems and profit problems of a folder on one HTML page.
+"""``bench plot``: the replays, eviction problems, profit problems and projects of a folder on one HTML page.
 
 The page needs no network and has no scripts. The same records give the same bytes.
 """
@@ -27,6 +27,7 @@ from ..tables.replays.report import summary
 from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
 from . import eviction as plot_eviction
 from . import profit as plot_profit
+from . import project as plot_project
 from .charts import Chart, Frame, chart
 from .gantt import HOUR
 from .picture import side_by_side
@@ -117,16 +118,19 @@ def plot(
     sections = [_section(title, results, made) for (title, results, _), made in zip(drawings, charts, strict=True)]
     evictions, runs = plot_eviction.sections(others)
     profits, more = plot_profit.sections(others, methods)
+    projects, of_projects = plot_project.sections(others)
     what = "dispatchers side by side" if drawings else "jobs to evict" if evictions else "profits of the schedules"
-    sections += evictions + profits
+    if projects and not (drawings or evictions or profits):
+        what = "schedules of projects"
+    sections += evictions + profits + projects
     if not sections:
         raise WrongUse(
-            f"{folder}: no replays among its records, and no runs of an eviction or profit problem: there is nothing to draw; "
+            f"{folder}: no replays among its records, and no runs of an eviction or profit problem or of a project: there is nothing to draw; "
             "bench simulate writes replays, and bench run does so for dispatchers such as easy"
         )
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
     page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
-    return _save(path, page), sum(len(drawn) for *_, drawn in drawings) + runs + more
+    return _save(path, page), sum(len(drawn) for *_, drawn in drawings) + runs + more + of_projects
 
 
 def _save(path: Path, text: str) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...backends import Result
-from ...models import Eviction, Profit
+from ...models import Eviction, Profit, Project
 from ...models.problem import Problem
 from .record import outcome
 from .store import Record
@@ -25,4 +25,8 @@ def answer(problem: Problem, result: Result) -> Record:
         from ..kinds.eviction import fields_of_one
 
         return found | fields_of_one(problem, result.schedule)
+    if isinstance(problem, Project):
+        from ..kinds import project
+
+        return found | project.fields(problem, result.schedule)
     return found

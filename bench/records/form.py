@@ -61,6 +61,11 @@ Profit problems:
 - ``operation``: curves over time: ``begin``, ``until`` (end of the horizon), ``end`` (s); ``segments`` with the lists ``end``
   (s), ``celsius``, ``watts`` (IT power), ``cooling`` (W); for intervals of ``step`` seconds, ``steps`` with the lists
   ``watts`` and ``utilisation``.
+
+Projects:
+
+- ``tasks``: rows [task, mode, start, end, object with the demand of each renewable resource].
+- ``resources``: object with the capacity of each renewable resource.
 """
 
 from __future__ import annotations
@@ -303,6 +308,8 @@ RECORD = fields(
         "makespan": maybe(NUMBER),
         "daily": DAILY,
         "operation": operation,
+        "tasks": several(row(TEXT, TEXT, integer(0), integer(0), mapping(integer(0)))),
+        "resources": mapping(integer(0)),
     },
     rest=anything,
 )

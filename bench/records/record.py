@@ -13,10 +13,11 @@ from ...models.problem import Problem
 from ..runs.selection import Run
 from .store import Record
 
-OF_SOME = (  # fields that only some records have: those of replays, of eviction problems, of profit problems
+OF_SOME = (  # fields that only some records have: those of replays, of eviction problems, of profit problems, of projects
     "metrics", "simulation", "jobs_csv",
     "nodes_needed", "deadlines", "response_s", "one_pass", "all_deadlines_s",
     "account", "makespan", "daily", "operation",
+    "tasks", "resources",
 )  # fmt: skip
 SCHEMA = 1  # version of the record format; it is increased when the meaning of a field changes
 BROKEN_OFF = ("crash", "out of memory", "timeout")  # causes of runs that did not end by themselves

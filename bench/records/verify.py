@@ -15,9 +15,11 @@ from ...instances.files.own_files import content_of
 from ...models.eviction.problem import Eviction
 from ...models.problem import Problem, Schedule, Value
 from ...models.profit.problem import Profit
+from ...models.project.problem import Project
 from ..errors import WrongUse
 from ..kinds.eviction import faults_of_deadlines
 from ..kinds.profit import faults_of_account
+from ..kinds.project import faults_of_tasks
 from ..kinds.replays import ReplayCase, replay_case
 from ..runs.replay_settings import ReplaySettings
 from ..runs.selection import Run, key_of
@@ -200,6 +202,8 @@ def faults_of(record: Mapping[str, Any], problem: Problem) -> list[str]:
         found += faults_of_deadlines(problem, record)
     if isinstance(problem, Profit) and value is not None:
         found += faults_of_account(problem, record, problem.read(record["schedule"]))
+    if isinstance(problem, Project) and value is not None:
+        found += faults_of_tasks(problem, record, problem.read(record["schedule"]))
     bound = record["bound"]
     if value is not None and bound is not None and refutes(value, bound, problem.sense):
         found.append(f"its bound {bound} is wrong: its own schedule has the better objective {value}")

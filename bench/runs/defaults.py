@@ -11,10 +11,12 @@ from ...models.dispatch.jobs import DAY
 from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
 from ...models.profit.problem import Profit
+from ...models.project.problem import Project
 from .view import View
 
 SMALL = 8  # an instance with at most this many nodes gets the defaults for small instances
 LARGE = 5000  # a profit problem with more jobs gets the defaults for large instances
+SMALL_PROJECT = 20  # a project with at most this many tasks gets the defaults for small projects
 USUAL_LIMIT = 10.0  # time limit in seconds of a method that is not among the defaults
 
 
@@ -93,6 +95,9 @@ LARGE_PROFIT = (
     *(Default(name, 180) for name in ("multi-search", "delay-search", "lns", BOUND)),
 )
 
+PROJECT_METHODS = tuple(Default(name, 20) for name in ("multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes"))
+SMALL_PROJECT_METHODS = (*PROJECT_METHODS, Default("highs:modes@pairwise", 20))
+
 
 def defaults(instance: Instance) -> Defaults:
     """Return the default views of an instance, each with its methods; views without jobs are left out."""
@@ -114,5 +119,7 @@ def views_known(instance: Instance) -> Defaults:
         small, large = len(problem.platform.nodes) <= SMALL, len(problem.jobs) > LARGE
         own = None if instance.centre is None else instance.centre.default
         return {View(scenario=own): LARGE_PROFIT if large else SMALL_PROFIT if small else MEDIUM_PROFIT}
+    if isinstance(problem, Project):
+        return {WHOLE: SMALL_PROJECT_METHODS if len(problem.tasks) <= SMALL_PROJECT else PROJECT_METHODS}
     first = next(iter(problem.formulations))
     return {WHOLE: [Default(f"{name}:{first}", 60) for name in names()]}

@@ -15,15 +15,17 @@ from ...models.dispatch.jobs import DAY
 from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
 from ...models.profit.problem import Profit
+from ...models.project.problem import Project
 from ..runs.defaults import defaults
 from ..runs.how_long import how_long
 from ..runs.selection import RunRequest, cores, plan
 from ..runs.view import clock
 from .profit import show_profit
+from .project import show_project
 
 
 def list_instances(console: Console, instances: Iterable[Instance]) -> None:
-    """Print a row per instance: name, kind, number of jobs, number of nodes, description."""
+    """Print a row per instance: name, kind, number of jobs (or tasks), number of nodes, description."""
     table = _table("instance", "kind", "jobs", "nodes", "description")
     for instance in instances:
         problem = instance.problem
@@ -32,6 +34,8 @@ def list_instances(console: Console, instances: Iterable[Instance]) -> None:
             sizes = (str(len(problem.jobs)), str(len(problem.platform.nodes)))
         elif isinstance(problem, Eviction):
             sizes = (str(len(problem.jobs)), str(problem.nodes_in_use))
+        elif isinstance(problem, Project):
+            sizes = (str(len(problem.tasks)), "-")
         table.add_row(instance.name, instance.kind, *sizes, instance.description)
     console.print(table)
 
@@ -55,6 +59,8 @@ def show_instance(console: Console, instance: Instance, path: str) -> None:
         show_profit(console, instance)
     elif isinstance(instance.problem, Eviction):
         _show_eviction(console, instance.problem)
+    elif isinstance(instance.problem, Project):
+        show_project(console, instance.problem)
     console.print(f"formulations: {', '.join(instance.problem.formulations)}")
     views = "; ".join(view.label for view in defaults(instance))
     console.print(f"bench run does by default: {views}")

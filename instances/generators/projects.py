@@ -89,7 +89,7 @@ def generate(
         kind="project",
         problem=Project(made, resources, links),
         description=f"A generated project: {tasks} tasks with {modes} mode{'s' * (modes > 1)} each, "
-        f"{renewable} renewable and {nonrenewable} other resources",
+        f"{renewable + nonrenewable} resources",
         source=SOURCE,
         generator={"name": "project", "version": VERSION, "seed": seed, **sizes, **ratios},
     )
