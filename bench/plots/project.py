@@ -88,7 +88,7 @@ def pack(use: Iterable[tuple[int, int, int, int]], capacity: int) -> Iterator[Pi
     Examples
     --------
     >>> list(pack([(0, 0, 4, 2), (1, 0, 2, 1), (2, 2, 5, 1)], 3))[2]
-    Piece(task=2, start=2, end=5, low=2, high=3)
+    Piece(task=2, start=2, end=5, low=0, high=1)
     """
     free: list[Span] = [(0, capacity)]
     active: list[tuple[int, list[Span]]] = []  # (end, units) of the tasks that run

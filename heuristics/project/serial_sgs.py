@@ -60,7 +60,7 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     >>> from schedlab.models import Project, Resource, Task
     >>> crew = [Task.single(n, d, {"crew": 1}) for n, d in (("a", 2), ("b", 3), ("c", 4))]
     >>> serial_sgs(Project(crew, [Resource("crew", 2)], [("a", "c")]), "lft").start
-    {'a': 0, 'c': 2, 'b': 0}
+    {'a': 0, 'b': 0, 'c': 2}
     """
     if rule not in RULES:
         raise UnknownOrder(rule)
