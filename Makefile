@@ -18,6 +18,7 @@ tour: $(READY)
 	$(BIN)/bench run instances/eurora_99 instances/eurora_700
 	$(BIN)/bench run instances/theta_24
 	$(BIN)/bench run instances/profit_medium
+	$(BIN)/bench run instances/project_small
 
 test: $(READY)
 	$(BIN)/pytest tests -q -n 2

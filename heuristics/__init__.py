@@ -12,6 +12,8 @@ from .list_scheduling.multi_search import Improvement, MultiSearch, multi_search
 from .list_scheduling.orders import CRITERIA, ORDERINGS
 from .list_scheduling.warm_up import warm_up
 from .lns.search import Improved, lns
+from .project.priorities import RULES as PRIORITY_RULES
+from .project.serial_sgs import MultiSgs, multi_sgs, serial_sgs
 from .registry import (
     HEURISTICS,
     Found,
@@ -44,8 +46,10 @@ __all__ = [
     "ListScheduler",
     "Moved",
     "MultiSearch",
+    "MultiSgs",
     "NoSchedule",
     "NothingFound",
+    "PRIORITY_RULES",
     "Placement",
     "UnknownOrder",
     "TradeOff",
@@ -58,8 +62,10 @@ __all__ = [
     "lns",
     "move_jobs",
     "multi_search",
+    "multi_sgs",
     "relaxation_search",
     "schedule_by_rule",
+    "serial_sgs",
     "trade_off",
     "usual_start",
     "warm_up",

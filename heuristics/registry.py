@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..backends import UnknownName
-from ..models import Dispatch, Eviction, Problem, Profit, Schedule, kind
+from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
 from ..models.plugins import PluginError, Registry
 from ..models.problem import Value
 from . import eviction_search, evictions, rules
@@ -21,6 +21,8 @@ from .list_scheduling.orders import ORDERINGS
 from .list_scheduling.warm_up import warm_up
 from .lns.search import lns
 from .lns.search import warm_up as warm_up_lns
+from .project.priorities import RULES as PRIORITY_RULES
+from .project.serial_sgs import multi_sgs, serial_sgs
 from .relaxation_search import relaxation_search
 
 # on_incumbent(objective, schedule) -> bool: called for each new incumbent; return False to stop the search
@@ -266,14 +268,8 @@ def _delay_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Foun
 
 
 def _relaxation_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
-    found = relaxation_search(
-        problem,
-        request.backend,
-        request.time_limit,
-        request.threads,
-        request.seed,
-        _without_seconds(request),
-    )
+    report = _without_seconds(request)
+    found = relaxation_search(problem, request.backend, request.time_limit, request.threads, request.seed, report)
     return Found(found.schedule, found.message)
 
 
@@ -318,6 +314,18 @@ def _one_after_another(p: Eviction) -> str:
     return "checkpoints one after another" if p.shared_bandwidth else ""
 
 
+def _serial_sgs(problem: Project, request: HeuristicRequest) -> Found:
+    schedule = serial_sgs(problem, request.argument)
+    _report(problem, schedule, request)
+    return Found(schedule, f"priority rule: {request.argument}")
+
+
+def _multi_sgs(problem: Project, request: HeuristicRequest) -> Found:
+    found = multi_sgs(problem, request.time_limit, request.on_incumbent)
+    skipped = f"; skipped at the time limit: {', '.join(found.skipped)}" if found.skipped else ""
+    return Found(found.schedule, f"best priority rule: {found.rule}{skipped}", found.optimal)
+
+
 OWN = {
     "multi-search": Heuristic(_multi_search),
     "first-solution": Heuristic(_first_solution, ORDERINGS),
@@ -328,6 +336,8 @@ OWN = {
     "dp": Heuristic(_dp, kinds=("eviction",), warm_up=eviction_search.warm_up),
     "greedy": Heuristic(_greedy, kinds=("eviction",), warm_up=eviction_search.warm_up),
     "backtracking": Heuristic(_backtracking, kinds=("eviction",), warm_up=eviction_search.warm_up),
+    "serial-sgs": Heuristic(_serial_sgs, PRIORITY_RULES, kinds=("project",), warm_up=lambda: None),
+    "multi-sgs": Heuristic(_multi_sgs, kinds=("project",), warm_up=lambda: None),
 }
 
 

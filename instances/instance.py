@@ -13,6 +13,7 @@ from ..models.eviction.problem import Eviction
 from ..models.platform import Platform
 from ..models.problem import Problem
 from ..models.profit.problem import Profit
+from ..models.project.problem import Project
 from .scenarios import Scenarios, UnknownScenario
 
 
@@ -77,6 +78,13 @@ class Instance:
         """The problem of the default scenario, a profit problem. Raises TypeError for an instance of another kind."""
         if not isinstance(self.problem, Profit):
             raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not a profit problem")
+        return self.problem
+
+    @property
+    def project(self) -> Project:
+        """The problem, as a project. Raises TypeError for an instance of another kind."""
+        if not isinstance(self.problem, Project):
+            raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not a project")
         return self.problem
 
     @property

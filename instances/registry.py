@@ -11,6 +11,7 @@ from ..models import kind as problem_kinds
 from ..models.excerpt import MOST, excerpt
 from .files.folder import SETTINGS, Folder
 from .generators import computing_centre, eurora, theta
+from .generators import projects as random_projects
 from .instance import Instance
 
 SHIPPED = Path(__file__).parent
@@ -18,6 +19,7 @@ generators: dict[str, Callable[..., Instance]] = {
     "eurora": eurora.generate,
     "theta": theta.generate,
     "centre": computing_centre.generate,
+    "project": random_projects.generate,
 }
 
 

@@ -175,6 +175,12 @@ EVICTION_PHYSICAL = _files(
     jobs_csv="id,nodes,start,last_checkpoint,next_checkpoint,memory_mb,application_share\n"
     "a,64,0,3600,7200,1000,0.5\nb,8,4000,,5400,500,0.1\n",
 )
+PROJECT = _files(
+    instance_toml='kind = "project"\ndescription = "small"\n\n[[resources]]\nname = "bench"\ncapacity = 1\n\n'
+    '[[resources]]\nname = "paint"\ncapacity = 6\nrenewable = false\n',
+    modes_csv='task,mode,duration,bench,paint\ncut,1,3,1,0\n"paint, ""y""",fast,2,0,5\n"paint, ""y""",slow,6,0,1\npack,1,4,1,0\n',
+    precedences_csv='before,after,delay\ncut,"paint, ""y""",1\ncut,pack,-2\n',
+)
 PROFIT = _files(
     instance_toml=f"""\
 kind = "profit"

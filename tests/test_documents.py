@@ -18,7 +18,7 @@ from schedlab.bench.cli.app import app
 ROOT = Path(schedlab.__file__).parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 MOST_LINES = 170  # of the README
-KEY = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d|AccaSim)[\],]")
+KEY = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?|AccaSim)[\],]")
 
 
 def blocks(page: Path, language: str) -> list[str]:

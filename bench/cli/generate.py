@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ...instances import generators, write
+from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR
 from ...models.platform import LATEST, MOST_NODES
 from ..errors import WrongUse
 from ..terminal import say
@@ -83,21 +85,47 @@ def centre(
     )
 
 
-def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any]) -> None:
+def project(
+    out: Out,
+    tasks: Annotated[int, typer.Option(min=1, max=MOST_TASKS, help="number of tasks")] = 30,
+    modes: Annotated[int, typer.Option(min=1, max=MOST_MODES, help="number of modes of a task")] = 3,
+    renewable: Annotated[int, typer.Option(min=0, max=MOST_RESOURCES, help="number of renewable resources")] = 2,
+    nonrenewable: Annotated[int, typer.Option(min=0, max=MOST_RESOURCES, help="number of non-renewable resources")] = 2,
+    complexity: Annotated[float, typer.Option(min=0, max=NEAR, help="precedences per task")] = 1.5,
+    factor: Annotated[float, typer.Option(min=0, max=1, help="probability that a task uses a resource")] = 0.75,
+    strength: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="capacities: 0 for the least possible ones, 1 for the greatest useful ones"),
+    ] = 0.25,
+    seed: Seed = 1,
+) -> None:
+    """Generate a project with modes and resources (RCPSP, MRCPSP), after ProGen.
+
+    Example: bench generate project --tasks 30 --modes 1 --nonrenewable 0 --out my_project
+
+    Example: bench generate project --tasks 16 --modes 2 --seed 3 --out my_small_project
+    """
+    sizes = {"modes": modes, "renewable": renewable, "nonrenewable": nonrenewable}
+    ratios = {"complexity": complexity, "factor": factor, "strength": strength}
+    _generate("project", out, tasks, seed, sizes | ratios, "tasks")
+
+
+def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any], what: str = "jobs") -> None:
     try:
         write(generators[name](jobs, seed, **sizes), out)
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     except ValueError as e:
         raise WrongUse(f"{name}: {e}") from e
-    say(f"{out}: {jobs} jobs, seed {seed}; to see it: bench show {out}")
+    say(f"{out}: {jobs} {what}, seed {seed}; to see it: bench show {out}")
 
 
 ABOUT = {
     "eurora": "days of the Eurora supercomputer (dispatch problems)",
     "theta": "moments of the Theta supercomputer (eviction problems)",
     "centre": "jobs of a computing centre (profit problems)",
+    "project": "projects with modes and resources (RCPSP, MRCPSP)",
 }
-OWN = {"centre": centre}
+OWN: dict[str, Callable[..., None]] = {"centre": centre, "project": project}
 for _name in generators:
     generate_app.command(_name, short_help=ABOUT.get(_name, _name))(OWN.get(_name, machine))

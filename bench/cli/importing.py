@@ -11,6 +11,7 @@ from ...backends import UnknownName
 from ...instances.traces import FORMATS
 from ..ingest.curie import import_curie
 from ..ingest.log import import_log
+from ..ingest.project import LIBRARIES, import_project
 from ..ingest.weather import import_weather
 
 
@@ -32,17 +33,21 @@ import_app = typer.Typer(cls=Formats, no_args_is_help=True, subcommand_metavar="
 
 @import_app.callback()
 def import_() -> None:
-    """Convert the workload log of a machine to an instance.
+    """Convert the workload log of a machine, or a project of a benchmark library, to an instance.
 
     A weather file is converted to a table of temperatures, which profit problems use.
 
     Help for one format: bench import swf --help
 
     Example: bench import swf log.swf.gz --nodes 300 --cores 32 --memory 131072 --window 2012-07-13:23d --out my_days
+
+    Example: bench import psplib j301_1.sm --out j301_1
     """
 
 
 for _format in FORMATS.values():
     import_app.command(_format.name, short_help=f"log: {_format.about}")(import_log)
+for _name, _library in LIBRARIES.items():
+    import_app.command(_name, short_help=_library.about)(import_project)
 import_app.command("weather", short_help="temperatures: EPW, PVGIS, CSV")(import_weather)
 import_app.command("curie", short_help="profit scenarios of Bridi's thesis, from an SWF log")(import_curie)

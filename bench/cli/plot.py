@@ -12,7 +12,9 @@ from ..terminal import say
 
 
 def plot(
-    results: Annotated[Path, typer.Argument(help="folder of records of replays, eviction or profit problems")],
+    results: Annotated[
+        Path, typer.Argument(help="folder of records of replays, eviction or profit problems, projects")
+    ],
     out: Annotated[Path | None, typer.Option(help="HTML file to write; default: plot.html in the folder")] = None,
     colour: Annotated[str | None, typer.Option(help="colour of the jobs by queue, user or length")] = None,
     methods: Annotated[
@@ -28,6 +30,8 @@ def plot(
 
     Profit problems: power, temperature, PUE and utilisation over time for the best search and the best rule; the profit of
     each method, and when it was found.
+
+    Projects: Gantt charts with a band per resource, of the best schedule and of the best one without a solver.
 
     Needs matplotlib.
 

@@ -1,20 +1,62 @@
-"""What the bench needs to know about projects."""
+"""What the bench needs to know about projects: default methods, fields of records, plots."""
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
-from ...models.problem import Problem
+from rich.console import Console
+
+from ...instances import Instance
+from ...models.problem import Problem, Schedule
 from ...models.project.problem import Project
+from ..records.form import Form
+from ..records.store import Record
+from ..runs.defaults import WHOLE, Default, Defaults
+from . import tasks
+from .base import Drawing
 from .plain import PlainKind
+
+SMALL = 20  # tasks up to which HiGHS is among the default methods
+METHODS = tuple(Default(name, 20) for name in ("multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes"))
+SMALL_METHODS = (*METHODS, Default("highs:modes@pairwise", 20))
 
 
 class ProjectKind(PlainKind):
     """Projects: resource-constrained project scheduling, job shops."""
 
+    @property
+    def record_fields(self) -> Mapping[str, Form]:
+        """The tasks with their modes and times, and the capacities."""
+        return tasks.FORMS
+
+    def default_views(self, instance: Instance) -> Defaults:
+        """Return the whole project, with HiGHS if it is small."""
+        return {WHOLE: SMALL_METHODS if len(instance.project.tasks) <= SMALL else METHODS}
+
+    def extra_fields(self, problem: Problem, schedule: Schedule) -> Record:
+        """Return when each task runs, and what it uses."""
+        return tasks.fields(cast(Project, problem), schedule)
+
+    def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
+        """Return the extra fields that differ from those of the schedule."""
+        return [] if schedule is None else tasks.faults_of_tasks(cast(Project, problem), record, schedule)
+
+    def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
+        """Draw Gantt charts of the tasks by resource."""
+        from ..plots.project import sections
+
+        return Drawing("schedules of projects", *sections(list(records)))
+
     def sizes(self, problem: Problem) -> tuple[str, str]:
         """Return the number of tasks; a project has no nodes."""
         return str(len(cast(Project, problem).tasks)), "-"
+
+    def describe(self, console: Console, instance: Instance) -> None:
+        """Print sizes, simple bounds of the makespan and the resources."""
+        from ..show.project import show_project
+
+        show_project(console, instance.project)
 
 
 PROJECT = ProjectKind()

@@ -1,4 +1,4 @@
-"""``bench plot``: the replays, eviction problems and profit problems of a folder on one HTML page.
+"""``bench plot``: the replays, eviction problems, profit problems and projects of a folder on one HTML page.
 
 The page needs no network and has no scripts. The same records give the same bytes.
 """
@@ -120,7 +120,7 @@ def plot(
     sections += [section for drawing in others_drawn for section in drawing.sections]
     if not sections:
         raise WrongUse(
-            f"{folder}: no replays among its records, and no runs of an eviction or profit problem: there is nothing to draw; "
+            f"{folder}: no replays among its records, and no runs of an eviction or profit problem or of a project: there is nothing to draw; "
             "bench simulate writes replays, and bench run does so for dispatchers such as easy"
         )
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))

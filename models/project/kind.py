@@ -8,5 +8,8 @@ from .problem import Project
 PROJECT = ProblemKind(
     "project",
     Project,
+    reader="..instances.kinds.project:read",
+    writer="..instances.kinds.project:write",
+    start="multi-sgs",
     bench="..bench.kinds.project:PROJECT",
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
+from schedlab.heuristics import multi_sgs
 from schedlab.instances import read_fjsplib, read_jsplib, read_mmlib, read_psplib
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.project.problem import Project
@@ -89,6 +90,27 @@ def test_flexible_job_shops_within_60_s(path: Path) -> None:
     best = FLEXIBLE[path.name]
     assert best <= result.objective <= (1.015 * best if path.name in HARD_FLEXIBLE else best)
     assert result.status == "optimal" or path.name in HARD_FLEXIBLE
+
+
+@pytest.mark.parametrize(
+    ("pattern", "read", "best", "most"),
+    [
+        ("rcpsp_psplib/j30/*.sm", read_psplib, RCPSP, 0.043),
+        ("jsp/*.txt", read_jsplib, JOB_SHOP, 0.163),
+        ("fjsp/*.txt", read_fjsplib, FLEXIBLE, 0.083),
+    ],
+)
+def test_the_best_priority_rule_is_near_the_best_known_makespan(
+    pattern: str, read: Callable[[Path], Project], best: dict[str, int], most: float
+) -> None:
+    gaps = []
+    for path in files(*pattern.rsplit("/", 1)):
+        project = read(path)
+        found = multi_sgs(project)
+        assert project.verify(found.schedule) == []
+        gaps.append(found.makespan / best[path.name] - 1)
+        assert gaps[-1] >= 0, path.name
+    assert sum(gaps) / len(gaps) <= most
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])

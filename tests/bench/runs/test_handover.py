@@ -109,6 +109,8 @@ def test_a_broken_file_is_said_and_the_record_is_written_all_the_same(path, data
         ("profit_small", View(first=12), "lns", "account"),
         ("theta_12", View(), "cpsat:serial", "deadlines"),
         ("theta_12", View(), "backtracking", "deadlines"),
+        ("project_small", View(), "multi-sgs", "tasks"),
+        ("project_small", View(), "cpsat:modes+warm", "tasks"),
     ],
 )
 def test_every_kind_of_method_hands_over_and_the_bench_checks_it(path, name, view, method, field):

@@ -161,6 +161,7 @@ def test_an_unknown_name_gives_the_near_ones() -> None:
         "eurora_700",
         "profit_medium",
         "profit_small",
+        "project_small",
         "theta_12",
         "theta_16",
         "theta_24",

@@ -1,0 +1,1 @@
+"""Heuristics for projects: priority rules, choice of modes, serial schedule generation."""

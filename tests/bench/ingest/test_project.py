@@ -1,0 +1,91 @@
+"""``bench import`` of projects: files of benchmark libraries become instance folders, which hold the same project."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from schedlab.bench.ingest.project import LIBRARIES
+from schedlab.instances import load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+
+PROJECT = """\
+jobs  (incl. supersource/sink ):  3
+RESOURCES
+  - renewable                 :  1   R
+  - nonrenewable              :  1   N
+  - doubly constrained        :  0   D
+************************************************************************
+PRECEDENCE RELATIONS:
+jobnr.    #modes  #successors   successors
+   1        1          1           2
+   2        2          1           3
+   3        1          0
+************************************************************************
+REQUESTS/DURATIONS:
+jobnr. mode duration  R 1  N 1
+  1      1     0       0    0
+  2      1     3       2    0
+         2     2       2    4
+  3      1     0       0    0
+************************************************************************
+RESOURCEAVAILABILITIES:
+  R 1  N 1
+    2    4
+************************************************************************
+"""
+FILES = {
+    "psplib": ("a.sm", PROJECT, read_psplib, "a: 3 tasks with 4 modes, 2 resources"),
+    "mmlib": ("b.txt", PROJECT, read_mmlib, "b: 3 tasks with 4 modes, 2 resources"),
+    "patterson": ("c.rcp", "2 1\n4\n3 2 1 2\n5 4 0\n", read_patterson, "c: 2 tasks, 1 resource"),
+    "jsplib": ("d.txt", "2 2\n0 3 1 2\n1 4 0 1\n", read_jsplib, "d: 4 tasks, 2 resources"),
+    "fjsplib": ("e.fjs", "1 2 1.5\n2 1 1 3 2 1 4 2 2\n", read_fjsplib, "e: 2 tasks with 3 modes, 2 resources"),
+}
+
+
+def test_every_library_is_tried() -> None:
+    assert set(FILES) == set(LIBRARIES)
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_a_file_becomes_a_folder_with_the_same_project(bench, tmp_path: Path, form: str) -> None:
+    name, text, read, described = FILES[form]
+    file, out = tmp_path / name, tmp_path / "made"
+    file.write_text(text)
+    code, printed, err = bench("import", form, file, "--out", out)
+    assert (code, err) == (0, "")
+    assert printed == f"{out}: {described}; to see it: bench show {out}\n"
+    instance = load(out)
+    assert instance.project == read(file)
+    assert (instance.description, instance.source) == (described, f"{form} file {name}")
+
+
+def test_a_compressed_file_and_a_name_of_its_own(bench, tmp_path: Path) -> None:
+    file, out = tmp_path / "d.txt.gz", tmp_path / "made"
+    file.write_bytes(gzip.compress(FILES["jsplib"][1].encode()))
+    assert bench("import", "jsplib", file, "--out", out, "--name", "tiny shop")[0] == 0
+    assert load(out).description == "tiny shop: 4 tasks, 2 resources"
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "message"),
+    [
+        ("psplib", PROJECT.replace("2        2          1 ", "2        2          2 "), "line 10: expected 2 successors"),
+        ("patterson", "2 1\n4\n3 2 1 2\n5 9 0\n", "task '2' can never run"),
+        ("jsplib", "2 2\n0 3 1 2\n", "line 2: expected 2 lines, one per job"),
+        ("patterson", "2 1\n4\n3 2 1 2\n99999999999 1 0\n", "modes.csv, line 3, duration"),
+        ("psplib", None, "expected a file of this name"),
+    ],
+)  # fmt: skip
+def test_a_broken_file_is_wrong_use_and_nothing_is_written(
+    bench, tmp_path: Path, form: str, text: str | None, message: str
+) -> None:
+    file, out = tmp_path / "broken.txt", tmp_path / "made"
+    if text is not None:
+        file.write_text(text)
+    code, _, err = bench("import", form, file, "--out", out)
+    assert code == 2 and message in err and err.count("error") == 1
+    assert not out.exists()
+
+
+def test_a_mistyped_format_gets_the_near_one(bench, tmp_path: Path) -> None:
+    code, _, err = bench("import", "psplb", tmp_path / "a.sm", "--out", tmp_path / "made")
+    assert code == 2 and "psplib" in err
