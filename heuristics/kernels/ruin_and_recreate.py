@@ -156,6 +156,19 @@ def _put_back(profile: Profile, jobs: Jobs, places: Places, room: Room, size: in
 
 
 @compiled
+def _save(jobs: Jobs, places: Places, room: Room, size: int, record: Places) -> None:
+    """Write the schedule before this step to ``record``."""
+    record.starts[:], record.nodes[:] = places.starts, places.nodes
+    at = 0
+    for k in range(size):
+        j = room.free[k]
+        first, last = jobs.first_unit[j], jobs.first_unit[j + 1]
+        record.starts[j] = room.starts[k]
+        record.nodes[first:last] = room.nodes[at : at + last - first]
+        at += last - first
+
+
+@compiled
 def _put_in(
     profile: Profile, machine: Machine, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int
 ) -> tuple[Profile, float, bool]:
@@ -197,9 +210,10 @@ def ruin_and_recreate(
     steps: Steps,
     current: float,
     best: float,
+    record: Places,
     stop: Ints,
-) -> tuple[Profile, float]:
-    """Make the steps; return the profile and the change of the objective.
+) -> tuple[Profile, float, float]:
+    """Make the steps.
 
     Parameters
     ----------
@@ -213,8 +227,15 @@ def ruin_and_recreate(
         Operators, random numbers and limits of the steps.
     current, best
         Objective of the schedule, and of the best schedule of the search; to be minimized.
+    record
+        Output: the best schedule that the steps found and left for a worse one, if it is better than ``best``.
     stop
         ``stop`` of a ``Clock``; no further step if it is set.
+
+    Returns
+    -------
+    tuple
+        The profile, the change of the objective, and the objective of ``record`` (``best`` if none was written).
     """
     total = 0.0
     for d in range(steps.destroy.size):
@@ -228,11 +249,13 @@ def ruin_and_recreate(
         profile, less = _take_out(profile, jobs, costs, places, room, size)
         profile, more, complete = _put_in(profile, machine, jobs, costs, places, room, size)
         change = less + more + _cooling_change(costs, places, room)
-        worse = current + total + change - best
+        worse = current + total + change - min(best, current + total)
         if complete and change <= steps.over_current[d] and worse <= steps.over_best[d]:
+            if change > 0 and current + total < best:
+                best = current + total
+                _save(jobs, places, room, size, record)
             total += change
-            best = min(best, current + total)
         else:
             profile = _put_back(profile, jobs, places, room, size)
         room.is_free[room.free[:size]] = False
-    return profile, total
+    return profile, total, best

@@ -132,7 +132,9 @@ def move_jobs(
     trace = [(time.perf_counter() - began, a.sign * value)]
     clock = Clock(time_limit, began)
     for moves in batches(best.size, rounds, seed, clock):
-        found = improve(a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop)
+        found, _, _ = improve(
+            a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop
+        )
         if found < value:
             value = float(found)
             trace.append((time.perf_counter() - began, a.sign * value))
@@ -268,8 +270,8 @@ def improve(
     over_current: Floats,
     over_best: Floats,
     stop: Ints,
-) -> float:
-    """Try moves; change the answer where a move is accepted; return the objective at the end.
+) -> tuple[float, float, OrderResult]:
+    """Try moves; change the answer where a move is accepted.
 
     Parameters
     ----------
@@ -288,13 +290,15 @@ def improve(
 
     Returns
     -------
-    float
-        The objective of the answer.
+    tuple
+        The objective of the answer; the objective of the best order that the moves found and left for a worse one, if
+        it is better than ``best``, and this order; else ``best`` and an order without a meaning.
     """
     n = answer.order.size
     s, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
     profile = _put_from(new_profile(machine, 64), jobs, answer, 0, n, 1)
     trial = OrderResult(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
+    record = OrderResult(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
     floor, rest = np.empty(n, np.float64), np.empty(n + 1, np.float64)
     for j in range(n):
         floor[j] = cost(costs, jobs, j, jobs.release[j])
@@ -305,16 +309,19 @@ def improve(
         _at_least(costs, floor, trial.order, low, rest)
         profile = _put_from(profile, jobs, answer, low, n, -1)
         known.end[:] = 0
-        limit = min(value + over_current[m], best + over_best[m])
+        limit = min(value + over_current[m], min(best, value) + over_best[m])
         profile, found, done = _place_from(profile, machine, jobs, costs, s, known, trial, low, rest, limit, stop)
         if stop[0] != 0:  # no need to restore the profile: nothing reads it after this call
             break
         if done == n and found < np.inf:
-            value, best = found, min(best, found)
+            if found > value and value < best:
+                best = value
+                record.order[:], record.starts[:], record.nodes[:] = answer.order, answer.starts, answer.nodes
+            value = found
             kept, changed = trial, answer
         else:
             profile = _put_from(profile, jobs, trial, low, done, -1)
             profile = _put_from(profile, jobs, answer, low, n, 1)
             kept, changed = answer, trial
         changed.order[:], changed.starts[:], changed.nodes[:] = kept.order, kept.starts, kept.nodes
-    return value
+    return value, best, record

@@ -136,7 +136,7 @@ class OrderMoves:
         place = np.argsort(order.answer.order)  # of each job; the moves of one batch make it slightly outdated
         moves = place[drawn(2 * number, search.bulk, search.rng)].reshape(number, 2)
         answer = OrderResult(*(part.copy() for part in order.answer))
-        value = improve(
+        value, left, record = improve(
             search.arrays.machine,
             search.arrays.jobs,
             search.arrays.costs,
@@ -147,4 +147,6 @@ class OrderMoves:
             *allowed,
             search.clock.stop,
         )
+        if left < search.best_value:
+            search.keep(float(left), record.starts, record.nodes)
         return Order(float(value), keys_of(answer.order, order.keys), answer)

@@ -95,6 +95,7 @@ class OwnSchedule:
             [one.row() if isinstance(one, CompiledDestroy) else DestroyRow(GIVEN) for one in self.destroy], float
         )
         self.places = Places(search.best.starts.copy(), search.best.nodes.copy(), search.best.joules.copy())
+        self.record = Places(search.best.starts.copy(), search.best.nodes.copy(), NO_KEYS)
         self.room = new_room(a.machine, a.jobs, self.places, settings.most_jobs)
         self.profile = profile_of(a.machine, a.jobs, self.places)
         self.value = np.inf
@@ -210,7 +211,7 @@ class OwnSchedule:
 
     def _run(self, steps: Steps, known: Known) -> None:
         s, a = self.search, self.search.arrays
-        self.profile, change = ruin_and_recreate(
+        self.profile, change, best = ruin_and_recreate(
             a.machine,
             a.jobs,
             a.costs,
@@ -221,9 +222,12 @@ class OwnSchedule:
             steps,
             self.value,
             s.best_value,
+            self.record,
             s.clock.stop,
         )
         self.value += float(change)
+        if best < s.best_value:
+            s.keep(float(objective(a.costs, a.jobs, self.record.starts)), self.record.starts, self.record.nodes)
 
     def _known(self) -> Known:
         a, starts = self.search.arrays, self.places.starts

@@ -56,7 +56,9 @@ def test_a_kernel_at_work_is_stopped(problem):
     moves = np.random.default_rng(1).integers(0, order.size, (10**6, 2))
     began = time.perf_counter()
     with Clock(0.3) as clock:
-        found = improve(a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop)
+        found, _, _ = improve(
+            a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop
+        )
     assert time.perf_counter() - began < LONG
     assert found <= value and scheduler.objective(answer.starts) == pytest.approx(found)
     assert not problem.verify(a.schedule(answer.starts, answer.nodes))

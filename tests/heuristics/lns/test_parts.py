@@ -26,6 +26,7 @@ from schedlab.heuristics.lns import (
     KeyChanges,
     LnsSearch,
     NoImprovement,
+    Operator,
     OrderMoves,
     Population,
     Progress,
@@ -113,7 +114,9 @@ class TestAcceptance:
         def moved(over_current: float, over_best: float) -> float:
             answer = OrderResult(*(part.copy() for part in first.answer))
             limits = np.full(60, over_current), np.full(60, over_best)
-            found = improve(a.machine, a.jobs, a.costs, answer, moves, first.value, first.value, *limits, running())
+            found, _, _ = improve(
+                a.machine, a.jobs, a.costs, answer, moves, first.value, first.value, *limits, running()
+            )
             assert a.problem.objective(a.schedule(answer.starts, answer.nodes)) == pytest.approx(found)
             return float(found)
 
@@ -121,6 +124,19 @@ class TestAcceptance:
         assert moved(np.inf, 0.1 * first.value) <= 1.1 * first.value + 1e-9
         assert moved(0.0, np.inf) <= first.value
         assert [part.tolist() for part in not_worse(2)] == [[0, 0], [np.inf, np.inf]]
+
+    @pytest.mark.parametrize("operator", [RuinAndRecreate(steps=300), OrderMoves(moves=300)])
+    def test_the_best_schedule_of_many_steps_is_kept_although_the_steps_left_it(self, operator: Operator) -> None:
+        """Steps at any price: the last schedule of a turn is worse than the best one that the turn has seen."""
+        p = problem()
+        search = LnsSearch(p, seed=1, acceptance=RecordToRecord(0.2, 0.2))
+        search.run([operator], Alternate(), Turns(1))
+        ((turn,),) = [history.turns for history in search.histories]
+        assert turn.gain > 0
+        assert p.verify(search.schedule()) == []
+        assert p.objective(search.schedule()) == pytest.approx(search.best_value)
+        if isinstance(operator, OrderMoves):
+            assert search.orders[0].value > search.best_value
 
     def test_the_criterion_of_the_search_counts_for_all_operators(self) -> None:
         @dataclass
