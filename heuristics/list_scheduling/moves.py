@@ -3,8 +3,8 @@
 1. Place the jobs in the given order (``first_solution``).
 2. Draw two places i and k of the order at random. Take the job from place i and insert it at place k.
 3. Remove the jobs from place min(i, k) on from the profile and place them anew, each at its earliest start. Stop early
-   if the cost of the placed jobs plus a lower bound of the cost of the others exceeds the objective of the best order.
-4. Keep the new order if its objective is not worse, else restore the old one.
+   if the cost of the placed jobs plus a lower bound of the cost of the others exceeds what would be accepted.
+4. Keep the new order if it is accepted (by default: if its objective is not worse), else restore the old one.
 5. Repeat from step 2 for the given number of rounds, or until the time limit.
 """
 
@@ -132,7 +132,9 @@ def move_jobs(
     trace = [(time.perf_counter() - began, a.sign * value)]
     clock = Clock(time_limit, began)
     for moves in batches(best.size, rounds, seed, clock):
-        found = improve(a.machine, a.jobs, a.costs, answer, moves, value, clock.stop)
+        found, _, _ = improve(
+            a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop
+        )
         if found < value:
             value = float(found)
             trace.append((time.perf_counter() - began, a.sign * value))
@@ -142,6 +144,11 @@ def move_jobs(
     schedule = a.schedule(answer.starts, answer.nodes)
     ids = tuple(a.problem.jobs[j].id for j in best.tolist())
     return Moved(ids, schedule, a.problem.objective(schedule), tuple(trace))
+
+
+def not_worse(moves: int) -> tuple[Floats, Floats]:
+    """Return the limits of ``improve`` for moves that are accepted if the objective does not become worse."""
+    return np.zeros(moves), np.full(moves, np.inf)
 
 
 def batches(jobs: int, rounds: int, seed: int, clock: Clock) -> Iterator[Ints]:
@@ -221,12 +228,12 @@ def _place_from(
     trial: OrderResult,
     low: int,
     rest: Floats,
-    value: float,
+    limit: float,
     stop: Ints,
 ) -> tuple[Profile, float, int]:
     """Place the jobs from place ``low`` on; return the profile, the objective and the number of placed jobs.
 
-    Stops when the cost of the placed jobs plus ``rest`` exceeds ``value``; the objective is then infinite. Profits are
+    Stops when the cost of the placed jobs plus ``rest`` exceeds ``limit``; the objective is then infinite. Profits are
     no sum over jobs and are compared at the end.
     """
     spent = costs.constant
@@ -243,19 +250,28 @@ def _place_from(
                 continue
             return profile, np.inf, k
         spent = _add(costs, spent, cost(costs, jobs, j, trial.starts[j]))
-        if costs.mode != EARNINGS and _add(costs, spent, rest[k + 1]) > value + 1e-12 * abs(value):
+        if costs.mode != EARNINGS and _add(costs, spent, rest[k + 1]) > limit + 1e-12 * abs(limit):
             return profile, np.inf, k + 1
     if costs.mode == EARNINGS:
         spent = objective(costs, jobs, trial.starts)
-        spent = np.inf if spent > value + 1e-12 * abs(value) else spent
+        spent = np.inf if spent > limit + 1e-12 * abs(limit) else spent
     return profile, spent, trial.order.size
 
 
 @compiled
 def improve(
-    machine: Machine, jobs: Jobs, costs: Costs, answer: OrderResult, moves: Ints, value: float, stop: Ints
-) -> float:
-    """Try moves; change the answer where a move is not worse; return the objective at the end.
+    machine: Machine,
+    jobs: Jobs,
+    costs: Costs,
+    answer: OrderResult,
+    moves: Ints,
+    value: float,
+    best: float,
+    over_current: Floats,
+    over_best: Floats,
+    stop: Ints,
+) -> tuple[float, float, OrderResult]:
+    """Try moves; change the answer where a move is accepted.
 
     Parameters
     ----------
@@ -265,20 +281,24 @@ def improve(
         The order and its placement; changed in place.
     moves
         (from, to) places in the order, shape (moves, 2).
-    value
-        The objective of the answer, to be minimized.
+    value, best
+        The objective of the answer and the best one of the search, to be minimized.
+    over_current, over_best
+        What the objective after a move may be worse than the answer's, and than the best one, shape (moves,).
     stop
         ``stop`` of a ``Clock``. A move that it interrupts is dropped.
 
     Returns
     -------
-    float
-        The objective of the answer.
+    tuple
+        The objective of the answer; the objective of the best order that the moves found and left for a worse one, if
+        it is better than ``best``, and this order; else ``best`` and an order without a meaning.
     """
     n = answer.order.size
     s, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
     profile = _put_from(new_profile(machine, 64), jobs, answer, 0, n, 1)
     trial = OrderResult(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
+    record = OrderResult(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
     floor, rest = np.empty(n, np.float64), np.empty(n + 1, np.float64)
     for j in range(n):
         floor[j] = cost(costs, jobs, j, jobs.release[j])
@@ -289,10 +309,14 @@ def improve(
         _at_least(costs, floor, trial.order, low, rest)
         profile = _put_from(profile, jobs, answer, low, n, -1)
         known.end[:] = 0
-        profile, found, done = _place_from(profile, machine, jobs, costs, s, known, trial, low, rest, value, stop)
+        limit = min(value + over_current[m], min(best, value) + over_best[m])
+        profile, found, done = _place_from(profile, machine, jobs, costs, s, known, trial, low, rest, limit, stop)
         if stop[0] != 0:  # no need to restore the profile: nothing reads it after this call
             break
         if done == n and found < np.inf:
+            if found > value and value < best:
+                best = value
+                record.order[:], record.starts[:], record.nodes[:] = answer.order, answer.starts, answer.nodes
             value = found
             kept, changed = trial, answer
         else:
@@ -300,4 +324,4 @@ def improve(
             profile = _put_from(profile, jobs, answer, low, n, 1)
             kept, changed = answer, trial
         changed.order[:], changed.starts[:], changed.nodes[:] = kept.order, kept.starts, kept.nodes
-    return value
+    return value, best, record

@@ -91,35 +91,57 @@ def features(a: Arrays) -> Features:
     return Features(tuple(kept), values, np.array([column.std() for column in kept.values()]))
 
 
-def disturbed(keys: Floats, known: Features, bulk: Floats, rng: np.random.Generator) -> Floats:
-    """Return keys near the given ones: some weights changed, and noise on some jobs.
+@dataclass(frozen=True)
+class KeyNoise:
+    """A change of keys: other weights of some features, and noise on some jobs.
 
     Parameters
     ----------
-    keys
-        The keys, shape (jobs,).
-    known
-        The features of the jobs.
-    bulk
-        Cumulative probabilities by which the jobs with noise are drawn, see ``bulk_of``; large jobs are more likely.
-    rng
-        Random numbers.
-
-    Returns
-    -------
-    numpy.ndarray
-        New keys, shape (jobs,).
+    reweighted
+        Probability that weights are changed.
+    features
+        Probability that the weight of a feature is changed, if weights are.
+    weight_step
+        Standard deviation of the change of a weight, in standard deviations of the feature.
+    jobs
+        Numbers of jobs with noise; one of them is drawn, or a part of all jobs.
+    part
+        This part of all jobs, plus one, is another number that can be drawn.
+    noise
+        Standard deviation of the noise on the key of a job.
     """
-    found = keys
-    if rng.random() < 0.6 and known.scale.size:
-        chosen = rng.random(known.scale.size) < 0.4
-        moved = rng.normal(0, 0.5, known.scale.size) * chosen / known.scale
-        found = found + known.values @ moved
-    count = int(rng.choice((0, 1, 2, 5, 1 + keys.size // 50)))
-    some = drawn(count, bulk, rng)
-    found = found.copy()
-    found[some] += rng.normal(0, 1, some.size)
-    return found
+
+    reweighted: float = 0.6
+    features: float = 0.4
+    weight_step: float = 0.5
+    jobs: tuple[int, ...] = (0, 1, 2, 5)
+    part: float = 0.02
+    noise: float = 1.0
+
+    def apply(self, keys: Floats, known: Features, bulk: Floats, rng: np.random.Generator) -> Floats:
+        """Return keys near the given ones.
+
+        Parameters
+        ----------
+        keys
+            The keys, shape (jobs,).
+        known
+            The features of the jobs.
+        bulk
+            Cumulative probabilities by which the jobs with noise are drawn, see ``bulk_of``; large jobs are more likely.
+        rng
+            Random numbers.
+        """
+        found = keys
+        if rng.random() < self.reweighted and known.scale.size:
+            chosen = rng.random(known.scale.size) < self.features
+            moved = rng.normal(0, self.weight_step, known.scale.size) * chosen / known.scale
+            found = found + known.values @ moved
+        count = int(rng.choice((*self.jobs, 1 + int(keys.size * self.part))))
+        some = drawn(count, bulk, rng)
+        found = found.copy()
+        found[some] += rng.normal(0, self.noise, some.size)
+        return found
 
 
 def bulk_of(a: Arrays) -> Floats:

@@ -44,11 +44,10 @@ def test_an_interrupted_order_gives_no_schedule(problem):
 
 
 def test_a_kernel_at_work_is_stopped(problem):
-    """One call with a million moves or a million steps of ruin and recreate takes minutes without a clock."""
-    from schedlab.heuristics.kernels.ruin_and_recreate import DRAWS, MOST, ruin_and_recreate
-    from schedlab.heuristics.list_scheduling.moves import OrderResult, improve
-    from schedlab.heuristics.lns.operators import Ruin
-    from schedlab.heuristics.lns.search import LnsSearch
+    """One call with a million moves or 100,000 steps of ruin and recreate takes minutes without a clock."""
+    from schedlab.heuristics.list_scheduling.moves import OrderResult, improve, not_worse
+    from schedlab.heuristics.lns import LnsSearch, RuinAndRecreate
+    from schedlab.heuristics.lns.ruin import OwnSchedule
 
     scheduler = ListScheduler(problem)
     a, order = scheduler.arrays, scheduler.order("est")
@@ -57,23 +56,23 @@ def test_a_kernel_at_work_is_stopped(problem):
     moves = np.random.default_rng(1).integers(0, order.size, (10**6, 2))
     began = time.perf_counter()
     with Clock(0.3) as clock:
-        found = improve(a.machine, a.jobs, a.costs, answer, moves, value, clock.stop)
+        found, _, _ = improve(
+            a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop
+        )
     assert time.perf_counter() - began < LONG
     assert found <= value and scheduler.objective(answer.starts) == pytest.approx(found)
     assert not problem.verify(a.schedule(answer.starts, answer.nodes))
 
-    search = LnsSearch(problem, None, 1, None)
-    search._look_around()
-    way = Ruin(search)
-    way._begin()
-    draws = np.random.default_rng(1).random((10**6, DRAWS + MOST))
+    search = LnsSearch(problem, seed=1)
+    search.look_around()
+    ruin = OwnSchedule(RuinAndRecreate(), search)
+    ruin.begin()
+    steps = ruin.draw(10**5)
     began = time.perf_counter()
-    with Clock(0.3) as clock:
-        ruin_and_recreate(
-            a.machine, a.jobs, a.costs, way.places, way.profile, way._known(), way.room, draws, 0.0, clock.stop
-        )
+    with Clock(0.3) as search.clock:
+        ruin.make(steps)
     assert time.perf_counter() - began < LONG
-    assert not problem.verify(a.schedule(way.places.starts, way.places.nodes))
+    assert not problem.verify(a.schedule(ruin.places.starts, ruin.places.nodes))
 
 
 def test_the_first_schedule_is_finished_and_reported_at_once(problem):

@@ -1,0 +1,146 @@
+"""Destroy operators of ruin and recreate: they choose the jobs that are removed from the schedule.
+
+The operators here run in compiled code. An operator in Python is an object with ``weight`` and ``jobs``, see ``Destroy``.
+Those here remove jobs near an idle time: of some random (node, time) pairs, the one with the most free resources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..arrays import Placement
+from ..kernels.destroy import AROUND, CONSECUTIVE, MOST_NODES, MOST_PAIRS, ROOM, DestroyRow
+from ..kernels.profile import Ints
+
+
+class Destroy(Protocol):
+    """A destroy operator in Python."""
+
+    @property
+    def weight(self) -> float:
+        """Relative frequency among the destroy operators."""
+        ...
+
+    def jobs(self, placement: Placement, rng: np.random.Generator) -> Sequence[int] | Ints:
+        """Return the indices of the jobs to remove; the first ones count if there are too many.
+
+        Parameters
+        ----------
+        placement
+            The schedule as arrays, which must not be changed, with the arrays of the problem.
+        rng
+            Random numbers.
+        """
+        ...
+
+
+class CompiledDestroy:
+    """Base class of destroy operators in compiled code (``kernels.destroy``)."""
+
+    weight: float
+
+    def row(self) -> DestroyRow:
+        """Return the number of the operator and its parameters."""
+        raise NotImplementedError
+
+
+def _pairs(number: int) -> int:
+    if not 1 <= number <= MOST_PAIRS:
+        raise ValueError(f"pairs is {number}; it must be from 1 to {MOST_PAIRS}")
+    return number
+
+
+@dataclass(frozen=True)
+class AroundIdleTime(CompiledDestroy):
+    """Remove jobs that run on some nodes around an idle time, and some waiting jobs.
+
+    Parameters
+    ----------
+    pairs
+        Number of random (node, time) pairs of which the idlest is chosen, at most 32.
+    nodes
+        The jobs run on the idle node or on some random ones: fewer than this number, at most 32.
+    least_window, window_share
+        The jobs run at most so far from the idle time: a random number of seconds, at least ``least_window``, at most
+        this share of the time range.
+    jobs
+        Range of the number of jobs, as in ``range``.
+    waiting
+        Range of the number of waiting jobs: released, but started later.
+    weight
+        Relative frequency.
+    """
+
+    pairs: int = 12
+    nodes: int = 12
+    least_window: float = 120.0
+    window_share: float = 1 / 3
+    jobs: tuple[int, int] = (4, 20)
+    waiting: tuple[int, int] = (1, 12)
+    weight: float = 0.3
+
+    def row(self) -> DestroyRow:
+        """Return the number of the operator and its parameters."""
+        if not 0 <= self.nodes <= MOST_NODES:
+            raise ValueError(f"nodes is {self.nodes}; it must be from 0 to {MOST_NODES}")
+        if self.least_window <= 0:
+            raise ValueError(f"least_window is {self.least_window} s; it must be above 0")
+        return DestroyRow(
+            AROUND, _pairs(self.pairs), self.nodes, self.least_window, self.window_share, *self.jobs, *self.waiting
+        )
+
+
+@dataclass(frozen=True)
+class ConsecutiveStarts(CompiledDestroy):
+    """Remove jobs with consecutive starts around an idle time, and some waiting jobs.
+
+    Parameters
+    ----------
+    pairs
+        Number of random (node, time) pairs of which the idlest is chosen, at most 32.
+    jobs
+        Range of the number of jobs, as in ``range``.
+    waiting
+        Range of the number of waiting jobs: released, but started later.
+    weight
+        Relative frequency.
+    """
+
+    pairs: int = 12
+    jobs: tuple[int, int] = (4, 32)
+    waiting: tuple[int, int] = (0, 8)
+    weight: float = 0.3
+
+    def row(self) -> DestroyRow:
+        """Return the number of the operator and its parameters."""
+        return DestroyRow(CONSECUTIVE, _pairs(self.pairs), 0, 0.0, 0.0, *self.jobs, *self.waiting)
+
+
+@dataclass(frozen=True)
+class RoomForWaiting(CompiledDestroy):
+    """Remove a job that waits at an idle time and the jobs on the nodes that it could use; insert it first.
+
+    Parameters
+    ----------
+    pairs
+        Number of random (node, time) pairs of which the idlest is chosen, at most 32.
+    candidates
+        Number of waiting jobs of which the largest one is removed.
+    weight
+        Relative frequency.
+    """
+
+    pairs: int = 12
+    candidates: int = 6
+    weight: float = 0.4
+
+    def row(self) -> DestroyRow:
+        """Return the number of the operator and its parameters."""
+        return DestroyRow(ROOM, _pairs(self.pairs), candidates=self.candidates)
+
+
+USUAL_DESTROY = (AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting())

@@ -1,0 +1,250 @@
+"""Operator "ruin": remove some jobs from a schedule and insert them again; all others stay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...models import Profit
+from ..arrays import Placement
+from ..kernels.destroy import GIVEN, NOISE, DestroyRow, Known, Places, choose, new_room, row_of
+from ..kernels.earnings import profit
+from ..kernels.placement import EARNINGS, LAST_END, POSTPONED, objective
+from ..kernels.profile import Floats, Ints
+from ..kernels.ruin_and_recreate import BY_GIVEN, Steps, profile_of, ruin_and_recreate
+from .acceptance import Acceptance, Threshold
+from .destroy import USUAL_DESTROY, CompiledDestroy, Destroy
+from .repair import InsertBy, Repair, usual_repair
+
+if TYPE_CHECKING:
+    from .state import LnsSearch
+
+NO_JOBS, NO_KEYS = np.zeros(0, np.int64), np.zeros(0)
+
+
+@dataclass(frozen=True)
+class RuinAndRecreate:
+    """Operator "ruin": remove some jobs from the schedule and insert them again; all others stay [Shaw1998].
+
+    Each step takes a destroy and a repair operator at random, by their weights. Steps whose operators are compiled run
+    in compiled code without a break. It keeps a schedule of its own, which may be worse than the best one. It does not
+    support the objective "makespan", which is no sum over jobs.
+
+    Parameters
+    ----------
+    destroy
+        The destroy operators, see ``lns.destroy``.
+    repair
+        The repair operators, see ``lns.repair``; None: ``usual_repair``.
+    acceptance
+        When a step is kept, if the search has no acceptance criterion for all operators.
+    restart
+        Start again from the best schedule when its own one is worse by more than this share of the best objective.
+    most_jobs
+        Most jobs that a step removes.
+    steps
+        Steps in a turn without a clock.
+    most_steps
+        Most steps in a turn with a clock.
+    name
+        Its name in the results.
+    """
+
+    destroy: Sequence[Destroy | CompiledDestroy] = USUAL_DESTROY
+    repair: Sequence[Repair | InsertBy] | None = None
+    acceptance: Acceptance = field(default_factory=Threshold)
+    restart: float = 1e-4
+    most_jobs: int = 40
+    steps: int = 100
+    most_steps: int = 2000
+    name: str = "ruin"
+
+    def start(self, search: LnsSearch) -> Callable[[float | None], None]:
+        """Return the function that takes the turns. Raises ValueError for the objective "makespan"."""
+        if search.arrays.costs.mode == LAST_END:
+            raise ValueError(f"operator {self.name!r} does not support makespan: it is no sum over jobs")
+        return OwnSchedule(self, search).turn
+
+
+class OwnSchedule:
+    """The schedule that the operator changes in one search, with its profile.
+
+    Parameters
+    ----------
+    settings
+        The operator.
+    search
+        The search.
+    """
+
+    def __init__(self, settings: RuinAndRecreate, search: LnsSearch) -> None:
+        a = search.arrays
+        self.settings, self.search = settings, search
+        self.destroy = tuple(settings.destroy)
+        self.repair = usual_repair(a.costs.mode == EARNINGS) if settings.repair is None else tuple(settings.repair)
+        if a.costs.mode != EARNINGS and any(
+            isinstance(one, InsertBy) and one.key == "power-per-profit" for one in self.repair
+        ):
+            raise ValueError('the key "power-per-profit" needs a profit problem')
+        self.rows = np.array(
+            [one.row() if isinstance(one, CompiledDestroy) else DestroyRow(GIVEN) for one in self.destroy], float
+        )
+        self.places = Places(search.best.starts.copy(), search.best.nodes.copy(), search.best.joules.copy())
+        self.record = Places(search.best.starts.copy(), search.best.nodes.copy(), NO_KEYS)
+        self.room = new_room(a.machine, a.jobs, self.places, settings.most_jobs)
+        self.profile = profile_of(a.machine, a.jobs, self.places)
+        self.value = np.inf
+        self.seen = Placement(a, _read_only(self.places.starts), _read_only(self.places.nodes))
+        self.end = search.problem.horizon_end if isinstance(search.problem, Profit) else None
+        self.each = 0.0  # seconds of one step, measured
+
+    def turn(self, seconds: float | None) -> None:
+        """Make a batch of steps, in about ``seconds``; None: a fixed number."""
+        s = self.search
+        self.begin()
+        number = self.settings.steps
+        if seconds is not None:
+            each = self.each or 20 * s.trial_seconds / max(1, s.best.starts.size)
+            number = int(np.clip(seconds / max(1e-7, each), 1, self.settings.most_steps))
+        s.check()
+        steps = self.draw(number)
+        began = time.perf_counter()
+        self.make(steps)
+        self.each = (time.perf_counter() - began) / number
+        if self.value < s.best_value:
+            exact = float(objective(s.arrays.costs, s.arrays.jobs, self.places.starts))
+            s.keep(exact, self.places.starts, self.places.nodes)
+            self.value = exact
+
+    def begin(self) -> None:
+        """Start again from the best schedule if the own one is much worse."""
+        s = self.search
+        if self.value <= s.best_value + self.settings.restart * abs(s.best_value):
+            return
+        self.places.starts[:], self.places.nodes[:] = s.best.starts, s.best.nodes
+        self.value = float(s.best_value)
+        if self.places.joules.size:
+            profit(s.arrays.costs.ledger, s.arrays.jobs.duration, self.places.starts, self.places.joules)
+        self.profile = profile_of(s.arrays.machine, s.arrays.jobs, self.places)
+
+    def draw(self, number: int) -> Steps:
+        """Draw the operators and the random numbers of the next steps; ``repair`` is an index of ``self.repair``."""
+        rng = self.search.rng
+        return Steps(
+            self.rows,
+            _drawn_by_weight([one.weight for one in self.destroy], number, rng),
+            _drawn_by_weight([one.weight for one in self.repair], number, rng),
+            np.zeros(number),
+            rng.random((number, NOISE + self.settings.most_jobs)),
+            *self.search.tolerances(self.settings.acceptance, number),
+            NO_JOBS,
+            NO_KEYS,
+        )
+
+    def make(self, steps: Steps) -> None:
+        """Make the steps: those with compiled operators together, each other one alone."""
+        compiled_destroy = np.array([isinstance(one, CompiledDestroy) for one in self.destroy])
+        numbers = np.array([one.number if isinstance(one, InsertBy) else BY_GIVEN for one in self.repair])
+        spreads = np.array([one.spread if isinstance(one, InsertBy) else 0.0 for one in self.repair])
+        together = compiled_destroy[steps.destroy] & (numbers[steps.repair] != BY_GIVEN)
+        known = self._known()
+        for simple, group in groupby(range(together.size), key=lambda d: bool(together[d])):
+            part = list(group)
+            which = steps.repair[part]
+            some = steps._replace(
+                destroy=steps.destroy[part],
+                repair=numbers[which],
+                spread=spreads[which],
+                draws=steps.draws[part],
+                over_current=steps.over_current[part],
+                over_best=steps.over_best[part],
+            )
+            if simple:
+                self._run(some, known)
+            else:
+                for d in range(len(part)):
+                    self._run(self._alone(some, d, self.repair[which[d]], known), known)
+            if self.search.clock.stop[0] != 0:
+                return
+
+    def _alone(self, steps: Steps, d: int, repair: Repair | InsertBy, known: Known) -> Steps:
+        """Return step d alone, with the jobs and keys that the operators in Python have chosen."""
+        destroy, rng = self.destroy[steps.destroy[d]], self.search.rng
+        jobs = self._chosen(steps, d, known) if isinstance(destroy, CompiledDestroy) else self._checked(destroy, rng)
+        keys = NO_KEYS
+        if not isinstance(repair, InsertBy):
+            keys = np.asarray(repair.keys(self.seen, jobs, rng), float)
+            if keys.shape != jobs.shape or np.isnan(keys).any():
+                raise ValueError(f"{repair} returned {keys.size} keys, or no numbers, for {jobs.size} jobs")
+        return steps._replace(
+            rows=np.array([DestroyRow(GIVEN)], float),
+            destroy=np.zeros(1, np.int64),
+            repair=steps.repair[d : d + 1],
+            spread=steps.spread[d : d + 1],
+            draws=steps.draws[d : d + 1],
+            over_current=steps.over_current[d : d + 1],
+            over_best=steps.over_best[d : d + 1],
+            given=jobs,
+            given_keys=keys,
+        )
+
+    def _chosen(self, steps: Steps, d: int, known: Known) -> Ints:
+        """Return the jobs that a compiled destroy operator chooses."""
+        a, row = self.search.arrays, row_of(steps.rows[steps.destroy[d]])
+        size = choose(self.profile, a.machine, a.jobs, self.places, known, self.room, row, NO_JOBS, steps.draws[d])
+        jobs = self.room.free[:size].copy()
+        self.room.is_free[jobs] = False
+        return jobs
+
+    def _checked(self, destroy: Destroy, rng: np.random.Generator) -> Ints:
+        """Return the jobs that an operator in Python chooses, each once. Raises ValueError for what is no job."""
+        found = np.array(destroy.jobs(self.seen, rng), np.int64).reshape(-1)
+        if ((found < 0) | (found >= self.places.starts.size)).any():
+            raise ValueError(f"{destroy} returned an index that is no job: {found}")
+        _, first = np.unique(found, return_index=True)
+        return found[np.sort(first)][: self.settings.most_jobs]
+
+    def _run(self, steps: Steps, known: Known) -> None:
+        s, a = self.search, self.search.arrays
+        self.profile, change, best = ruin_and_recreate(
+            a.machine,
+            a.jobs,
+            a.costs,
+            self.places,
+            self.profile,
+            known,
+            self.room,
+            steps,
+            self.value,
+            s.best_value,
+            self.record,
+            s.clock.stop,
+        )
+        self.value += float(change)
+        if best < s.best_value:
+            s.keep(float(objective(a.costs, a.jobs, self.record.starts)), self.record.starts, self.record.nodes)
+
+    def _known(self) -> Known:
+        a, starts = self.search.arrays, self.places.starts
+        scheduled = np.flatnonzero(starts != POSTPONED)
+        by_start = scheduled[np.argsort(starts[scheduled], kind="stable")]
+        last = int(starts.max(initial=a.machine.now)) + 1
+        return Known(by_start, a.shares, a.machine.now, last if self.end is None else self.end)
+
+
+def _read_only(numbers: Ints) -> Ints:
+    found = numbers.view()
+    found.flags.writeable = False
+    return found
+
+
+def _drawn_by_weight(weights: Sequence[float], number: int, rng: np.random.Generator) -> Ints:
+    """Draw indices of the weights at random, by weight."""
+    ends = np.cumsum(np.array(weights, float))
+    found: Floats = rng.random(number) * ends[-1]
+    return np.searchsorted(ends, found, side="right").astype(np.int64)

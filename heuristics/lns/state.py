@@ -1,0 +1,211 @@
+"""The state of a large-neighbourhood search: the best schedule, the kept orders, the clock; ``search`` describes it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...models import Dispatch, Profit, Schedule
+from ..arrays import Placement, arrays
+from ..clock import Clock, running
+from ..kernels.destroy import Places
+from ..kernels.placement import POSTPONED, build, objective
+from ..kernels.profile import NEVER, Floats, Ints
+from ..list_scheduling.moves import OrderResult
+from ..list_scheduling.multi_search import AFTERWARDS
+from ..list_scheduling.postponed import reserve_for_postponed
+from .acceptance import Acceptance, HillClimbing, Tolerances
+from .operators import Operator, Stopped
+from .orders import Order, Population
+from .random_keys import bulk_of, features
+from .selection import History, Selection, Turn
+from .stopping import Progress, Stopping, Turns
+
+SAME = 1e-12  # relative: smaller improvements are rounding errors
+
+
+class LnsSearch:
+    """The state of a search, which the operators read and change.
+
+    Parameters
+    ----------
+    problem, time_limit, seed, on_incumbent, acceptance, population, turn_seconds
+        As for ``lns``.
+
+    Attributes
+    ----------
+    arrays
+        The problem as flat arrays.
+    rng
+        Random numbers.
+    orders
+        The kept orders, the best one first.
+    best
+        Starts and nodes of the best schedule; operators must not change them.
+    best_value
+        Its objective, to be minimized: minus the profit for a profit problem.
+    features, bulk
+        Features of the jobs; cumulative probabilities to draw jobs with, large ones more often (``random_keys``).
+    clock
+        The clock; ``clock.stop`` is for kernels.
+    trial_seconds
+        Time of the longest recent placement of all jobs.
+    """
+
+    def __init__(
+        self,
+        problem: Dispatch | Profit,
+        time_limit: float | None = None,
+        seed: int = 0,
+        on_incumbent: Callable[[float, float, Placement], Any] | None = None,
+        acceptance: Acceptance | None = None,
+        population: Population | None = None,
+        turn_seconds: float = 0.15,
+    ) -> None:
+        self.clock = Clock(time_limit)
+        self.problem, self.limit, self.on_incumbent = problem, time_limit, on_incumbent
+        self.acceptance, self.turn_seconds = acceptance, turn_seconds
+        self.population = Population() if population is None else population
+        self.arrays = arrays(problem)
+        self.clock.reserve(AFTERWARDS * self.clock.elapsed)
+        self.rng = np.random.default_rng(seed)
+        self.features, self.bulk = features(self.arrays), bulk_of(self.arrays)
+        self.anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
+        self.orders: list[Order] = []
+        self.best_value = np.inf
+        self.best = Places(*self._room(), np.zeros(self.arrays.costs.ledger.euro_per_joule.size))
+        self.trace: list[tuple[float, float]] = []
+        self.trial_seconds = 0.0
+        self.histories: list[History] = []
+        self._last_gain = 0  # turns until the last one that improved the best objective
+        self.stopping: Stopping = Turns()
+
+    def _room(self) -> tuple[Ints, Ints]:
+        jobs = self.arrays.jobs
+        return np.full(jobs.units.size, POSTPONED, np.int64), np.zeros(int(jobs.first_unit[-1]), np.int64)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the call."""
+        return self.clock.elapsed
+
+    @property
+    def over(self) -> float:
+        """The share of the search that is over, at most 1."""
+        turns = sum(len(history.turns) for history in self.histories)
+        return min(1.0, self.stopping.over(Progress(self.elapsed, turns, turns - self._last_gain)))
+
+    def tolerances(self, own: Acceptance, steps: int) -> Tolerances:
+        """Return the tolerances of the next steps by the criterion of the search, or by the operator's own one."""
+        return (self.acceptance or own).tolerances(steps, float(self.best_value), self.over, self.rng)
+
+    def check(self, ahead: float = 0.0) -> None:
+        """Raise Stopped if a trial of ``ahead`` seconds would end after the time limit."""
+        if self.trace and self.clock.left < ahead:
+            raise Stopped
+
+    def keep(self, value: float, starts: Ints, nodes: Ints) -> None:
+        """Keep a schedule (starts in seconds, nodes of all units) if it is the best; report it."""
+        if not np.isfinite(value) or value >= self.best_value - SAME * abs(value):
+            return
+        if not self.trace:
+            reserve_for_postponed(self.clock, self.arrays, starts, nodes)
+        self.best_value = value
+        self.best.starts[:], self.best.nodes[:] = starts, nodes
+        self.trace.append((self.elapsed, self.arrays.sign * value))
+        placement = Placement(self.arrays, self.best.starts, self.best.nodes)
+        if self.on_incumbent is not None and self.on_incumbent(*self.trace[-1], placement) is False:
+            raise Stopped
+
+    def place(self, keys: Floats) -> Order:
+        """Place all jobs in the order of these keys; the value is infinite if one finds no start. Raises Stopped."""
+        a, began = self.arrays, time.perf_counter()
+        order = np.argsort(keys, kind="stable")
+        answer = OrderResult(order, *self._room())
+        stop = self.clock.stop if self.trial_seconds else running()  # the first trial is always finished
+        done = build(a.machine, a.jobs, a.costs.may_postpone, order, self.anytime, answer.starts, answer.nodes, stop)
+        if done < 0:
+            raise Stopped
+        value = float(objective(a.costs, a.jobs, answer.starts)) if done == order.size else np.inf
+        self.trial_seconds = max(0.5 * self.trial_seconds, time.perf_counter() - began)
+        return Order(value, keys, answer)
+
+    def run(self, operators: Sequence[Operator], selection: Selection, stopping: Stopping) -> None:
+        """Try the presets, then let the operators take turns. Raises ValueError."""
+        names = [operator.name for operator in operators]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"lns needs operators with different names, not {names}")
+        self.stopping = stopping
+        try:
+            with self.clock:
+                self.look_around()
+                if self.orders:
+                    self._take_turns(operators, selection)
+        except Stopped:
+            pass
+
+    def look_around(self) -> None:
+        """Keep the best of the presets, no two of them with the same objective."""
+        found: dict[float, Order] = {}
+        most_seconds = np.inf if self.limit is None else self.population.presets_share * self.limit
+        for keys in self.features.presets() or [np.zeros(self.arrays.jobs.units.size)]:
+            if found and self.elapsed + self.trial_seconds > most_seconds:
+                break
+            order = self.place(keys)
+            if np.isfinite(order.value):
+                found.setdefault(order.value, order)
+                self.keep(order.value, order.answer.starts, order.answer.nodes)
+        self.orders = [found[value] for value in sorted(found)][: self.population.orders]
+
+    def parent(self) -> Order:
+        """Return the order to change, by the rule of the population."""
+        left = None if self.limit is None else (self.limit - self.elapsed) / max(1e-9, self.trial_seconds)
+        return self.orders[self.population.parent(len(self.orders), self.over, left, self.rng)]
+
+    def follow(self, parent: Order, child: Order, own: Acceptance | None = None) -> None:
+        """Replace the parent by the child if the acceptance criterion allows it.
+
+        Parameters
+        ----------
+        parent
+            A kept order.
+        child
+            The changed order, with its placement.
+        own
+            The criterion of the operator, which counts if the search has none; None: ``HillClimbing``.
+        """
+        allowed = self.tolerances(own or HillClimbing(), 1)
+        limit = min(parent.value + allowed.over_current[0], self.best_value + allowed.over_best[0])
+        if np.isfinite(child.value) and child.value <= limit:
+            self.replace(parent, child)
+
+    def replace(self, parent: Order, child: Order) -> None:
+        """Replace a kept order by another one; keep its schedule if it is the best."""
+        at = next((k for k, order in enumerate(self.orders) if order is parent), None)
+        if at is not None:
+            self.orders[at] = child
+            self.orders.sort(key=lambda order: order.value)
+            self.keep(child.value, child.answer.starts, child.answer.nodes)
+
+    def _take_turns(self, operators: Sequence[Operator], selection: Selection) -> None:
+        turns = [operator.start(self) for operator in operators]
+        self.histories = [History(operator.name) for operator in operators]
+        done = 0
+        while self.over < 1:
+            k = selection.select(self.histories, self.over, self.rng)
+            before, orders, began = self.best_value, self.orders[0].value, time.perf_counter()
+            try:
+                turns[k](None if self.limit is None else self.turn_seconds)
+            finally:
+                done += 1
+                gain, more = before - self.best_value, orders - self.orders[0].value
+                worth = gain + 0.25 * max(0.0, more - gain)
+                self.histories[k].add(Turn(max(1e-6, time.perf_counter() - began), gain, worth))
+                self._last_gain = done if gain > 0 else self._last_gain
+
+    def schedule(self) -> Schedule:
+        """Return the best schedule so far as a schedule of the problem."""
+        return self.arrays.schedule(self.best.starts, self.best.nodes)

@@ -1,0 +1,100 @@
+"""Stopping criteria: the share of the search that is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+
+class Progress(NamedTuple):
+    """How far a search is.
+
+    Parameters
+    ----------
+    seconds
+        Seconds since the call.
+    turns
+        Number of turns that operators have taken.
+    turns_without_gain
+        Number of turns since the best objective improved.
+    """
+
+    seconds: float
+    turns: int
+    turns_without_gain: int
+
+
+class Stopping(Protocol):
+    """A stopping criterion; the search looks at it before each turn. ``time_limit`` also interrupts compiled code."""
+
+    def over(self, progress: Progress) -> float:
+        """Return the share of the search that is over, from 0; the search ends at 1 or more."""
+        ...
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Stop after a number of turns.
+
+    Parameters
+    ----------
+    most
+        The number of turns.
+    """
+
+    most: int = 60
+
+    def over(self, progress: Progress) -> float:
+        """Return the turns divided by their number."""
+        return progress.turns / self.most if self.most > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Stop after some seconds.
+
+    Parameters
+    ----------
+    most
+        Seconds since the call.
+    """
+
+    most: float
+
+    def over(self, progress: Progress) -> float:
+        """Return the seconds divided by their number."""
+        return progress.seconds / self.most if self.most > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class NoImprovement:
+    """Stop after a number of turns without a better schedule.
+
+    Parameters
+    ----------
+    turns
+        The number of turns.
+    """
+
+    turns: int = 100
+
+    def over(self, progress: Progress) -> float:
+        """Return 1 at the end; else 0, as nobody knows how long the search will take."""
+        return float(progress.turns_without_gain >= self.turns)
+
+
+@dataclass(frozen=True)
+class FirstOf:
+    """Stop when the first one of some criteria stops.
+
+    Parameters
+    ----------
+    criteria
+        The criteria.
+    """
+
+    criteria: tuple[Stopping, ...]
+
+    def over(self, progress: Progress) -> float:
+        """Return the greatest share."""
+        return max(criterion.over(progress) for criterion in self.criteria)
