@@ -33,9 +33,10 @@ import_app = typer.Typer(cls=Formats, no_args_is_help=True, subcommand_metavar="
 
 @import_app.callback()
 def import_() -> None:
-    """Convert the workload log of a machine, or a project of a benchmark library, to an instance.
+    """Convert a workload log or a project to an instance.
 
-    A weather file is converted to a table of temperatures, which profit problems use.
+    A log is that of a machine, a project a file of a benchmark library such as PSPLIB. A weather file is converted to a
+    table of temperatures, which profit problems use.
 
     Help for one format: bench import swf --help
 
