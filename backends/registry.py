@@ -18,6 +18,8 @@ OWN = {
     "pyomo": ".pyomo.backend:Pyomo",
 }
 
+_registered: dict[str, Backend] = {}
+
 
 class UnknownName(LookupError):
     """Error of a name that is not known. The message gives similar names.
@@ -45,10 +47,28 @@ def names() -> list[str]:
     -------
     list of str
     """
-    return [*OWN, *(e.name for e in entry_points(group=GROUP) if e.name not in OWN)]
+    others = [*_registered, *(e.name for e in entry_points(group=GROUP))]
+    return list(dict.fromkeys([*OWN, *others]))
 
 
-@cache
+def register(found: Backend) -> None:
+    """Make a backend known in this process, for example in a notebook; an installed package has an entry point.
+
+    Parameters
+    ----------
+    found : Backend
+        It is used under its attribute ``name``, and replaces a backend that was registered under this name before.
+
+    Raises
+    ------
+    ValueError
+        If a backend of schedlab has this name.
+    """
+    if found.name in OWN:
+        raise ValueError(f"the name {found.name!r} belongs to a backend of schedlab")
+    _registered[found.name] = found
+
+
 def backend(name: str) -> Backend:
     """Return the backend with this name.
 
@@ -71,6 +91,12 @@ def backend(name: str) -> Backend:
     >>> backend("cpsat").name
     'cpsat'
     """
+    return _registered.get(name) or _installed(name)
+
+
+@cache
+def _installed(name: str) -> Backend:
+    """Return a backend of schedlab, or one that an entry point names; the same object each time."""
     if name in OWN:
         module, _, attribute = OWN[name].partition(":")
         made: Backend = getattr(import_module(module, __package__), attribute)()
