@@ -32,9 +32,16 @@ def compile_supported(backend: Backend, model: Model, **options: Any) -> Compile
 
 
 class DecomposedCompiled:
-    """A compiled model that was decomposed before; see `Compiled` for its attributes and methods.
+    """A compiled model that was decomposed before; see `Compiled` for its methods.
 
-    ``chain`` converts between the original and the decomposed model, which is compiled as ``inner``.
+    Parameters
+    ----------
+    chain : Chain
+        Converts between the original and the decomposed model.
+    inner : Compiled
+        The decomposed model, compiled.
+    backend : str
+        Name of the backend, for the note on what was replaced.
     """
 
     def __init__(self, chain: Chain, inner: Compiled, backend: str) -> None:

@@ -16,6 +16,23 @@ class Construct(StrEnum):
     Every backend has integer variables, linear comparisons with whole coefficients, and one linear objective; they are
     no members. ``positive_part`` is a MAX, and ``implies`` is a comparison of truth values (HOLDS). Ordered objectives
     are split by the driver.
+
+    Attributes
+    ----------
+    INTERVAL, OPTIONAL, VARIABLE_SIZE, START_WINDOWS
+        Interval variables; those that may be absent; those with a size that is not fixed; those whose start has several
+        windows.
+    ALTERNATIVE, SYNCHRONIZE, NO_OVERLAP
+        The constraints of these names.
+    CUMULATIVE, STEPWISE_CAPACITY, VARIABLE_DEMAND
+        A cumulative with constant capacity and demands; one whose capacity has several steps; one with a demand that is
+        an expression.
+    END_BEFORE_START, START_BEFORE_START, END_BEFORE_END, START_BEFORE_END
+        The kinds of precedence.
+    MAX, MIN, HOLDS, OVERLAP, ELEMENT, PIECEWISE
+        The functions of these names, nested ones included.
+    REAL
+        Coefficients and bounds of comparisons and objectives that are no whole numbers.
     """
 
     INTERVAL = "interval"

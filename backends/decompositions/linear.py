@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from ...models.language import Assignment, Comparison, Integer, Interval, Linear, Model, NamedConstraint
+from ...models.language.clock import look
 from ...models.language.expressions import Atom, Number
 from ..base import LoweringTooLarge, SolverUnavailable
 from ..exact_range import require_range
@@ -131,6 +132,7 @@ def _model_of(form: LinearForm, origin: Model) -> Model:
     x = list(m.integers)
     start, index, value = form.start.tolist(), form.index.tolist(), _numbers(form.value.tolist())
     for i, (lo, hi) in enumerate(zip(form.row_lo.tolist(), form.row_hi.tolist(), strict=True)):
+        look()
         entries = range(start[i], start[i + 1])
         terms: dict[Atom, Number] = {x[index[k]]: value[k] for k in entries}
         name = form.row_blocks.name(i)

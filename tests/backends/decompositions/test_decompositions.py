@@ -200,3 +200,16 @@ def test_a_name_of_schedlab_cannot_be_registered(small: Any) -> None:
     taken = type("Taken", (small,), {"name": "cpsat"})
     with pytest.raises(ValueError, match="cpsat"):
         register(taken())
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_the_digits_of_a_demand_sum_up_to_it_while_an_optional_interval_runs(present: bool) -> None:
+    m = sl.Model("units", horizon=9)
+    a, b = m.interval("a", size=3, start=0, optional=True), m.interval("b", size=3, start=1)
+    units = m.integer("units", 1, 6)
+    m.add(sl.cumulative([a, b], [units, 2], 5))
+    m.add(a.presence == int(present))
+    m.maximize(units)
+    truth = brute_force(m)
+    assert truth.objectives == ((3,) if present else (6,))
+    agree(m, truth, decompose(m, Construct.VARIABLE_DEMAND))
