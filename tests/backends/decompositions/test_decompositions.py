@@ -213,3 +213,18 @@ def test_the_digits_of_a_demand_sum_up_to_it_while_an_optional_interval_runs(pre
     truth = brute_force(m)
     assert truth.objectives == ((3,) if present else (6,))
     agree(m, truth, decompose(m, Construct.VARIABLE_DEMAND))
+
+
+def test_a_scaled_comparison_has_the_same_solutions() -> None:
+    m = sl.Model("scaled")
+    x, y = m.integer("x", 0, 9), m.integer("y", 0, 9)
+    m.add(0.1 * x <= 0.35)
+    m.add(x / 3 + y / 7 >= 1.1)
+    m.add(0.1 * x + 0.2 * y == 1.1)
+    made = decompose(m, Construct.REAL).model
+    every = [(a, b) for a in range(10) for b in range(10)]
+    allowed = [p for p in every if not m.check(sl.Assignment(m, dict(zip(m.integers, p, strict=True))))]
+    assert [
+        p for p in every if not made.check(sl.Assignment(made, dict(zip(made.integers, p, strict=True))))
+    ] == allowed
+    assert allowed == [(3, 4)]
