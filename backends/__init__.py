@@ -15,7 +15,7 @@ from .base import (
 )
 from .driver import compile, run
 from .interrupts import INTERRUPTED, Interrupted
-from .registry import UnknownName, available, backend, names
+from .registry import UnknownName, available, backend, names, register
 from .result import Incumbent, Result
 
 __all__ = [
@@ -39,5 +39,6 @@ __all__ = [
     "backend",
     "compile",
     "names",
+    "register",
     "run",
 ]

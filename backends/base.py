@@ -246,10 +246,6 @@ class Compiled(Protocol):
         """Fix every native variable to its value in ``hint(assignment)``.
 
         This tests ``hint``: if the assignment satisfies the model, the fixed native model must stay feasible.
-
-        Parameters
-        ----------
-        assignment : Assignment
         """
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
@@ -284,6 +280,9 @@ class Compiled(Protocol):
 
 class Backend(Protocol):
     """One solver.
+
+    It may have an attribute ``supports``, a frozenset of `decompositions.Construct`: the constructs that it takes. The
+    driver replaces all others by simpler ones. A backend without it takes all constructs.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..models.language import Assignment, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
-from .base import Compiled, Exactness, Limits, Outcome, SolverUnavailable, Status, WarmStart
+from .base import Backend, Compiled, Exactness, Limits, Outcome, SolverUnavailable, Status, WarmStart
 from .conflicts import explain
 from .gaps import refutation
 from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
@@ -58,9 +58,18 @@ def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A0
     """
     found = find_backend(backend)
     try:
-        return found.compile(stage_of(model, 0), **options)
+        return _compiled(found, stage_of(model, 0), options)
     except ImportError as e:
         raise SolverUnavailable(f"backend {backend!r} cannot be used: {found.availability().reason or e}") from e
+
+
+def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
+    """Compile a model, after replacing the constructs that the backend does not support."""
+    if not hasattr(found, "supports"):
+        return found.compile(model, **options)
+    from .decompositions import compile_supported
+
+    return compile_supported(found, model, **options)
 
 
 def run(
@@ -139,7 +148,7 @@ def run(
     if len(model.objectives) > 1:
         conclude(result, model, bounds, proven)
     if result.status == "infeasible":
-        result.conflict = explain(lambda: found.compile(stage_of(model, 0), **options), began, limits)
+        result.conflict = explain(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
     return _timed(result, began)
 
 
@@ -174,7 +183,7 @@ def _solve_stage(
     compiled: Compiled | NotCompiled
     try:
         with within(None if limits.time is None else began + limits.time):
-            compiled = find_backend(before.solver).compile(stage, **options)
+            compiled = _compiled(find_backend(before.solver), stage, options)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e)), False
     except OutOfTime as e:

@@ -19,6 +19,8 @@ OWN = {
 BACKENDS: Registry[Callable[[], Backend]] = Registry("backend", "schedlab.backends", OWN)
 """The classes of the backends by name."""
 
+_registered: dict[str, Backend] = {}
+
 
 class UnknownName(LookupError):
     """Error of a name that is not known. The message gives similar names.
@@ -48,10 +50,27 @@ def names() -> list[str]:
     -------
     list of str
     """
-    return list(BACKENDS)
+    return list(dict.fromkeys([*BACKENDS, *_registered]))
 
 
-@cache
+def register(found: Backend) -> None:
+    """Make a backend known in this process, for example in a notebook; an installed package has an entry point.
+
+    Parameters
+    ----------
+    found : Backend
+        It is used under its attribute ``name``, and replaces a backend that was registered under this name before.
+
+    Raises
+    ------
+    ValueError
+        If a backend of schedlab has this name.
+    """
+    if found.name in OWN:
+        raise ValueError(f"the name {found.name!r} belongs to a backend of schedlab")
+    _registered[found.name] = found
+
+
 def backend(name: str) -> Backend:
     """Return the backend with this name.
 
@@ -76,6 +95,12 @@ def backend(name: str) -> Backend:
     >>> backend("cpsat").name
     'cpsat'
     """
+    return _registered.get(name) or _installed(name)
+
+
+@cache
+def _installed(name: str) -> Backend:
+    """Return a backend of schedlab, or one that an entry point names; the same object each time."""
     if name in OWN:
         return BACKENDS[name]()
     if name not in BACKENDS:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import schedlab
 import typer
+from schedlab.backends import registry
 from schedlab.bench.cli.app import app
 
 ROOT = Path(schedlab.__file__).parent
@@ -35,6 +36,7 @@ def commands() -> list[str]:
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.stem)
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_registered", {})
     space: dict[str, object] = {"__name__": "page"}
     for block in blocks(page, "python"):
         exec(compile(block, str(page), "exec"), space)

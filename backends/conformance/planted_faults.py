@@ -29,9 +29,10 @@ from ...models.language import (
     start_before_start,
 )
 from ...models.language.expressions import Attribute, Element, Function, Holds, Number, Overlap, Piecewise
+from ..decompositions.model_copy import Steps
 from ..result import Result
 from .brute_force import brute_force
-from .copies import Copy, Steps
+from .copies import Copy
 
 
 def faulty(fault: type[Copy], model: Model) -> Result:

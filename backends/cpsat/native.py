@@ -10,14 +10,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from ortools.sat.python import cp_model
 
 from ...models.language.expressions import Number, Window
+from ..exact_range import Rational, rational
 
-Rational = int | Fraction
 Recipe = Callable[[list[int]], int]
 """Computes the value of an auxiliary variable from the values of the variables made before it."""
 
@@ -79,20 +78,6 @@ def _nearest(c: Rational, scale: int) -> tuple[int, float]:
     times, d = c.numerator * scale, c.denominator
     found = (2 * times + d) // (2 * d)
     return found, abs(times - found * d) / d
-
-
-@lru_cache(maxsize=4096)
-def rational(x: Number) -> Rational:
-    """Return the simple fraction whose nearest float is x, or the exact value of x if there is none.
-
-    >>> rational(1 / 3600), rational(2.0)
-    (Fraction(1, 3600), 2)
-    """
-    if isinstance(x, int):
-        return x
-    near = Fraction(x).limit_denominator(10**7)
-    found = near if float(near) == x else Fraction(x)
-    return found.numerator if found.denominator == 1 else found
 
 
 class NativeModel:

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....backends import Compiled
-from ....backends import backend as find_backend
+from ....backends import compile as compile_model
 from ....heuristics.kernels.profile import Floats
 from ....models import Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
@@ -244,7 +244,7 @@ class CPDispatcher:
         jobs = chosen + held.jobs
         problem = problem_of(moment, jobs, [*windows, *held.windows], runs.modelled, self.aim)
         encoding = problem.formulations[self.formulation]()
-        compiled = find_backend(self.backend).compile(encoding.model)
+        compiled = compile_model(encoding.model, self.backend)
         if (allocation.start < 0).any():
             return Modelled(encoding, compiled, None)
         begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]

@@ -10,7 +10,8 @@ import pytest
 import schedlab as sl
 from notebook import Notebook
 from schedlab.backends import Limits
-from schedlab.backends.cpsat.native import Form, NativeModel, rational
+from schedlab.backends.cpsat.native import Form, NativeModel
+from schedlab.backends.exact_range import rational
 
 THREADS = 1
 

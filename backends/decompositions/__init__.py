@@ -1,0 +1,30 @@
+"""Decompositions: what a backend does not support is replaced by simpler constructs, down to linear comparisons.
+
+A backend says in its attribute ``supports`` which constructs of the language it takes (`Construct`); a backend without
+the attribute takes all. The driver then applies the decompositions (`Chain`). The formulas of each one stand in its
+docstring:
+
+- ``scheduling``: alternative, synchronize, no_overlap, precedences
+- ``capacities``: stepwise capacities, variable demands, cumulative
+- ``intervals``: start windows with gaps, optional intervals
+- ``functions``: max, min, holds, overlap, element, piecewise
+- ``real_numbers``: real coefficients
+- ``linear``: the whole model as integer variables and linear comparisons, for a backend without intervals
+"""
+
+from .chain import Chain, decompose
+from .compiled import DecomposedCompiled, compile_supported
+from .constructs import ALL, Construct, constructs_of
+from .linear import LinearModel, linear_model
+
+__all__ = [
+    "ALL",
+    "Chain",
+    "Construct",
+    "DecomposedCompiled",
+    "LinearModel",
+    "compile_supported",
+    "constructs_of",
+    "decompose",
+    "linear_model",
+]

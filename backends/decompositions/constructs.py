@@ -1,0 +1,148 @@
+"""The constructs of the modelling language that a backend may support or leave to the decompositions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from ...models.language import Alternative, Comparison, Cumulative, Interval, Model, NoOverlap, Precedence, Synchronize
+from ...models.language.constraints import Constraint, expressions_of
+from ...models.language.expressions import Atom, Element, Holds, Max, Min, Number, Overlap, Piecewise, atoms_below
+
+
+class Construct(StrEnum):
+    """A construct of the modelling language.
+
+    Every backend has integer variables, linear comparisons with whole coefficients, and one linear objective; they are
+    no members. ``positive_part`` is a MAX, and ``implies`` is a comparison of truth values (HOLDS). Ordered objectives
+    are split by the driver.
+
+    Attributes
+    ----------
+    INTERVAL, OPTIONAL, VARIABLE_SIZE, START_WINDOWS
+        Interval variables; those that may be absent; those with a size that is not fixed; those whose start has several
+        windows.
+    ALTERNATIVE, SYNCHRONIZE, NO_OVERLAP
+        The constraints of these names.
+    CUMULATIVE, STEPWISE_CAPACITY, VARIABLE_DEMAND
+        A cumulative with constant capacity and demands; one whose capacity has several steps; one with a demand that is
+        an expression.
+    END_BEFORE_START, START_BEFORE_START, END_BEFORE_END, START_BEFORE_END
+        The kinds of precedence.
+    MAX, MIN, HOLDS, OVERLAP, ELEMENT, PIECEWISE
+        The functions of these names, nested ones included.
+    REAL
+        Coefficients and bounds of comparisons and objectives that are no whole numbers.
+    """
+
+    INTERVAL = "interval"
+    OPTIONAL = "optional interval"
+    VARIABLE_SIZE = "interval of variable size"
+    START_WINDOWS = "start windows with gaps"
+    ALTERNATIVE = "alternative"
+    SYNCHRONIZE = "synchronize"
+    NO_OVERLAP = "no_overlap"
+    CUMULATIVE = "cumulative"
+    STEPWISE_CAPACITY = "stepwise capacity"
+    VARIABLE_DEMAND = "variable demand"
+    END_BEFORE_START = "end_before_start"
+    START_BEFORE_START = "start_before_start"
+    END_BEFORE_END = "end_before_end"
+    START_BEFORE_END = "start_before_end"
+    MAX = "max"
+    MIN = "min"
+    HOLDS = "holds"
+    OVERLAP = "overlap"
+    ELEMENT = "element"
+    PIECEWISE = "piecewise"
+    REAL = "real coefficients"
+
+
+ALL = frozenset(Construct)
+PRECEDENCES = frozenset(
+    [
+        Construct.END_BEFORE_START,
+        Construct.START_BEFORE_START,
+        Construct.END_BEFORE_END,
+        Construct.START_BEFORE_END,
+    ]
+)
+FUNCTIONS = {
+    Max: Construct.MAX,
+    Min: Construct.MIN,
+    Holds: Construct.HOLDS,
+    Overlap: Construct.OVERLAP,
+    Element: Construct.ELEMENT,
+    Piecewise: Construct.PIECEWISE,
+}
+
+
+def constructs_of(model: Model) -> frozenset[Construct]:
+    """Return the constructs that occur in a model.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    frozenset of Construct
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> m = sl.Model("one", horizon=9); a = m.interval("a", size=(1, 3)); m.minimize(0.5 * sl.max([a.end, 4]))
+    >>> sorted(c.value for c in constructs_of(m))
+    ['interval', 'interval of variable size', 'max', 'real coefficients']
+    """
+    found = {c for v in model.intervals for c in _of_interval(v)}
+    found.update(c for named in model.constraints for c in _of_constraint(named.constraint))
+    if any(not e.integral for e in model.objectives):
+        found.add(Construct.REAL)
+    found.update(FUNCTIONS[type(a)] for a in atoms_of(model) if type(a) in FUNCTIONS)
+    return frozenset(found)
+
+
+def atoms_of(model: Model) -> Iterator[Atom]:
+    """Yield each atom of the constraints and objectives of a model once, the innermost first."""
+    return atoms_below([*(e for c in model.constraints for e in expressions_of(c.constraint)), *model.objectives])
+
+
+def whole(c: Comparison) -> bool:
+    """Return whether a comparison has whole coefficients and bounds only."""
+    return c.integral and all(_whole(side) for side in (c.lo, c.hi))
+
+
+def _whole(side: Number) -> bool:
+    return isinstance(side, int) or side in (float("inf"), float("-inf"))
+
+
+def _of_interval(v: Interval) -> Iterator[Construct]:
+    yield Construct.INTERVAL
+    if v.optional:
+        yield Construct.OPTIONAL
+    if v.size_lo != v.size_hi:
+        yield Construct.VARIABLE_SIZE
+    if len(v.windows) > 1:
+        yield Construct.START_WINDOWS
+
+
+def _of_constraint(c: Constraint) -> Iterator[Construct]:
+    match c:
+        case Comparison():
+            if not whole(c):
+                yield Construct.REAL
+        case Alternative():
+            yield Construct.ALTERNATIVE
+        case Synchronize():
+            yield Construct.SYNCHRONIZE
+        case NoOverlap():
+            yield Construct.NO_OVERLAP
+        case Precedence():
+            yield Construct(c.kind)
+        case Cumulative():
+            yield Construct.CUMULATIVE
+            if len(c.steps) > 1:
+                yield Construct.STEPWISE_CAPACITY
+            if not all(isinstance(d, int) for d in c.demands):
+                yield Construct.VARIABLE_DEMAND
