@@ -41,7 +41,7 @@ class LinearModel:
         The linear model; its comparisons have the names of the constraints that they come from.
     """
 
-    notes = ("lowering pairwise",)
+    notes: tuple[str, ...] = ("lowering pairwise",)
 
     def __init__(self, origin: Model) -> None:
         require_range(origin, "the decomposition to linear comparisons", LARGEST, "it computes in double precision")
