@@ -10,6 +10,7 @@
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import backends
@@ -101,6 +102,15 @@ def __getattr__(name: str) -> Any:
     globals()[name] = found = getattr(import_module(f".{MODULE_OF[name]}", __name__), name)
     return found
 
+
+def _read_log(path: str | Path) -> Any:
+    """Read a log in the Standard Workload Format."""
+    from .instances import read_swf
+
+    return read_swf(path)
+
+
+Eviction.read_log = _read_log  # models do not import the readers of files
 
 __all__ = [
     "Assignment",

@@ -102,7 +102,7 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
 
     head, _, argument = text.partition(":")
     if head.partition("@")[0] in heuristics.HEURISTICS:
-        return _parse_heuristic(text, problem)
+        return parse_heuristic(text, problem)
     if head not in names():
         raise UnknownName("method or backend", head, [*heuristics.HEURISTICS, *names()])
     argument, plus, start = argument.partition("+")
@@ -122,7 +122,7 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     return Method(text, backend=head, formulation=formulation, options=options, warm=bool(plus))
 
 
-def _parse_heuristic(text: str, problem: Problem | None) -> Method:
+def parse_heuristic(text: str, problem: Problem | None) -> Method:
     """Parse ``NAME[@BACKEND][:ARGUMENT]``."""
     from . import heuristics
 

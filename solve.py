@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .backends import Exactness, Incumbent, Limits, Outcome, Result, UnknownName, WarmStart, backend, run
 from .backends.gaps import refutation, refutes
 from .backends.interrupts import INTERRUPTED, catch_first, new_call
-from .methods import Method, _parse_heuristic, parse_method
+from .methods import Method, parse_heuristic, parse_method
 from .models import Encoding, Problem, Schedule
 from .models.language import Assignment, Model
 from .models.language.clock import OutOfTime, within
@@ -330,7 +330,7 @@ def _start(
     if isinstance(given, str):
         if given.partition(":")[0].partition("@")[0] not in heuristics.HEURISTICS:
             raise UnknownName("heuristic", given, list(heuristics.HEURISTICS))
-        chosen = _parse_heuristic(given, problem)
+        chosen = parse_heuristic(given, problem)
         request = heuristics.HeuristicRequest(
             chosen.argument, limits.time, report, limits.seed, limits.threads, chosen.backend
         )

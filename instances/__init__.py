@@ -1,6 +1,5 @@
 """Instances: instance folders, readers of benchmark formats and of job logs, and generators."""
 
-from ..models import Eviction
 from .files.faults import Fault, InstanceError
 from .formats.batsim import read_batsim, write_batsim
 from .formats.eurora_trace import eurora_platform, read_eurora
@@ -16,8 +15,6 @@ from .repair import Trace
 from .scenarios import Scenarios, UnknownScenario
 from .traces import open_trace, read_trace
 from .workload import Workload, WorkloadError
-
-Eviction.read_log = read_swf  # models do not import the readers of files
 
 __all__ = [
     "Fault",

@@ -265,7 +265,7 @@ RECORD = fields(
         "metrics": maybe(FIGURES),
         "simulation": maybe(SIMULATION),
         "jobs_csv": maybe(TEXT),
-        "host": fields({"cpu": TEXT, "cores": integer(1), "memory_gb": NUMBER, "system": TEXT}, rest=anything),
+        "host": fields({"cpu": TEXT, "cores": integer(1), "memory_gb": maybe(NUMBER), "system": TEXT}, rest=anything),
         "source": maybe(TEXT),
     },
     rest=anything,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import psutil
+from ..processes import machine_memory
 
 CPU_INFO = Path("/proc/cpuinfo")
 NAMES = ("model name", "cpu model", "Hardware")  # of the field with the model: x86, MIPS and POWER, ARM
@@ -21,17 +22,18 @@ def host() -> dict[str, Any]:
     -------
     dict
         ``cpu``: model of the processor; ``cores``: number of logical cores; ``memory_gb``: main memory in GB (2^30
-        bytes); ``system``: operating system, its release and the architecture.
+        bytes), None if it cannot be read; ``system``: operating system, its release and the architecture.
 
     Examples
     --------
     >>> sorted(host())
     ['cores', 'cpu', 'memory_gb', 'system']
     """
+    memory = machine_memory()
     return {
         "cpu": cpu_model(),
-        "cores": psutil.cpu_count() or 1,
-        "memory_gb": round(psutil.virtual_memory().total / 2**30, 1),
+        "cores": os.cpu_count() or 1,
+        "memory_gb": None if memory is None else round(memory / 2**30, 1),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
     }
 

@@ -19,7 +19,7 @@ from ..problem import Encoding, Schedule
 from ..step_function import StepFunction
 from ..whole_numbers import is_number, is_whole, shown, wrong
 from .cooling import Cooling
-from .segments import JOULES, Segment, _segments
+from .segments import JOULES, Segment, segments_between
 
 SHOWN = 10  # faults that a message lists
 
@@ -154,7 +154,9 @@ class Profit:
         prices = self.energy_price
         if not isinstance(prices, StepFunction):
             prices = StepFunction.constant(prices, self.begin, max(end, self.begin + 1))
-        return tuple(_segments(self.begin, end, self.temperature.lasting(end), prices.lasting(end), self.cooling))
+        return tuple(
+            segments_between(self.begin, end, self.temperature.lasting(end), prices.lasting(end), self.cooling)
+        )
 
     def replace(self, **changes: Any) -> Profit:
         """Return a copy with other fields; ``horizon_end`` does not change unless it is given."""

@@ -41,7 +41,7 @@ class Segment:
     curve: tuple[Point, ...] = field(repr=False)
 
 
-def _segments(
+def segments_between(
     begin: int, end: int, temperature: StepFunction, prices: StepFunction, cooling: Cooling
 ) -> Iterator[Segment]:
     """Yield consecutive segments, each as long as possible: within one day, at one price, within 5 degrees.

@@ -164,7 +164,7 @@ class TestPage:
 class TestRectangles:
     @pytest.mark.parametrize("seed", range(5))
     def test_every_task_has_its_demand_and_no_two_overlap(self, seed: int) -> None:
-        from schedlab.bench.kinds.project import fields
+        from schedlab.bench.kinds.tasks import fields
         from schedlab.heuristics import multi_sgs
 
         project = generators["project"](40, seed).project

@@ -175,8 +175,8 @@ class TestWriting:
         instance = replace(load(centre()), centre=None)
         with pytest.raises(ValueError, match="no scenarios"):
             write(instance, tmp_path / "copy")
-        with pytest.raises(ValueError, match="kind 'project'"):
-            write(replace(instance, kind="project"), tmp_path / "copy")
+        with pytest.raises(ValueError, match="kind 'harvest'"):
+            write(replace(instance, kind="harvest"), tmp_path / "copy")
 
 
 FAULTS: dict[str, tuple[tuple[str, str], dict[str, str], list[str]]] = {
