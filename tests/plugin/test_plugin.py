@@ -188,3 +188,57 @@ def test_a_broken_package_is_explained_and_hides_no_other(call, tmp_path):
     for name in ("nothing", "absent:pool"):
         error = call(*BENCH, "run", "eurora_99", "--methods", name, also=also, code=2)
         assert error.startswith("error: the ") and f" {name.partition(':')[0]} of broken 2 (" in error
+
+
+SHOP = """id,first,second
+a,5,2
+b,1,6
+c,9,7
+d,3,8
+e,10,4
+"""
+COPY = "import sys, schedlab as sl; from schedlab.instances import write; write(sl.load('shop'), sys.argv[1])"
+SOLVED = """
+import schedlab as sl
+p = sl.load("shop").problem
+for method in ("johnson", "cpsat:intervals", "cpsat-one-thread:positions+warm", "highs:positions"):
+    r = sl.solve(p, method=method, time_limit=20, seed=1)
+    print(method, r.status, r.objective, r.violations)
+"""
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """Write an instance of the kind of the package: Johnson's example with five jobs, makespan 30."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "instance.toml").write_text('kind = "flow-shop"\ndescription = "Five jobs."\n')
+    (tmp_path / "shop" / "jobs.csv").write_text(SHOP)
+    return tmp_path / "shop"
+
+
+def test_its_problem_kind_is_run_by_every_command(call, shop, tmp_path):
+    shown = call(*BENCH, "show", "shop")
+    assert "work: 28 s on machine 1, 27 s on machine 2" in shown and "formulations: intervals, positions" in shown
+    methods = ["johnson", "cpsat:intervals+warm", "highs:positions", "cpsat-one-thread:positions"]
+    table = call(*BENCH, "run", "shop", "--methods", ",".join(methods), "--time-limit", "20")
+    assert all(name in table for name in methods) and "best schedule: 30 by" in table
+    found = {r["method"]: r for r in records(tmp_path)}
+    assert {(r["status"], r["objective"], r["idle_s"], r["kind"]) for r in found.values()} == {
+        ("optimal", 30, 3, "flow-shop")
+    }
+    assert call(*BENCH, "verify", "results/shop").endswith("4 valid, 0 not valid\n")
+    call(*BENCH, "plot", "results/shop", "--out", "page.html")
+    assert "cpsat:intervals+warm: makespan 30 s" in (tmp_path / "page.html").read_text()
+    call(*BENCH, "export", "shop", "--formulation", "positions", "--format", "mps", "--out", "shop.mps")
+    assert (tmp_path / "shop.mps").stat().st_size > 0
+    refused = call(*BENCH, "simulate", "shop", "--dispatchers", "easy", code=2)
+    assert "flow-shop" in refused and "Traceback" not in refused
+
+
+def test_its_problem_kind_in_python_and_as_a_folder(call, shop, tmp_path):
+    lines = call(sys.executable, "-c", SOLVED).splitlines()
+    assert len(lines) == 4 and all(line.endswith("optimal 30 []") for line in lines)
+    call(sys.executable, "-c", COPY, tmp_path / "copy")
+    assert "work: 28 s on machine 1" in call(*BENCH, "show", tmp_path / "copy")
+    (shop / "jobs.csv").write_text(SHOP.replace("9,7", "9,-7"))
+    assert "jobs.csv, line 4, second: expected a whole number" in call(*BENCH, "show", "shop", code=2)

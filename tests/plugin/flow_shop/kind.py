@@ -1,0 +1,102 @@
+"""The registration of the kind: its folder, its start, and what the bench needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from schedlab.bench.kinds.base import Drawing
+from schedlab.bench.kinds.plain import PlainKind
+from schedlab.bench.records.form import Form, integer
+from schedlab.heuristics import Found, Heuristic, HeuristicRequest
+from schedlab.instances import Instance
+from schedlab.instances.files.folder import Folder
+from schedlab.instances.files.writing import to_csv, to_toml, write_files
+from schedlab.models.kind import ProblemKind
+from schedlab.models.problem import Problem, Schedule
+
+from .problem import FlowShop
+
+
+def read(folder: Folder, drop_impossible: bool = False) -> Instance:
+    """Read an instance folder: instance.toml, and jobs.csv with the columns id, first, second (seconds)."""
+    folder.settings.only("kind", "description")
+    rows = folder.rows("jobs.csv", ("id", "first", "second"))
+    jobs = {row.text("id"): (row.whole("first", 1), row.whole("second", 1)) for row in rows}
+    folder.raise_faults()
+    return Instance(folder.path.name, "flow-shop", FlowShop(jobs), folder.path, folder.settings.text("description", ""))
+
+
+def write(instance: Instance, folder: str | Path) -> None:
+    """Write an instance folder."""
+    shop = instance.problem
+    assert isinstance(shop, FlowShop)
+    rows = [(name, *sizes) for name, sizes in shop.jobs.items()]
+    files = {
+        "instance.toml": to_toml({"kind": "flow-shop", "description": instance.description}, ""),
+        "jobs.csv": to_csv(("id", "first", "second"), rows),
+    }
+    write_files(Path(folder), files, lambda path: read(Folder(path)))
+
+
+def johnson(problem: Problem, request: HeuristicRequest) -> Found:
+    """Return an optimal schedule by Johnson's rule (1954)."""
+    assert isinstance(problem, FlowShop)
+    jobs = problem.jobs
+    early = sorted((j for j, (a, b) in jobs.items() if a <= b), key=lambda j: jobs[j][0])
+    late = sorted((j for j, (a, b) in jobs.items() if a > b), key=lambda j: -jobs[j][1])
+    schedule = problem.in_order(early + late)
+    if request.on_incumbent is not None:
+        request.on_incumbent(problem.objective(schedule), schedule)
+    return Found(schedule, "Johnson's rule", optimal=True)
+
+
+JOHNSON = Heuristic(johnson, kinds=("flow-shop",), warm_up=lambda: None)
+
+
+class BenchFlowShop(PlainKind):
+    """Flow shops in the bench: idle time of machine 2 in the records, a picture of each best schedule."""
+
+    @property
+    def record_fields(self) -> Mapping[str, Form]:
+        """The idle time of machine 2 in seconds."""
+        return {"idle_s": integer(0)}
+
+    def extra_fields(self, problem: Problem, schedule: Schedule) -> dict[str, Any]:
+        """Return the idle time of machine 2 before the last job ends."""
+        assert isinstance(problem, FlowShop)
+        return {"idle_s": problem.objective(schedule) - sum(b for _, b in problem.jobs.values())}
+
+    def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
+        """Return a fault if the idle time is not that of the schedule."""
+        true = None if schedule is None else self.extra_fields(problem, schedule)["idle_s"]
+        return [] if record.get("idle_s") == true else [f"it has idle_s {record.get('idle_s')}, not {true}"]
+
+    def sizes(self, problem: Problem) -> tuple[str, str]:
+        """Return the number of jobs and of machines."""
+        assert isinstance(problem, FlowShop)
+        return str(len(problem.jobs)), "2"
+
+    def describe(self, console: Console, instance: Instance) -> None:
+        """Print the work of both machines."""
+        assert isinstance(instance.problem, FlowShop)
+        first, second = (sum(p[k] for p in instance.problem.jobs.values()) for k in (0, 1))
+        console.print(f"work: {first} s on machine 1, {second} s on machine 2")
+
+    def draw(self, records: Iterable[Mapping[str, Any]], methods: Sequence[str]) -> Drawing:
+        """Draw the starts of each run as a line of text."""
+        drawn = [r for r in records if r["schedule"]]
+        return Drawing("flow shops", [f"<p>{r['method']}: makespan {r['objective']} s</p>" for r in drawn], len(drawn))
+
+
+BENCH = BenchFlowShop()
+FLOW_SHOP = ProblemKind(
+    "flow-shop",
+    FlowShop,
+    reader="flow_shop.kind:read",
+    writer="flow_shop.kind:write",
+    start="johnson",
+    bench="flow_shop.kind:BENCH",
+)
