@@ -24,7 +24,7 @@ def planted(problem, ask):
     found = multi_search(problem, None, None if ask.argument == "nothing" else tell)
     if ask.argument == "wrong":
         ask.on_incumbent(0.0, type(found)(dict.fromkeys(found.start, 0), found.nodes))
-    time.sleep(0.3)
+    time.sleep(1.2)
     if ask.argument in ("hang", "nothing", "wrong"): time.sleep(60)
     if ask.argument == "stop": os.kill(os.getpid(), signal.SIGSTOP)
     if ask.argument == "kill": os.kill(os.getpid(), signal.SIGKILL)
@@ -53,7 +53,7 @@ def broken_off(tmp_path_factory):
     folder = tmp_path_factory.mktemp("broken")
     (folder / "worker.py").write_text(BREAKING)
     ends = ("hang", "nothing", "wrong", "stop", "kill", "memory", "crash")
-    fields = {"path": "eurora_99", "time_limit": 1.0, "view": FIRST, "kind": "dispatch"}
+    fields = {"path": "eurora_99", "time_limit": 3.0, "view": FIRST, "kind": "dispatch"}
     runs = [Run("eurora_99", content="c", method=f"planted:{end}", **fields) for end in ends]
     with pytest.MonkeyPatch.context() as patch, Store(folder / "out") as store:
         patch.setattr(process, "KILL_AFTER", 0.5)
