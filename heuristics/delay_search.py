@@ -29,9 +29,10 @@ from typing import Any
 import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
-from ..models.compiled import compiled
+from ..models.compiled import compiled, internal
 from .arrays import Placement, arrays
 from .clock import Clock, KernelStopped, running
+from .kernels.aggregate import Aggregate, no_aggregate
 from .kernels.earliest import Scratch, new_scratch
 from .kernels.placement import (
     EARNINGS,
@@ -178,7 +179,7 @@ class _DelaySearch:
         self._before, self._work = (new_profile(a.machine, 64) for _ in range(2))
         self._hopeless, self._known = (new_hopeless(a.jobs, KINDS) for _ in range(2))
         self._never, self._nothing = running(), np.zeros(order.size + 1)
-        self._scratch = new_scratch(a.machine.capacity.shape[0])
+        self._scratch, self._bound = new_scratch(a.machine.capacity.shape[0]), no_aggregate()
 
     def run(self, delay: int) -> Iterator[float]:
         """Yield the objective of each better schedule until the search ends or the clock stops it."""
@@ -232,7 +233,7 @@ class _DelaySearch:
         self._known.begin[:], self._known.end[:] = self._hopeless.begin, self._hopeless.end
         self.trials += 1
         self._work, filled, _ = _fill(
-            self._work, a.machine, a.jobs, a.costs, self._scratch, self._known,
+            self._work, a.machine, a.jobs, a.costs, self._scratch, self._known, self._bound,
             self.order, bound, starts, nodes, i, self.order.size, spent, rest, self.value, self.clock.stop,
         )  # fmt: skip
         if filled < 0:
@@ -243,7 +244,7 @@ class _DelaySearch:
         """Add job ``order[i]`` to the profile where the best schedule has it, and note its hopeless times."""
         a = self.scheduler.arrays
         self._before, _, _ = _fill(
-            self._before, a.machine, a.jobs, a.costs, self._scratch, self._hopeless,
+            self._before, a.machine, a.jobs, a.costs, self._scratch, self._hopeless, self._bound,
             self.order, self.bound, self.starts, self.nodes, i, i + 1, -np.inf, self._nothing, np.inf, self._never,
         )  # fmt: skip
 
@@ -261,8 +262,10 @@ def _copied(profile: Profile, room: Profile) -> Profile:
     for n in range(profile.length.size):
         length = profile.length[n]
         room.length[n] = length
-        room.time[n, :length] = profile.time[n, :length]
-        room.free[n, :length] = profile.free[n, :length]
+        for i in range(length):
+            room.time[n, i] = profile.time[n, i]
+            for r in range(profile.free.shape[2]):
+                room.free[n, i, r] = profile.free[n, i, r]
     return room
 
 
@@ -276,7 +279,7 @@ def _put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Int
     return profile
 
 
-@compiled
+@internal
 def _together(costs: Costs, some: float, one: float) -> float:
     return max(some, one) if costs.mode == LAST_END else some + one
 
@@ -303,6 +306,7 @@ def _fill(
     costs: Costs,
     s: Scratch,
     known: Hopeless,
+    no_bound: Aggregate,
     order: Ints,
     bound: Ints,
     starts: Ints,
@@ -325,7 +329,7 @@ def _fill(
             return profile, -1, spent
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, s, known, None, j, bound[j], chosen)
+        starts[j], profile = place(profile, machine, jobs, s, known, no_bound, j, bound[j], chosen)
         if starts[j] == POSTPONED:
             if costs.may_postpone[j]:
                 continue

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..backends import UnknownName
 from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
+from ..models.compiled import progress_line
 from ..models.plugins import PluginError, Registry
 from ..models.problem import Value
 from . import eviction_search, evictions, rules
@@ -211,20 +212,21 @@ def usual_start(problem: Problem) -> str:
 
 
 def warm_up_for(problem: Problem, name: str | None = None) -> None:
-    """Compile the kernels for this kind of problem, so that time measured afterwards is search time.
+    """Compile the kernels that this problem needs, so that time measured afterwards is search time.
 
     Parameters
     ----------
     problem
         The problem to solve.
     name
-        A heuristic whose kernels are compiled as well; None: no heuristic.
+        The heuristic whose kernels are compiled; None: those that warm starts and the answers of solvers need.
     """
     known = kind.known(problem.kind)
-    for place in () if known is None else known.warm_up:
-        kind.resolve(place)()
-    if name is not None:
-        HEURISTICS[name].warm_up()
+    places = () if known is None else known.warm_up + (known.solver_warm_up if name is None else ())
+    own = () if name is None else (HEURISTICS[name].warm_up,)
+    with progress_line():
+        for warm in (*map(kind.resolve, places), *own):
+            warm()
 
 
 def _without_seconds(request: HeuristicRequest) -> Callable[[float, float, Placement], bool] | None:
@@ -241,9 +243,7 @@ def _report(problem: Problem, schedule: Schedule, request: HeuristicRequest) -> 
 
 def _multi_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
     on_incumbent = request.on_incumbent
-    report = (
-        None if on_incumbent is None else lambda improvement, placement: on_incumbent(improvement.objective, placement)
-    )
+    report = None if on_incumbent is None else lambda found, placement: on_incumbent(found.objective, placement)
     found = multi_search(problem, request.time_limit, report)
     skipped = f"; skipped: {', '.join(found.skipped)}" if found.skipped else ""
     return Found(found.schedule, f"best order: {found.order}{skipped}")

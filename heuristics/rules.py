@@ -22,12 +22,13 @@ import numpy as np
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.dispatch.jobs import Window
 from .errors import NothingFound, UnknownOrder
+from .kernels.events.entries import begin, keep_places
 from .kernels.events.machine import counted, trace_of
 from .kernels.events.nodes import by_name, ranges_of
 from .kernels.events.replay import replay_by_rule
 from .kernels.events.rules import ALL, Rules
 from .kernels.events.standstill import Standstill
-from .kernels.events.state import NEXT, NOW, State, TraceArrays, begin, keep_places, new_state
+from .kernels.events.state import NEXT, NOW, State, TraceArrays, new_state
 from .kernels.profile import Floats, Ints
 
 KEYS = ("est", "wt", "profit")

@@ -1,20 +1,153 @@
 """Compilation of loops over flat arrays with numba, with the same options everywhere.
 
 The module imports numba, which takes half a second: import it only where a compiled function is needed.
+
+Compiling takes time once after an installation. What costs most of it, and how to avoid it:
+
+- the wrapper for calls from Python: 0.3 s for arguments of 50 arrays. Mark functions that only compiled functions call as
+  ``internal``;
+- one version per type of arguments: do not call a function with and without None. Constants are no problem:
+  ``_Kernel`` compiles one version for ``f(0)`` and ``f(x)``;
+- NumPy functions: a slice assignment compiles the text of its error message, ``np.sort`` a sort per type. Prepare arrays
+  in Python, and write loops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar, cast
 
-from numba import njit
+from filelock import FileLock
+from numba.core import types
+from numba.core.caching import FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.event import Listener, install_listener
+from numba.core.registry import CPUDispatcher
 
 F = TypeVar("F", bound=Callable[..., object])
+OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
 
 
-def compiled(function: F, counting: bool = True) -> F:
-    """Compile a function with ``numba.njit``; cache it on disk if a directory for the cache is writable.
+class _Count(Listener):
+    """Counts the functions that are compiled, without those of numba."""
+
+    def __init__(self, on_compile: OnCompile) -> None:
+        self.number, self.on_compile = 0, on_compile
+
+    def on_start(self, event: Any) -> None:
+        """Count a function that begins to be compiled."""
+        if isinstance(event.data["dispatcher"], _Kernel):
+            self.number += 1
+            self.on_compile(self.number)
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing at the end of a function."""
+
+
+@contextlib.contextmanager
+def watching(on_compile: OnCompile) -> Iterator[None]:
+    """Call ``on_compile`` with 1, 2, 3, ... when a function is compiled inside this context; not if it is in the cache."""
+    with install_listener("numba:compile", _Count(on_compile)):
+        yield
+
+
+@contextlib.contextmanager
+def progress_line() -> Iterator[None]:
+    """Show on a terminal (standard error) how many functions have been compiled inside this context."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    shown = False
+
+    def show(number: int) -> None:
+        nonlocal shown
+        shown = True
+        print(f"\rcompiling kernels (once after installation): {number}", end="", file=sys.stderr, flush=True)
+
+    try:
+        with watching(show):
+            yield
+    finally:
+        if shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+class _SharedCache(FunctionCache):
+    """numba's cache of one function; of several processes that need the function, one compiles it, the others wait."""
+
+    held = 0  # how often this function holds the lock
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled version for a signature; None, with the lock held, if there is none."""
+        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if found is not None or not self._take_lock():
+            return found
+        # another process may have compiled it in the meantime
+        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        if found is not None:
+            self.release()
+        return found
+
+    def _take_lock(self) -> bool:
+        try:
+            Path(self.cache_path).mkdir(parents=True, exist_ok=True)
+            _lock().acquire()
+        except (OSError, NotImplementedError):  # no lock here: every process compiles for itself
+            return False
+        self.held += 1
+        return True
+
+    def release(self) -> None:
+        """Release the lock as often as this function has taken it."""
+        while self.held:
+            self.held -= 1
+            _lock().release()
+
+
+@cache
+def _lock() -> FileLock:
+    """Return the lock of all compiled functions, in numba's cache folder of this file; it can be taken repeatedly."""
+    folder = Path(FunctionCache(watching).cache_path)  # type: ignore[no-untyped-call]
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / "compiling.lock")
+
+
+class _Kernel(CPUDispatcher):
+    """A compiled function with one version for constants and variables of the same type."""
+
+    def enable_caching(self) -> None:
+        """Cache the compiled function on disk."""
+        self._cache = _SharedCache(self.py_func)  # type: ignore[no-untyped-call]
+
+    def compile(self, sig: Any) -> Any:
+        """Load the version for a signature from the cache, or compile it."""
+        with global_compiler_lock:
+            try:
+                return super().compile(sig)
+            finally:
+                if isinstance(self._cache, _SharedCache):
+                    self._cache.release()
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return numba's template of a call from compiled code."""
+        plain: Callable[[Any], Any] = types.unliteral
+        named = {name: plain(kind) for name, kind in dict(kws).items()}
+        return super().get_call_template(tuple(plain(kind) for kind in args), named)
+
+
+class _Internal(_Kernel):
+    """A compiled function without a wrapper for calls from Python."""
+
+    def __call__(self, *args: object) -> NoReturn:
+        raise TypeError(f"{self.py_func.__qualname__} can be called from compiled functions only")
+
+
+def compiled(function: F, counting: bool = True, internally: bool = False) -> F:
+    """Compile a function with numba at its first call; cache it on disk if a directory for the cache is writable.
 
     numba renews a cached function if the text of its own file changes, but not if a function that it calls changes in
     another file. After editing such a function: ``rm -f */__pycache__/*.nbi``.
@@ -25,6 +158,8 @@ def compiled(function: F, counting: bool = True) -> F:
         The function to compile.
     counting : bool, default True
         Whether the function counts references to arrays; see ``borrowing``.
+    internally : bool, default False
+        Whether only compiled functions call it; see ``internal``.
 
     Returns
     -------
@@ -32,11 +167,13 @@ def compiled(function: F, counting: bool = True) -> F:
         The compiled function.
     """
     # _nrt is always given: a function without it would take the setting of its first caller
-    options: dict[str, Any] = {"nogil": True, "_nrt": counting}
-    try:
-        return cast(F, njit(cache=True, **options)(function))
-    except RuntimeError:  # no directory for the cache: compile in every process
-        return cast(F, njit(**options)(function))
+    options: dict[str, Any] = {"nopython": True, "nogil": True, "_nrt": counting, "no_cfunc_wrapper": True}
+    if internally:
+        options["no_cpython_wrapper"] = True
+    found = (_Internal if internally else _Kernel)(function, targetoptions=options)
+    with contextlib.suppress(RuntimeError):  # no directory for the cache: compile in every process
+        found.enable_caching()
+    return cast(F, found)
 
 
 def borrowing(function: F) -> F:
@@ -46,3 +183,13 @@ def borrowing(function: F) -> F:
     called from compiled code only. It may be called from Python only if all functions that it calls are borrowing, too.
     """
     return compiled(function, counting=False)
+
+
+def internal(function: F) -> F:
+    """Compile a function that only compiled functions call; calls from Python raise TypeError."""
+    return compiled(function, internally=True)
+
+
+def internal_borrowing(function: F) -> F:
+    """Compile a function that is ``internal`` and ``borrowing``."""
+    return compiled(function, counting=False, internally=True)

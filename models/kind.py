@@ -62,8 +62,10 @@ class ProblemKind:
     start : str, optional
         The heuristic that ``+warm`` stands for in a method, such as "multi-search".
     warm_up : tuple of str
-        Functions without arguments that compile what solving any problem of this kind needs. Each heuristic compiles
+        Functions without arguments that compile what any method for problems of this kind needs. Each heuristic compiles
         its own kernels.
+    solver_warm_up : tuple of str
+        As ``warm_up``, for what only solvers need: the kernels of warm starts and of the conversion of their answers.
     allocator : str, optional
         Class like ``schedlab.heuristics.Allocator``, which converts the answers of relaxations to schedules. A kind
         needs it if one of its formulations is a relaxation.
@@ -83,6 +85,7 @@ class ProblemKind:
     writer: str | None = None
     start: str | None = None
     warm_up: tuple[str, ...] = ()
+    solver_warm_up: tuple[str, ...] = ()
     allocator: str | None = None
     bench: str | None = None
 

@@ -19,6 +19,7 @@ from .selection import Run
 from .view import replay_label
 
 SHOWN = 300  # characters of a reason that are printed
+COMPILING = "compiling kernels, once after an installation"
 LINE_EVERY = 10.0  # seconds between two plain lines about one replay
 
 
@@ -71,6 +72,7 @@ class Lines:
         self.done = 0
         self.console = console
         self.on_record = on_record
+        self._compiling = False
         self._next: dict[str, float] = {}  # key of a run: the second of the replay at which its next line is printed
 
     def __enter__(self) -> Lines:
@@ -81,6 +83,12 @@ class Lines:
 
     def begun(self, run: Run) -> None:
         """Note that the process of a run was started."""
+
+    def compiling(self, run: Run) -> None:
+        """Print once that kernels are compiled."""
+        if not self._compiling:
+            self._compiling = True
+            self.console.print(COMPILING, soft_wrap=True)
 
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
         """Note that a run found a better solution or bound."""

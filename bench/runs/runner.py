@@ -30,6 +30,9 @@ class Observer(Protocol):
     def begun(self, run: Run) -> None:
         """Note that the process of a run was started."""
 
+    def compiling(self, run: Run) -> None:
+        """Note that the process of a run compiles kernels, which happens once after an installation."""
+
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
         """Note a better solution or bound: ``event`` has "seconds", "objective", "bound"."""
 
@@ -114,6 +117,8 @@ def supervise(
                 for event in child.step():
                     if event["event"] == "incumbent":
                         observer.incumbent(run, event)
+                    elif event["event"] == "compiling":
+                        observer.compiling(run)
                     elif event["event"] == "progress":
                         observer.progress(run, event)
                 if child.over:

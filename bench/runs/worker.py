@@ -23,7 +23,11 @@ def main() -> None:
     spec = json.loads(sys.argv[1])
     best = HandOver(path_of(spec["out"], spec["stem"]))
     try:
-        send({"event": "end", **_solve(spec, send, best)})
+        from ...models.compiled import watching
+
+        with watching(lambda number: send({"event": "compiling"}) if number == 1 else None):
+            ended = _solve(spec, send, best)
+        send({"event": "end", **ended})
         return
     except MemoryError:
         ended = {"status": "error", "cause": "out of memory", "message": "the method ran out of memory"}

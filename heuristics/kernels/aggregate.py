@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...models.compiled import borrowing, compiled
+from ...models.compiled import borrowing, internal_borrowing
 from .profile import NEVER, Ints, Machine, Profile, segment
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Aggregate(NamedTuple):
     Parameters
     ----------
     groups
-        Number of groups of nodes.
+        Number of groups of nodes; 0: the bound excludes nothing (``no_aggregate``).
     group
         Group of each node, shape (nodes,).
     level
@@ -80,32 +80,46 @@ class Aggregate(NamedTuple):
     change: Ints
 
 
-@compiled
-def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile) -> Aggregate:
-    """Return the counts of a profile without jobs, with room for all jobs."""
-    nodes, resources = machine.capacity.shape
-    groups, group = _groups(machine.capacity)
-    first_level = np.zeros(resources + 1, np.int64)
+class Levels(NamedTuple):
+    """The fields of the same names in ``Aggregate``."""
+
+    groups: int
+    group: Ints
+    level: Ints
+    first_level: Ints
+    column: Ints
+
+
+def levels(machine: Machine, jobs: Jobs) -> Levels:
+    """Return the groups of equal nodes and the levels of the requests; with too many groups the last one has the rest."""
+    kinds, group = np.unique(machine.capacity, axis=0, return_inverse=True)
+    groups, resources = min(len(kinds), GROUPS), machine.capacity.shape[1]
     most = max(2, min(LEVELS, COLUMNS // max(1, groups * resources)))
-    level = np.empty(resources * most, np.int64)
+    found = [_levels(jobs.request[:, r], most) for r in range(resources)]
+    first = np.cumsum([0, *(one.size for one in found)]).astype(np.int64)
     column = np.full(jobs.request.shape, -1, np.int64)
-    for r in range(resources):
-        levels = _levels(jobs.request[:, r], most)
-        first_level[r + 1] = first_level[r] + levels.size
-        level[first_level[r] : first_level[r + 1]] = levels
-        for j in range(jobs.request.shape[0]):
-            for c in range(first_level[r], first_level[r + 1]):
-                if level[c] <= jobs.request[j, r]:
-                    column[j, r] = c
-    columns = groups * first_level[resources]
+    for r, one in enumerate(found):
+        at = np.searchsorted(one, jobs.request[:, r], side="right") - 1
+        column[:, r] = np.where(at >= 0, first[r] + at, -1)
+    level = np.concatenate([np.zeros(0, np.int64), *found])
+    return Levels(groups, np.minimum(group.reshape(-1), GROUPS - 1).astype(np.int64), level, first, column)
+
+
+def _levels(request: Ints, most: int) -> Ints:
+    """Return at most ``most`` levels, ascending: the least request and the most frequent ones."""
+    amounts, often = np.unique(request[request > 0], return_counts=True)
+    often[:1] = len(request) + 1
+    return np.sort(amounts[np.argsort(-often, kind="stable")[:most]])
+
+
+def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile, known: Levels | None = None) -> Aggregate:
+    """Return the counts of a profile without jobs, with room for all jobs."""
+    known = levels(machine, jobs) if known is None else known
+    columns = known.groups * known.level.size
     points = 2 * jobs.request.shape[0] + machine.taken_node.size + 2
     room = 2 * points // BLOCK + 2  # dividing a full block leaves two half full ones
     found = Aggregate(
-        groups,
-        group,
-        level[: first_level[resources]].copy(),
-        first_level,
-        column,
+        *known,
         np.ones(1, np.int64),
         np.zeros(room, np.int64),
         np.zeros(room, np.int64),
@@ -119,54 +133,30 @@ def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile) -> Aggregate:
     found.size[0] = 1
     found.time[0, 0] = machine.now
     found.units[0, 0, :] = 0
-    for n in range(nodes):
-        for i in range(1, profile.length[n]):
-            _insert(found, profile.time[n, i])
-    _count_all(found, profile)
+    count_all(found, profile)
     return found
 
 
-@compiled
-def _levels(request: Ints, most: int) -> Ints:
-    """Return at most ``most`` levels, ascending: the least request and the most frequent ones."""
-    amounts = np.sort(request[request > 0])
-    first = np.empty(amounts.size + 1, np.int64)  # where each different amount begins
-    size = 0
-    for k in range(amounts.size):
-        if k == 0 or amounts[k] != amounts[k - 1]:
-            first[size] = k
-            size += 1
-    first[size] = amounts.size
-    often = np.diff(first[: size + 1])
-    if size > 0:
-        often[0] = NEVER
-    return np.sort(amounts[first[:size][np.argsort(-often)[:most]]])
+def no_aggregate() -> Aggregate:
+    """Return the bound that excludes nothing, for schedules from which jobs are removed."""
+    none, table = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
+    return Aggregate(
+        0, none, none, none, table, none, none, none, table, np.zeros((0, 0, 0), np.int64), table, table, none, table
+    )
 
 
-@compiled
-def _groups(capacity: Ints) -> tuple[int, Ints]:
-    """Return the number of groups and the group of each node; if there are too many, the last group takes the rest."""
-    found, group = np.zeros(GROUPS, np.int64), np.zeros(capacity.shape[0], np.int64)
-    groups = 0
-    for n in range(capacity.shape[0]):
-        g = 0
-        while g < groups and not np.all(capacity[found[g]] == capacity[n]):
-            g += 1
-        if g == groups and groups < GROUPS:
-            found[g] = n
-            groups += 1
-        group[n] = min(g, GROUPS - 1)
-    return groups, group
-
-
-@compiled
-def _count_all(a: Aggregate, profile: Profile) -> None:
-    """Set the counts at each breakpoint from the profile."""
+@borrowing
+def count_all(a: Aggregate, profile: Profile) -> None:
+    """Insert the breakpoints of the profile and set the counts at each of them."""
+    for n in range(a.group.size):
+        for i in range(1, profile.length[n]):
+            _insert(a, profile.time[n, i])
     levels = a.level.size
     for k in range(a.blocks[0]):
         b = a.order[k]
         for i in range(a.size[b]):
-            a.units[b, i, :] = 0
+            for c in range(a.units.shape[2]):
+                a.units[b, i, c] = 0
             for n in range(a.group.size):
                 at = segment(profile, n, a.time[b, i])
                 for r in range(a.first_level.size - 1):
@@ -175,7 +165,7 @@ def _count_all(a: Aggregate, profile: Profile) -> None:
         _sum_up(a, b)
 
 
-@borrowing
+@internal_borrowing
 def _sum_up(a: Aggregate, b: int) -> None:
     """Set the least and the greatest counts of block b."""
     for c in range(a.units.shape[2]):
@@ -186,7 +176,7 @@ def _sum_up(a: Aggregate, b: int) -> None:
             a.most[b, c] = max(a.most[b, c], a.units[b, i, c])
 
 
-@borrowing
+@internal_borrowing
 def _find(a: Aggregate, t: int) -> tuple[int, int]:
     """Return the last breakpoint at or before t: the position of its block in ``order``, and its index in the block."""
     low, high = 0, a.blocks[0]
@@ -207,7 +197,7 @@ def _find(a: Aggregate, t: int) -> tuple[int, int]:
     return k, low
 
 
-@borrowing
+@internal_borrowing
 def _find_from(a: Aggregate, t: int, k: int, i: int) -> tuple[int, int]:
     """Return ``_find(a, t)`` for a time that is not before breakpoint (k, i); fast if it is near."""
     for _ in range(8):
@@ -218,7 +208,7 @@ def _find_from(a: Aggregate, t: int, k: int, i: int) -> tuple[int, int]:
     return _find(a, t)
 
 
-@borrowing
+@internal_borrowing
 def _divide(a: Aggregate, k: int) -> None:
     """Move the later half of the k-th block to a new block."""
     b, new, half = a.order[k], a.blocks[0], BLOCK // 2
@@ -236,7 +226,7 @@ def _divide(a: Aggregate, k: int) -> None:
     _sum_up(a, new)
 
 
-@borrowing
+@internal_borrowing
 def _insert(a: Aggregate, t: int) -> None:
     """Insert a breakpoint at t if there is none."""
     k, i = _find(a, t)
@@ -257,7 +247,7 @@ def _insert(a: Aggregate, t: int) -> None:
     a.size[b] += 1
 
 
-@borrowing
+@internal_borrowing
 def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, chosen: Ints) -> None:
     """Subtract a job that has just been put into the profile.
 
@@ -274,7 +264,7 @@ def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, ch
     chosen
         Node of each unit, shape (units,); units on one node are neighbours.
     """
-    if end <= start:
+    if end <= start or a.groups == 0:
         return
     _insert(a, start)
     _insert(a, end)
@@ -294,7 +284,7 @@ def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, ch
     _apply(a, start, size)
 
 
-@borrowing
+@internal_borrowing
 def _span(a: Aggregate, start: int, end: int) -> int:
     """Copy the breakpoints in [start, end) to ``span``, set ``change`` to 0; return their number."""
     k, i = _find(a, start)
@@ -310,7 +300,7 @@ def _span(a: Aggregate, start: int, end: int) -> int:
     return size
 
 
-@borrowing
+@internal_borrowing
 def _at(span: Ints, size: int, t: int) -> int:
     """Return the index of the first breakpoint of a span that is not before t."""
     if t <= span[0]:
@@ -325,7 +315,7 @@ def _at(span: Ints, size: int, t: int) -> int:
     return low
 
 
-@borrowing
+@internal_borrowing
 def _note(a: Aggregate, offset: int, free: Ints, request: Ints, units: int, first: int, last: int) -> None:
     """Add to ``change`` that a node holds ``units`` more units from breakpoint ``first`` to ``last``."""
     for r in range(request.size):
@@ -339,7 +329,7 @@ def _note(a: Aggregate, offset: int, free: Ints, request: Ints, units: int, firs
                         a.change[last, offset + c] += less
 
 
-@borrowing
+@internal_borrowing
 def _apply(a: Aggregate, start: int, size: int) -> None:
     """Add the changes to the counts along the span."""
     k, i = _find(a, start)
@@ -356,7 +346,7 @@ def _apply(a: Aggregate, start: int, size: int) -> None:
             b = a.order[k] if k < a.blocks[0] else b
 
 
-@borrowing
+@internal_borrowing
 def _enough(a: Aggregate, column: Ints, units: int, counts: Ints) -> bool:
     """Return whether the counts may hold the units of a job."""
     total, levels = 0, a.level.size
@@ -371,7 +361,7 @@ def _enough(a: Aggregate, column: Ints, units: int, counts: Ints) -> bool:
     return False
 
 
-@borrowing
+@internal_borrowing
 def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: int, first_i: int) -> tuple[int, int]:
     """Return the last breakpoint from the first to (k, i) at which the units cannot fit; (-1, -1): none."""
     whole = True  # no breakpoint of this block has been tested yet
@@ -391,7 +381,7 @@ def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: 
     return -1, -1
 
 
-@borrowing
+@internal_borrowing
 def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tuple[int, int]:
     """Return the first breakpoint from (k, i) on at which the units may fit; (number of blocks, 0) if there is none."""
     while k < a.blocks[0]:
@@ -405,7 +395,7 @@ def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tupl
     return k, i
 
 
-@borrowing
+@internal_borrowing
 def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
     """Return the first time from t on that the bound does not exclude as a start of job j; NEVER if it excludes all.
 
@@ -422,9 +412,13 @@ def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
     t
         Time in seconds.
     """
-    if a.column[j].max() < 0:
+    if a.groups == 0:
         return t
-    column = a.column[j]
+    column, highest = a.column[j], -1
+    for r in range(column.size):
+        highest = max(highest, column[r])
+    if highest < 0:
+        return t
     first_k, first_i = _find(a, t)
     last_k, last_i = first_k, first_i
     while True:

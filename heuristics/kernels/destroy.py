@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...models.compiled import compiled
-from .earliest import Scratch, fill_most, new_scratch
-from .placement import POSTPONED, Bools, Hopeless, Jobs, new_hopeless
+from ...models.compiled import compiled, internal
+from .earliest import fill_most
+from .placement import POSTPONED, Jobs
 from .profile import NEVER, Floats, Ints, Machine, Profile, segment
+from .ruin_arrays import Known, Places, Room
 
 AROUND, CONSECUTIVE, ROOM, GIVEN = range(4)
 MOST_PAIRS = 32  # most (node, time) pairs of which the idlest is chosen
@@ -62,8 +63,8 @@ class DestroyRow(NamedTuple):
     candidates: int = 1
 
 
-@compiled
-def row_of(values: Floats) -> DestroyRow:
+@internal
+def _row_of(values: Floats) -> DestroyRow:
     """Return the parameters in a row of ``Steps.rows``."""
     return DestroyRow(
         int(values[0]),
@@ -79,94 +80,13 @@ def row_of(values: Floats) -> DestroyRow:
     )
 
 
-class Places(NamedTuple):
-    """A schedule that the steps change in place.
-
-    Parameters
-    ----------
-    starts, nodes
-        Start of each job in seconds (``POSTPONED``: none), shape (jobs,); node of each unit, shape (units of all
-        jobs,).
-    joules
-        Energy of the jobs per segment of the ledger in joules, shape (segments,); empty without a ledger.
-    """
-
-    starts: Ints
-    nodes: Ints
-    joules: Floats
-
-
-class Known(NamedTuple):
-    """Data that a step reads beside the schedule.
-
-    Parameters
-    ----------
-    by_start
-        Indices of the scheduled jobs by start, shape (scheduled jobs,).
-    share
-        Share of the platform of one unit of each job, shape (jobs,).
-    begin, end
-        Time range in seconds in which idle times are searched.
-    """
-
-    by_start: Ints
-    share: Floats
-    begin: int
-    end: int
-
-
-class Room(NamedTuple):
-    """Scratch arrays of a step.
-
-    Parameters
-    ----------
-    free, key, starts
-        Index, key and old start in seconds of each removed job, shape (most removed jobs,).
-    is_free
-        Whether a job is removed, shape (jobs,).
-    nodes, joules
-        Old nodes of the removed jobs' units, one job after another; old energy per segment; shapes as in ``Places``.
-    target
-        1 for each node that the step chose, else 0, shape (nodes,).
-    fit, hopeless
-        Scratch arrays over nodes; hopeless times of the kinds of jobs.
-    """
-
-    free: Ints
-    is_free: Bools
-    key: Floats
-    starts: Ints
-    nodes: Ints
-    joules: Floats
-    target: Ints
-    fit: Scratch
-    hopeless: Hopeless
-
-
-@compiled
-def new_room(machine: Machine, jobs: Jobs, places: Places, most: int) -> Room:
-    """Return scratch arrays for this problem and at most ``most`` removed jobs."""
-    nodes = machine.capacity.shape[0]
-    return Room(
-        np.empty(most, np.int64),
-        np.zeros(places.starts.size, np.bool_),
-        np.empty(most, np.float64),
-        np.empty(most, np.int64),
-        np.empty(places.nodes.size, np.int64),
-        places.joules.copy(),
-        np.zeros(nodes, np.int64),
-        new_scratch(nodes),
-        new_hopeless(jobs, 64),
-    )
-
-
-@compiled
+@internal
 def _between(first: int, below: int, draw: float) -> int:
     """Return a whole number in [first, below), by a random number in [0, 1)."""
     return first + int(draw * (below - first))
 
 
-@compiled
+@internal
 def _free(room: Room, size: int, j: int) -> int:
     """Add job j to the removed jobs if it is not among them and there is room; return their number."""
     if room.is_free[j] or size == room.free.size:
@@ -176,7 +96,7 @@ def _free(room: Room, size: int, j: int) -> int:
     return size + 1
 
 
-@compiled
+@internal
 def _idle_moment(profile: Profile, known: Known, pairs: int, draw: Floats) -> tuple[int, int]:
     """Return a node and a time: the pair with the most free amounts of some random ones."""
     node, moment, most = 0, known.begin, -1.0
@@ -184,22 +104,25 @@ def _idle_moment(profile: Profile, known: Known, pairs: int, draw: Floats) -> tu
         n = int(draw[PAIR_NODE + k] * profile.length.size)
         t = known.begin + int(draw[PAIR_TIME + k] * (known.end - known.begin))
         i = segment(profile, n, t)
-        free = float(profile.free[n, i, :].sum())
+        free = 0.0
+        for r in range(profile.free.shape[2]):
+            free += profile.free[n, i, r]
         if free > most:
             node, moment, most = n, t, free
     return node, moment
 
 
-@compiled
+@internal
 def _mark_nodes(profile: Profile, room: Room, node: int, more: int, draw: Floats) -> None:
     """Mark this node and some random ones as the nodes of the step: fewer than ``more``, small numbers more often."""
-    room.target[:] = 0
+    for n in range(room.target.size):
+        room.target[n] = 0
     room.target[node] = 1
     for k in range(int(draw[NODES] * draw[NODES] * min(profile.length.size, more))):
         room.target[int(draw[NODE + k] * profile.length.size)] = 1
 
 
-@compiled
+@internal
 def _uses_target(jobs: Jobs, places: Places, room: Room, j: int) -> bool:
     """Return whether a unit of job j is on a marked node."""
     for u in range(jobs.first_unit[j], jobs.first_unit[j + 1]):
@@ -208,7 +131,7 @@ def _uses_target(jobs: Jobs, places: Places, room: Room, j: int) -> bool:
     return False
 
 
-@compiled
+@internal
 def _free_around(
     profile: Profile, jobs: Jobs, places: Places, known: Known, room: Room, row: DestroyRow, draw: Floats
 ) -> int:
@@ -230,7 +153,7 @@ def _free_around(
     return _add_waiting(jobs, places, room, size, row, t + width, draw)
 
 
-@compiled
+@internal
 def _free_consecutive(
     profile: Profile, jobs: Jobs, places: Places, known: Known, room: Room, row: DestroyRow, draw: Floats
 ) -> int:
@@ -251,7 +174,7 @@ def _free_consecutive(
     return _add_waiting(jobs, places, room, size, row, t, draw)
 
 
-@compiled
+@internal
 def _waiting_job(jobs: Jobs, places: Places, known: Known, t: int, candidates: int, draw: float) -> int:
     """Return the largest of some jobs released by t that start later or are postponed; -1 if there is none."""
     n, found, most, seen = places.starts.size, -1, -1.0, 0
@@ -268,7 +191,7 @@ def _waiting_job(jobs: Jobs, places: Places, known: Known, t: int, candidates: i
     return found
 
 
-@compiled
+@internal
 def _used(profile: Profile, machine: Machine, n: int, begin: int, end: int) -> float:
     """Return how much of the first resource of node n is in use in [begin, end), in amount-seconds."""
     total = 0.0
@@ -282,7 +205,7 @@ def _used(profile: Profile, machine: Machine, n: int, begin: int, end: int) -> f
     return total
 
 
-@compiled
+@internal
 def _free_room(
     profile: Profile,
     machine: Machine,
@@ -302,7 +225,8 @@ def _free_room(
     fill_most(machine, room.fit, jobs.request[chosen], jobs.units[chosen])
     for n in range(room.target.size):
         room.fit.score[n] = _used(profile, machine, n, t, end) if room.fit.most[n] > 0 else np.inf
-    room.target[:] = 0
+    for n in range(room.target.size):
+        room.target[n] = 0
     left = jobs.units[chosen]
     for n in np.argsort(room.fit.score):
         if left > 0:
@@ -320,7 +244,7 @@ def _free_room(
     return size
 
 
-@compiled
+@internal
 def _add_waiting(jobs: Jobs, places: Places, room: Room, size: int, row: DestroyRow, t: int, draw: Floats) -> int:
     """Choose more jobs released before t that start at t or later or are postponed; return the new number."""
     n = places.starts.size
@@ -335,7 +259,7 @@ def _add_waiting(jobs: Jobs, places: Places, room: Room, size: int, row: Destroy
     return size
 
 
-@compiled
+@internal
 def choose(
     profile: Profile,
     machine: Machine,
@@ -343,11 +267,26 @@ def choose(
     places: Places,
     known: Known,
     room: Room,
-    row: DestroyRow,
+    values: Floats,
     given: Ints,
     draw: Floats,
 ) -> int:
-    """Write the jobs that a destroy operator removes to ``room.free`` and mark them; return their number."""
+    """Write the jobs that a destroy operator removes to ``room.free`` and mark them; return their number.
+
+    Parameters
+    ----------
+    profile, machine, jobs, places, known
+        The schedule, the problem, and the data that a step reads.
+    room
+        Output: ``free`` and ``is_free``.
+    values
+        A ``DestroyRow``, shape (fields,).
+    given
+        The jobs for ``GIVEN``.
+    draw
+        Random numbers of the step.
+    """
+    row = _row_of(values)
     if row.kind == AROUND:
         return _free_around(profile, jobs, places, known, room, row, draw)
     if row.kind == CONSECUTIVE:
@@ -355,6 +294,21 @@ def choose(
     if row.kind == ROOM:
         return _free_room(profile, machine, jobs, places, known, room, row, draw)
     size = 0
-    for j in given:
-        size = _free(room, size, j)
+    for k in range(given.size):
+        size = _free(room, size, given[k])
     return size
+
+
+@compiled
+def chosen_alone(
+    profile: Profile,
+    machine: Machine,
+    jobs: Jobs,
+    places: Places,
+    known: Known,
+    room: Room,
+    values: Floats,
+    draw: Floats,
+) -> int:
+    """Return ``choose`` for calls from Python, which are needed only beside repair operators in Python."""
+    return choose(profile, machine, jobs, places, known, room, values, room.free[:0], draw)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.compiled import borrowing, compiled
+from ...models.compiled import internal_borrowing
 from .aggregate import Aggregate, possible
 from .profile import NEVER, Floats, Ints, Machine, Profile, segment, segment_from
 
@@ -62,7 +62,6 @@ class Scratch(NamedTuple):
     score: Floats
 
 
-@compiled
 def new_scratch(nodes: int) -> Scratch:
     """Return uninitialised scratch arrays."""
     return Scratch(
@@ -79,7 +78,7 @@ def new_scratch(nodes: int) -> Scratch:
     )
 
 
-@borrowing
+@internal_borrowing
 def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int) -> tuple[int, int]:
     """Return how many units fit from ``start`` to the end of segment i, and the end of this bound."""
     count, bound_end = most, NEVER
@@ -95,7 +94,7 @@ def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int)
         i -= 1
 
 
-@borrowing
+@internal_borrowing
 def _push(s: Scratch, size: int, n: int) -> int:
     i, key = size, s.bound_end[n]
     while i > 0 and s.key[(i - 1) // 2] > key:
@@ -105,7 +104,7 @@ def _push(s: Scratch, size: int, n: int) -> int:
     return size + 1
 
 
-@borrowing
+@internal_borrowing
 def _drop_first(s: Scratch, size: int) -> int:
     size -= 1
     key, node, i = s.key[size], s.heap[size], 0
@@ -121,7 +120,7 @@ def _drop_first(s: Scratch, size: int) -> int:
     return size
 
 
-@borrowing
+@internal_borrowing
 def _drop_up_to(s: Scratch, t: int, raised: int, size: int) -> tuple[int, int]:
     """Remove the nodes whose bounds end by t from the heap; return the number of raised nodes, the heap size."""
     left = 0
@@ -141,7 +140,7 @@ def _drop_up_to(s: Scratch, t: int, raised: int, size: int) -> tuple[int, int]:
     return raised, size
 
 
-@borrowing
+@internal_borrowing
 def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, duration: int, size: int) -> tuple[int, int]:
     """Count node n at t exactly; return the change of its count and the size of the heap."""
     before = s.fits[n]
@@ -153,7 +152,7 @@ def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, durati
     return s.fits[n] - before, size
 
 
-@borrowing
+@internal_borrowing
 def _advance(
     s: Scratch, a: Aggregate | None, j: int, units: int, duration: int, missing: int, t: int, size: int
 ) -> tuple[int, int, int]:
@@ -186,7 +185,7 @@ def _advance(
         t = max(t, key)
 
 
-@borrowing
+@internal_borrowing
 def earliest(
     profile: Profile,
     s: Scratch,
@@ -245,13 +244,13 @@ def earliest(
             return t
 
 
-@borrowing
+@internal_borrowing
 def _before(s: Scratch, n: int, m: int) -> bool:
     """Return whether node n is a better fit than node m: less free worth, ties by index."""
     return bool(s.score[n] < s.score[m] or (s.score[n] == s.score[m] and n < m))
 
 
-@borrowing
+@internal_borrowing
 def _push_score(s: Scratch, size: int, n: int) -> int:
     """Add a node to the heap of best fits; return its size."""
     i = size
@@ -262,7 +261,7 @@ def _push_score(s: Scratch, size: int, n: int) -> int:
     return size + 1
 
 
-@borrowing
+@internal_borrowing
 def _drop_score(s: Scratch, size: int) -> int:
     """Remove the best fit from the heap; return its size."""
     size -= 1
@@ -279,7 +278,7 @@ def _drop_score(s: Scratch, size: int) -> int:
     return size
 
 
-@borrowing
+@internal_borrowing
 def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: int, chosen: Ints) -> None:
     """Choose nodes by best fit: first the nodes with the least worth of free amounts, ties by the order of nodes.
 
@@ -305,9 +304,13 @@ def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: in
             s.score[n] = 0.0
             for r in range(machine.worth.size):
                 s.score[n] += machine.worth[r] * profile.free[n, i, r]
-    best = np.argmin(s.score)
+    best = 0
+    for n in range(s.score.size):
+        if s.score[n] < s.score[best]:
+            best = n
     if s.fits[best] >= units:
-        chosen[:] = best
+        for k in range(chosen.size):
+            chosen[k] = best
         return
     size = 0
     for n in range(s.fits.size):
@@ -318,11 +321,12 @@ def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: in
         n = s.heap[0]
         size = _drop_score(s, size)
         take = min(units - done, s.fits[n])
-        chosen[done : done + take] = n
+        for k in range(done, done + take):
+            chosen[k] = n
         done += take
 
 
-@borrowing
+@internal_borrowing
 def fill_most(machine: Machine, s: Scratch, request: Ints, units: int) -> None:
     """Set ``s.most`` to the units that each empty node can hold.
 

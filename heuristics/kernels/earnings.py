@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models import Profit
-from ...models.compiled import borrowing
+from ...models.compiled import borrowing, internal_borrowing
 from ...models.profit.segments import JOULES
 from .profile import Floats, Ints
 
@@ -64,7 +64,7 @@ def ledger(problem: Profit | None = None) -> Ledger:
     )
 
 
-@borrowing
+@internal_borrowing
 def first_segment(bound: Ints, t: int) -> int:
     """Return the segment of time t: 0 before the first one, the number of segments after the last one."""
     low, high = 0, bound.size - 1
@@ -77,7 +77,7 @@ def first_segment(bound: Ints, t: int) -> int:
     return low
 
 
-@borrowing
+@internal_borrowing
 def book(ledger: Ledger, j: int, start: int, end: int, sign: float, joules: Floats) -> float:
     """Add the energy of job j to the segments (sign 1) or subtract it (-1); return its earnings less energy cost.
 
@@ -105,7 +105,7 @@ def book(ledger: Ledger, j: int, start: int, end: int, sign: float, joules: Floa
     return earned
 
 
-@borrowing
+@internal_borrowing
 def cooling_cost(ledger: Ledger, s: int, joules: float) -> float:
     """Return the cooling cost in euro of segment s if the jobs use ``joules`` in it."""
     length = ledger.bound[s + 1] - ledger.bound[s]
@@ -118,7 +118,7 @@ def cooling_cost(ledger: Ledger, s: int, joules: float) -> float:
     return float((y + slope * (mean - x)) * length * ledger.euro_per_joule[s])
 
 
-@borrowing
+@internal_borrowing
 def cooling_costs(ledger: Ledger, joules: Floats) -> float:
     """Return the cooling cost of all segments in euro; ``joules`` has the shape (segments,)."""
     total = 0.0
@@ -142,7 +142,8 @@ def profit(ledger: Ledger, duration: Ints, starts: Ints, joules: Floats) -> floa
     joules
         Output: energy of the jobs per segment in joules, shape (segments,).
     """
-    joules[:] = 0.0
+    for s in range(joules.size):
+        joules[s] = 0.0
     earned = 0.0
     for j in range(starts.size):
         if starts[j] >= 0:

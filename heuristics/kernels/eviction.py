@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.compiled import compiled
+from ...models.compiled import compiled, internal
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -123,7 +123,7 @@ def dense(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) ->
     return Dense(best, choice, first, reach)
 
 
-@compiled
+@internal
 def _both(
     known: Ints, earlier: Ints, kill: int, checkpoint: int, units: int, out: Ints, done: Bytes, shift: int
 ) -> None:
@@ -152,7 +152,7 @@ def _both(
         done[k] |= mark
 
 
-@compiled
+@internal
 def _killed(known: Ints, kill: int, units: int, out: Ints, done: Bytes, shift: int) -> None:
     """Apply one job at one deadline at which no checkpoint ends in time: keep or kill."""
     killed = np.uint8(KILL << shift)
@@ -246,7 +246,7 @@ def sparse(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) -
     return Sparse(row, time, key, link, first)
 
 
-@compiled
+@internal
 def _merge(
     time: Small,
     key: Ints,

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.compiled import borrowing, compiled
-from .aggregate import Aggregate, new_aggregate, possible, take
+from ...models.compiled import compiled, internal, internal_borrowing
+from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
@@ -123,7 +123,7 @@ class Hopeless(NamedTuple):
     end: Ints
 
 
-@compiled
+@internal
 def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: int) -> Profile:
     """Subtract job j from the profile at its start (sign 1) or add it again (sign -1); return the profile, maybe grown.
 
@@ -155,10 +155,9 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
     return profile
 
 
-@compiled
 def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
     """Return empty ranges for at most ``kinds`` kinds of jobs."""
-    size = min(kinds, jobs.kind.max() + 1) if jobs.kind.size else 0
+    size = min(kinds, int(jobs.kind.max(initial=-1)) + 1)
     known = Hopeless(
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
@@ -166,16 +165,17 @@ def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
     )
-    for j in range(jobs.kind.size):
-        k = jobs.kind[j]
-        if k < size:  # the kind has the maxima of its jobs, so that a job which covers the kind is at least as large
-            known.units[k] = max(known.units[k], jobs.units[j])
-            known.duration[k] = max(known.duration[k], jobs.duration[j])
-            known.request[k] = np.maximum(known.request[k], jobs.request[j])
+    some = np.flatnonzero(jobs.kind < size)
+    some = some[np.argsort(jobs.kind[some], kind="stable")]
+    kind, first = np.unique(jobs.kind[some], return_index=True)
+    if kind.size:  # the kind has the maxima of its jobs, so that a job which covers the kind is at least as large
+        known.units[kind] = np.maximum.reduceat(jobs.units[some], first)
+        known.duration[kind] = np.maximum.reduceat(jobs.duration[some], first)
+        known.request[kind] = np.maximum.reduceat(jobs.request[some], first)
     return known
 
 
-@borrowing
+@internal_borrowing
 def _covers(known: Hopeless, k: int, jobs: Jobs, j: int) -> bool:
     """Return whether job j is at least as wide and as long as kind k."""
     if known.units[k] > jobs.units[j] or known.duration[k] > jobs.duration[j]:
@@ -186,7 +186,7 @@ def _covers(known: Hopeless, k: int, jobs: Jobs, j: int) -> bool:
     return True
 
 
-@borrowing
+@internal_borrowing
 def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
     """Return the first time from t on that is not hopeless for job j, and the begin of the next hopeless range."""
     moved = True
@@ -202,7 +202,7 @@ def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
     return t, following
 
 
-@borrowing
+@internal_borrowing
 def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
     """Note that no job of kind k can start in [begin, end): extend the kind's range, or keep the longer one."""
     if k >= known.end.size or end <= begin:
@@ -213,17 +213,14 @@ def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
         known.begin[k], known.end[k] = begin, end
 
 
-@borrowing
-def _search(
-    profile: Profile, s: Scratch, known: Hopeless, a: Aggregate | None, jobs: Jobs, j: int, lo: int, hi: int
-) -> int:
+@internal_borrowing
+def _search(profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: Jobs, j: int, lo: int, hi: int) -> int:
     """Return the earliest start of job j in [lo, hi], or -1; skips hopeless times and notes new ones."""
     request, units, duration = jobs.request[j], jobs.units[j], jobs.duration[j]
     t, start = lo, -1
     while start < 0:
         t, following = _skip(known, jobs, j, t)
-        if a is not None:
-            t = possible(a, j, units, duration, t)
+        t = possible(a, j, units, duration, t)
         if t > hi:
             break
         if t < following:
@@ -233,14 +230,14 @@ def _search(
     return start
 
 
-@compiled
+@internal
 def place(
     profile: Profile,
     machine: Machine,
     jobs: Jobs,
     s: Scratch,
     known: Hopeless,
-    a: Aggregate | None,
+    a: Aggregate,
     j: int,
     not_before: int,
     chosen: Ints,
@@ -258,8 +255,7 @@ def place(
     known
         Hopeless ranges of the kinds; extended.
     a
-        Bound of the whole machine, or None. It is valid as long as no job is removed from the profile. numba compiles
-        the two cases separately.
+        Bound of the whole machine; it is valid as long as no job is removed from the profile, else ``no_aggregate``.
     j
         Index of the job.
     not_before
@@ -280,7 +276,8 @@ def place(
         if lo <= hi:
             if jobs.duration[j] == 0:  # such a job occupies nothing
                 start = lo
-                s.fits[:] = s.most
+                for n in range(s.most.size):
+                    s.fits[n] = s.most[n]
                 break
             start = _search(profile, s, known, a, jobs, j, lo, hi)
             if start >= 0:
@@ -288,15 +285,26 @@ def place(
     if start >= 0:
         choose(profile, machine, s, jobs.units[j], start, chosen)
         profile = put(profile, jobs, j, start, chosen, 1)
-        if a is not None:
-            take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen)
+        take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen)
     return start, profile
 
 
-@compiled
+class Same(NamedTuple):
+    """What the placements of one problem share in all orders: the kinds of jobs, and the levels of ``aggregate``."""
+
+    kinds: Hopeless
+    levels: Levels
+
+
+def same_for(machine: Machine, jobs: Jobs) -> Same:
+    """Return what all orders share."""
+    return Same(new_hopeless(jobs, KINDS), levels(machine, jobs))
+
+
 def build(
     machine: Machine,
     jobs: Jobs,
+    same: Same,
     may_postpone: Bools,
     order: Ints,
     not_before: Ints,
@@ -312,6 +320,8 @@ def build(
     ----------
     machine, jobs
         The nodes and the jobs.
+    same
+        What all orders share.
     may_postpone
         Whether a job may be postponed, shape (jobs,).
     order
@@ -332,8 +342,30 @@ def build(
         start. -1 if ``stop`` was set.
     """
     profile = new_profile(machine, 64)
-    scratch, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
-    aggregate = new_aggregate(machine, jobs, profile)
+    scratch, size = new_scratch(machine.capacity.shape[0]), same.kinds.end.size
+    known = same.kinds._replace(begin=np.zeros(size, np.int64), end=np.zeros(size, np.int64))
+    aggregate = new_aggregate(machine, jobs, profile, same.levels)
+    return _build(
+        profile, machine, jobs, scratch, known, aggregate, may_postpone, order, not_before, starts, nodes, stop
+    )
+
+
+@compiled
+def _build(
+    profile: Profile,
+    machine: Machine,
+    jobs: Jobs,
+    scratch: Scratch,
+    known: Hopeless,
+    aggregate: Aggregate,
+    may_postpone: Bools,
+    order: Ints,
+    not_before: Ints,
+    starts: Ints,
+    nodes: Ints,
+    stop: Ints,
+) -> int:
+    """Place the jobs, see ``build``."""
     for k in range(order.size):
         if stop[0] != 0:
             return -1
@@ -345,7 +377,7 @@ def build(
     return order.size
 
 
-@compiled
+@internal
 def cost(costs: Costs, jobs: Jobs, j: int, start: int) -> float:
     """Return the part of one job in the objective, or its end for LAST_END.
 
@@ -372,7 +404,7 @@ def cost(costs: Costs, jobs: Jobs, j: int, start: int) -> float:
 def objective(costs: Costs, jobs: Jobs, starts: Ints) -> float:
     """Return the objective of all starts (seconds, shape (jobs,)), to be minimized."""
     if costs.mode == EARNINGS:
-        return -profit(costs.ledger, jobs.duration, starts, np.empty(costs.ledger.euro_per_joule.size))
+        return -profit(costs.ledger, jobs.duration, starts, np.empty(costs.ledger.euro_per_joule.size, np.float64))
     total = costs.constant
     for j in range(starts.size):
         one = cost(costs, jobs, j, starts[j])

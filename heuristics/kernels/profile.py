@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.compiled import borrowing, compiled
+from ...models.compiled import compiled, internal, internal_borrowing
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -64,7 +64,6 @@ class Profile(NamedTuple):
     free: Ints
 
 
-@compiled
 def new_profile(machine: Machine, room: int) -> Profile:
     """Return the profile of the nodes with the running jobs only, with room for ``room`` breakpoints per node."""
     nodes, resources = machine.capacity.shape
@@ -73,6 +72,12 @@ def new_profile(machine: Machine, room: int) -> Profile:
     )
     profile.time[:, 0] = machine.now
     profile.free[:, 0, :] = machine.capacity
+    return _with_running(profile, machine)
+
+
+@compiled
+def _with_running(profile: Profile, machine: Machine) -> Profile:
+    """Subtract the running jobs from an empty profile; return the profile, maybe grown."""
     for i in range(machine.taken_node.size):
         if machine.taken_end[i] > machine.now:
             n = machine.taken_node[i]
@@ -82,17 +87,20 @@ def new_profile(machine: Machine, room: int) -> Profile:
     return profile
 
 
-@compiled
+@internal
 def grown(profile: Profile) -> Profile:
     """Return the profile in arrays with twice the room."""
     nodes, room, resources = profile.free.shape
     time, free = np.empty((nodes, 2 * room), np.int64), np.empty((nodes, 2 * room, resources), np.int64)
-    time[:, :room] = profile.time
-    free[:, :room, :] = profile.free
+    for n in range(nodes):
+        for i in range(profile.length[n]):
+            time[n, i] = profile.time[n, i]
+            for r in range(resources):
+                free[n, i, r] = profile.free[n, i, r]
     return Profile(profile.length, time, free)
 
 
-@borrowing
+@internal_borrowing
 def segment(profile: Profile, n: int, t: int) -> int:
     """Return the index of the last breakpoint of node n at or before time t (0 if there is none)."""
     lo, hi = 0, profile.length[n]
@@ -105,7 +113,7 @@ def segment(profile: Profile, n: int, t: int) -> int:
     return lo
 
 
-@borrowing
+@internal_borrowing
 def segment_from(profile: Profile, n: int, t: int, i: int) -> int:
     """Return ``segment(profile, n, t)`` for a time t that is not before breakpoint i; fast if it is near.
 
@@ -134,7 +142,7 @@ def segment_from(profile: Profile, n: int, t: int, i: int) -> int:
     return lo
 
 
-@borrowing
+@internal_borrowing
 def _split(profile: Profile, n: int, t: int) -> int:
     """Return the index of the breakpoint of node n at time t; insert one if there is none."""
     i = segment(profile, n, t)
@@ -151,7 +159,7 @@ def _split(profile: Profile, n: int, t: int) -> int:
     return i + 1
 
 
-@borrowing
+@internal_borrowing
 def occupy(profile: Profile, n: int, start: int, end: int, request: Ints, units: int) -> None:
     """Subtract units of a request from the free amounts of a node in [start, end); negative units add them.
 
@@ -178,7 +186,7 @@ def occupy(profile: Profile, n: int, start: int, end: int, request: Ints, units:
     _merge(profile, n, first)
 
 
-@borrowing
+@internal_borrowing
 def _merge(profile: Profile, n: int, i: int) -> None:
     """Remove breakpoint i of node n if the free amounts do not change there."""
     if i == 0:

@@ -15,11 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...models.compiled import compiled
-from .destroy import NOISE, ROOM, Known, Places, Room, choose, row_of
+from ...models.compiled import compiled, internal, internal_borrowing
+from .destroy import NOISE, ROOM, choose
 from .earnings import book, cooling_cost
 from .placement import EARNINGS, POSTPONED, Costs, Jobs, cost, place, put
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
+from .ruin_arrays import Known, Places, Room
 
 # repair operators; BY_GIVEN: keys by the caller
 RANDOM, AREA, WIDTH, DURATION, START, RELEASE, NEAR_START, POWER_PER_PROFIT, WEIGHT_PER_AREA, BY_GIVEN = range(10)
@@ -60,16 +61,19 @@ class Steps(NamedTuple):
     given_keys: Floats
 
 
-@compiled
 def profile_of(machine: Machine, jobs: Jobs, places: Places) -> Profile:
     """Return the profile of the nodes with all scheduled jobs."""
-    profile = new_profile(machine, 64)
+    return _with_scheduled(new_profile(machine, 64), jobs, places)
+
+
+@compiled
+def _with_scheduled(profile: Profile, jobs: Jobs, places: Places) -> Profile:
     for j in range(places.starts.size):
         profile = _put(profile, jobs, places, j, 1)
     return profile
 
 
-@compiled
+@internal
 def _put(profile: Profile, jobs: Jobs, places: Places, j: int, sign: int) -> Profile:
     """Subtract job j from the profile where it is scheduled (sign 1) or add it again (sign -1)."""
     if places.starts[j] == POSTPONED:
@@ -77,7 +81,7 @@ def _put(profile: Profile, jobs: Jobs, places: Places, j: int, sign: int) -> Pro
     return put(profile, jobs, j, places.starts[j], places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], sign)
 
 
-@compiled
+@internal
 def _book(costs: Costs, jobs: Jobs, places: Places, j: int, sign: float) -> float:
     """Return what job j adds to (sign 1) or takes from (-1) the objective at its start, without its cooling."""
     start = places.starts[j]
@@ -88,7 +92,7 @@ def _book(costs: Costs, jobs: Jobs, places: Places, j: int, sign: float) -> floa
     return sign * cost(costs, jobs, j, start)
 
 
-@compiled
+@internal
 def _keys(
     jobs: Jobs, costs: Costs, places: Places, known: Known, room: Room, size: int, steps: Steps, step: int
 ) -> None:
@@ -120,25 +124,27 @@ def _keys(
         room.key[k] = key
 
 
-@compiled
+@internal
 def _take_out(
     profile: Profile, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int
 ) -> tuple[Profile, float]:
     """Remove the chosen jobs and save their places; return the profile and the change of the objective."""
     change, at = 0.0, 0
-    room.joules[:] = places.joules
+    for s in range(places.joules.size):
+        room.joules[s] = places.joules[s]
     for k in range(size):
         j = room.free[k]
         first, last = jobs.first_unit[j], jobs.first_unit[j + 1]
         room.starts[k] = places.starts[j]
-        room.nodes[at : at + last - first] = places.nodes[first:last]
+        for u in range(first, last):
+            room.nodes[at + u - first] = places.nodes[u]
         at += last - first
         change += _book(costs, jobs, places, j, -1.0)
         profile = _put(profile, jobs, places, j, -1)
     return profile, change
 
 
-@compiled
+@internal
 def _put_back(profile: Profile, jobs: Jobs, places: Places, room: Room, size: int) -> Profile:
     """Restore the saved places of the removed jobs; return the profile."""
     for k in range(size):
@@ -148,44 +154,53 @@ def _put_back(profile: Profile, jobs: Jobs, places: Places, room: Room, size: in
         j = room.free[k]
         first, last = jobs.first_unit[j], jobs.first_unit[j + 1]
         places.starts[j] = room.starts[k]
-        places.nodes[first:last] = room.nodes[at : at + last - first]
+        for u in range(first, last):
+            places.nodes[u] = room.nodes[at + u - first]
         at += last - first
         profile = _put(profile, jobs, places, j, 1)
-    places.joules[:] = room.joules
+    for s in range(places.joules.size):
+        places.joules[s] = room.joules[s]
     return profile
 
 
-@compiled
+@internal_borrowing
 def _save(jobs: Jobs, places: Places, room: Room, size: int, record: Places) -> None:
     """Write the schedule before this step to ``record``."""
-    record.starts[:], record.nodes[:] = places.starts, places.nodes
+    for j in range(places.starts.size):
+        record.starts[j] = places.starts[j]
+    for u in range(places.nodes.size):
+        record.nodes[u] = places.nodes[u]
     at = 0
     for k in range(size):
         j = room.free[k]
         first, last = jobs.first_unit[j], jobs.first_unit[j + 1]
         record.starts[j] = room.starts[k]
-        record.nodes[first:last] = room.nodes[at : at + last - first]
+        for u in range(first, last):
+            record.nodes[u] = room.nodes[at + u - first]
         at += last - first
 
 
-@compiled
+@internal
 def _put_in(
     profile: Profile, machine: Machine, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int
 ) -> tuple[Profile, float, bool]:
     """Place the removed jobs by key; return the profile, the change of the objective, and if all are placed."""
     change, complete = 0.0, True
-    room.hopeless.end[:] = 0
+    for k in range(room.hopeless.end.size):
+        room.hopeless.end[k] = 0
     for k in np.argsort(room.key[:size]):
         j = room.free[k]
         chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        places.starts[j], profile = place(profile, machine, jobs, room.fit, room.hopeless, None, j, -NEVER, chosen)
+        places.starts[j], profile = place(
+            profile, machine, jobs, room.fit, room.hopeless, room.bound, j, -NEVER, chosen
+        )
         if places.starts[j] == POSTPONED and not costs.may_postpone[j]:
             complete = False
         change += _book(costs, jobs, places, j, 1.0)
     return profile, change, complete
 
 
-@compiled
+@internal
 def _cooling_change(costs: Costs, places: Places, room: Room) -> float:
     """Return the change of the cooling cost in euro against the saved energy."""
     change = 0.0
@@ -241,10 +256,10 @@ def ruin_and_recreate(
     for d in range(steps.destroy.size):
         if stop[0] != 0:
             break
-        row = row_of(steps.rows[steps.destroy[d]])
+        row = steps.rows[steps.destroy[d]]
         size = choose(profile, machine, jobs, places, known, room, row, steps.given, steps.draws[d])
         _keys(jobs, costs, places, known, room, size, steps, d)
-        if row.kind == ROOM and size > 0:
+        if row[0] == ROOM and size > 0:  # the waiting job comes first
             room.key[0] = -np.inf
         profile, less = _take_out(profile, jobs, costs, places, room, size)
         profile, more, complete = _put_in(profile, machine, jobs, costs, places, room, size)
@@ -257,5 +272,6 @@ def ruin_and_recreate(
             total += change
         else:
             profile = _put_back(profile, jobs, places, room, size)
-        room.is_free[room.free[:size]] = False
+        for k in range(size):
+            room.is_free[room.free[k]] = False
     return profile, total, best

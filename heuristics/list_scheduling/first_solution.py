@@ -39,6 +39,7 @@ class ListScheduler:
 
     def __init__(self, problem: Dispatch | Profit | Arrays) -> None:
         self.arrays = problem if isinstance(problem, Arrays) else arrays(problem)
+        self._same = kernels.same_for(self.arrays.machine, self.arrays.jobs)
         self._anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
 
     def order(self, order: str | Sequence[str]) -> Ints:
@@ -74,7 +75,15 @@ class ListScheduler:
         starts, nodes = np.empty(a.jobs.units.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
         bound = self._anytime if not_before is None else not_before
         count = kernels.build(
-            a.machine, a.jobs, a.costs.may_postpone, order, bound, starts, nodes, running() if stop is None else stop
+            a.machine,
+            a.jobs,
+            self._same,
+            a.costs.may_postpone,
+            order,
+            bound,
+            starts,
+            nodes,
+            running() if stop is None else stop,
         )
         if count < 0:
             raise KernelStopped

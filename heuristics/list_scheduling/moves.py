@@ -13,53 +13,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...models import Dispatch, Profit, Schedule
-from ...models.compiled import compiled
 from ..arrays import Placement
 from ..clock import Clock
-from ..kernels.earliest import Scratch, new_scratch
-from ..kernels.placement import (
-    EARNINGS,
-    KINDS,
-    LAST_END,
-    POSTPONED,
-    Costs,
-    Hopeless,
-    Jobs,
-    cost,
-    new_hopeless,
-    objective,
-    place,
-    put,
-)
-from ..kernels.profile import NEVER, Floats, Ints, Machine, Profile, new_profile
+from ..kernels.order_moves import OrderResult, improve
+from ..kernels.profile import Floats, Ints
 from .first_solution import ListScheduler
 
 BATCH = 200  # moves of one kernel call
 FIRST_BATCH = 4  # moves of the first call with a time limit
 BATCH_SECONDS = 0.1  # wanted time of one call with a time limit
-
-
-class OrderResult(NamedTuple):
-    """An order of jobs and its placement.
-
-    Parameters
-    ----------
-    order
-        Indices of the jobs, shape (jobs,).
-    starts
-        Start of each job in seconds, shape (jobs,).
-    nodes
-        Node index of each unit, shape (units of all jobs,).
-    """
-
-    order: Ints
-    starts: Ints
-    nodes: Ints
 
 
 @dataclass(frozen=True)
@@ -180,148 +147,3 @@ def batches(jobs: int, rounds: int, seed: int, clock: Clock) -> Iterator[Ints]:
                 if clock.end is not None:
                     took = max(1e-6, time.perf_counter() - began)
                     size = max(1, min(BATCH, 2 * size, int(size * BATCH_SECONDS / took)))
-
-
-@compiled
-def _add(costs: Costs, total: float, one: float) -> float:
-    return max(total, one) if costs.mode == LAST_END else total + one
-
-
-@compiled
-def _put_from(profile: Profile, jobs: Jobs, answer: OrderResult, first: int, last: int, sign: int) -> Profile:
-    """Add the jobs ``order[first:last]`` to the profile (sign 1) or remove them (sign -1)."""
-    for k in range(first, last):
-        j = answer.order[k]
-        if answer.starts[j] == POSTPONED:
-            continue
-        chosen = answer.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        profile = put(profile, jobs, j, answer.starts[j], chosen, sign)
-    return profile
-
-
-@compiled
-def _move(order: Ints, trial: Ints, i: int, to: int) -> None:
-    """Write ``order`` to ``trial`` with the job at place i moved to place ``to``."""
-    if i < to:
-        trial[i:to] = order[i + 1 : to + 1]
-    else:
-        trial[to + 1 : i + 1] = order[to:i]
-    trial[to] = order[i]
-
-
-@compiled
-def _at_least(costs: Costs, floor: Floats, order: Ints, low: int, rest: Floats) -> None:
-    """Set ``rest[k]`` to a lower bound of the cost of the jobs from place k on: each at its earliest start."""
-    rest[order.size] = -np.inf if costs.mode == LAST_END else 0.0
-    for k in range(order.size - 1, low - 1, -1):
-        rest[k] = _add(costs, rest[k + 1], floor[order[k]])
-
-
-@compiled
-def _place_from(
-    profile: Profile,
-    machine: Machine,
-    jobs: Jobs,
-    costs: Costs,
-    s: Scratch,
-    known: Hopeless,
-    trial: OrderResult,
-    low: int,
-    rest: Floats,
-    limit: float,
-    stop: Ints,
-) -> tuple[Profile, float, int]:
-    """Place the jobs from place ``low`` on; return the profile, the objective and the number of placed jobs.
-
-    Stops when the cost of the placed jobs plus ``rest`` exceeds ``limit``; the objective is then infinite. Profits are
-    no sum over jobs and are compared at the end.
-    """
-    spent = costs.constant
-    for k in range(low):
-        spent = _add(costs, spent, cost(costs, jobs, trial.order[k], trial.starts[trial.order[k]]))
-    for k in range(low, trial.order.size):
-        if stop[0] != 0:
-            return profile, np.inf, k
-        j = trial.order[k]
-        chosen = trial.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        trial.starts[j], profile = place(profile, machine, jobs, s, known, None, j, -NEVER, chosen)
-        if trial.starts[j] == POSTPONED:
-            if costs.may_postpone[j]:
-                continue
-            return profile, np.inf, k
-        spent = _add(costs, spent, cost(costs, jobs, j, trial.starts[j]))
-        if costs.mode != EARNINGS and _add(costs, spent, rest[k + 1]) > limit + 1e-12 * abs(limit):
-            return profile, np.inf, k + 1
-    if costs.mode == EARNINGS:
-        spent = objective(costs, jobs, trial.starts)
-        spent = np.inf if spent > limit + 1e-12 * abs(limit) else spent
-    return profile, spent, trial.order.size
-
-
-@compiled
-def improve(
-    machine: Machine,
-    jobs: Jobs,
-    costs: Costs,
-    answer: OrderResult,
-    moves: Ints,
-    value: float,
-    best: float,
-    over_current: Floats,
-    over_best: Floats,
-    stop: Ints,
-) -> tuple[float, float, OrderResult]:
-    """Try moves; change the answer where a move is accepted.
-
-    Parameters
-    ----------
-    machine, jobs, costs
-        The problem, see ``Arrays``.
-    answer
-        The order and its placement; changed in place.
-    moves
-        (from, to) places in the order, shape (moves, 2).
-    value, best
-        The objective of the answer and the best one of the search, to be minimized.
-    over_current, over_best
-        What the objective after a move may be worse than the answer's, and than the best one, shape (moves,).
-    stop
-        ``stop`` of a ``Clock``. A move that it interrupts is dropped.
-
-    Returns
-    -------
-    tuple
-        The objective of the answer; the objective of the best order that the moves found and left for a worse one, if
-        it is better than ``best``, and this order; else ``best`` and an order without a meaning.
-    """
-    n = answer.order.size
-    s, known = new_scratch(machine.capacity.shape[0]), new_hopeless(jobs, KINDS)
-    profile = _put_from(new_profile(machine, 64), jobs, answer, 0, n, 1)
-    trial = OrderResult(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
-    record = OrderResult(answer.order.copy(), answer.starts.copy(), answer.nodes.copy())
-    floor, rest = np.empty(n, np.float64), np.empty(n + 1, np.float64)
-    for j in range(n):
-        floor[j] = cost(costs, jobs, j, jobs.release[j])
-    for m in range(moves.shape[0]):
-        i, to = moves[m]
-        low = min(i, to)
-        _move(answer.order, trial.order, i, to)
-        _at_least(costs, floor, trial.order, low, rest)
-        profile = _put_from(profile, jobs, answer, low, n, -1)
-        known.end[:] = 0
-        limit = min(value + over_current[m], min(best, value) + over_best[m])
-        profile, found, done = _place_from(profile, machine, jobs, costs, s, known, trial, low, rest, limit, stop)
-        if stop[0] != 0:  # no need to restore the profile: nothing reads it after this call
-            break
-        if done == n and found < np.inf:
-            if found > value and value < best:
-                best = value
-                record.order[:], record.starts[:], record.nodes[:] = answer.order, answer.starts, answer.nodes
-            value = found
-            kept, changed = trial, answer
-        else:
-            profile = _put_from(profile, jobs, trial, low, done, -1)
-            profile = _put_from(profile, jobs, answer, low, n, 1)
-            kept, changed = answer, trial
-        changed.order[:], changed.starts[:], changed.nodes[:] = kept.order, kept.starts, kept.nodes
-    return value, best, record

@@ -6,6 +6,7 @@ from functools import cache
 
 from ...models import Dispatch, Job, NodeGroup, Platform, Queue
 from .moves import move_jobs
+from .multi_search import multi_search
 
 
 def tiny() -> Dispatch:
@@ -16,5 +17,12 @@ def tiny() -> Dispatch:
 
 @cache
 def warm_up() -> None:
-    """Compile the kernels, or load them from numba's cache, so that time measured afterwards is search time."""
+    """Compile list scheduling, or load it from numba's cache, so that time measured afterwards is search time."""
+    multi_search(tiny())
+
+
+@cache
+def warm_up_moves() -> None:
+    """Compile list scheduling and the moves of single jobs, which improve schedules made from a relaxation's starts."""
+    warm_up()
     move_jobs(tiny(), "est", rounds=2)

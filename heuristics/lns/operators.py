@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..list_scheduling.moves import OrderResult, improve
+from ..kernels.order_moves import OrderResult, improve
 from .acceptance import Acceptance, HillClimbing, Tolerances
 from .orders import Order
 from .random_keys import KeyNoise, drawn, keys_of

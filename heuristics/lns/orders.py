@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels.order_moves import OrderResult
 from ..kernels.profile import Floats
-from ..list_scheduling.moves import OrderResult
 
 
 class Order(NamedTuple):

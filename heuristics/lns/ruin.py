@@ -12,11 +12,12 @@ import numpy as np
 
 from ...models import Profit
 from ..arrays import Placement
-from ..kernels.destroy import GIVEN, NOISE, DestroyRow, Known, Places, choose, new_room, row_of
+from ..kernels.destroy import GIVEN, NOISE, DestroyRow, chosen_alone
 from ..kernels.earnings import profit
 from ..kernels.placement import EARNINGS, LAST_END, POSTPONED, objective
 from ..kernels.profile import Floats, Ints
 from ..kernels.ruin_and_recreate import BY_GIVEN, Steps, profile_of, ruin_and_recreate
+from ..kernels.ruin_arrays import Known, Places, new_room
 from .acceptance import Acceptance, Threshold
 from .destroy import USUAL_DESTROY, CompiledDestroy, Destroy
 from .repair import InsertBy, Repair, usual_repair
@@ -195,8 +196,8 @@ class OwnSchedule:
 
     def _chosen(self, steps: Steps, d: int, known: Known) -> Ints:
         """Return the jobs that a compiled destroy operator chooses."""
-        a, row = self.search.arrays, row_of(steps.rows[steps.destroy[d]])
-        size = choose(self.profile, a.machine, a.jobs, self.places, known, self.room, row, NO_JOBS, steps.draws[d])
+        a, row = self.search.arrays, steps.rows[steps.destroy[d]]
+        size = chosen_alone(self.profile, a.machine, a.jobs, self.places, known, self.room, row, steps.draws[d])
         jobs = self.room.free[:size].copy()
         self.room.is_free[jobs] = False
         return jobs

@@ -232,4 +232,4 @@ def usual_selection(a: Arrays, operators: Sequence[Operator], timed: bool) -> Se
 def warm_up() -> None:
     """Compile the kernels of this search, or load them from numba's cache."""
     flat = Cooling("flat", (0, 40), (0, 10), ((0, 1), (0, 1)))
-    lns(Profit(tiny(), StepFunction.constant(20.0, 0, 60), flat, 1.0, 0.1, horizon_end=15), rounds=4)
+    lns(Profit(tiny(), StepFunction.constant(20.0, 0, 120), flat, 1.0, 0.1, horizon_end=60), rounds=4)

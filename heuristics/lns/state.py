@@ -11,10 +11,10 @@ import numpy as np
 from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
 from ..clock import Clock, running
-from ..kernels.destroy import Places
-from ..kernels.placement import POSTPONED, build, objective
+from ..kernels.order_moves import OrderResult
+from ..kernels.placement import POSTPONED, build, objective, same_for
 from ..kernels.profile import NEVER, Floats, Ints
-from ..list_scheduling.moves import OrderResult
+from ..kernels.ruin_arrays import Places
 from ..list_scheduling.multi_search import AFTERWARDS
 from ..list_scheduling.postponed import reserve_for_postponed
 from .acceptance import Acceptance, HillClimbing, Tolerances
@@ -73,6 +73,7 @@ class LnsSearch:
         self.clock.reserve(AFTERWARDS * self.clock.elapsed)
         self.rng = np.random.default_rng(seed)
         self.features, self.bulk = features(self.arrays), bulk_of(self.arrays)
+        self.same = same_for(self.arrays.machine, self.arrays.jobs)
         self.anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
         self.orders: list[Order] = []
         self.best_value = np.inf
@@ -126,7 +127,9 @@ class LnsSearch:
         order = np.argsort(keys, kind="stable")
         answer = OrderResult(order, *self._room())
         stop = self.clock.stop if self.trial_seconds else running()  # the first trial is always finished
-        done = build(a.machine, a.jobs, a.costs.may_postpone, order, self.anytime, answer.starts, answer.nodes, stop)
+        done = build(
+            a.machine, a.jobs, self.same, a.costs.may_postpone, order, self.anytime, answer.starts, answer.nodes, stop
+        )
         if done < 0:
             raise Stopped
         value = float(objective(a.costs, a.jobs, answer.starts)) if done == order.size else np.inf

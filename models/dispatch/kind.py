@@ -11,7 +11,7 @@ DISPATCH = ProblemKind(
     reader="..instances.kinds.dispatch:read",
     writer="..instances.kinds.dispatch:write",
     start="multi-search",
-    warm_up=("..heuristics.list_scheduling.warm_up:warm_up",),
+    solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
     allocator="..heuristics.allocation:Allocator",
     bench="..bench.kinds.dispatch:DISPATCH",
 )

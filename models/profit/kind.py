@@ -11,7 +11,8 @@ PROFIT = ProblemKind(
     reader="..instances.kinds.profit:read",
     writer="..instances.kinds.profit:write",
     start="multi-search",
-    warm_up=("..heuristics.list_scheduling.warm_up:warm_up", ".profit.left_out:warm_up"),
+    warm_up=(".profit.left_out:warm_up",),
+    solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
     allocator="..heuristics.allocation:Allocator",
     bench="..bench.kinds.profit:PROFIT",
 )

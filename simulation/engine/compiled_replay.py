@@ -39,6 +39,21 @@ def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, event
     return True
 
 
+@compiled
+def _decide_by_rule(trace: TraceArrays, state: State, rules: Rules) -> None:
+    by_rule(trace, state, rules)
+
+
+@compiled
+def _decide_easy(trace: TraceArrays, state: State, rules: Rules) -> None:
+    easy(trace, state, rules)
+
+
+@compiled
+def _decide_backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
+    backfill(trace, state, rules)
+
+
 class Kernel(NamedTuple):
     """The compiled functions of a policy.
 
@@ -50,8 +65,11 @@ class Kernel(NamedTuple):
     replay: Callable[[TraceArrays, State, Rules, int, int], bool]
 
 
+BACKFILLING = Kernel(_decide_backfill, _backfill)  # any number of reservations
+
+
 def kernel(rules: Rules) -> Kernel:
     """Return the compiled functions for the number of reservations: none, one (EASY), or several."""
     if rules.reservations == 0:
-        return Kernel(by_rule, replay_by_rule)
-    return Kernel(easy, _easy) if rules.reservations == 1 else Kernel(backfill, _backfill)
+        return Kernel(_decide_by_rule, replay_by_rule)
+    return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING

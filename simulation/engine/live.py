@@ -16,8 +16,8 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ...heuristics.kernels.events.entries import advance, begin, compact, keep_places, may_start, step
 from ...heuristics.kernels.events.fit import count_fits
-from ...heuristics.kernels.events.replay import step
 from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.standstill import Standstill
 from ...heuristics.kernels.events.state import (
@@ -28,11 +28,6 @@ from ...heuristics.kernels.events.state import (
     WAITING,
     State,
     TraceArrays,
-    advance,
-    begin,
-    compact,
-    keep_places,
-    may_start,
     new_state,
 )
 from ...heuristics.kernels.profile import Ints

@@ -15,6 +15,7 @@ from ...heuristics.kernels.events.state import DECISIONS, NOW, STARTED, new_stat
 from ...instances import Instance, load
 from ...instances.workload import Ints, Workload, WorkloadError
 from ...models import Dispatch, Platform
+from ...models.compiled import progress_line
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
@@ -124,10 +125,11 @@ def simulate(
         trace_of(jobs, machine, runtime, by_count), runtime < jobs.runtime,
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs)
-    if isinstance(chosen, Policy) and fixed is not None and not charge_decisions:
-        found = _compiled(plan, chosen, fixed, on_progress)
-    else:
-        found = LiveReplay(plan, fixed, on_progress).run()
+    with progress_line():
+        if isinstance(chosen, Policy) and fixed is not None and not charge_decisions:
+            found = _compiled(plan, chosen, fixed, on_progress)
+        else:
+            found = LiveReplay(plan, fixed, on_progress).run()
     from .verification import violations
 
     found.violations = violations(found, partial=STOPPED in found.notes)

@@ -51,12 +51,14 @@ from ...heuristics.kernels.events.state import (
     rank,
 )
 from ...heuristics.kernels.profile import NEVER, Profile, grown, occupy, segment
-from ...models.compiled import compiled
+from ...models.compiled import internal
 
 SPARE = 32  # breakpoints per node beyond those of the running jobs, at first
 
+_new_scratch = internal(new_scratch)
 
-@compiled
+
+@internal
 def running_profile(trace: TraceArrays, state: State) -> Profile:
     """Return the free capacity of each place from now on, given the expected ends of the running jobs."""
     now, n = state.clock[NOW], state.clock[RUNNING]
@@ -87,7 +89,7 @@ def running_profile(trace: TraceArrays, state: State) -> Profile:
     return profile
 
 
-@compiled
+@internal
 def _hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) -> Profile:
     """Subtract the reservation of job j from the profile (sign 1), or add it back (-1).
 
@@ -101,7 +103,7 @@ def _hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int)
     return profile
 
 
-@compiled
+@internal
 def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
     """Return whether the reservation of job j still fits into the profile."""
     start, end = state.reserved[j], state.reserved[j] + state.expected[j]
@@ -115,7 +117,7 @@ def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
     return True
 
 
-@compiled
+@internal
 def _hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profile, bool]:
     """Subtract all reservations from the profile; if one does not fit any more, delete all and return False."""
     now, n = state.clock[NOW], state.clock[WAITING]
@@ -131,7 +133,7 @@ def _hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profi
     return profile, True
 
 
-@compiled
+@internal
 def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int) -> int:
     """Return the earliest start of job j, at most ``latest``, that nodes and calendars allow; -1 if there is none."""
     request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
@@ -148,7 +150,7 @@ def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j:
     return -1
 
 
-@compiled
+@internal
 def _reserve(
     profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int, best: bool
 ) -> Profile:
@@ -167,7 +169,7 @@ def _reserve(
     return _hold(profile, trace, state, j, 1)
 
 
-@compiled
+@internal
 def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
     """Make one decision: at most ``rules.reservations`` jobs hold reservations, the others start if they delay none.
 
@@ -178,7 +180,7 @@ def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
     now = clock[NOW]
     profile, kept = _hold_all(running_profile(trace, state), trace, state)
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
-    s, held = new_scratch(trace.capacity.shape[0]), 0
+    s, held = _new_scratch(trace.capacity.shape[0]), 0
     for i in range(min(clock[WAITING], rules.candidates)):
         j = state.waiting[i]
         full = held >= rules.reservations
@@ -199,7 +201,7 @@ def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
     _wake(state)
 
 
-@compiled
+@internal
 def _wake(state: State) -> None:
     """Add an event at the start of the next reservation.
 

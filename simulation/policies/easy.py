@@ -44,10 +44,10 @@ from ...heuristics.kernels.events.state import (
     take,
 )
 from ...heuristics.kernels.profile import NEVER, Ints
-from ...models.compiled import borrowing, compiled
+from ...models.compiled import internal, internal_borrowing
 
 
-@borrowing
+@internal_borrowing
 def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, request: Ints) -> None:
     """Add what a job uses on its places to ``free``."""
     for k in range(first, first + count):
@@ -55,7 +55,7 @@ def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, r
             free[place[k], r] += share[k] * request[r]
 
 
-@borrowing
+@internal_borrowing
 def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
     """Return the shadow time of the head (NEVER if there is none); set ``state.extra`` to what is free at that time.
 
@@ -91,7 +91,7 @@ def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
             i += 1
 
 
-@borrowing
+@internal_borrowing
 def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     """Return the shadow time of the head, and reserve its nodes.
 
@@ -109,14 +109,14 @@ def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     return shadow
 
 
-@borrowing
+@internal_borrowing
 def _least(both: Ints, extra: Ints, free: Ints, p: int) -> None:
     """Set row p of ``both`` to the minimum of ``extra`` and ``free``."""
     for r in range(both.shape[1]):
         both[p, r] = min(extra[p, r], free[p, r])
 
 
-@borrowing
+@internal_borrowing
 def _candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     """Return the index of the next of the waiting jobs ``i .. n - 1`` that may fit now, or n if there is none.
 
@@ -133,7 +133,7 @@ def _candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     return n
 
 
-@compiled
+@internal
 def easy(trace: TraceArrays, state: State, rules: Rules) -> None:
     """Make one decision: the first job that cannot start holds a reservation, later jobs start if they do not delay it.
 

@@ -45,7 +45,8 @@ def test_an_interrupted_order_gives_no_schedule(problem):
 
 def test_a_kernel_at_work_is_stopped(problem):
     """One call with a million moves or 100,000 steps of ruin and recreate takes minutes without a clock."""
-    from schedlab.heuristics.list_scheduling.moves import OrderResult, improve, not_worse
+    from schedlab.heuristics.kernels.order_moves import OrderResult, improve
+    from schedlab.heuristics.list_scheduling.moves import not_worse
     from schedlab.heuristics.lns import LnsSearch, RuinAndRecreate
     from schedlab.heuristics.lns.ruin import OwnSchedule
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....models.compiled import borrowing, compiled
+from ....models.compiled import internal, internal_borrowing
 from ..profile import Floats, Ints
+from .sorting import sort_by
 
 
-@borrowing
+@internal_borrowing
 def units_that_fit(free: Ints, request: Ints, most: int) -> int:
     """Return how many units, at most ``most``, fit into one place; both arrays have the shape (resources,)."""
     count = most
@@ -23,7 +24,7 @@ def units_that_fit(free: Ints, request: Ints, most: int) -> int:
     return count
 
 
-@borrowing
+@internal_borrowing
 def count_fits(free: Ints, request: Ints, units: int, fit: Ints) -> int:
     """Set ``fit`` to the number of units that each place can hold now; return the sum.
 
@@ -45,7 +46,7 @@ def count_fits(free: Ints, request: Ints, units: int, fit: Ints) -> int:
     return total
 
 
-@compiled
+@internal
 def spread(free: Ints, capacity: Ints, fit: Ints, units: int, best: bool, chosen: Ints, put: Ints) -> int:
     """Choose places for the units of a job; return the number of chosen places.
 
@@ -74,13 +75,17 @@ def spread(free: Ints, capacity: Ints, fit: Ints, units: int, best: bool, chosen
                 if left == 0:
                     break
         return entries
-    room = np.flatnonzero(fit)
-    score: Floats = np.zeros(room.size, np.float64)
-    for i in range(room.size):
-        for r in range(capacity.shape[1]):
-            if capacity[room[i], r] > 0:
-                score[i] += free[room[i], r] / capacity[room[i], r]
-    for i in np.argsort(score, kind="mergesort"):
+    room, rooms = np.empty(fit.size, np.int64), 0
+    score: Floats = np.empty(fit.size, np.float64)
+    for p in range(fit.size):
+        if fit[p] > 0:
+            room[rooms], score[p] = p, 0.0
+            rooms += 1
+            for r in range(capacity.shape[1]):
+                if capacity[p, r] > 0:
+                    score[p] += free[p, r] / capacity[p, r]
+    sort_by(room, rooms, score)
+    for i in range(rooms):
         take = min(left, fit[room[i]])
         chosen[entries], put[entries] = room[i], take
         entries, left = entries + 1, left - take

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ....models.compiled import compiled
+from ....models.compiled import compiled, internal
 from ..profile import Ints
 from .state import State, TraceArrays
 
@@ -86,7 +86,7 @@ def _number(nodes: int, who: Ints, begins: NDArray[np.bool_], runtime: Ints, uni
             while left > 0:
                 take = min(left, free_high[k] - free_low[k] + 1)
                 if used == low.size:
-                    low, high = np.append(low, np.empty(used, np.int64)), np.append(high, np.empty(used, np.int64))
+                    low, high = _longer(low), _longer(high)
                 low[used], high[used] = free_low[k], free_low[k] + take - 1
                 used, left = used + 1, left - take
                 free_low[k] += take
@@ -99,10 +99,11 @@ def _number(nodes: int, who: Ints, begins: NDArray[np.bool_], runtime: Ints, uni
         if not begins[e] or runtime[j] == 0:
             for i in range(at[j], at[j] + size[j]):
                 if ranges + 1 >= free_low.size:
-                    free_low, free_high = np.append(free_low, free_low), np.append(free_high, free_high)
+                    free_low, free_high = _longer(free_low), _longer(free_high)
                 ranges = _release(free_low, free_high, ranges, low[i], high[i])
     first = np.zeros(jobs + 1, np.int64)
-    first[1:] = np.cumsum(size)
+    for j in range(jobs):
+        first[j + 1] = first[j] + size[j]
     by_job_low, by_job_high = np.empty(used, np.int64), np.empty(used, np.int64)
     for j in range(jobs):
         for i in range(size[j]):
@@ -110,10 +111,25 @@ def _number(nodes: int, who: Ints, begins: NDArray[np.bool_], runtime: Ints, uni
     return first, by_job_low, by_job_high, np.ones(used, np.int64)
 
 
-@compiled
+@internal
+def _longer(values: Ints) -> Ints:
+    """Return the values in an array of twice the size."""
+    found = np.zeros(2 * values.size, np.int64)
+    for k in range(values.size):
+        found[k] = values[k]
+    return found
+
+
+@internal
 def _release(free_low: Ints, free_high: Ints, ranges: int, low: int, high: int) -> int:
     """Insert a range into the sorted free ranges and join neighbours; return their number."""
-    i = np.searchsorted(free_low[:ranges], low)
+    i, end = 0, ranges
+    while i < end:
+        middle = (i + end) // 2
+        if free_low[middle] < low:
+            i = middle + 1
+        else:
+            end = middle
     joins_left = i > 0 and free_high[i - 1] == low - 1
     joins_right = i < ranges and free_low[i] == high + 1
     if joins_left and joins_right:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ....models.compiled import borrowing, compiled
+from ....models.compiled import compiled, internal_borrowing
 from ..profile import NEVER
 from .rules import Rules, by_rule
 from .state import DECISIONS, NOW, WAITING, State, TraceArrays, advance, next_event
 
 
-@borrowing
+@internal_borrowing
 def step(trace: TraceArrays, state: State, period: int) -> bool:
     """Go to the next event or multiple of ``period`` seconds (0: none); return False if no event is left."""
     t = next_event(trace, state)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ....models.compiled import borrowing, compiled
+from ....models.compiled import internal, internal_borrowing
 from ..profile import Floats, Ints
 from .fit import count_fits, spread
 from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, keep_places, may_start, rank
@@ -47,7 +47,7 @@ class Rules(NamedTuple):
     best: bool
 
 
-@borrowing
+@internal_borrowing
 def _start(trace: TraceArrays, state: State, j: int, best: bool) -> None:
     """Start job j now on places chosen by ``state.fit``, which must be counted before."""
     entries = spread(state.free, trace.capacity, state.fit, trace.units[j], best, state.chosen, state.put)
@@ -55,7 +55,7 @@ def _start(trace: TraceArrays, state: State, j: int, best: bool) -> None:
     begin(trace, state, j)
 
 
-@borrowing
+@internal_borrowing
 def try_start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) -> bool:
     """Start job j now if ``free`` has room for it; return whether it has started.
 
@@ -78,10 +78,11 @@ def try_start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) 
     return True
 
 
-@borrowing
+@internal_borrowing
 def _sum_up(free: Ints, spare: Ints) -> None:
     """Set ``spare`` to the free amounts of all places together."""
-    spare[:] = 0
+    for r in range(spare.size):
+        spare[r] = 0
     for p in range(free.shape[0]):
         for r in range(spare.size):
             spare[r] += free[p, r]
@@ -89,7 +90,7 @@ def _sum_up(free: Ints, spare: Ints) -> None:
 
 # The loops over a whole queue call functions with few arrays: a call that passes all arrays costs as much as fifty of
 # these.
-@borrowing
+@internal_borrowing
 def lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
     """Return whether job j needs more than all places together have free; most jobs of a long queue do.
 
@@ -110,7 +111,7 @@ def lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
     return False
 
 
-@borrowing
+@internal_borrowing
 def spend(units: Ints, request: Ints, spare: Ints, j: int) -> None:
     """Subtract started job j from ``spare``.
 
@@ -123,7 +124,7 @@ def spend(units: Ints, request: Ints, spare: Ints, j: int) -> None:
         spare[r] -= units[j] * request[j, r]
 
 
-@borrowing
+@internal_borrowing
 def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: bool, closed: bool, first: int) -> int:
     """Start waiting jobs in their order; return the place of the job that blocks, else the number of waiting jobs.
 
@@ -165,7 +166,7 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
     return int(state.clock[WAITING])
 
 
-@compiled
+@internal
 def by_rule(trace: TraceArrays, state: State, rules: Rules) -> None:
     """Apply a rule without reservations at the current event."""
     rank(state, rules.base, rules.slope, rules.dynamic)

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....models.compiled import borrowing, compiled
+from ....models.compiled import internal, internal_borrowing
 from ..profile import NEVER, Floats, Ints
+from .sorting import sort_by
 
 Small = NDArray[np.int32]
 
@@ -173,7 +174,7 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
     )
 
 
-@borrowing
+@internal_borrowing
 def is_open(trace: TraceArrays, c: int, t: int) -> bool:
     """Return whether calendar c lets jobs start at t; c = -1: no calendar, always open."""
     if c < 0:
@@ -186,7 +187,7 @@ def is_open(trace: TraceArrays, c: int, t: int) -> bool:
     return False
 
 
-@borrowing
+@internal_borrowing
 def next_opening(trace: TraceArrays, c: int, t: int) -> int:
     """Return the first time after t at which a window of calendar c begins; NEVER if there is none."""
     found, period = NEVER, trace.period[c]
@@ -199,7 +200,7 @@ def next_opening(trace: TraceArrays, c: int, t: int) -> int:
     return found
 
 
-@borrowing
+@internal_borrowing
 def may_start(trace: TraceArrays, j: int, t: int) -> bool:
     """Return whether the calendars let job j start at t."""
     if trace.own[j] < 0 and trace.daily[j] < 0:
@@ -207,7 +208,7 @@ def may_start(trace: TraceArrays, j: int, t: int) -> bool:
     return is_open(trace, trace.own[j], t) and is_open(trace, trace.daily[j], t)
 
 
-@borrowing
+@internal_borrowing
 def allowed_from(trace: TraceArrays, j: int, t: int) -> int:
     """Return the first time from t on at which the calendars let job j start; NEVER if there is none."""
     own, daily = trace.own[j], trace.daily[j]
@@ -223,7 +224,7 @@ def allowed_from(trace: TraceArrays, j: int, t: int) -> int:
     return t
 
 
-@borrowing
+@internal_borrowing
 def next_event(trace: TraceArrays, state: State) -> int:
     """Return the time of the next end, arrival, opening of a calendar or reservation; NEVER: no event."""
     clock = state.clock
@@ -238,7 +239,7 @@ def next_event(trace: TraceArrays, state: State) -> int:
     return int(t)
 
 
-@borrowing
+@internal_borrowing
 def advance(trace: TraceArrays, state: State, t: int) -> None:
     """Go to time t, at or before the next event: first jobs end (``ended[:clock[ENDED]]``), then jobs arrive."""
     clock = state.clock
@@ -260,7 +261,7 @@ def advance(trace: TraceArrays, state: State, t: int) -> None:
                 state.opened[c] += 1
 
 
-@borrowing
+@internal_borrowing
 def _push(state: State, size: int, key: int, j: int) -> None:
     i = size
     while i > 0 and state.ends[(i - 1) // 2] > key:
@@ -269,7 +270,7 @@ def _push(state: State, size: int, key: int, j: int) -> None:
     state.ends[i], state.end_of[i] = key, j
 
 
-@borrowing
+@internal_borrowing
 def _pop(state: State) -> int:
     """Remove the job that ends first from the heap and return it."""
     first = state.end_of[0]
@@ -287,7 +288,7 @@ def _pop(state: State) -> int:
     return int(first)
 
 
-@borrowing
+@internal_borrowing
 def _rank_of(state: State, end: int) -> int:
     """Return the number of running jobs that are expected to end before ``end``."""
     lo, hi = 0, state.clock[RUNNING]
@@ -300,11 +301,12 @@ def _rank_of(state: State, end: int) -> int:
     return lo
 
 
-@borrowing
+@internal_borrowing
 def _finish(trace: TraceArrays, state: State, j: int) -> None:
     """End job j: free its amounts and remove it from the running jobs."""
     take(trace, state.free, state, j, -1)
-    state.room[:] = NEVER
+    for k in range(state.room.size):
+        state.room[k] = NEVER
     end = state.start[j] + state.expected[j]
     i = _rank_of(state, end)
     while state.running[i] != j:
@@ -317,7 +319,7 @@ def _finish(trace: TraceArrays, state: State, j: int) -> None:
         state.clock[EARLY] += 1
 
 
-@borrowing
+@internal_borrowing
 def take(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> None:
     """Subtract the units of job j from the amounts of its places (sign 1) or add them again (-1).
 
@@ -340,7 +342,7 @@ def take(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> Non
             free[state.place[k], r] -= sign * state.share[k] * trace.request[j, r]
 
 
-@borrowing
+@internal_borrowing
 def keep_places(trace: TraceArrays, state: State, j: int, entries: int) -> None:
     """Store the chosen places as those of job j.
 
@@ -361,7 +363,7 @@ def keep_places(trace: TraceArrays, state: State, j: int, entries: int) -> None:
     state.pieces[j] = entries
 
 
-@borrowing
+@internal_borrowing
 def begin(trace: TraceArrays, state: State, j: int) -> None:
     """Start job j now on its stored places. It stays in ``waiting`` until ``compact``."""
     clock = state.clock
@@ -381,7 +383,7 @@ def begin(trace: TraceArrays, state: State, j: int) -> None:
             state.opened[c] -= 1
 
 
-@borrowing
+@internal_borrowing
 def compact(state: State) -> None:
     """Remove the started jobs from ``waiting``; the others keep their order."""
     clock, waiting, start, kept = state.clock, state.waiting, state.start, 0
@@ -396,7 +398,7 @@ def compact(state: State) -> None:
     clock[WAITING] = kept
 
 
-@compiled
+@internal
 def rank(state: State, base: Floats, slope: Floats, dynamic: bool) -> None:
     """Sort ``waiting`` by the key base + slope * now, least first, ties in the order of the trace.
 
@@ -412,16 +414,20 @@ def rank(state: State, base: Floats, slope: Floats, dynamic: bool) -> None:
     clock = state.clock
     n = clock[WAITING]
     if dynamic or clock[SORTED] == 0:
-        jobs = np.sort(state.waiting[:n])
-        key = base[jobs] + slope[jobs] * clock[NOW] if dynamic else base[jobs]
-        state.waiting[:n] = jobs[np.argsort(key, kind="mergesort")]
+        key = base
+        if dynamic:
+            key = np.empty(base.size, np.float64)
+            for i in range(n):
+                j = state.waiting[i]
+                key[j] = base[j] + slope[j] * clock[NOW]
+        sort_by(state.waiting, n, key)
     else:
         for i in range(clock[SORTED], n):
             _insert(state.waiting, i, base)
     clock[SORTED] = n
 
 
-@borrowing
+@internal_borrowing
 def _insert(waiting: Ints, n: int, base: Floats) -> None:
     """Move the job at place n to its position among the sorted jobs before it."""
     j = waiting[n]

@@ -13,7 +13,7 @@ import numpy as np
 from ....heuristics.kernels.earliest import Scratch, earliest, fill_most, new_scratch
 from ....heuristics.kernels.events.fit import spread
 from ....heuristics.kernels.profile import NEVER, Ints, Machine, Profile, grown, new_profile, occupy, segment
-from ....models.compiled import compiled
+from ....models.compiled import compiled, internal
 from .waiting import Waiting
 
 LAST = NEVER - 1  # the latest possible start
@@ -185,7 +185,7 @@ def _hold_all(profile: Profile, requests: Requests, allocation: Allocation) -> P
     return profile
 
 
-@compiled
+@internal
 def _earliest(profile: Profile, machine: Machine, s: Scratch, requests: Requests, j: int) -> int:
     """Return the earliest start of job j in its windows, or -1."""
     fill_most(machine, s, requests.request[j], requests.units[j])

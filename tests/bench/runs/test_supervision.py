@@ -60,6 +60,7 @@ if method == "linger":
 class NoObserver:
     def begun(self, run): ...
 
+    def compiling(self, run): ...
     def incumbent(self, run, event): ...
 
     def ended(self, run, record, kept): ...
@@ -248,6 +249,7 @@ from schedlab.bench.runs.selection import Run
 from schedlab.bench.records.store import Store
 class NoObserver:
     def begun(self, run): pass
+    def compiling(self, run): pass
     def incumbent(self, run, event): pass
     def ended(self, run, record, kept): pass
     def refused(self, run, reason): pass

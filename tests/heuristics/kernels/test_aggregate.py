@@ -8,11 +8,24 @@ from schedlab import load
 from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler
 from schedlab.heuristics.clock import running
 from schedlab.heuristics.delay_search import _fill
-from schedlab.heuristics.kernels.aggregate import BLOCK, new_aggregate, possible
+from schedlab.heuristics.kernels.aggregate import BLOCK, new_aggregate, no_aggregate
+from schedlab.heuristics.kernels.aggregate import possible as _possible
 from schedlab.heuristics.kernels.earliest import new_scratch
-from schedlab.heuristics.kernels.placement import KINDS, POSTPONED, new_hopeless, place
+from schedlab.heuristics.kernels.placement import KINDS, POSTPONED, new_hopeless
+from schedlab.heuristics.kernels.placement import place as _place
 from schedlab.heuristics.kernels.profile import NEVER, new_profile
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
+from schedlab.models.compiled import compiled
+
+
+@compiled
+def place(profile, machine, jobs, scratch, known, bound, j, not_before, chosen):
+    return _place(profile, machine, jobs, scratch, known, bound, j, not_before, chosen)
+
+
+@compiled
+def possible(bound, j, units, duration, t):
+    return _possible(bound, j, units, duration, t)
 
 
 def without_the_bound(scheduler, order):
@@ -23,7 +36,7 @@ def without_the_bound(scheduler, order):
     profile, scratch = new_profile(a.machine, 64), new_scratch(a.machine.capacity.shape[0])
     known, anytime, rest = new_hopeless(a.jobs, KINDS), np.full(n, -NEVER, np.int64), np.zeros(n + 1)
     _, filled, _ = _fill(
-        profile, a.machine, a.jobs, a.costs, scratch, known,
+        profile, a.machine, a.jobs, a.costs, scratch, known, no_aggregate(),
         order.astype(np.int64), anytime, starts, nodes, 0, n, -np.inf, rest, np.inf, running(),
     )  # fmt: skip
     assert filled == n

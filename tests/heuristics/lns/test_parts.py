@@ -11,9 +11,10 @@ from schedlab import backends
 from schedlab.heuristics import lns
 from schedlab.heuristics.arrays import Placement, arrays
 from schedlab.heuristics.clock import running
-from schedlab.heuristics.kernels.destroy import AROUND, CONSECUTIVE, ROOM, WAITING, choose, row_of
+from schedlab.heuristics.kernels.destroy import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone
+from schedlab.heuristics.kernels.order_moves import OrderResult, improve
 from schedlab.heuristics.kernels.placement import POSTPONED
-from schedlab.heuristics.list_scheduling.moves import OrderResult, improve, not_worse
+from schedlab.heuristics.list_scheduling.moves import not_worse
 from schedlab.heuristics.lns import (
     Alternate,
     AroundIdleTime,
@@ -268,10 +269,10 @@ class TestDestroy:
     ) -> None:
         own = own_schedule(problem(60), destroy=[operator], most_jobs=9)
         a, steps = own.search.arrays, own.draw(200)
-        row, seen = row_of(own.rows[0]), set()
+        seen = set()
         for draw in steps.draws:
-            none = np.zeros(0, np.int64)
-            size = choose(own.profile, a.machine, a.jobs, own.places, own._known(), own.room, row, none, draw)
+            known, row = own._known(), own.rows[0]
+            size = chosen_alone(own.profile, a.machine, a.jobs, own.places, known, own.room, row, draw)
             own.room.is_free[own.room.free[:size]] = False
             assert len(set(own.room.free[:size].tolist())) == size
             seen.add(size)
@@ -279,11 +280,10 @@ class TestDestroy:
 
     def test_a_waiting_job_was_released_and_starts_later(self) -> None:
         own = own_schedule(problem(60), destroy=[ConsecutiveStarts(jobs=(0, 1), waiting=(1, 9))])
-        a, row = own.search.arrays, row_of(own.rows[0])
-        found = 0
+        a, found = own.search.arrays, 0
         for draw in own.draw(100).draws:
-            none = np.zeros(0, np.int64)
-            size = choose(own.profile, a.machine, a.jobs, own.places, own._known(), own.room, row, none, draw)
+            known, row = own._known(), own.rows[0]
+            size = chosen_alone(own.profile, a.machine, a.jobs, own.places, known, own.room, row, draw)
             jobs = own.room.free[:size]
             own.room.is_free[jobs] = False
             found += size

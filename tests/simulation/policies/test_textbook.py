@@ -113,18 +113,17 @@ def test_the_kth_log(policy):
 @pytest.mark.parametrize("seed", range(4))
 def test_easy_is_backfilling_with_one_reservation(seed):
     """The kernel for several reservations, with one reservation, gives the same starts as the kernel of EASY."""
+    from schedlab.heuristics.kernels.events.entries import step
     from schedlab.heuristics.kernels.events.machine import trace_of
-    from schedlab.heuristics.kernels.events.replay import step
     from schedlab.heuristics.kernels.events.state import WAITING, new_state
+    from schedlab.simulation.engine.compiled_replay import BACKFILLING, kernel
     from schedlab.simulation.engine.progress import rules_of
-    from schedlab.simulation.policies import conservative as backfilling
-    from schedlab.simulation.policies import easy
 
     w = synthetic(300, 64, seed)
     trace = trace_of(w, machine(64), w.runtime, True)
     one = rules_of(POLICIES["easy"], w, w.walltime, True)
     starts = []
-    for decide in (easy.easy, backfilling.backfill):
+    for decide in (kernel(one).decide, BACKFILLING.decide):
         state = new_state(trace, w.walltime)
         while step(trace, state, 0):
             if state.clock[WAITING]:

@@ -1,0 +1,46 @@
+"""Functions of a replay for calls from Python; a replay that is compiled as a whole does without their compilation."""
+
+from __future__ import annotations
+
+from ....models.compiled import borrowing
+from . import replay, state
+from .state import State, TraceArrays
+
+_step, _advance, _begin = replay.step, state.advance, state.begin
+_keep_places, _compact, _may_start = state.keep_places, state.compact, state.may_start
+
+
+@borrowing
+def step(trace: TraceArrays, state: State, period: int) -> bool:
+    """Go to the next event, see ``replay.step``."""
+    return _step(trace, state, period)
+
+
+@borrowing
+def advance(trace: TraceArrays, state: State, t: int) -> None:
+    """Go to time t, see ``state.advance``."""
+    _advance(trace, state, t)
+
+
+@borrowing
+def begin(trace: TraceArrays, state: State, j: int) -> None:
+    """Start job j now, see ``state.begin``."""
+    _begin(trace, state, j)
+
+
+@borrowing
+def keep_places(trace: TraceArrays, state: State, j: int, entries: int) -> None:
+    """Store the chosen places as those of job j, see ``state.keep_places``."""
+    _keep_places(trace, state, j, entries)
+
+
+@borrowing
+def compact(state: State) -> None:
+    """Remove the started jobs from ``waiting``, see ``state.compact``."""
+    _compact(state)
+
+
+@borrowing
+def may_start(trace: TraceArrays, j: int, t: int) -> bool:
+    """Return whether the calendars let job j start at t, see ``state.may_start``."""
+    return _may_start(trace, j, t)

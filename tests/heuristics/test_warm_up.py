@@ -1,0 +1,54 @@
+"""After its warm-up a method compiles or loads no kernel, so that measured time is search time."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+WARMED = """
+import sys
+import schedlab as sl
+from schedlab.heuristics.registry import warm_up_for
+from schedlab.methods import parse_method
+from schedlab.models import compiled
+
+problem, method = sl.load(sys.argv[1]).problem, sys.argv[2]
+warm_up_for(problem, parse_method(method, problem).heuristic)
+used = []
+load = compiled._SharedCache.load_overload
+def record(self, sig, context):
+    used.append(self._py_func.__qualname__)
+    return load(self, sig, context)
+compiled._SharedCache.load_overload = record
+result = sl.solve(problem, method=method, time_limit=2)
+assert result.schedule is not None, result.message
+print(",".join(used))
+"""
+
+
+@pytest.mark.parametrize(
+    ("instance", "method"),
+    [
+        ("eurora_99", "multi-search"),
+        ("eurora_99", "first-solution:est"),
+        ("eurora_99", "rule:est"),
+        ("eurora_99", "delay-search"),
+        ("eurora_99", "lns"),
+        ("profit_small", "lns"),
+        ("profit_small", "delay-search"),
+        ("profit_small", "multi-search"),
+        ("profit_small", "rule:est"),
+        ("eurora_99", "relaxation-search"),
+        ("eurora_99", "cpsat:counts+warm"),
+        ("profit_small", "cpsat:counts+warm"),
+        ("theta_24", "dp"),
+        ("theta_24", "backtracking"),
+    ],
+)
+def test_nothing_is_compiled_after_the_warm_up(instance, method):
+    done = subprocess.run(
+        [sys.executable, "-c", WARMED, instance, method], capture_output=True, text=True, env=os.environ, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "\n"
