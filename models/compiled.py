@@ -16,17 +16,21 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
-from filelock import FileLock
 from numba.core import types
 from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, install_listener
 from numba.core.registry import CPUDispatcher
+
+with warnings.catch_warnings():  # without flock, filelock warns that a lock is then a file with the id of its process
+    warnings.simplefilter("ignore")
+    from filelock import FileLock
 
 F = TypeVar("F", bound=Callable[..., object])
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
