@@ -33,6 +33,7 @@ with warnings.catch_warnings():  # without flock, filelock warns that a lock is 
     from filelock import FileLock
 
 F = TypeVar("F", bound=Callable[..., object])
+PATIENCE = 120.0  # seconds to wait for a process that compiles
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
 
 
@@ -99,8 +100,8 @@ class _SharedCache(FunctionCache):
     def _take_lock(self) -> bool:
         try:
             Path(self.cache_path).mkdir(parents=True, exist_ok=True)
-            _lock().acquire()
-        except (OSError, NotImplementedError):  # no lock here: every process compiles for itself
+            _lock().acquire(timeout=PATIENCE)
+        except (OSError, NotImplementedError):  # no lock here, or for too long: every process compiles for itself
             return False
         self.held += 1
         return True
@@ -117,7 +118,7 @@ def _lock() -> FileLock:
     """Return the lock of all compiled functions, in numba's cache folder of this file; it can be taken repeatedly."""
     folder = Path(FunctionCache(watching).cache_path)  # type: ignore[no-untyped-call]
     folder.mkdir(parents=True, exist_ok=True)
-    return FileLock(folder / "compiling.lock")
+    return FileLock(folder / f"compiling.{FileLock.__name__}")  # locks with and without flock do not see each other
 
 
 class _Kernel(CPUDispatcher):
