@@ -6,6 +6,7 @@ Those here remove jobs near an idle time: of some random (node, time) pairs, the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -38,14 +39,14 @@ class Destroy(Protocol):
         ...
 
 
-class CompiledDestroy:
+class CompiledDestroy(ABC):
     """Base class of destroy operators in compiled code (``kernels.destroy``)."""
 
     weight: float
 
+    @abstractmethod
     def row(self) -> DestroyRow:
         """Return the number of the operator and its parameters."""
-        raise NotImplementedError
 
 
 def _pairs(number: int) -> int:

@@ -79,7 +79,7 @@ class NoImprovement:
     turns: int = 100
 
     def over(self, progress: Progress) -> float:
-        """Return 1 at the end; else 0, as nobody knows how long the search will take."""
+        """Return 1 at the end, else 0: the duration of the search is not known in advance."""
         return float(progress.turns_without_gain >= self.turns)
 
 
