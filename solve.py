@@ -1,75 +1,92 @@
-"""Solve a model on a backend, or a problem by a method: warm start, formulation, backend, schedule."""
+"""Solve a model on a backend, or a problem by a method."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .backends import Exactness, Incumbent, Limits, Outcome, Result, UnknownName, WarmStart, backend, run
-from .backends.gaps import refutation, refutes
+from .backends import Incumbent, Limits, Outcome, Result, backend, run
 from .backends.interrupts import INTERRUPTED, catch_first, new_call
-from .methods import Method, parse_heuristic, parse_method
-from .models import Encoding, Problem, Schedule
+from .methods.arguments import check_arguments, chosen_method, limits_of
+from .methods.method import Method, Start, start_text
+from .methods.outcomes import OnIncumbent, without_solver
+from .methods.searches import Search
+from .methods.solvers import SolverMethod
+from .methods.text import check_method, parse_method, parse_start, start_method
+from .methods.values import Value
+from .models import Problem, Schedule
 from .models.language import Assignment, Model
-from .models.language.clock import OutOfTime, within
-from .models.problem import Value
 
 if TYPE_CHECKING:
-    from .heuristics.reader import Reader
-
-OnIncumbent = Callable[[Incumbent], Any]
-REPAIR_SHARE = 0.1  # of the time limit: for making a schedule from the answers of a relaxation
+    from .instances import Instance
 
 
 def solve(
-    what: Model | Problem,
-    backend: str = "cpsat",
+    what: Model | Problem | Instance | str,
+    method: Method | str | None = None,
+    *,
+    backend: str | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
     seed: int = 0,
-    warm_start: Assignment | Schedule | str | None = None,
+    warm_start: Assignment | Schedule | Start | Method | str | None = None,
     gap_limit: float | None = None,
     deterministic_limit: float | None = None,
+    parameters: Mapping[str, Value] | None = None,
     on_incumbent: OnIncumbent | None = None,
-    method: str | None = None,
     **options: Any,
 ) -> Result:
     """Solve a model on a backend, or a problem by a method.
 
-    Every answer is verified by code that is independent of the solvers. Ctrl-C ends the call: it returns the best
-    solution so far, with the message "interrupted".
+    Every method obeys ``time_limit``, ``threads``, ``seed`` and ``on_incumbent``. Each other argument is obeyed, or it
+    raises a TypeError that names the methods that obey it. Every answer is verified by code that is independent of the
+    solvers. Ctrl-C ends the call: it returns the best solution so far, with the message "interrupted".
 
     Parameters
     ----------
-    what : Model or Problem
-    backend : str
-        Name of the backend: "cpsat", "highs", "cpo", "pyomo", or one of a third party. For a problem it is used, with
-        its first formulation, if there is no ``method``.
+    what : Model, Problem, Instance or str
+        What is solved; a text is the name of an instance, or the path of its folder.
+    method : Method, str or None
+        How it is solved: an object such as ``sl.methods.CpSat("counts", warm_start="usual")``, or its text:
+
+        - ``"BACKEND:FORMULATION"``, for example ``"cpsat:counts"``; the backends are "cpsat", "highs", "cpo", "pyomo"
+          and those of third parties, the formulations of a problem p are ``list(p.formulations)``. For a model:
+          ``"BACKEND"``. Without the formulation the first one is used.
+        - ``"highs:FORMULATION@LOWERING"``, for example ``"highs:pool@900s"``; see ``sl.methods.Highs``.
+        - with a warm start: ``"cpsat:counts+warm"`` by the usual heuristic of the problem's kind,
+          ``"cpsat:counts+warm=lns/5s"`` by another one and for a limited time.
+        - with parameters of the solver: ``"cpsat:counts:linearization_level=2"``.
+        - a heuristic: "multi-search", "first-solution:ORDER", "rule:RULE", "delay-search", "relaxation-search", "lns"
+          (dispatching and profit problems), "dp", "greedy", "backtracking" (evictions), "serial-sgs:RULE", "multi-sgs"
+          (projects), and those of third parties; options as in ``"lns@cpsat:rounds=30"``.
+
+        None: the ``backend``.
+    backend : str or None
+        Name of a backend, in place of a method; None and no method: "cpsat".
     time_limit : float or None
         Wall time of the whole call in seconds, lowering included; None: no limit. The compilation of heuristics before
         their first use in a process is not counted.
     threads : int or None
         Greatest number of threads; None: the solver's default.
     seed : int
-        Seed of random numbers.
-    warm_start : Assignment, Schedule, str or None
-        Where to start from. A model takes an Assignment; a problem takes a Schedule or the name of a heuristic.
+        Seed of random numbers, at least 0.
+    warm_start : Assignment, Schedule, str, Method, Start or None
+        Where to start from: an Assignment of a model; a Schedule of a problem, or a heuristic such as ``"lns/5s"``. The
+        result is never worse than a start that holds. It replaces the start of the method's text.
     gap_limit : float or None
         Relative gap between objective and bound at which the solver stops.
     deterministic_limit : float or None
         Limit in the solver's own reproducible unit. CP-SAT: its deterministic time; HiGHS: nodes; CP Optimizer:
         branches.
+    parameters : mapping of str to bool, int, float or str, or None
+        Parameters of the solver by its own names, for example ``{"linearization_level": 2}`` of CP-SAT.
     on_incumbent : callable or None
-        Called with each Incumbent, which has ``seconds``, ``objective`` and ``bound``, and whose ``answer()`` is the
-        schedule or the assignment. Returning False stops the solver.
-    method : str or None
-        For a problem: a heuristic, or a backend with a formulation, such as "cpsat:counts+warm". The module
-        ``schedlab.methods`` describes the syntax. A heuristic ignores ``warm_start``, ``gap_limit``,
-        ``deterministic_limit`` and ``options``.
+        Called with each Incumbent, which has ``seconds``, ``objective`` and ``bound``, and gives the answer by
+        ``schedule()`` or ``assignment()``. Returning False stops the call; an exception ends it and is raised.
     **options
-        Options of the backend, such as ``lowering="pairwise"`` of HiGHS.
+        Values of further fields of the method, for example ``rounds=30`` of ``sl.methods.Lns``, or
+        ``lowering="pairwise"`` of ``sl.methods.Highs``.
 
     Returns
     -------
@@ -79,11 +96,14 @@ def solve(
     Raises
     ------
     UnknownName
-        If there is no such backend, method, formulation or heuristic. The message gives similar names.
+        If there is no such instance, backend, method, formulation, heuristic or parameter. The message gives similar
+        names.
     LoweringTooLarge
         If the lowering would be larger than its limit. It is raised before the lowering is built.
     TypeError
-        If a model gets a method or a warm start of a problem, or a problem gets an Assignment as its warm start.
+        If the method does not obey an argument, or an argument has a wrong type.
+    ValueError
+        If an argument has a wrong value.
     KeyboardInterrupt
         At a second Ctrl-C.
 
@@ -93,257 +113,87 @@ def solve(
     >>> m = sl.Model("one"); a = m.interval("a", size=3, start=(2, 9)); m.minimize(a.end)
     >>> sl.solve(m, backend="cpsat").objective
     5
+    >>> sl.solve("eurora_99", "multi-search").status
+    'feasible'
     """
-    limits = Limits(time_limit, threads, seed, gap_limit, deterministic_limit)
+    chosen = chosen_method(method, backend, parameters, options)
+    given = {
+        "warm_start": warm_start,
+        "gap_limit": gap_limit,
+        "deterministic_limit": deterministic_limit,
+        "parameters": chosen.solver_parameters,
+    }
+    check_arguments(chosen, given)
+    limits = limits_of(time_limit, threads, seed, gap_limit, deterministic_limit, chosen.solver_parameters)
+    solved = _model_or_problem(what)
     began = time.perf_counter()
     new_call()
     try:
-        if isinstance(what, Model):
-            if method is not None or isinstance(warm_start, (Schedule, str)):
-                raise TypeError(
-                    "method=..., and a warm_start that is a Schedule or the name of a heuristic, are for problems; "
-                    "a model takes an Assignment as its warm_start"
-                )
-            return run(what, backend, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
-        if isinstance(warm_start, Assignment):
-            raise TypeError("the warm_start of a problem is a Schedule or the name of a heuristic, not an Assignment")
-        return _solve_problem(what, method or f"{backend}:", limits, warm_start, on_incumbent, options)
+        if isinstance(solved, Model):
+            return _solve_model(solved, chosen, limits, warm_start, on_incumbent, began)
+        return _solve_problem(solved, chosen, limits, warm_start, on_incumbent)
     except KeyboardInterrupt as e:
         catch_first(e)
-        return _without_solver(what, method or backend, began, INTERRUPTED)
+        return without_solver(solved, chosen.text, began, INTERRUPTED)
+
+
+def _model_or_problem(what: Model | Problem | Instance | str) -> Model | Problem:
+    """Return the problem of an instance or of its name; a model or a problem as it is."""
+    if isinstance(what, str):
+        from .instances import load
+
+        return load(what).problem
+    if isinstance(what, Model) or hasattr(what, "formulations"):
+        return what  # type: ignore[return-value]  # an Instance has no formulations
+    from .instances import Instance
+
+    if isinstance(what, Instance):
+        return what.problem
+    raise TypeError(f"{what!r:.80} cannot be solved; expected a Model, a problem, an Instance or its name")
+
+
+def _solve_model(
+    model: Model,
+    method: Method,
+    limits: Limits,
+    warm_start: object,
+    on_incumbent: OnIncumbent | None,
+    began: float,
+) -> Result:
+    """Solve a model; raise TypeError for what only a problem has."""
+    if not isinstance(method, SolverMethod):
+        raise TypeError(f"{method.text} solves problems; a model takes a backend, such as backend='cpsat'")
+    if method.formulation is not None:
+        raise TypeError(f"{method.text}: a model has no formulations; give the backend alone: {method.name!r}")
+    if method.start is not None or not isinstance(warm_start, (Assignment, type(None))):
+        raise TypeError("a model takes an Assignment as its warm_start; schedules and heuristics are for problems")
+    options = method.compile_options
+    return run(model, method.name, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
 
 
 def _solve_problem(
-    problem: Problem,
-    method: str,
-    limits: Limits,
-    warm_start: Schedule | str | None,
-    on_incumbent: OnIncumbent | None,
-    options: dict[str, Any],
+    problem: Problem, method: Method, limits: Limits, warm_start: object, on_incumbent: OnIncumbent | None
 ) -> Result:
-    from . import heuristics
+    from .heuristics import warm_up_for
+    from .methods.run_search import run_search
+    from .methods.run_solver import run_solver
 
-    chosen = parse_method(method, problem)
-    heuristics.warm_up_for(problem, chosen.heuristic)
+    check_method(method, problem)
+    if isinstance(warm_start, Assignment):
+        raise TypeError("the warm_start of a problem is a Schedule or a heuristic, not an Assignment")
+    given: Schedule | Start | None = None
+    if isinstance(warm_start, Schedule):
+        given = warm_start
+    elif (text := method.start if warm_start is None else start_text(warm_start)) is not None:  # type: ignore[arg-type]
+        given = parse_start(text)
+    if isinstance(given, Start):
+        warm_up_for(problem, start_method(problem, given).name)
+    warm_up_for(problem, method.heuristic)
     began = time.perf_counter()
-    if chosen.heuristic is not None:
-        return _by_heuristic(problem, chosen, limits, on_incumbent, began)
-    return _by_backend(problem, chosen, limits, warm_start, on_incumbent, began, options)
+    if isinstance(method, Search):
+        return run_search(problem, method, limits, given, on_incumbent, began)
+    assert isinstance(method, SolverMethod)
+    return run_solver(problem, method, limits, given, on_incumbent, began)
 
 
-def _by_heuristic(
-    problem: Problem, method: Method, limits: Limits, on_incumbent: OnIncumbent | None, began: float
-) -> Result:
-    from . import __version__, heuristics
-
-    trace: list[Incumbent] = []
-    result = Result("unknown", method.text, __version__, problem=problem, incumbents=trace)
-    took = 0.0
-    try:
-        report = _reporter(on_incumbent, began, trace)
-        request = heuristics.HeuristicRequest(
-            method.argument, limits.time, report, limits.seed, limits.threads, method.backend
-        )
-        found = heuristics.HEURISTICS[str(method.heuristic)].best(problem, request)
-        took = time.perf_counter() - began
-    except heuristics.NothingFound as e:
-        result.message = str(e)
-    else:
-        result.message = found.message
-        result.status = "optimal" if found.optimal else "unknown"
-        _conclude(result, problem, found.schedule)
-        if found.optimal:
-            result.bound = result.objective
-    total = time.perf_counter() - began  # including the verification of the schedule
-    result.seconds = {"build": 0.0, "lower": 0.0, "solve": took or total, "total": total}
-    return result
-
-
-def _reporter(on_incumbent: OnIncumbent | None, began: float, trace: list[Incumbent]) -> Callable[[Value, Any], bool]:
-    """Return the callback of a heuristic, which takes each better objective and its Schedule or Placement."""
-
-    def report(objective: Value, found: Any) -> bool:
-        trace.append(Incumbent(time.perf_counter() - began, objective, None))
-        flat = None if isinstance(found, Schedule) else found
-        return (
-            on_incumbent is None
-            or on_incumbent(trace[-1].giving(found.schedule if flat else lambda: found, flat)) is not False
-        )
-
-    return report
-
-
-def _conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
-    """Put the schedule and its objective value into the result, and verify it."""
-    result.schedule = schedule
-    try:
-        result.violations = problem.verify(schedule)
-    except KeyboardInterrupt as e:  # the schedule is verified even after Ctrl-C
-        catch_first(e)
-        result.violations, result.message = problem.verify(schedule), INTERRUPTED
-    if result.violations:
-        result.fail(f"the schedule violates the problem: {result.violations[0].message}")
-        return
-    if result.status == "error":
-        return
-    result.objective = problem.objective(schedule)
-    # a model may have further objectives, which break ties
-    if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):
-        result.bound = result.bound[: len(result.objective)]
-    if result.status == "unknown":
-        result.status = "feasible"
-    if refutes(result.objective, result.bound, problem.sense):
-        result.fail(refutation(result.bound, result.objective))
-
-
-def _by_backend(
-    problem: Problem,
-    method: Method,
-    limits: Limits,
-    warm_start: Schedule | str | None,
-    on_incumbent: OnIncumbent | None,
-    began: float,
-    options: dict[str, Any],
-) -> Result:
-    from .heuristics.reader import Reader
-
-    try:
-        with within(None if limits.time is None else began + limits.time):
-            encoding = problem.formulations[method.formulation]()
-    except OutOfTime as late:
-        start, why = _start(problem, method, warm_start, _remaining(limits, began), _reporter(on_incumbent, began, []))
-        message = why if why == INTERRUPTED else str(late)
-        return _without_solver(problem, method.backend, began, message, start)
-    built = time.perf_counter()
-    start, why = _start(problem, method, warm_start, _remaining(limits, began), _reporter(on_incumbent, began, []))
-    if why == INTERRUPTED:
-        return _without_solver(problem, method.backend, began, INTERRUPTED, start)
-    reader = Reader(problem, encoding, start, limits.time, began)
-    # with several objectives the values are those of the model, and the schedule is read at the end
-    several = len(encoding.model.objectives) > 1
-    result = run(
-        encoding.model,
-        method.backend,
-        _solver_limits(limits, encoding),
-        warm_start=None if start is None else encoding.write(start),
-        on_incumbent=None
-        if on_incumbent is None
-        else _with_schedules(on_incumbent, encoding, None if several else reader),
-        began=began,
-        judge=None if several else reader,
-        **{**method.options, **options},
-    )
-    result.problem = problem
-    result.seconds["build"] += built - began
-    if why:
-        result.warm_start = WarmStart("rejected", why)
-    fault = reader.fault(result.exactness)
-    if encoding.relaxation and result.exactness.kind == "exact":
-        result.exactness = Exactness("relaxation", (f"formulation {method.formulation}", *result.exactness.notes))
-    if result.status == "unavailable":
-        return result
-    if several:
-        if result.assignment is not None and result.status != "error":
-            _conclude(result, problem, encoding.read(result.assignment))
-        return result
-    try:
-        if result.message != INTERRUPTED:
-            _repair(result, reader, limits, began)
-    except KeyboardInterrupt as e:
-        catch_first(e)
-        result.message = INTERRUPTED
-    if fault:
-        result.fail(fault)
-    if reader.best is not None:
-        _conclude(result, problem, reader.best)
-    return result
-
-
-def _without_solver(
-    what: Model | Problem, solver: str, began: float, message: str, start: Schedule | None = None
-) -> Result:
-    """Return the result of a call that ended before a solver began: the warm start, if there is one."""
-    result = Result("unknown", solver, None, message=message)
-    if isinstance(what, Model):
-        result.model = what
-    else:
-        result.problem = what
-        if start is not None:
-            _conclude(result, what, start)
-            result.incumbents = [Incumbent(time.perf_counter() - began, result.objective, None)]
-    total = time.perf_counter() - began
-    result.seconds = {"build": total, "lower": 0.0, "solve": 0.0, "total": total}
-    return result
-
-
-def _with_schedules(on_incumbent: OnIncumbent, encoding: Encoding, reader: Reader | None) -> OnIncumbent:
-    """Return a callback for incumbents of the model that calls ``on_incumbent`` with incumbents that give schedules.
-
-    The schedule is the reader's best, or, without a reader, the one read from the assignment of the incumbent.
-    """
-
-    def report(found: Incumbent) -> Any:
-        assignment, best = found.answer(), None if reader is None else reader.best
-        return on_incumbent(found.giving(lambda: encoding.read(assignment) if reader is None and assignment else best))
-
-    return report
-
-
-def _remaining(limits: Limits, began: float) -> Limits:
-    """Return the limits with the time that is left since ``began``."""
-    if limits.time is None:
-        return limits
-    return replace(limits, time=max(0.0, limits.time - (time.perf_counter() - began)))
-
-
-def _solver_limits(limits: Limits, encoding: Encoding) -> Limits:
-    """Return the solver's limits: for a relaxation, without the time that the repair of its answers needs."""
-    if not encoding.relaxation or limits.time is None:
-        return limits
-    return replace(limits, time=limits.time * (1 - REPAIR_SHARE))
-
-
-def _repair(result: Result, reader: Reader, limits: Limits, began: float) -> None:
-    """Improve the schedules made from a relaxation's answers, in the time that is left.
-
-    Without a time limit, or with a deterministic one, the repair does not depend on a clock.
-    """
-    clocked = limits.time is not None and limits.deterministic is None
-    left = REPAIR_SHARE * (limits.time or 0.0) if clocked else None
-    if left is not None and limits.time is not None:
-        left = max(0.0, min(left, limits.time - (time.perf_counter() - began)))
-    better = reader.repair(left, limits.seed)
-    if better is not None:
-        result.incumbents.append(Incumbent(time.perf_counter() - began, better, result.bound))
-        result.warm_start = replace(result.warm_start, returned=False)
-    result.seconds["total"] = time.perf_counter() - began
-
-
-def _start(
-    problem: Problem, method: Method, given: Schedule | str | None, limits: Limits, report: Callable[[Value, Any], bool]
-) -> tuple[Schedule | None, str]:
-    """Return the schedule to start from, or None and the reason why there is none."""
-    from . import heuristics
-
-    if given is None and method.warm:
-        given = heuristics.usual_start(problem)
-    if isinstance(given, str):
-        if given.partition(":")[0].partition("@")[0] not in heuristics.HEURISTICS:
-            raise UnknownName("heuristic", given, list(heuristics.HEURISTICS))
-        chosen = parse_heuristic(given, problem)
-        request = heuristics.HeuristicRequest(
-            chosen.argument, limits.time, report, limits.seed, limits.threads, chosen.backend
-        )
-        try:
-            found = heuristics.HEURISTICS[str(chosen.heuristic)].best(problem, request)
-        except heuristics.NothingFound as e:
-            return None, str(e)
-        if found.message == INTERRUPTED:
-            return found.schedule, INTERRUPTED
-        given = found.schedule
-    if given is not None and (broken := problem.verify(given)):
-        return None, f"the start violates the problem: {broken[0].message}"
-    return given, ""
-
-
-__all__ = ["Method", "Outcome", "backend", "parse_method", "solve"]
+__all__ = ["Incumbent", "Method", "Outcome", "backend", "parse_method", "solve"]

@@ -8,6 +8,7 @@ objective to a `Compiled`. The method ``run`` of that solves the model and repor
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -102,6 +103,7 @@ class Limits:
     seed: int = 0
     gap: float | None = None
     deterministic: float | None = None
+    parameters: Mapping[str, bool | int | float | str] = field(default_factory=dict)
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..backends import UnknownName
@@ -77,6 +77,8 @@ class HeuristicRequest(NamedTuple):
     seed: int = 0
     threads: int | None = None
     backend: str = ""
+    start: Schedule | None = None
+    options: Mapping[str, Any] = {}
 
 
 class Heuristic(NamedTuple):
@@ -108,6 +110,8 @@ class Heuristic(NamedTuple):
     backends: bool = False
     usual: str = ""
     warm_up: Callable[[], None] = warm_up
+    starts: bool = False
+    options: tuple[str, ...] = ()
 
     def takes(self, problem: Problem) -> bool:
         """Return whether the heuristic supports a problem."""

@@ -23,7 +23,7 @@ ALLOWED = {
     "backends": {"errors", "models"},
     "heuristics": {"errors", "models", "backends"},
     "methods": {"errors", "models", "heuristics", "backends"},
-    "solve": {"errors", "models", "heuristics", "backends", "methods"},
+    "solve": {"errors", "models", "instances", "heuristics", "backends", "methods"},
     "simulation": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve"},
     "bench": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve", "simulation"},
 }

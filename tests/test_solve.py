@@ -19,7 +19,7 @@ def problem():
     [
         ("highs:pool", {}),
         ("highs:pool@pairwise", {"lowering": "pairwise"}),
-        ("highs:pool@900s", {"grid": 900, "side": "restrict"}),
+        ("highs:pool@900s", {"grid": 900}),
         ("highs:pool@900s-relax+warm", {"grid": 900, "side": "relax"}),
         ("highs:pool@60s..900s-lp", {"grid": (60, 900), "side": "relax", "integral": False}),
         ("highs:pool@60s..900s-energy", {"grid": (60, 900), "lowering": "energy", "integral": False}),
@@ -27,8 +27,8 @@ def problem():
 )
 def test_the_grammar_of_lowerings(problem, text, options):
     method = parse_method(text, problem)
-    assert (method.backend, method.formulation, method.options) == ("highs", "pool", options)
-    assert method.warm == text.endswith("+warm")
+    assert (method.name, method.formulation, method.compile_options) == ("highs", "pool", options)
+    assert method.start == ("usual" if text.endswith("+warm") else None)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import typer
 from ...backends import UnknownName
 from ...backends import compile as lower
 from ...instances.files.atomic import move_whole
-from ...methods import parse_method
+from ...methods import SolverMethod, parse_method
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..terminal import say
@@ -127,7 +127,10 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> dic
     """
     backend, write, suffix = FORMATS[form]
     method = parse_method(f"{backend}:{formulation}", problem)
-    compiled = lower(problem.formulations[method.formulation]().model, backend, **method.options)
+    assert isinstance(method, SolverMethod)  # each format has a backend
+    known = problem.formulations
+    encoding = known[method.formulation or next(iter(known))]()
+    compiled = lower(encoding.model, backend, **method.compile_options)
     if form == "cpsat" and out.suffix == ".pb":
         suffix = ".pb"
     try:

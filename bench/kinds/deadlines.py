@@ -109,7 +109,7 @@ def run_in_worker(problem: Eviction, method: Method, limits: Mapping[str, Any], 
         Fields of the record.
     """
     began = time.perf_counter()
-    if method.backend:
+    if method.backend_name:
         _initialise(problem, method)
     result = solve(problem, method=method.text, on_incumbent=on_incumbent, **limits)
     found = outcome(problem, result)

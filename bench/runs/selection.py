@@ -194,7 +194,7 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
             method = _method(text, problem)
             run = replace(here, method=method.text, threads=_threads(request), source=method.source)
             for seed in request.seeds if _is_seeded(method) else request.seeds[:1]:
-                found.append(_with_solver(replace(run, seed=seed), method.solver))
+                found.append(_with_solver(replace(run, seed=seed), method.program))
     return found
 
 
@@ -325,19 +325,14 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 
 def parse_methods(texts: Iterable[str]) -> list[str]:
-    """Split comma lists of methods. The comma in a criterion such as "power-per-profit,duration" does not split.
+    """Split comma lists of methods.
 
     Examples
     --------
-    >>> parse_methods(["multi-search,cpsat:pool", "first-solution:power-per-profit,-duration"])
-    ['multi-search', 'cpsat:pool', 'first-solution:power-per-profit,-duration']
+    >>> parse_methods(["multi-search,cpsat:pool", "lns"])
+    ['multi-search', 'cpsat:pool', 'lns']
     """
-    found: list[str] = []
-    for part in (p.strip() for text in texts for p in text.split(",")):
-        if part in ("duration", "-duration") and found and found[-1].endswith("power-per-profit"):
-            found[-1] += f",{part}"
-        elif part:
-            found.append(part)
+    found = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     if not found:
         raise WrongUse("--methods: expected at least one method, such as cpsat:counts+warm")
     return list(dict.fromkeys(found))

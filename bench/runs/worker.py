@@ -68,8 +68,8 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     problem = View(**spec["view"]).of(instance)
     method = parse_method(spec["method"], problem)
     heuristics.warm_up_for(problem, method.heuristic)
-    if method.backend:
-        backend(method.backend).availability()  # imports the solver, which is not part of the measured time
+    if method.backend_name:
+        backend(method.backend_name).availability()  # imports the solver, which is not part of the measured time
     send({"event": "begin", "sense": problem.sense})
 
     def on_incumbent(news: Incumbent) -> None:

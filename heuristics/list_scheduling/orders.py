@@ -51,8 +51,8 @@ CRITERIA: dict[str, Callable[[Arrays], tuple[Floats | Ints, ...]]] = {
     "area": lambda a: (a.shares * a.jobs.units * a.jobs.duration,),
     "power": lambda a: (_power(a),),
     "power-per-profit": lambda a: (_power_per_profit(a),),
-    "power-per-profit,duration": lambda a: (_power_per_profit(a), a.jobs.duration),
-    "power-per-profit,-duration": lambda a: (_power_per_profit(a), -a.jobs.duration),
+    "power-per-profit.duration": lambda a: (_power_per_profit(a), a.jobs.duration),
+    "power-per-profit.-duration": lambda a: (_power_per_profit(a), -a.jobs.duration),
 }
 """Criterion -> keys of the jobs (shape (jobs,)), main key first, then tie-breakers.
 

@@ -98,7 +98,7 @@ METHODS = {
     "rule:est": "est",
     "rule:est-strict": "-duration",
     "rule:wt": "duration",
-    "lns": "power-per-profit,-duration",
+    "lns": "power-per-profit.-duration",
 }
 
 

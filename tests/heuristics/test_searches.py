@@ -40,7 +40,7 @@ def test_multi_search_keeps_the_best_of_all_orderings():
     values = [step.objective for step in found.trace]
     assert values == sorted(values, reverse=True) and found.trace[-1].order == found.order
     assert set(found.skipped) == {
-        "power", "power-per-profit", "power-per-profit,duration", "power-per-profit,-duration",
+        "power", "power-per-profit", "power-per-profit.duration", "power-per-profit.-duration",
     }  # fmt: skip
 
 

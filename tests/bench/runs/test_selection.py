@@ -117,8 +117,8 @@ def test_lists_of_seeds_and_methods():
     for wrong in ("", "a", "3-1", "1-"):
         with pytest.raises(WrongUse, match="--seeds"):
             parse_seeds(wrong)
-    assert parse_methods(["first-solution:power-per-profit,-duration,cpsat:pool", "cpsat:pool"]) == [
-        "first-solution:power-per-profit,-duration",
+    assert parse_methods(["first-solution:power-per-profit.-duration, cpsat:pool", "cpsat:pool"]) == [
+        "first-solution:power-per-profit.-duration",
         "cpsat:pool",
     ]
     with pytest.raises(WrongUse, match="--methods"):

@@ -251,9 +251,9 @@ ORDERED = Dispatch(
         ("-area", "adcb"),
         ("power", "dcba"),
         ("power-per-profit", "dcba"),
-        ("power-per-profit,duration", "dcba"),
-        ("power-per-profit,-duration", "dcab"),
-        ("-power-per-profit,duration", "bacd"),
+        ("power-per-profit.duration", "dcba"),
+        ("power-per-profit.-duration", "dcab"),
+        ("-power-per-profit.duration", "bacd"),
     ],
 )
 def test_criteria_order_jobs(order, expected):

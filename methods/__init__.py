@@ -1,0 +1,64 @@
+"""Methods as typed objects and as text: a heuristic, or a solver with a formulation, a lowering, a start and parameters.
+
+======================================  ================================================================================
+``multi-search``, ``lns``, ``dp``       a heuristic
+``first-solution:est``, ``rule:wt``     a heuristic with an argument
+``lns@cpsat:rounds=30``                 a heuristic with a backend and an option
+``cpsat:counts``, ``cpo:pool``          a formulation on CP-SAT, on CP Optimizer
+``cpsat:classes+warm``                  with a warm start: the usual heuristic of this kind of problem
+``cpsat:classes+warm=lns/5s``           with a warm start by ``lns``, 5 s of the time limit
+``cpsat:counts:num_workers=1``          with parameters of the solver, by its own names
+``highs:pool@900s``                     with a lowering of the linear backends, see ``schedlab.methods.lowerings``
+``highs@pairwise``                      for a model, which needs no formulation
+======================================  ================================================================================
+
+Each class gives the same text by ``text``; `parse_method` gives the object of a text.
+"""
+
+from .classes import all_classes, method_class
+from .method import Method, Start
+from .searches import (
+    Backtracking,
+    DelaySearch,
+    DynamicProgram,
+    FirstSolution,
+    Greedy,
+    Lns,
+    MultiSearch,
+    MultiSgs,
+    RelaxationSearch,
+    Rule,
+    Search,
+    SerialSgs,
+)
+from .solvers import CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod
+from .text import parse_method, parse_start
+from .values import Parameters
+
+__all__ = [
+    "Backtracking",
+    "CpOptimizer",
+    "CpSat",
+    "DelaySearch",
+    "DynamicProgram",
+    "FirstSolution",
+    "Greedy",
+    "Highs",
+    "LinearMethod",
+    "Lns",
+    "Method",
+    "MultiSearch",
+    "MultiSgs",
+    "Parameters",
+    "Pyomo",
+    "RelaxationSearch",
+    "Rule",
+    "Search",
+    "SerialSgs",
+    "SolverMethod",
+    "Start",
+    "all_classes",
+    "method_class",
+    "parse_method",
+    "parse_start",
+]

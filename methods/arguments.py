@@ -1,0 +1,130 @@
+"""The arguments of ``solve``: the method that they give, and a TypeError for each that the method does not obey."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ..backends import Limits
+from .classes import all_classes
+from .method import Method, fields_of
+from .solvers import SolverMethod
+from .text import parse_method
+from .values import Parameters, Value
+
+USUAL_BACKEND = "cpsat"
+
+
+def chosen_method(
+    method: Method | str | None,
+    backend: str | None,
+    parameters: Mapping[str, Value] | None,
+    options: Mapping[str, Any],
+) -> Method:
+    """Return the method that the arguments of ``solve`` describe.
+
+    Parameters
+    ----------
+    method : Method, str or None
+    backend : str or None
+        Name of a backend, in place of a method.
+    parameters : mapping or None
+        Parameters of the solver, added to those of the method.
+    options : mapping
+        Other values of the method's fields.
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    TypeError
+        If both a method and a backend are given, or the method does not have an option. The message names the methods
+        that have it.
+    UnknownName
+        If a part of the method does not exist.
+    ValueError
+        If two values of one parameter are given, or a value is wrong.
+    """
+    if method is not None and backend is not None:
+        raise TypeError(f"method={str(method)!r} and backend={backend!r} are both given; give one of them")
+    if not isinstance(method, (Method, str, type(None))):
+        raise TypeError(
+            f"method is {method!r:.80}; expected a text such as 'cpsat:counts+warm', or an object of sl.methods"
+        )
+    chosen = method if isinstance(method, Method) else parse_method(method or backend or USUAL_BACKEND)
+    for name in options:
+        if name not in chosen.options():
+            raise TypeError(_refusal(name, chosen))
+    return _with_parameters(chosen.with_options(**options), parameters)
+
+
+def _with_parameters(method: Method, parameters: Mapping[str, Value] | None) -> Method:
+    if parameters is None:
+        return method
+    if not fields_of(type(method), "parameters"):
+        raise TypeError(_refusal("parameters", method))
+    for name, value in method.solver_parameters.items():
+        if parameters.get(name, value) != value:
+            raise ValueError(
+                f"parameter {name} is {value!r} in {method.text!r}, and {parameters[name]!r} in parameters="
+            )
+    return method.with_options(parameters=Parameters({**method.solver_parameters, **parameters}))
+
+
+def check_arguments(method: Method, given: Mapping[str, object]) -> None:
+    """Raise TypeError for an argument that is given and that the method does not obey.
+
+    Parameters
+    ----------
+    method : Method
+    given : mapping of str to object
+        Values of ``warm_start``, ``gap_limit``, ``deterministic_limit`` and ``parameters``; None or empty: not given.
+    """
+    for name, value in given.items():
+        is_given = value is not None and value != {}
+        if is_given and name not in method.obeyed():
+            raise TypeError(_refusal(name, method))
+
+
+def _refusal(argument: str, method: Method) -> str:
+    """Return the message about an argument that a method does not obey, with the methods that do."""
+    found = [c.name for c in all_classes() if argument in c.options() or argument in c.obeyed()]
+    if found:
+        return f"{method.text} does not obey {argument}; methods that do: {', '.join(found)}"
+    own = f"its options are {', '.join(method.options())}" if method.options() else "it has no options"
+    if isinstance(method, SolverMethod):
+        own += f"; parameters of the solver are given as parameters={{{argument!r}: value}}"
+    return f"{method.text} has no option {argument}; {own}"
+
+
+def limits_of(
+    time_limit: float | None,
+    threads: int | None,
+    seed: int,
+    gap_limit: float | None,
+    deterministic_limit: float | None,
+    parameters: Mapping[str, Value],
+) -> Limits:
+    """Return the limits of a call; raise TypeError or ValueError, with the argument, for a wrong value."""
+    for name, value in (
+        ("time_limit", time_limit),
+        ("gap_limit", gap_limit),
+        ("deterministic_limit", deterministic_limit),
+    ):
+        if value is None:
+            continue
+        if isinstance(value, bool) or not hasattr(value, "__float__"):
+            raise TypeError(f"{name} is {value!r:.80}; expected a number")
+        if math.isnan(value) or value < 0:
+            raise ValueError(f"{name} is {value}; expected a number of at least 0")
+    for name, whole, least in (("threads", threads, 1), ("seed", seed, 0)):
+        if whole is None:
+            continue
+        if isinstance(whole, bool) or not hasattr(whole, "__index__"):
+            raise TypeError(f"{name} is {whole!r:.80}; expected a whole number")
+        if whole < least:
+            raise ValueError(f"{name} is {whole}; expected at least {least}")
+    return Limits(time_limit, threads, seed, gap_limit, deterministic_limit, dict(parameters))

@@ -1,0 +1,202 @@
+"""The base class of methods: an object with documented fields, and a text with the same content.
+
+The text of a method is
+
+    NAME[@BACKEND][:ARGUMENT][@LOWERING][+warm[=START]][:NAME=VALUE]...
+
+with the parts that its class has. A START is a heuristic, ``NAME[@BACKEND][/ARGUMENT][/NAME=VALUE]...[/SECONDSs]``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import Field, dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Self, get_type_hints
+
+from ..backends import UnknownName
+from ..models import Problem
+from .values import Parameters, as_type, to_text
+
+Part = Literal["argument", "backend", "start", "option", "parameters", "lowering"]
+# metadata of a field: the part of the text that it belongs to
+ARGUMENT: dict[str, Part] = {"part": "argument"}  # after the first colon
+BACKEND: dict[str, Part] = {"part": "backend"}  # of a search, after the @
+LOWERING: dict[str, Part] = {"part": "lowering"}  # the class writes and reads these fields together
+START: dict[str, Part] = {"part": "start"}  # None, the text of a heuristic, a heuristic, or a `Start`
+PARAMETERS: dict[str, Part] = {"part": "parameters"}  # the solver's own
+OPTION: dict[str, Part] = {"part": "option"}  # :NAME=VALUE, unless it has its default
+USUAL = "usual"  # the start that "+warm" stands for: the usual heuristic of the kind of problem
+SECONDS = re.compile(r"(?P<seconds>\d+(\.\d+)?)s", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: a solver with a formulation, or a heuristic. The subclasses have the fields.
+
+    Each field has the part of the text that it belongs to as its metadata, so that the text follows from the fields:
+    ``rounds: int | None = field(default=None, metadata=OPTION)``. So do classes of third parties.
+
+    Attributes
+    ----------
+    name : str
+        The backend or the heuristic: the first part of the text.
+    """
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if part_of(f) == "start":
+                value = start_text(value)
+            elif part_of(f) == "parameters":
+                value = value if isinstance(value, Parameters) else Parameters(value)
+            elif part_of(f) in ("option", "argument", "backend") and value is not None and hints[f.name] is not Any:
+                try:
+                    value = as_type(value, hints[f.name])
+                except ValueError as expected:
+                    raise ValueError(f"{f.name} of {self.name} is {value!r}; expected {expected}") from None
+            object.__setattr__(self, f.name, value)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def text(self) -> str:
+        """The method as text; ``parse_method`` makes an equal method of it."""
+        words = self._words()
+        lowered, start = self.lowering_text, self.start
+        words[-1] += f"@{lowered}" if lowered else ""
+        words[-1] += "" if start is None else "+warm" if start == USUAL else f"+warm={start}"
+        given = {f.name: getattr(self, f.name) for f in self._with("option") if getattr(self, f.name) != f.default}
+        given |= self.solver_parameters
+        return ":".join(words + [f"{name}={to_text(value)}" for name, value in given.items()])
+
+    def _words(self) -> list[str]:
+        """Return the name, with the backend, and the argument if there is one."""
+        head = self.name
+        for f in self._with("backend"):
+            head += f"@{getattr(self, f.name)}" if getattr(self, f.name) != f.default else ""
+        given = [getattr(self, f.name) for f in self._with("argument")]
+        return [head, *(v for v in given if v is not None)]
+
+    @classmethod
+    def _with(cls, *parts: Part) -> Iterator[Field[Any]]:
+        return (f for f in fields(cls) if part_of(f) in parts)
+
+    @property
+    def lowering_text(self) -> str:
+        """The text after the @ of a formulation; "" for the backend's own choice."""
+        return ""
+
+    @property
+    def start(self) -> str | None:
+        """The text of the `Start`; None: the method starts from nothing, or from a schedule that the caller gives."""
+        return next((getattr(self, f.name) for f in self._with("start")), None)
+
+    @property
+    def solver_parameters(self) -> Parameters:
+        """Parameters of the solver; empty for heuristics."""
+        return next((getattr(self, f.name) for f in self._with("parameters")), Parameters())
+
+    @property
+    def heuristic(self) -> str | None:
+        """Name of the heuristic; None for a solver."""
+        return None
+
+    @property
+    def backend_name(self) -> str:
+        """Name of the backend that is used; "" if there is none."""
+        return next((getattr(self, f.name) or "" for f in self._with("backend")), "")
+
+    @property
+    def program(self) -> str:
+        """The program whose version decides the outcome: the backend, or "schedlab" if there is none."""
+        return self.backend_name or "schedlab"
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the result depends on the seed."""
+        return True
+
+    @property
+    def source(self) -> str | None:
+        """A hash of the source of the third parties' heuristic and backend; None if both are of schedlab."""
+        from ..backends.registry import BACKENDS
+        from ..heuristics import HEURISTICS
+
+        found = (HEURISTICS.source(self.heuristic or ""), BACKENDS.source(self.backend_name))
+        return "-".join(filter(None, found)) or None
+
+    @classmethod
+    def obeyed(cls) -> frozenset[str]:
+        """Return the arguments of ``solve`` that these methods obey, beside time limit, threads, seed and callback."""
+        return frozenset()
+
+    @classmethod
+    def options(cls) -> list[str]:
+        """Return the names of the fields that ``solve`` takes as further arguments."""
+        return [f.name for f in fields(cls) if part_of(f) in ("option", "lowering")]
+
+    def with_options(self, **options: Any) -> Self:
+        """Return the same method with other values of some fields."""
+        return replace(self, **options)
+
+    def check(self, problem: Problem) -> None:
+        """Raise UnknownName if a part of the method does not exist for this problem."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A heuristic whose schedule a method starts from.
+
+    Parameters
+    ----------
+    method : Method or None
+        The heuristic; None: the usual one of the problem's kind.
+    time_limit : float or None
+        Seconds; None: no limit of its own, within the limit of the call.
+    """
+
+    method: Method | None = None
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method is not None and (self.method.heuristic is None or self.method.start is not None):
+            raise UnknownName("heuristic to start from", self.method.text, _starters())
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(f"the time limit of a start is {self.time_limit}; expected seconds above 0")
+
+    @property
+    def text(self) -> str:
+        """The start as text: "usual", "lns/5s", "first-solution/est"."""
+        words = [USUAL] if self.method is None else self.method.text.split(":")
+        return "/".join([*words, *([] if self.time_limit is None else [f"{self.time_limit:.15g}s"])])
+
+
+def start_text(value: Start | Method | str | None) -> str | None:
+    """Return the text of a start, which may be given as a heuristic; raise TypeError for anything else."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (Start, Method)):
+        return (Start(value) if isinstance(value, Method) else value).text
+    raise TypeError(f"warm_start is {value!r:.80}; expected a heuristic, as text or as a method, or a Start")
+
+
+def part_of(declared: Field[Any]) -> Part | None:
+    """Return the part of the text that a field belongs to."""
+    found: Part | None = declared.metadata.get("part")
+    return found
+
+
+def fields_of(cls: type[Method], part: Part) -> list[str]:
+    """Return the names of the fields of a class that belong to a part of the text."""
+    return [f.name for f in fields(cls) if part_of(f) == part]
+
+
+def _starters() -> list[str]:
+    from ..heuristics import HEURISTICS
+
+    return list(HEURISTICS)

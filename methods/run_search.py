@@ -1,0 +1,133 @@
+"""Run a heuristic: as a method, or for the start of another method."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..backends import Incumbent, Limits, Result, WarmStart
+from ..backends.interrupts import INTERRUPTED
+from ..models import Problem, Schedule
+from ..models.problem import Value
+from .method import Start, fields_of
+from .outcomes import OnIncumbent, conclude, reporter
+from .searches import Search
+from .text import start_method
+
+Report = Callable[[Value, Any], bool]
+
+
+def run_search(
+    problem: Problem,
+    method: Search,
+    limits: Limits,
+    given: Schedule | Start | None,
+    on_incumbent: OnIncumbent | None,
+    began: float,
+) -> Result:
+    """Solve a problem by a heuristic.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : Search
+    limits : Limits
+        Time limit, threads and seed are used.
+    given : Schedule, Start or None
+        Where to start from.
+    on_incumbent : callable or None
+        Called with each Incumbent; returning False stops the search.
+    began : float
+        Reading of ``time.perf_counter`` when the call began, in seconds.
+
+    Returns
+    -------
+    Result
+    """
+    from .. import __version__
+    from ..heuristics import HEURISTICS, NothingFound
+
+    trace: list[Incumbent] = []
+    result = Result("unknown", method.text, __version__, problem=problem, incumbents=trace)
+    took = 0.0
+    try:
+        report = reporter(on_incumbent, began, trace)
+        start, why = start_schedule(problem, given, limits, report, began)
+        if why:
+            result.warm_start = WarmStart("rejected", why)
+        request = _request(method, remaining(limits, began), report)._replace(start=start)
+        found = HEURISTICS[method.name].best(problem, request)
+        took = time.perf_counter() - began
+    except NothingFound as e:
+        result.message = str(e)
+    else:
+        result.message = found.message
+        result.status = "optimal" if found.optimal else "unknown"
+        conclude(result, problem, found.schedule)
+        if found.optimal:
+            result.bound = result.objective
+    total = time.perf_counter() - began  # including the verification of the schedule
+    result.seconds = {"build": 0.0, "lower": 0.0, "solve": took or total, "total": total}
+    return result
+
+
+def start_schedule(
+    problem: Problem, given: Schedule | Start | None, limits: Limits, report: Report, began: float
+) -> tuple[Schedule | None, str]:
+    """Return the schedule to start from, or None and the reason why there is none.
+
+    Parameters
+    ----------
+    problem : Problem
+    given : Schedule, Start or None
+        The schedule, or the heuristic that makes it.
+    limits : Limits
+        Limits of the whole call.
+    report : callable
+        Takes (objective, schedule) of each incumbent of the heuristic; returns False to stop it.
+    began : float
+        Reading of ``time.perf_counter`` when the call began, in seconds.
+
+    Returns
+    -------
+    schedule : Schedule or None
+        A schedule that is verified.
+    reason : str
+        Empty, or why there is no schedule, or "interrupted".
+    """
+    from ..heuristics import HEURISTICS, NothingFound
+
+    if isinstance(given, Start):
+        method = start_method(problem, given)
+        limits = remaining(limits, began)
+        if given.time_limit is not None:
+            limits = replace(limits, time=min(given.time_limit, limits.time or given.time_limit))
+        try:
+            found = HEURISTICS[method.name].best(problem, _request(method, limits, report))
+        except NothingFound as e:
+            return None, str(e)
+        if found.message == INTERRUPTED:
+            return found.schedule, INTERRUPTED
+        given = found.schedule
+    if given is not None and (broken := problem.verify(given)):
+        return None, f"the start violates the problem: {broken[0].message}"
+    return given, ""
+
+
+def remaining(limits: Limits, began: float) -> Limits:
+    """Return the limits with the time that is left since ``began``."""
+    if limits.time is None:
+        return limits
+    return replace(limits, time=max(0.0, limits.time - (time.perf_counter() - began)))
+
+
+def _request(method: Search, limits: Limits, report: Report) -> Any:
+    from ..heuristics import HeuristicRequest
+
+    options: Mapping[str, Any] = {name: getattr(method, name) for name in fields_of(type(method), "option")}
+    options = {name: value for name, value in options.items() if value is not None}
+    return HeuristicRequest(
+        method.argument, limits.time, report, limits.seed, limits.threads, method.backend_name, options=options
+    )
