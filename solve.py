@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .backends import Exactness, Incumbent, Limits, Outcome, Result, UnknownName, WarmStart, backend, run
 from .backends.gaps import refutation, refutes
 from .backends.interrupts import INTERRUPTED, catch_first, new_call
+from .errors import WrongArgument
 from .methods import Method, parse_heuristic, parse_method
 from .models import Encoding, Problem, Schedule
 from .models.language import Assignment, Model
@@ -100,13 +101,13 @@ def solve(
     try:
         if isinstance(what, Model):
             if method is not None or isinstance(warm_start, (Schedule, str)):
-                raise TypeError(
+                raise WrongArgument(
                     "method=..., and a warm_start that is a Schedule or the name of a heuristic, are for problems; "
                     "a model takes an Assignment as its warm_start"
                 )
             return run(what, backend, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
         if isinstance(warm_start, Assignment):
-            raise TypeError("the warm_start of a problem is a Schedule or the name of a heuristic, not an Assignment")
+            raise WrongArgument("a warm_start of a problem is a Schedule or the name of a heuristic, not an Assignment")
         return _solve_problem(what, method or f"{backend}:", limits, warm_start, on_incumbent, options)
     except KeyboardInterrupt as e:
         catch_first(e)

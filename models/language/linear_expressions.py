@@ -12,6 +12,7 @@ import numbers
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
+from ...errors import WrongArgument
 from .quantities import ModelError, Number, number
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Expression:
 
     def linear(self) -> Linear:
         """Return the expression as a ``Linear``: atoms with coefficients, plus a constant."""
-        raise TypeError(f"{type(self).__name__} has no linear form")
+        raise WrongArgument(f"{type(self).__name__} has no linear form")
 
     def __add__(self, other: Expression | Number) -> Linear:
         return _combine(self, other, 1)
@@ -130,7 +131,7 @@ class Atom(Expression):
     @property
     def model(self) -> Model | None:
         """The model to which the variables of the atom belong."""
-        raise TypeError(f"{type(self).__name__} belongs to no model")
+        raise WrongArgument(f"{type(self).__name__} belongs to no model")
 
     def linear(self) -> Linear:
         """Return the linear expression ``1 * atom``."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import numbers
 
+from ...errors import SchedlabError
+
 Number = int | float
 
 
-class ModelError(ValueError):
+class ModelError(SchedlabError, ValueError):
     """A declaration is wrong or contradicts another one; the message names the variables."""
 
 
