@@ -8,6 +8,7 @@ from .constraints import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Violation,
     alternative,
     cumulative,
     end_before_end,
@@ -25,7 +26,6 @@ from .functions import sum as sum
 from .model import Assignment, IntervalValue, Model, NamedConstraint
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
-from .violation import Violation
 
 __all__ = [
     "Alternative",

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
-from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize
+from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize, Violation
 from .expressions import (
     Atom,
     Attribute,
@@ -31,7 +31,6 @@ from .expressions import (
     atoms_below,
 )
 from .quantities import Number
-from .violation import Violation
 
 if TYPE_CHECKING:
     from .model import Assignment, Model
