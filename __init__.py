@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import backends
-from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName, compile
+from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName
+from .backends import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
+from .errors import SchedlabError, WrongArgument, WrongValue
 from .models import (
     BatchJob,
     Checkpointing,
@@ -49,17 +51,17 @@ from .models.language import (
     end_before_start,
     holds,
     implies,
-    max,
-    min,
     no_overlap,
     overlap,
     piecewise,
     positive_part,
     start_before_end,
     start_before_start,
-    sum,
     synchronize,
 )
+from .models.language import max as max
+from .models.language import min as min
+from .models.language import sum as sum
 from .solve import solve
 
 if TYPE_CHECKING:
@@ -143,6 +145,7 @@ __all__ = [
     "Queue",
     "Result",
     "Running",
+    "SchedlabError",
     "Schedule",
     "StepFunction",
     "Simulation",
@@ -151,10 +154,11 @@ __all__ = [
     "UnknownName",
     "Workload",
     "WorkloadError",
+    "WrongArgument",
+    "WrongValue",
     "account",
     "alternative",
     "backends",
-    "compile",
     "cumulative",
     "delay_search",
     "element",
@@ -165,8 +169,6 @@ __all__ = [
     "implies",
     "lns",
     "load",
-    "max",
-    "min",
     "multi_search",
     "no_overlap",
     "overlap",
@@ -185,7 +187,6 @@ __all__ = [
     "solve",
     "start_before_end",
     "start_before_start",
-    "sum",
     "synchronize",
     "trade_off",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .backends import Incumbent, Limits, Outcome, Result, backend, run
 from .backends.interrupts import INTERRUPTED, catch_first, new_call
+from .errors import WrongArgument
 from .methods.arguments import check_arguments, chosen_method, limits_of
 from .methods.method import Method, Start, start_text
 from .methods.outcomes import OnIncumbent, without_solver
@@ -149,7 +150,7 @@ def _model_or_problem(what: Model | Problem | Instance | str) -> Model | Problem
 
     if isinstance(what, Instance):
         return what.problem
-    raise TypeError(f"{what!r:.80} cannot be solved; expected a Model, a problem, an Instance or its name")
+    raise WrongArgument(f"{what!r:.80} cannot be solved; expected a Model, a problem, an Instance or its name")
 
 
 def _solve_model(
@@ -162,11 +163,11 @@ def _solve_model(
 ) -> Result:
     """Solve a model; raise TypeError for what only a problem has."""
     if not isinstance(method, SolverMethod):
-        raise TypeError(f"{method.text} solves problems; a model takes a backend, such as backend='cpsat'")
+        raise WrongArgument(f"{method.text} solves problems; a model takes a backend, such as backend='cpsat'")
     if method.formulation is not None:
-        raise TypeError(f"{method.text}: a model has no formulations; give the backend alone: {method.name!r}")
+        raise WrongArgument(f"{method.text}: a model has no formulations; give the backend alone: {method.name!r}")
     if method.start is not None or not isinstance(warm_start, (Assignment, type(None))):
-        raise TypeError("a model takes an Assignment as its warm_start; schedules and heuristics are for problems")
+        raise WrongArgument("a model takes an Assignment as its warm_start; schedules and heuristics are for problems")
     options = method.compile_options
     return run(model, method.name, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
 
@@ -180,7 +181,7 @@ def _solve_problem(
 
     check_method(method, problem)
     if isinstance(warm_start, Assignment):
-        raise TypeError("the warm_start of a problem is a Schedule or a heuristic, not an Assignment")
+        raise WrongArgument("the warm_start of a problem is a Schedule or a heuristic, not an Assignment")
     given: Schedule | Start | None = None
     if isinstance(warm_start, Schedule):
         given = warm_start

@@ -13,7 +13,8 @@ from .base import (
     WarmStart,
     Watch,
 )
-from .driver import compile, run
+from .driver import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
+from .driver import run
 from .interrupts import INTERRUPTED, Interrupted
 from .registry import UnknownName, available, backend, names, register
 from .result import Incumbent, Result
@@ -37,7 +38,6 @@ __all__ = [
     "Watch",
     "available",
     "backend",
-    "compile",
     "names",
     "register",
     "run",

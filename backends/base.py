@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
+from ..errors import SchedlabError
 from ..models.language import Assignment, Integer, Interval, Model
 
 Status = Literal["optimal", "feasible", "infeasible", "unbounded", "unknown", "unavailable", "error"]
@@ -326,7 +327,7 @@ class Backend(Protocol):
         """
 
 
-class LoweringTooLarge(ValueError):
+class LoweringTooLarge(SchedlabError, ValueError):
     """Error of a lowering whose predicted size is beyond the limit. Nothing was built.
 
     Parameters
@@ -347,5 +348,5 @@ class LoweringTooLarge(ValueError):
         )
 
 
-class SolverUnavailable(RuntimeError):
+class SolverUnavailable(SchedlabError, RuntimeError):
     """Error of a solver that is not installed or cannot take the model. The message gives the reason."""

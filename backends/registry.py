@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable
 from functools import cache
 
+from ..errors import SchedlabError, WrongValue
 from ..models.excerpt import MOST, excerpt
 from ..models.plugins import PluginError, Registry, explained
 from .base import Availability, Backend
@@ -22,7 +23,7 @@ BACKENDS: Registry[Callable[[], Backend]] = Registry("backend", "schedlab.backen
 _registered: dict[str, Backend] = {}
 
 
-class UnknownName(LookupError):
+class UnknownName(SchedlabError, LookupError):
     """Error of a name that is not known. The message gives similar names.
 
     Parameters
@@ -67,7 +68,7 @@ def register(found: Backend) -> None:
         If a backend of schedlab has this name.
     """
     if found.name in OWN:
-        raise ValueError(f"the name {found.name!r} belongs to a backend of schedlab")
+        raise WrongValue(f"the name {found.name!r} belongs to a backend of schedlab")
     _registered[found.name] = found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..errors import NoSolution
 from ..models.language import Assignment, IntervalValue, Model, Violation
 from .base import Conflict, Exactness, Status, WarmStart
 from .gaps import relative_gap
@@ -195,7 +196,7 @@ class Result:
             If there is no solution.
         """
         if self.assignment is None or self.status == "error":
-            raise LookupError(f"there is no solution: the status is {self.status!r}. {self.message}".strip())
+            raise NoSolution(f"there is no solution: the status is {self.status!r}. {self.message}".strip())
         return self.assignment[variable]
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..errors import SchedlabError
 from ..models.language import Assignment
 from .base import Limits, Outcome, Watch
 from .interrupts import INTERRUPTED, catch_first
@@ -30,7 +31,7 @@ _abandoned: set[ThreadedRun] = set()
 _lock = threading.Lock()
 
 
-class StillRunning(RuntimeError):
+class StillRunning(SchedlabError, RuntimeError):
     """Error of a compiled model that is being solved: in another thread, or by a solver that has not stopped."""
 
 

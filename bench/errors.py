@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..errors import SchedlabError
 
-class WrongUse(Exception):
+
+class WrongUse(SchedlabError, RuntimeError):
     """A wrong option, path or file given by the user.
 
     The message says what is wrong, where, and what to do. The command line prints it as one line, without a traceback,

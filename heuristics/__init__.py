@@ -3,7 +3,7 @@
 from .allocation import Allocator, allocate
 from .arrays import Placement
 from .delay_search import Delayed, delay_search
-from .errors import CriterionUnusable, NoSchedule, NothingFound, UnknownOrder
+from .errors import CriterionUnusable, NoSchedule, NotForThisProblem, NothingFound, UnknownOrder
 from .eviction_search import backtracking, greedy
 from .evictions import TradeOff, trade_off
 from .list_scheduling.first_solution import ListScheduler, first_solution
@@ -19,7 +19,6 @@ from .registry import (
     Found,
     Heuristic,
     HeuristicRequest,
-    NotForThisProblem,
     allocator,
     usual_start,
     warm_up_for,

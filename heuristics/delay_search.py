@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled, internal
 from .arrays import Placement, arrays
@@ -125,7 +126,7 @@ def delay_search(
     [Bridi2018, 6.7.3], algorithm 7.
     """
     if delay is not None and delay < 1:
-        raise ValueError(f"the delay is {delay} s; it must be at least 1 s")
+        raise WrongValue(f"the delay is {delay} s; it must be at least 1 s")
     began = time.perf_counter()
     going = True
 

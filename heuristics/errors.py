@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..errors import SchedlabError
 from ..models import Dispatch, Job
 
 
-class NothingFound(Exception):
+class NothingFound(SchedlabError, RuntimeError):
     """A heuristic ended without a schedule; the message gives the reason."""
 
 
-class UnknownOrder(ValueError):
+class NotForThisProblem(SchedlabError, ValueError):
+    """The heuristic does not support this kind of problem."""
+
+
+class UnknownOrder(SchedlabError, ValueError):
     """The name of an ordering or rule is unknown, or a list of job ids is not a permutation of the problem's jobs."""
 
 
-class CriterionUnusable(ValueError):
+class CriterionUnusable(SchedlabError, ValueError):
     """The problem lacks the data that an ordering criterion needs; the message names them."""
 
 

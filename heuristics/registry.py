@@ -15,7 +15,7 @@ from .allocation import Allocator
 from .arrays import Placement
 from .delay_search import delay_search
 from .delay_search import warm_up as warm_up_delays
-from .errors import NothingFound, UnknownOrder
+from .errors import NotForThisProblem, NothingFound, UnknownOrder
 from .list_scheduling.first_solution import first_solution
 from .list_scheduling.multi_search import multi_search
 from .list_scheduling.orders import ORDERINGS
@@ -46,10 +46,6 @@ class Found(NamedTuple):
     schedule: Schedule
     message: str
     optimal: bool = False
-
-
-class NotForThisProblem(ValueError):
-    """The heuristic does not support this kind of problem."""
 
 
 class HeuristicRequest(NamedTuple):

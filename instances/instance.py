@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..errors import WrongArgument
 from ..models.dispatch.jobs import Job, Queue
 from ..models.dispatch.problem import Dispatch
 from ..models.eviction.problem import Eviction
@@ -63,28 +64,28 @@ class Instance:
     def dispatch(self) -> Dispatch:
         """The problem, as a dispatching problem. Raises TypeError for an instance of another kind."""
         if not isinstance(self.problem, Dispatch):
-            raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not a dispatching problem")
+            raise WrongArgument(f"instance {self.name!r} is of kind {self.kind!r}, not a dispatching problem")
         return self.problem
 
     @property
     def eviction(self) -> Eviction:
         """The problem, as an eviction problem. Raises TypeError for an instance of another kind."""
         if not isinstance(self.problem, Eviction):
-            raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not an eviction problem")
+            raise WrongArgument(f"instance {self.name!r} is of kind {self.kind!r}, not an eviction problem")
         return self.problem
 
     @property
     def profit(self) -> Profit:
         """The problem of the default scenario, a profit problem. Raises TypeError for an instance of another kind."""
         if not isinstance(self.problem, Profit):
-            raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not a profit problem")
+            raise WrongArgument(f"instance {self.name!r} is of kind {self.kind!r}, not a profit problem")
         return self.problem
 
     @property
     def project(self) -> Project:
         """The problem, as a project. Raises TypeError for an instance of another kind."""
         if not isinstance(self.problem, Project):
-            raise TypeError(f"instance {self.name!r} is of kind {self.kind!r}, not a project")
+            raise WrongArgument(f"instance {self.name!r} is of kind {self.kind!r}, not a project")
         return self.problem
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from os.path import isdir, isfile
 from pathlib import Path
 
+from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..models import kind as problem_kinds
 from ..models.excerpt import MOST, excerpt
 from .files.folder import SETTINGS, Folder
@@ -23,7 +24,7 @@ generators: dict[str, Callable[..., Instance]] = {
 }
 
 
-class UnknownInstance(LookupError):
+class UnknownInstance(SchedlabError, LookupError):
     """The error for a name that is neither a folder nor a shipped instance.
 
     Parameters
@@ -117,7 +118,7 @@ def _read(kind: problem_kinds.ProblemKind, files: Folder, drop_impossible: bool)
     """Return the instance of a folder; raise TypeError if the reader of its kind returns another kind of problem."""
     found = problem_kinds.resolve(str(kind.reader))(files, drop_impossible)
     if not isinstance(found, Instance) or not isinstance(found.problem, kind.problem):
-        raise TypeError(f"{kind.reader}: expected an Instance with a {kind.problem.__name__}, found {found!r:.200}")
+        raise WrongArgument(f"{kind.reader}: expected an Instance with a {kind.problem.__name__}, found {found!r:.200}")
     return found
 
 
@@ -146,5 +147,5 @@ def write(instance: Instance, folder: str | Path) -> None:
     known = problem_kinds.known(instance.kind)
     if known is None or known.writer is None:
         expected = ", ".join(problem_kinds.having("writer"))
-        raise ValueError(f"instances of kind {instance.kind!r} cannot be written; expected one of {expected}")
+        raise WrongValue(f"instances of kind {instance.kind!r} cannot be written; expected one of {expected}")
     problem_kinds.resolve(known.writer)(instance, folder)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from ..errors import SchedlabError
 from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import MOST, excerpt
 from ..models.profit.cooling import Cooling
@@ -22,7 +23,7 @@ ENERGY_PRICE = 0.13  # euro per kWh, K2 of [Bridi2018, 6.8]
 WATTS_PER_CORE = (7.8, 11.11)  # W; the power of a job per core is uniform in this range
 
 
-class UnknownScenario(LookupError):
+class UnknownScenario(SchedlabError, LookupError):
     """The error for a scenario that does not exist; the message lists similar names."""
 
 

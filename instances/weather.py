@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..errors import WrongValue
 from ..models.step_function import DAY, HOUR, StepFunction
 from .files.faults import Fault, InstanceError
 from .files.sheet import COMMENT, Sheet
@@ -55,7 +56,7 @@ class Weather:
         shifted = [*(times[k] - origin for k in order), *(times[k] - origin + length for k in later)]
         end = length if later else self.series.end - origin
         if seconds > end:
-            raise ValueError(
+            raise WrongValue(
                 f"the window {window!r} is too long: from {_name(day)} on there are only {end / DAY:.4g} days"
             )
         kept = [*order, *later][: bisect_left(shifted, seconds)]
@@ -65,13 +66,13 @@ class Weather:
     def _index(self, day: tuple[int, int]) -> int:
         """Return the index of the value at midnight of a day. Raises ValueError."""
         if not self.dates:
-            raise ValueError("the file has no dates: leave the window out, or add columns month, day, hour")
+            raise WrongValue("the file has no dates: leave the window out, or add columns month, day, hour")
         if day not in self.dates:
             span = f"it has the days from {_name(self.dates[0])} to {_name(self.dates[-1])}"
-            raise ValueError(f"{_name(day)} is not in the file; {span}")
+            raise WrongValue(f"{_name(day)} is not in the file; {span}")
         first = self.dates.index(day)
         if self.series.times[first] % DAY:
-            raise ValueError(f"the file has no value at midnight of {_name(day)}; begin with the day after")
+            raise WrongValue(f"the file has no value at midnight of {_name(day)}; begin with the day after")
         return first
 
 
@@ -79,7 +80,7 @@ def _parse_window(window: str) -> tuple[tuple[int, int], int]:
     """Return (month, day) and the length in seconds of a window. Raises ValueError."""
     parts = WINDOW.fullmatch(window.strip())
     if not parts or int(parts[3]) < 1:
-        raise ValueError(f"{window!r} is not a window; expected month-day:days, such as 07-15:7d")
+        raise WrongValue(f"{window!r} is not a window; expected month-day:days, such as 07-15:7d")
     return (int(parts[1]), int(parts[2])), int(parts[3]) * (DAY if parts[4] == "d" else HOUR)
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import SchedlabError
 from ..models.dispatch.jobs import Durations, Job, Queue, Window
 from ..models.dispatch.problem import Dispatch, impossible
 from ..models.platform import LATEST, Platform
@@ -23,7 +24,7 @@ WHOLE = (
 )  # fmt: skip
 
 
-class WorkloadError(ValueError):
+class WorkloadError(SchedlabError, ValueError):
     """The error for a log that cannot be used: unreadable, empty, or without a job that the platform can hold."""
 
 

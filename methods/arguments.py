@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..backends import Limits
+from ..errors import WrongArgument, WrongValue
 from .classes import all_classes
 from .method import Method, fields_of
 from .solvers import SolverMethod
@@ -49,15 +50,15 @@ def chosen_method(
         If two values of one parameter are given, or a value is wrong.
     """
     if method is not None and backend is not None:
-        raise TypeError(f"method={str(method)!r} and backend={backend!r} are both given; give one of them")
+        raise WrongArgument(f"method={str(method)!r} and backend={backend!r} are both given; give one of them")
     if not isinstance(method, (Method, str, type(None))):
-        raise TypeError(
+        raise WrongArgument(
             f"method is {method!r:.80}; expected a text such as 'cpsat:counts+warm', or an object of sl.methods"
         )
     chosen = method if isinstance(method, Method) else parse_method(method or backend or USUAL_BACKEND)
     for name in options:
         if name not in chosen.options():
-            raise TypeError(_refusal(name, chosen))
+            raise WrongArgument(_refusal(name, chosen))
     return _with_parameters(chosen.with_options(**options), parameters)
 
 
@@ -65,10 +66,10 @@ def _with_parameters(method: Method, parameters: Mapping[str, Value] | None) -> 
     if parameters is None:
         return method
     if not fields_of(type(method), "parameters"):
-        raise TypeError(_refusal("parameters", method))
+        raise WrongArgument(_refusal("parameters", method))
     for name, value in method.solver_parameters.items():
         if parameters.get(name, value) != value:
-            raise ValueError(
+            raise WrongValue(
                 f"parameter {name} is {value!r} in {method.text!r}, and {parameters[name]!r} in parameters="
             )
     return method.with_options(parameters=Parameters({**method.solver_parameters, **parameters}))
@@ -86,7 +87,7 @@ def check_arguments(method: Method, given: Mapping[str, object]) -> None:
     for name, value in given.items():
         is_given = value is not None and value != {}
         if is_given and name not in method.obeyed():
-            raise TypeError(_refusal(name, method))
+            raise WrongArgument(_refusal(name, method))
 
 
 def _refusal(argument: str, method: Method) -> str:
@@ -117,14 +118,14 @@ def limits_of(
         if value is None:
             continue
         if isinstance(value, bool) or not hasattr(value, "__float__"):
-            raise TypeError(f"{name} is {value!r:.80}; expected a number")
+            raise WrongArgument(f"{name} is {value!r:.80}; expected a number")
         if math.isnan(value) or value < 0:
-            raise ValueError(f"{name} is {value}; expected a number of at least 0")
+            raise WrongValue(f"{name} is {value}; expected a number of at least 0")
     for name, whole, least in (("threads", threads, 1), ("seed", seed, 0)):
         if whole is None:
             continue
         if isinstance(whole, bool) or not hasattr(whole, "__index__"):
-            raise TypeError(f"{name} is {whole!r:.80}; expected a whole number")
+            raise WrongArgument(f"{name} is {whole!r:.80}; expected a whole number")
         if whole < least:
-            raise ValueError(f"{name} is {whole}; expected at least {least}")
+            raise WrongValue(f"{name} is {whole}; expected at least {least}")
     return Limits(time_limit, threads, seed, gap_limit, deterministic_limit, dict(parameters))

@@ -21,6 +21,7 @@ from typing import Any
 from ..backends import UnknownName
 from ..backends.linear.lowering import LOWERINGS, LoweringName
 from ..backends.linear.time_indexed.grid import GridOption, Side
+from ..errors import WrongValue
 
 GRID = re.compile(
     r"(?P<fine>[1-9]\d*)s(\.\.(?P<coarse>[1-9]\d*)s)?(-(?P<form>relax|lp|energy|energy-integral))?", re.ASCII
@@ -86,24 +87,24 @@ def lowering_text(lowering: LoweringName | None, grid: GridOption | None, side: 
         If the values contradict each other.
     """
     if lowering is not None and lowering not in LOWERINGS:
-        raise ValueError(f"lowering is {lowering!r}; expected one of {', '.join(map(repr, LOWERINGS))}")
+        raise WrongValue(f"lowering is {lowering!r}; expected one of {', '.join(map(repr, LOWERINGS))}")
     if side not in ("restrict", "relax"):
-        raise ValueError(f"side is {side!r}; expected 'restrict' or 'relax'")
+        raise WrongValue(f"side is {side!r}; expected 'restrict' or 'relax'")
     given = {"lowering": lowering, "side": side, "integral": integral}
     fields = {name: value for name, value in given.items() if value != FIELDS[name]}
     if grid is None:
         word = next((word for word, options in WORDS.items() if options == fields), None)
         if word is None:
-            raise ValueError(
+            raise WrongValue(
                 f"no lowering has {_shown(fields)} without a grid; give grid=seconds or grid=(fine, coarse)"
             )
         return word
     form = next((form for form, options in FORMS.items() if options == fields), "?")
     if form == "?":
-        raise ValueError(f"no lowering on a grid has {_shown(fields)}; {_advice(fields)}")
+        raise WrongValue(f"no lowering on a grid has {_shown(fields)}; {_advice(fields)}")
     steps = grid if isinstance(grid, tuple) else (grid,)
     if len(steps) not in (1, 2) or not all(type(s) is int and s > 0 for s in steps):
-        raise ValueError(f"grid is {grid!r}; expected seconds above 0, or a tuple (fine, coarse) of them")
+        raise WrongValue(f"grid is {grid!r}; expected seconds above 0, or a tuple (fine, coarse) of them")
     return "..".join(f"{s}s" for s in steps) + (f"-{form}" if form else "")
 
 

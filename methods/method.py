@@ -15,6 +15,7 @@ from dataclasses import Field, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, get_type_hints
 
 from ..backends import UnknownName
+from ..errors import WrongArgument, WrongValue
 from ..models import Problem
 from .values import Parameters, as_type, to_text
 
@@ -57,7 +58,7 @@ class Method:
                 try:
                     value = as_type(value, hints[f.name])
                 except ValueError as expected:
-                    raise ValueError(f"{f.name} of {self.name} is {value!r}; expected {expected}") from None
+                    raise WrongValue(f"{f.name} of {self.name} is {value!r}; expected {expected}") from None
             object.__setattr__(self, f.name, value)
 
     def __str__(self) -> str:
@@ -167,7 +168,7 @@ class Start:
         if self.method is not None and (self.method.heuristic is None or self.method.start is not None):
             raise UnknownName("heuristic to start from", self.method.text, _starters())
         if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"the time limit of a start is {self.time_limit}; expected seconds above 0")
+            raise WrongValue(f"the time limit of a start is {self.time_limit}; expected seconds above 0")
 
     @property
     def text(self) -> str:
@@ -182,7 +183,7 @@ def start_text(value: Start | Method | str | None) -> str | None:
         return value
     if isinstance(value, (Start, Method)):
         return (Start(value) if isinstance(value, Method) else value).text
-    raise TypeError(f"warm_start is {value!r:.80}; expected a heuristic, as text or as a method, or a Start")
+    raise WrongArgument(f"warm_start is {value!r:.80}; expected a heuristic, as text or as a method, or a Start")
 
 
 def part_of(declared: Field[Any]) -> Part | None:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from ..backends import UnknownName
+from ..errors import WrongValue
 from ..models import Problem
 from .classes import method_class
 from .lowerings import parse_lowering
@@ -173,7 +174,7 @@ def _options(cls: type[Method], words: list[str], where: str) -> dict[str, Any]:
     for word in words:
         named = NAMED.fullmatch(word)
         if named is None:
-            raise ValueError(f"{word!r}{where} is no option; expected NAME=VALUE")
+            raise WrongValue(f"{word!r}{where} is no option; expected NAME=VALUE")
         name, value = named["name"], from_text(named["value"])
         if name in own:
             found[name] = value

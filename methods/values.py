@@ -32,7 +32,7 @@ class Parameters(Mapping[str, Value]):
         self._values = dict(sorted((values or {}).items()))
         for name, value in self._values.items():
             if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
-                raise TypeError(f"parameter {name!r}={value!r}: expected a bool, int, float or str")
+                raise WrongArgument(f"parameter {name!r}={value!r}: expected a bool, int, float or str")
 
     def __getitem__(self, name: str) -> Value:
         return self._values[name]

@@ -28,6 +28,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, install_listener
 from numba.core.registry import CPUDispatcher
 
+from ..errors import WrongArgument
+
 with warnings.catch_warnings():  # without flock, filelock warns that a lock is then a file with the id of its process
     warnings.simplefilter("ignore")
     from filelock import FileLock
@@ -148,7 +150,7 @@ class _Internal(_Kernel):
     """A compiled function without a wrapper for calls from Python."""
 
     def __call__(self, *args: object) -> NoReturn:
-        raise TypeError(f"{self.py_func.__qualname__} can be called from compiled functions only")
+        raise WrongArgument(f"{self.py_func.__qualname__} can be called from compiled functions only")
 
 
 def compiled(function: F, counting: bool = True, internally: bool = False) -> F:

@@ -15,6 +15,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
+from ..errors import SchedlabError, WrongArgument
 from .excerpt import MOST, excerpt
 
 GROUP = "schedlab.problems"
@@ -26,7 +27,7 @@ OWN = {  # a dictionary, not entry points, because the package is also used with
 }
 
 
-class UnknownKind(LookupError):
+class UnknownKind(SchedlabError, LookupError):
     """Error of a name that is no problem kind. The message gives similar names.
 
     Parameters
@@ -155,7 +156,7 @@ def known(name: str) -> ProblemKind | None:
         return None
     found = resolve(place)
     if not isinstance(found, ProblemKind) or found.name != name:
-        raise TypeError(f"{place}: expected a ProblemKind named {name!r}, found {excerpt(repr(found))}")
+        raise WrongArgument(f"{place}: expected a ProblemKind named {name!r}, found {excerpt(repr(found))}")
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..errors import SchedlabError
 from .whole_numbers import Fields, whole_records
 
 GROUP = Fields(one=("count",), amounts=("capacity",))
@@ -14,7 +15,7 @@ MOST_CAPACITY = 10**12  # of one resource on one node; the total over MOST_NODES
 LATEST = 10**10  # seconds, 317 years; Unix times are far below it
 
 
-class ProblemError(ValueError):
+class ProblemError(SchedlabError, ValueError):
     """The data of a problem contradict each other; the message names the job, queue or node."""
 
 

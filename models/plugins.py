@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..errors import SchedlabError
 from .source_hash import source_hash
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ REFERENCE = re.compile(r"(?P<module>[^\W\d]\w*(\.\w+)*):(?P<attribute>[^\W\d]\w*
 RAISED = (Exception, SystemExit)  # a script without a guard ends the process when it is imported
 
 
-class PluginError(Exception):
+class PluginError(SchedlabError, RuntimeError):
     """A part of a third party that cannot be used. The message names it and says what is wrong."""
 
 
@@ -142,11 +143,11 @@ def described(entry: EntryPoint) -> str:
     return f"{entry.name}{package} ({entry.value})"
 
 
-class NoSuchModule(LookupError):
+class NoSuchModule(SchedlabError, LookupError):
     """There is no module with this name."""
 
 
-class NoSuchAttribute(LookupError):
+class NoSuchAttribute(SchedlabError, LookupError):
     """The module has no attribute with this name. ``known``: the public names that it defines."""
 
     def __init__(self, known: list[str]) -> None:

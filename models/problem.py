@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal, Protocol
 
+from ..errors import WrongValue
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
 from .whole_numbers import all_whole, is_whole, shown, whole_amounts, wrong
@@ -91,15 +92,15 @@ class Schedule:
         {'j1': 5}
         """
         if not isinstance(data, Mapping):
-            raise ValueError(f"a schedule is an object of jobs, not {type(data).__name__}")
+            raise WrongValue(f"a schedule is an object of jobs, not {type(data).__name__}")
         start, nodes = {}, {}
         for job, entry in data.items():
             where = f"job {job!r} of the schedule"
             if not isinstance(entry, Mapping) or "start" not in entry:
-                raise ValueError(f'{where}: expected {{"start": seconds, "nodes": {{node: units}}}}, found {entry!r}')
+                raise WrongValue(f'{where}: expected {{"start": seconds, "nodes": {{node: units}}}}, found {entry!r}')
             on = entry.get("nodes", {})
             if not is_whole(entry["start"]) or not isinstance(on, Mapping) or not all(map(is_whole, on.values())):
-                raise ValueError(f"{where}: start and units must be whole numbers, found {entry!r}")
+                raise WrongValue(f"{where}: start and units must be whole numbers, found {entry!r}")
             start[str(job)] = int(entry["start"])
             nodes[str(job)] = {str(n): int(u) for n, u in on.items()}
         return cls(start, nodes)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import WrongValue
 from ..instances.workload import Workload, WorkloadError
 from .predictors import Predictor
 
@@ -75,12 +76,12 @@ def accuracy(expected: Ints, runtime: Ints) -> Accuracy:
     (27.5, 0.5, 0.25, 0.25, 0.5)
     """
     if expected.shape != runtime.shape:
-        raise ValueError(f"{len(expected)} expected durations for {len(runtime)} runtimes; expected equal numbers")
+        raise WrongValue(f"{len(expected)} expected durations for {len(runtime)} runtimes; expected equal numbers")
     if not expected.size:
         return Accuracy()
     if expected.min() < 1:
         k = int(expected.argmin())
-        raise ValueError(f"the expected duration of job {k} is {expected[k]} s; expected at least 1 s")
+        raise WrongValue(f"the expected duration of job {k} is {expected[k]} s; expected at least 1 s")
     took = np.maximum(runtime, 1)
     ratio = took / expected
     p5, p25, p50, p75, p95 = np.percentile(ratio, [5, 25, 50, 75, 95]).tolist()

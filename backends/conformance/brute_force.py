@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
+from ...errors import SchedlabError
 from ...models.language import (
     Alternative,
     Assignment,
@@ -58,7 +59,7 @@ class Truth(NamedTuple):
         return self.best is not None
 
 
-class EnumerationError(RuntimeError):
+class EnumerationError(SchedlabError, RuntimeError):
     """Error for a model that is too large to enumerate."""
 
 

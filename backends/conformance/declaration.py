@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from ...errors import WrongArgument
 from ...models.language import (
     Alternative,
     Comparison,
@@ -110,4 +111,4 @@ def _atom(a: Atom) -> str:
         case Piecewise():
             return f"sl.piecewise({_linear(a.operands[0])}, {list(a.points)})"
         case Function() | _:
-            raise TypeError(f"{type(a).__name__} cannot be written as Python code")
+            raise WrongArgument(f"{type(a).__name__} cannot be written as Python code")

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ...errors import NoSolution
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import Availability, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, WarmStart, Watch
 from ..exact_range import require_range
@@ -178,5 +179,5 @@ def _add_interval(point: Any, native: Any, present: bool, start: int, end: int) 
 def _value(answer: Any, native: Any) -> Any:
     found = answer.get_var_solution(native)
     if found is None:
-        raise LookupError(f"the answer has no value for {native.get_name()!r}: it is not a solution of this model")
+        raise NoSolution(f"the answer has no value for {native.get_name()!r}: it is not a solution of this model")
     return found

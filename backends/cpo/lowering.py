@@ -55,6 +55,7 @@ from docplex.cp.expression import INTERVAL_MIN, integer_var, interval_var
 from docplex.cp.function import CpoStepFunction
 from docplex.cp.model import CpoModel
 
+from ...errors import WrongArgument
 from ...models.language import (
     Alternative,
     Bounds,
@@ -279,7 +280,7 @@ class CpoLowering:
                 self._guards.append(_within(x, lo - slack, hi + slack))
                 return _hinges(x, atom.points)
             case _:
-                raise TypeError(f"CP Optimizer has no lowering for {type(atom).__name__}")
+                raise WrongArgument(f"CP Optimizer has no lowering for {type(atom).__name__}")
 
     def _attribute(self, atom: Attribute) -> Any:
         x = self.intervals[atom.interval.index]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import NoSolution
 from ...models.language import Assignment, Integer, Interval, Model, NoOverlap
 from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch
@@ -98,7 +99,7 @@ class CompiledCpSat:
         if solution is None:
             solution = [answer.value(v) for v in self.lowering.native.vars]
         if len(solution) < len(self.lowering.native.vars):
-            raise LookupError("the solver's answer holds no solution")
+            raise NoSolution("the solver's answer holds no solution")
         return self._assignment(solution)
 
     def _assignment(self, solution: Sequence[int]) -> Assignment:

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from ...errors import WrongArgument
 from ...models.language import Interval, Linear
 from ...models.language.expressions import (
     Atom,
@@ -104,7 +105,7 @@ class CpSatExpressions:
             case Piecewise():
                 return self._piecewise(atom)
             case _:
-                raise TypeError(f"CP-SAT has no lowering for {type(atom).__name__}")
+                raise WrongArgument(f"CP-SAT has no lowering for {type(atom).__name__}")
 
     def _attribute(self, atom: Attribute) -> Form:
         v, i = atom.interval, atom.interval.index

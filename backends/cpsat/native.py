@@ -14,6 +14,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
+from ...errors import SchedlabError
 from ...models.language.expressions import Number, Window
 from ..exact_range import Rational, rational
 
@@ -32,7 +33,7 @@ ROUNDED_UP = 1 + 1e-12  # factor for sums of floats that serve as upper bounds
 NEGLIGIBLE = Fraction(1, 1 << 28)  # greatest error of a rounded objective, relative to its best value
 
 
-class NumberRangeError(ArithmeticError):
+class NumberRangeError(SchedlabError, ArithmeticError):
     """Error of a value beyond the range of CP-SAT's 64-bit arithmetic."""
 
 

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
+from ...errors import WrongValue
 from ...models.language import Evaluator, Integer, Linear, Model, max, min
 from ...models.language import sum as total
 from ...models.language.expressions import Atom, Element, Function, Holds, Max, Min, Number, Overlap, Piecewise
@@ -178,7 +179,7 @@ class Functions(Decomposition):
     def _times(self, c: Integer, a: Atom) -> Linear:
         """Return the product of a binary variable and an atom whose value is a whole number."""
         if not a.integral:
-            raise ValueError(f"{self.name}: {a} has real values; it must be replaced together with the function above")
+            raise WrongValue(f"{self.name}: {a} has real values; it must be replaced together with the function above")
         if (c, a) not in self._products:
             self._products[c, a] = self._new_product(c, a)
         return self._products[c, a]

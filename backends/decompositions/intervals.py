@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from ...errors import WrongValue
 from ...models.language import Assignment, Constraint, Evaluator, Integer, Interval, Linear, Model
 from ...models.language import sum as total
 from ...models.language.constraints import intervals_of
@@ -77,7 +78,7 @@ class Optionals(Decomposition):
         if Construct.OPTIONAL in self.missing and type(c).__name__ in ("Alternative", "Synchronize", "Precedence"):
             some = [v.name for v in intervals_of(c) if v.optional]
             if some:
-                raise ValueError(f"{self.name}: replace this constraint before its optional intervals {some}")
+                raise WrongValue(f"{self.name}: replace this constraint before its optional intervals {some}")
         return copied
 
     def attribute(self, atom: Attribute) -> Linear:

@@ -5,6 +5,7 @@ The decompositions and the metamorphic checks of the conformance test (``conform
 
 from __future__ import annotations
 
+from ...errors import WrongArgument
 from ...models.language import (
     Alternative,
     Assignment,
@@ -158,7 +159,7 @@ class Copy:
             case Function():
                 return self.function(atom)
             case _:
-                raise TypeError(f"{type(atom).__name__} cannot be copied: Copy does not know this expression")
+                raise WrongArgument(f"{type(atom).__name__} cannot be copied: Copy does not know this expression")
 
     def attribute(self, atom: Attribute) -> Linear:
         """Return the copy of an interval's start, end, size or presence."""
@@ -181,7 +182,7 @@ class Copy:
             case Piecewise():
                 return piecewise(self.linear(atom.operands[0]), atom.points)
             case _:
-                raise TypeError(f"{type(atom).__name__} cannot be copied: Copy does not know this expression")
+                raise WrongArgument(f"{type(atom).__name__} cannot be copied: Copy does not know this expression")
 
 
 def _tidy(x: Number) -> Number:

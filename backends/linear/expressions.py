@@ -46,6 +46,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ...errors import WrongArgument
 from ...models.language import Bounds, Comparison, Integer, Interval, Linear
 from ...models.language.expressions import Atom, Attribute, AttributeName, Element, Holds, Max, Min, Overlap, Piecewise
 from .form import INF, Affine, FormBuilder, column, one_hot
@@ -144,7 +145,7 @@ class LinearExpressions:
                     recipe=lambda p: max(0.0, min(e.value(p.x), atom.hi) - max(s.value(p.x), atom.lo)),
                 )
             case _:
-                raise TypeError(f"the function {type(atom).__name__} has no linear form")
+                raise WrongArgument(f"the function {type(atom).__name__} has no linear form")
         return column(k), 0
 
     def _side(self, atom: Atom, made: Affine, side: int) -> None:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import WrongArgument
 from ...models.language import Interval, Model
 from ...models.language.expressions import AttributeName
 from .form import INF, Affine, Floats, FormBuilder, Ints, Point, column
@@ -127,7 +128,7 @@ class Intervals:
 
     def start(self, v: Interval) -> Affine:
         """Return the start as an expression over columns; its value is 0 for an absent interval."""
-        raise TypeError(f"{type(self).__name__} has no starts")
+        raise WrongArgument(f"{type(self).__name__} has no starts")
 
     def runs(self, v: Interval) -> Affine:
         """Return the flag r of an interval: 1 if it is present with a positive size (see the module)."""
@@ -147,7 +148,7 @@ class Intervals:
 
     def starts(self, x: Floats) -> Ints:
         """Return the start of each interval, in seconds, for column values ``x``; shape (number of intervals,)."""
-        raise TypeError(f"{type(self).__name__} has no starts")
+        raise WrongArgument(f"{type(self).__name__} has no starts")
 
     def read(self, x: Floats) -> tuple[Ints, Ints, NDArray[np.bool_]]:
         """Return start, size and presence of each interval for column values ``x``."""

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
+from ...errors import WrongValue
 from ...models.language import (
     Alternative,
     Assignment,
@@ -109,17 +110,17 @@ def lower(
     {'variables': 5, 'constraints': 5, 'nonzeros': 12}
     """
     if lowering is not None and lowering not in LOWERINGS:
-        raise ValueError(f"lowering={lowering!r} is unknown; use one of {', '.join(map(repr, LOWERINGS))}")
+        raise WrongValue(f"lowering={lowering!r} is unknown; use one of {', '.join(map(repr, LOWERINGS))}")
     if side not in (None, "restrict", "relax"):
-        raise ValueError(f"side={side!r} is unknown; a grid has the sides 'restrict' and 'relax'")
+        raise WrongValue(f"side={side!r} is unknown; a grid has the sides 'restrict' and 'relax'")
     if lowering == "pairwise" and grid is not None:
-        raise ValueError("a grid belongs to lowering='time-indexed' or 'energy', not to 'pairwise'")
+        raise WrongValue("a grid belongs to lowering='time-indexed' or 'energy', not to 'pairwise'")
     if lowering == "energy" and grid is None:
-        raise ValueError("lowering='energy' needs a grid: grid=seconds or grid=(fine, coarse)")
+        raise WrongValue("lowering='energy' needs a grid: grid=seconds or grid=(fine, coarse)")
     if lowering is None:
         lowering = "time-indexed" if grid is not None or _small_on_step_1(model) else "pairwise"
     if side is not None and lowering != "time-indexed":
-        raise ValueError(f"side={side!r} belongs to lowering='time-indexed' with a grid, not to {lowering!r}")
+        raise WrongValue(f"side={side!r} belongs to lowering='time-indexed' with a grid, not to {lowering!r}")
     form = FormBuilder()
     scheme: Scheme
     if lowering == "pairwise":
@@ -129,7 +130,7 @@ def lower(
     else:
         scheme = TimeIndexed(model, form, 1 if grid is None else grid, side or "restrict", max_nonzeros)
     if not integral and scheme.exactness.kind == "restriction":
-        raise ValueError("integral=False is for bounds, but a restriction has none; use side='relax'")
+        raise WrongValue("integral=False is for bounds, but a restriction has none; use side='relax'")
     return Lowered(model, form, scheme, integral)
 
 

@@ -1,9 +1,9 @@
-"""``bench export``: a formulation of an instance is written in the file format of a solver."""
+"""``bench export``: a formulation of an instance is written in the file format of a solver, or as the model's JSON."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +11,9 @@ import typer
 
 from ...backends import UnknownName
 from ...backends import compile as lower
-from ...instances.files.atomic import move_whole
+from ...instances.files.atomic import move_whole, write_whole
 from ...methods import SolverMethod, parse_method
+from ...models.language import Model
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..terminal import say
@@ -49,6 +50,10 @@ def _cpo(native: Any, path: Path) -> None:
     native.export_model(str(path))
 
 
+def _json(model: Model, path: Path) -> None:
+    write_whole(path, model.to_json())
+
+
 def _pyomo(native: Any, path: Path) -> None:
     native.write(str(path), format="nl")
 
@@ -60,6 +65,7 @@ FORMATS: dict[str, tuple[str, Write, str]] = {
     "cpo": ("cpo", _cpo, ".cpo"),
     "cpsat": ("cpsat", _cpsat, ".pb.txt"),
     "pyomo": ("pyomo", _pyomo, ".nl"),
+    "json": ("cpsat", _json, ".json"),  # the model itself; a backend without lowerings
 }
 
 
@@ -70,7 +76,10 @@ def export(
         str, typer.Option(help="formulation and lowering, as in a method: counts, classes, pool@900s")
     ] = "",
     form: Annotated[
-        str, typer.Option("--format", help="mps, lp, cpo, cpsat (text; binary for a .pb file) or pyomo (nl)")
+        str,
+        typer.Option(
+            "--format", help="mps, lp, cpo, cpsat (text; binary for a .pb file), pyomo (nl) or json (the model)"
+        ),
     ] = "mps",
     at: At = None,
     first: First = None,
@@ -80,7 +89,7 @@ def export(
     scenario: Scenario = None,
     drop_impossible: Drop = False,
 ) -> None:
-    """Write a formulation in the file format of a solver.
+    """Write a formulation in the file format of a solver, or as JSON before it is lowered for a solver.
 
     Example: bench export eurora_99 --formulation pool@900s --format mps --out pool.mps
     """
@@ -100,7 +109,7 @@ def export(
     say(f"{out}: " + ", ".join(f"{n:,} {what}" for what, n in size.items()))
 
 
-def write_model(problem: Problem, formulation: str, form: str, out: Path) -> dict[str, int]:
+def write_model(problem: Problem, formulation: str, form: str, out: Path) -> Mapping[str, int]:
     """Write a formulation of a problem to a file, completely or not at all.
 
     Parameters
@@ -111,14 +120,15 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> dic
         The formulation and lowering as in a method: ``counts``, ``pool@900s``.
     form
         A key of ``FORMATS``: ``mps`` and ``lp`` (the linear form, by HiGHS), ``cpo`` (CP Optimizer), ``cpsat`` (the
-        CpModelProto of OR-Tools: binary if the file name ends with .pb, else text), ``pyomo`` (AMPL's nl, by Pyomo).
+        CpModelProto of OR-Tools: binary if the file name ends with .pb, else text), ``pyomo`` (AMPL's nl, by Pyomo),
+        ``json`` (the model itself, for ``sl.Model.from_json``).
     out
         The file.
 
     Returns
     -------
     dict
-        The size of the native model: number of variables, constraints, ...
+        The size of the native model, or of the model itself: number of variables, constraints, ...
 
     Raises
     ------
@@ -129,16 +139,25 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> dic
     method = parse_method(f"{backend}:{formulation}", problem)
     assert isinstance(method, SolverMethod)  # each format has a backend
     known = problem.formulations
-    encoding = known[method.formulation or next(iter(known))]()
-    compiled = lower(encoding.model, backend, **method.compile_options)
+    model = known[method.formulation or next(iter(known))]().model
+    native, size = _native(model, backend, method.compile_options) if form != "json" else (model, _size(model))
     if form == "cpsat" and out.suffix == ".pb":
         suffix = ".pb"
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as temporary:
             made = Path(temporary) / f"model{suffix}"
-            write(compiled.native, made)
+            write(native, made)
             move_whole(made, out)
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
-    return compiled.size
+    return size
+
+
+def _native(model: Model, backend: str, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, int]]:
+    compiled = lower(model, backend, **options)
+    return compiled.native, compiled.size
+
+
+def _size(model: Model) -> dict[str, int]:
+    return {what: len(getattr(model, what)) for what in ("intervals", "integers", "constraints")}

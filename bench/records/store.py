@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ...errors import MissingPackage, WrongValue
 from ...instances.files.atomic import write_whole
 from ...instances.files.own_files import ForeignFile, own_file
 from ...models.excerpt import excerpt
@@ -127,7 +128,7 @@ class Store:
             except ValueError as e:
                 reason = str(e)
         if reason:
-            raise ValueError(reason)
+            raise WrongValue(reason)
         return None
 
     def write(self, record: Mapping[str, Any]) -> Path:
@@ -157,13 +158,13 @@ def read(path: Path) -> Record:
     found = read_json(path)
     missing = [name for name in ("key", "instance", "method", "status", "schedule") if name not in dict_of(found)]
     if missing:
-        raise ValueError(f"{path}: not a record of the bench: missing fields: {', '.join(missing)}")
+        raise WrongValue(f"{path}: not a record of the bench: missing fields: {', '.join(missing)}")
     other = fault_of_schema(found)
     if other:
-        raise ValueError(f"{path}: the record is not of this version of the bench: {other}")
+        raise WrongValue(f"{path}: the record is not of this version of the bench: {other}")
     fault = first_fault(found)
     if fault is not None:
-        raise ValueError(f"{path}: the record is not of this version of the bench: {fault}")
+        raise WrongValue(f"{path}: the record is not of this version of the bench: {fault}")
     record: Record = found
     return record
 
@@ -172,22 +173,22 @@ def read_json(path: Path) -> Any:
     """Return the value of a JSON file; NaN and infinities are errors. Raises ValueError that says what is wrong."""
     try:
         if path.exists() and not path.is_file():  # reading a pipe would block
-            raise ValueError(f"{path}: cannot be read (not a regular file)")
+            raise WrongValue(f"{path}: cannot be read (not a regular file)")
         text = path.read_text(encoding="utf-8")
     except OSError as e:
-        raise ValueError(f"{excerpt(str(path))}: cannot be read ({e.strerror})") from e
+        raise WrongValue(f"{excerpt(str(path))}: cannot be read ({e.strerror})") from e
     except UnicodeDecodeError as e:
-        raise ValueError(f"{path}: not JSON ({e})") from e
+        raise WrongValue(f"{path}: not JSON ({e})") from e
     try:
         return json.loads(text, parse_constant=_no_number)
     except ValueError as e:
-        raise ValueError(f"{path}: not JSON ({e})") from e
+        raise WrongValue(f"{path}: not JSON ({e})") from e
     except RecursionError as e:
-        raise ValueError(f"{path}: not a file of the bench (objects and lists are nested too deeply)") from e
+        raise WrongValue(f"{path}: not a file of the bench (objects and lists are nested too deeply)") from e
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
+    raise WrongValue(f"{name} is not a JSON number")
 
 
 def jobs_file(folder: Path, record: Mapping[str, Any]) -> Path:
@@ -196,11 +197,11 @@ def jobs_file(folder: Path, record: Mapping[str, Any]) -> Path:
     try:
         return own_file(folder, name)
     except FileNotFoundError as e:
-        raise ValueError(
+        raise WrongValue(
             f"{folder / name}: this file with the jobs of {record['method']} is missing; to create it, run it again"
         ) from e
     except ForeignFile as e:
-        raise ValueError(f"{folder}: jobs_csv {excerpt(name)} is not a file in this folder: {e}") from e
+        raise WrongValue(f"{folder}: jobs_csv {excerpt(name)} is not a file in this folder: {e}") from e
 
 
 def dict_of(value: object) -> Mapping[str, Any]:
@@ -246,7 +247,7 @@ def read_results(folder: str | Path) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError as e:
-        raise ImportError("read_results needs pandas: pip install 'schedlab[pandas]'") from e
+        raise MissingPackage("read_results needs pandas: pip install 'schedlab[pandas]'") from e
     rows = [dict(flat(read(path))) for path in files(Path(folder))]
     return pandas.DataFrame(rows)
 

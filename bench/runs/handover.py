@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...backends import Incumbent, Result
+from ...errors import WrongValue
 from ...instances import load
 from ...instances.files.atomic import whole_file
 from ...models.problem import Problem, Schedule
@@ -131,7 +132,7 @@ def handed_over(path: Path, problem: Problem) -> Schedule:
     known = arrays(problem)  # type: ignore[arg-type]  # searches on other problems save no arrays
     jobs, units = known.jobs.units.size, int(known.jobs.first_unit[-1])
     if (found["jobs"], found["units"], flat.size) != (jobs, units, jobs + units):
-        raise ValueError(f"the file has {flat.size} numbers, expected those of {jobs} jobs with {units} units")
+        raise WrongValue(f"the file has {flat.size} numbers, expected those of {jobs} jobs with {units} units")
     return Placement(known, flat[:jobs], flat[jobs:]).schedule()
 
 
@@ -159,7 +160,7 @@ def with_best(run: Run, found: Mapping[str, Any], path: Path) -> Record:
         schedule = handed_over(path, problem)
         broken = problem.verify(schedule)
         if broken:
-            raise ValueError(broken[0].message)
+            raise WrongValue(broken[0].message)
         result = Result("feasible", run.method, run.version, problem=problem, schedule=schedule)
         result.objective, result.bound = problem.objective(schedule), found.get("bound")
         answered = answer(problem, result)

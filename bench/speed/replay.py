@@ -26,6 +26,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ...errors import SchedlabError
 from ...instances.formats.swf import read_swf
 from ...models import NodeGroup, Platform
 from .accasim import DISPATCHERS
@@ -44,7 +45,7 @@ backfills other jobs without respecting the reservation (1.1.3 gives its allocat
 longer. "easy, textbook" is that class of AccaSim with these three points corrected (bench/speed/accasim.py)."""
 
 
-class Unavailable(Exception):
+class Unavailable(SchedlabError, RuntimeError):
     """AccaSim cannot be measured on this machine; the message says why."""
 
 

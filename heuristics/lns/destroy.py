@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ...errors import WrongValue
 from ..arrays import Placement
 from ..kernels.destroy import AROUND, CONSECUTIVE, MOST_NODES, MOST_PAIRS, ROOM, DestroyRow
 from ..kernels.profile import Ints
@@ -51,7 +52,7 @@ class CompiledDestroy(ABC):
 
 def _pairs(number: int) -> int:
     if not 1 <= number <= MOST_PAIRS:
-        raise ValueError(f"pairs is {number}; it must be from 1 to {MOST_PAIRS}")
+        raise WrongValue(f"pairs is {number}; it must be from 1 to {MOST_PAIRS}")
     return number
 
 
@@ -87,9 +88,9 @@ class AroundIdleTime(CompiledDestroy):
     def row(self) -> DestroyRow:
         """Return the number of the operator and its parameters."""
         if not 0 <= self.nodes <= MOST_NODES:
-            raise ValueError(f"nodes is {self.nodes}; it must be from 0 to {MOST_NODES}")
+            raise WrongValue(f"nodes is {self.nodes}; it must be from 0 to {MOST_NODES}")
         if self.least_window <= 0:
-            raise ValueError(f"least_window is {self.least_window} s; it must be above 0")
+            raise WrongValue(f"least_window is {self.least_window} s; it must be above 0")
         return DestroyRow(
             AROUND, _pairs(self.pairs), self.nodes, self.least_window, self.window_share, *self.jobs, *self.waiting
         )

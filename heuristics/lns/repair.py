@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ...errors import WrongValue
 from ..arrays import Placement
 from ..kernels import ruin_and_recreate as kernel
 from ..kernels.profile import Floats, Ints
@@ -71,7 +72,7 @@ class InsertBy:
 
     def __post_init__(self) -> None:
         if self.key not in NUMBERS:
-            raise ValueError(f"the key {self.key!r} is unknown; known: {', '.join(NUMBERS)}")
+            raise WrongValue(f"the key {self.key!r} is unknown; known: {', '.join(NUMBERS)}")
 
     @property
     def number(self) -> int:

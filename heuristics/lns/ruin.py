@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...errors import WrongValue
 from ...models import Profit
 from ..arrays import Placement
 from ..kernels.destroy import GIVEN, NOISE, DestroyRow, chosen_alone
@@ -68,7 +69,7 @@ class RuinAndRecreate:
     def start(self, search: LnsSearch) -> Callable[[float | None], None]:
         """Return the function that takes the turns. Raises ValueError for the objective "makespan"."""
         if search.arrays.costs.mode == LAST_END:
-            raise ValueError(f"operator {self.name!r} does not support makespan: it is no sum over jobs")
+            raise WrongValue(f"operator {self.name!r} does not support makespan: it is no sum over jobs")
         return OwnSchedule(self, search).turn
 
 
@@ -91,7 +92,7 @@ class OwnSchedule:
         if a.costs.mode != EARNINGS and any(
             isinstance(one, InsertBy) and one.key == "power-per-profit" for one in self.repair
         ):
-            raise ValueError('the key "power-per-profit" needs a profit problem')
+            raise WrongValue('the key "power-per-profit" needs a profit problem')
         self.rows = np.array(
             [one.row() if isinstance(one, CompiledDestroy) else DestroyRow(GIVEN) for one in self.destroy], float
         )
@@ -181,7 +182,7 @@ class OwnSchedule:
         if not isinstance(repair, InsertBy):
             keys = np.asarray(repair.keys(self.seen, jobs, rng), float)
             if keys.shape != jobs.shape or np.isnan(keys).any():
-                raise ValueError(f"{repair} returned {keys.size} keys, or no numbers, for {jobs.size} jobs")
+                raise WrongValue(f"{repair} returned {keys.size} keys, or no numbers, for {jobs.size} jobs")
         return steps._replace(
             rows=np.array([DestroyRow(GIVEN)], float),
             destroy=np.zeros(1, np.int64),
@@ -206,7 +207,7 @@ class OwnSchedule:
         """Return the jobs that an operator in Python chooses, each once. Raises ValueError for what is no job."""
         found = np.array(destroy.jobs(self.seen, rng), np.int64).reshape(-1)
         if ((found < 0) | (found >= self.places.starts.size)).any():
-            raise ValueError(f"{destroy} returned an index that is no job: {found}")
+            raise WrongValue(f"{destroy} returned an index that is no job: {found}")
         _, first = np.unique(found, return_index=True)
         return found[np.sort(first)][: self.settings.most_jobs]
 

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...errors import WrongArgument
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ..arrays import Arrays, Placement
 from ..errors import NothingFound
@@ -163,7 +164,7 @@ def lns(
     3.0
     """
     if operators is not None and backend is not None:
-        raise TypeError("lns takes operators or a backend; with operators, SolverWindows names the backend")
+        raise WrongArgument("lns takes operators or a backend; with operators, SolverWindows names the backend")
     search = LnsSearch(problem, time_limit, seed, on_incumbent, acceptance, population, turn_seconds)
     limits: list[Stopping] = [] if time_limit is None else [Seconds(time_limit)]
     limits += [] if stopping is None else [stopping]

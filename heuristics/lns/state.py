@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import WrongValue
 from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
 from ..clock import Clock, running
@@ -140,7 +141,7 @@ class LnsSearch:
         """Try the presets, then let the operators take turns. Raises ValueError."""
         names = [operator.name for operator in operators]
         if not names or len(set(names)) < len(names):
-            raise ValueError(f"lns needs operators with different names, not {names}")
+            raise WrongValue(f"lns needs operators with different names, not {names}")
         self.stopping = stopping
         try:
             with self.clock:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...errors import SchedlabError
 from ...models.excerpt import excerpt, shortened, visible
 
 SHOWN = 50  # faults in the message of an error
@@ -41,7 +42,7 @@ class Fault:
         return shortened(visible(f"{where}, {self.field}: expected {self.expected}, found {found}"))
 
 
-class InstanceError(ValueError):
+class InstanceError(SchedlabError, ValueError):
     """The error for files with faults; the message lists the first 50 of them.
 
     Parameters

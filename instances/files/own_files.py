@@ -8,10 +8,12 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...errors import SchedlabError
+
 BLOCK = 1 << 20
 
 
-class ForeignFile(ValueError):
+class ForeignFile(SchedlabError, ValueError):
     """The error for a name in a data file that is not that of a regular file of the folder; the message says why."""
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import tomli_w
 
+from ...errors import SchedlabError
 from .atomic import sync_folder, write_whole
 
 SURROGATE = re.compile("[\ud800-\udfff]")  # not encodable in UTF-8
 
 
-class NotReadable(ValueError):
+class NotReadable(SchedlabError, ValueError):
     """The error for files that could not be read again after writing; none of them is kept. The message says why."""
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from os.path import isfile
 from pathlib import Path
 
+from ...errors import SchedlabError
 from ...models.excerpt import MOST, excerpt
 from ...models.platform import ProblemError
 from ...models.profit.cooling import Cooling
@@ -21,7 +22,7 @@ COLUMNS = ("temperature_c", POWER, COOLING, PUE)
 AGREE = 1e-6  # tolerance of PUE where a row has both PUE and cooling power
 
 
-class UnknownCooling(LookupError):
+class UnknownCooling(SchedlabError, LookupError):
     """The error for a name that is neither a file nor a shipped cooling table; the message lists similar names."""
 
     def __init__(self, name: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY
 from ...models.platform import NodeGroup, Platform
 from ..files.lines import csv_rows, read_lines
@@ -101,7 +102,7 @@ def eurora_trace(path: str | Path) -> Trace:
             continue
         try:
             if len(cells) != len(header):
-                raise ValueError(f"expected {len(header)} fields")
+                raise WrongValue(f"expected {len(header)} fields")
             jobs.append(_job(dict(zip(header, cells, strict=True))))
         except (ValueError, OverflowError) as e:
             bad.append(BadLine(str(path), line, str(e)))
@@ -130,7 +131,7 @@ def _job(row: Mapping[str, str]) -> Logged:
     units = len(amounts["cores"])
     for resource, column in PER_NODE.items():
         if len(amounts[resource]) != units:
-            raise ValueError(
+            raise WrongValue(
                 f"{column} is {row[column][:40]!r}; expected {units} numbers, one per node as in cores_per_node"
             )
     changed = [UNEQUAL] if any(len(set(values)) > 1 for values in amounts.values()) else []
@@ -158,13 +159,13 @@ def _clock(row: Mapping[str, str], column: str) -> float:
     try:
         found = datetime.fromisoformat(row[column])
     except ValueError:
-        raise ValueError(f"{column} is {row[column][:40]!r}; expected a time such as 2014-03-31 08:51:10") from None
+        raise WrongValue(f"{column} is {row[column][:40]!r}; expected a time such as 2014-03-31 08:51:10") from None
     return (found.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
 
 
 def _whole(column: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 11):
-        raise ValueError(f"{column} has {text[:40]!r}; expected a whole number")
+        raise WrongValue(f"{column} has {text[:40]!r}; expected a whole number")
     return int(text)
 
 
@@ -174,12 +175,12 @@ def _number(column: str, text: str) -> float:
     except ValueError:
         found = math.nan
     if not 0 <= found < 1e10:
-        raise ValueError(f"{column} is {text[:40]!r}; expected a number of at least 0")
+        raise WrongValue(f"{column} is {text[:40]!r}; expected a number of at least 0")
     return found
 
 
 def _walltime(text: str) -> float:
     hours, colon, minutes = text.partition(":")
     if not colon or len(minutes) != 2:
-        raise ValueError(f"walltime_req_hhmm is {text[:40]!r}; expected hours and minutes such as 04:00")
+        raise WrongValue(f"walltime_req_hhmm is {text[:40]!r}; expected hours and minutes such as 04:00")
     return 3600.0 * _whole("walltime_req_hhmm", hours) + 60 * _whole("walltime_req_hhmm", minutes)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...errors import SchedlabError
 from ...models.platform import LATEST
 from ..files.lines import TextError, read_text, split_lines
 
 MOST_DIGITS = len(str(LATEST))
 
 
-class FormatError(ValueError):
+class FormatError(SchedlabError, ValueError):
     """The error for a file that does not follow its format.
 
     Parameters

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, tzinfo
 from pathlib import Path
 
+from ...errors import WrongValue
 from ..files.lines import read_lines
 from ..logged import MISSING, Logged
 from ..repair import Trace
@@ -79,7 +80,7 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
         try:
             parts = line.split(";", 3)
             if len(parts) < 4 or not STAMP.fullmatch(parts[0].strip()):
-                raise ValueError("expected MM/DD/YYYY HH:MM:SS;type;job;key=value ...")
+                raise WrongValue("expected MM/DD/YYYY HH:MM:SS;type;job;key=value ...")
             if parts[1] == "E":
                 jobs.append(_job(parts[2].strip(), dict(_pairs(parts[3]))))
             else:
@@ -103,7 +104,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 def _job(name: str, values: Mapping[str, str]) -> Logged:
     """Read the record of an ended job. Raises ValueError."""
     if not name:
-        raise ValueError("the job has no id; expected one such as 123.server")
+        raise WrongValue("the job has no id; expected one such as 123.server")
     submit = _moment(values, "ctime", "qtime")
     start, end = _moment(values, "start"), _moment(values, "end")
     start = start if start > 0 else MISSING
@@ -165,7 +166,7 @@ def _amount(key: str, text: str) -> int:
     if found and key == "mem":
         value = -(-value * BYTES[found[2].lower()] * (WORD if found[3].lower() == "w" else 1) // 1024**2)
     if value >= MOST:
-        raise ValueError(
+        raise WrongValue(
             f"{key} is {text[:40]!r}; expected {'a size such as 14gb' if key == 'mem' else 'a whole number'}"
         )
     return value
@@ -177,7 +178,7 @@ def _moment(values: Mapping[str, str], *keys: str) -> float:
         text = values.get(key, "")
         if text:
             if not (text.isascii() and text.isdigit() and int(text[:20]) < MOST):
-                raise ValueError(f"{key} is {text[:40]!r}; expected a Unix time in seconds")
+                raise WrongValue(f"{key} is {text[:40]!r}; expected a Unix time in seconds")
             return float(text)
     return MISSING
 
@@ -186,6 +187,6 @@ def _duration(text: str) -> float:
     """Convert HH:MM:SS, MM:SS or plain seconds to s."""
     found = DURATION.fullmatch(text) if len(text) <= 15 else None
     if found is None:
-        raise ValueError(f"walltime is {text[:40]!r}; expected a duration such as 04:00:00")
+        raise WrongValue(f"walltime is {text[:40]!r}; expected a duration such as 04:00:00")
     hours, minutes, seconds = (int(part or 0) for part in found.groups())
     return float(3600 * hours + 60 * minutes + seconds)

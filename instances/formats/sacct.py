@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
+from ...errors import WrongValue
 from ..files.lines import read_lines
 from ..logged import MISSING, UNLIMITED, Logged
 from ..repair import Trace
@@ -116,7 +117,7 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     """Read the row of a job. Raises ValueError."""
     name = row["JobID"]
     if not name:
-        raise ValueError("JobID is empty; expected a job such as 123 or 123_4")
+        raise WrongValue("JobID is empty; expected a job such as 123 or 123_4")
     submit, start, end = (_moment(row, column, zone) for column in ("Submit", "Start", "End"))
     nodes = max((_count(row, c) for c in NODES), default=0)
     cpus = next((n for c in CPUS if (n := _count(row, c)) > 0), 0)
@@ -154,7 +155,7 @@ def _request(row: Mapping[str, str], units: int, cpus: int) -> dict[str, int]:
     if memory not in NO_TIME:
         found = MEMORY.fullmatch(memory)
         if found is None:
-            raise ValueError(f"ReqMem is {memory[:40]!r}; expected an amount such as 4000M, 4Gc or 16Gn")
+            raise WrongValue(f"ReqMem is {memory[:40]!r}; expected an amount such as 4000M, 4Gc or 16Gn")
         per = {"c": cpus / units, "n": 1.0, "": 1 / units}[found[3]]
         megabytes = float(found[1]) * MB[found[2]] * per
     else:
@@ -162,7 +163,7 @@ def _request(row: Mapping[str, str], units: int, cpus: int) -> dict[str, int]:
         found = MEMORY.fullmatch(total)
         megabytes = float(found[1]) * MB[found[2]] / units if found else 0.0
     if gpus > MOST or megabytes > MOST:
-        raise ValueError(f"{gpus} GPUs and {megabytes:.0f} MB per node are more than any machine has")
+        raise WrongValue(f"{gpus} GPUs and {megabytes:.0f} MB per node are more than any machine has")
     return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}
 
 
@@ -182,7 +183,7 @@ def _count(row: Mapping[str, str], column: str) -> int:
     if text in NO_TIME:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise ValueError(f"{column} is {text[:40]!r}; expected a whole number")
+        raise WrongValue(f"{column} is {text[:40]!r}; expected a whole number")
     return int(text)
 
 
@@ -194,7 +195,7 @@ def _moment(row: Mapping[str, str], column: str, zone: tzinfo) -> float:
         found = datetime.fromisoformat(text)
         return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
     except (ValueError, OverflowError):  # OverflowError: year 1 or 9999 in another time zone
-        raise ValueError(
+        raise WrongValue(
             f"{column} is {text[:40]!r}; expected a time such as 2024-05-01T12:00:00, or Unknown"
         ) from None
 
@@ -203,6 +204,6 @@ def _duration(column: str, text: str) -> float:
     """Convert D-HH:MM:SS, HH:MM:SS or MM:SS to s."""
     found = DURATION.fullmatch(text) if len(text) <= 20 else None
     if found is None:
-        raise ValueError(f"{column} is {text[:40]!r}; expected a duration such as 1-12:00:00 or 30:00")
+        raise WrongValue(f"{column} is {text[:40]!r}; expected a duration such as 1-12:00:00 or 30:00")
     days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
     return 86400 * days + 3600 * hours + 60 * minutes + seconds

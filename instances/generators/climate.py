@@ -8,6 +8,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ...errors import WrongValue
 from ...models.step_function import StepFunction
 
 WARMEST = 15  # warmest hour of the day
@@ -45,9 +46,9 @@ def synthetic(season: str, days: int, seed: int) -> StepFunction:
     """
     if season not in SEASONS:
         near = difflib.get_close_matches(season, SEASONS, n=1)
-        raise ValueError(f"there is no season {season!r}; {f'did you mean {near[0]}' if near else 'summer or winter'}?")
+        raise WrongValue(f"there is no season {season!r}; {f'did you mean {near[0]}' if near else 'summer or winter'}?")
     if days < 1:
-        raise ValueError(f"temperatures of {days} days; at least 1 is expected")
+        raise WrongValue(f"temperatures of {days} days; at least 1 is expected")
     kind, draw = SEASONS[season], random.Random(seed)
     drift = [kind.drift * (2 * draw.random() - 1)]
     for _ in range(days):

@@ -41,6 +41,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from random import Random
 
+from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
@@ -183,9 +184,9 @@ def _check(jobs: int, nodes: int, days: int, load: float, shortest: int, step: i
         ("shortest", shortest, 1, LONGEST // 2), ("step", step, 1, HOUR),
     ):  # fmt: skip
         if not least <= value <= most:
-            raise ValueError(f"{what} is {value}; expected {least} to {most}")
+            raise WrongValue(f"{what} is {value}; expected {least} to {most}")
     if not 0 < load < float("inf"):
-        raise ValueError(f"the load is {load}; expected a number above 0, such as 1.5")
+        raise WrongValue(f"the load is {load}; expected a number above 0, such as 1.5")
 
 
 def _drafts(count: int, most: int, days: int, shortest: int, random: Random) -> list[Draft]:
@@ -277,7 +278,7 @@ def _at_load(drafts: Sequence[Draft], work: float, shortest: int, step: int) -> 
         high *= 2
     if not worth(low) <= work <= worth(high):
         span = work / max(1, worth(high))
-        raise ValueError(
+        raise WrongValue(
             f"{len(drafts)} jobs cannot have this offered load (their runtimes would be {span:.1f} times their upper "
             "limits, or below their lower limits); use other numbers of jobs, nodes or days, or another load"
         )

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
+from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
@@ -91,7 +92,7 @@ def platform(nodes: int = 65) -> Platform:
     Raises ValueError unless ``nodes`` is 65 or 4.
     """
     if nodes not in (4, 65):
-        raise ValueError(f"nodes is {nodes}; Eurora has 65 nodes, or 4 in the small test of [Bridi2018]")
+        raise WrongValue(f"nodes is {nodes}; Eurora has 65 nodes, or 4 in the small test of [Bridi2018]")
     half = (nodes - nodes % 2) // 2
     groups = [
         NodeGroup("gpu", half, {"cores": CORES, "gpus": 2, "mics": 0, "memory": 16 * GB}),
@@ -109,7 +110,7 @@ def generate(jobs: int, seed: int, nodes: int = 65) -> Instance:
     'j001'
     """
     if jobs < 1:
-        raise ValueError(f"jobs is {jobs}; expected at least 1 job")
+        raise WrongValue(f"jobs is {jobs}; expected at least 1 job")
     machine, random = platform(nodes), Random(seed)
     submits = sorted(_submit_times(jobs, random))
     profiles = _deal({p: p.share for p in PROFILES}, jobs, random)

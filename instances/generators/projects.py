@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from random import Random
 
+from ...errors import WrongValue
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
 from ..instance import Instance
@@ -110,7 +111,7 @@ def _check(
     }
     for name, (value, least, most) in ranges.items():
         if not least <= value <= most:
-            raise ValueError(f"{name} is {value}; expected {least:,} to {most:,}")
+            raise WrongValue(f"{name} is {value}; expected {least:,} to {most:,}")
 
 
 def _below(n: int, random: Random) -> int:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from random import Random
 
+from ...errors import WrongValue
 from ...models.eviction.problem import BatchJob, Checkpointing, Eviction
 from ..instance import Instance
 
@@ -36,7 +37,7 @@ def generate(jobs: int, seed: int, nodes: int = NODES) -> Instance:
     4352
     """
     if not 1 <= jobs <= nodes // 2:
-        raise ValueError(f"jobs is {jobs}; expected 1 to {nodes // 2} jobs on {nodes} nodes")
+        raise WrongValue(f"jobs is {jobs}; expected 1 to {nodes // 2} jobs on {nodes} nodes")
     random = Random(seed)
     how = Checkpointing(seed=seed)
     running = []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY, Job, Queue, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch, impossible
@@ -186,7 +187,7 @@ def write(instance: Instance, folder: str | Path) -> None:
 def jobs_csv(name: str, problem: Dispatch) -> str:
     """Return the text of ``jobs.csv``. Raises ValueError for running jobs and for start windows of single jobs."""
     if problem.running or any(j.windows for j in problem.jobs):
-        raise ValueError(
+        raise WrongValue(
             f"instance {name!r} has running jobs or start windows of single jobs, which instance files cannot represent"
         )
     resources = problem.platform.resources

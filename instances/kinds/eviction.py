@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...errors import WrongValue
 from ...models.eviction.jobs import job_faults
 from ...models.eviction.problem import BatchJob, Eviction, EvictionCandidate
 from ...models.platform import LATEST, MOST_NODES, ProblemError
@@ -158,7 +159,7 @@ def write(instance: Instance, folder: str | Path) -> None:
     physical = [j for j in p.jobs if isinstance(j, BatchJob)]
     direct = [j for j in p.jobs if isinstance(j, EvictionCandidate)]
     if physical and direct:
-        raise ValueError(
+        raise WrongValue(
             f"instance {instance.name!r} has jobs of both forms (BatchJob, EvictionCandidate), but jobs.csv has one form"
         )
     table = to_csv(PHYSICAL, map(_physical_cells, physical)) if physical else _direct_table(direct)

@@ -27,6 +27,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ...errors import WrongValue
 from ...models.dispatch.problem import Dispatch
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
@@ -293,7 +294,7 @@ def write(instance: Instance, folder: str | Path) -> None:
     """
     centre = instance.centre
     if centre is None:
-        raise ValueError(
+        raise WrongValue(
             f"instance {instance.name!r} has no scenarios (cooling, season, price), which an instance folder needs"
         )
     named = [(season.file, season.text or weather_csv(season.weather)) for season in centre.season.values()]
@@ -303,7 +304,7 @@ def write(instance: Instance, folder: str | Path) -> None:
     for file, text in named:
         taken = _name(file) in (JOBS, SETTINGS, PRICES_FILE, *cooling_names())
         if taken or files.setdefault(_name(file), text) != text:
-            raise ValueError(f"instance {instance.name!r}: {excerpt(file)} needs another name: {_name(file)} is in use")
+            raise WrongValue(f"instance {instance.name!r}: {excerpt(file)} needs another name: {_name(file)} is in use")
     if isinstance(centre.energy_price, StepFunction):
         files[PRICES_FILE] = to_csv(
             (TIME, EURO), zip(centre.energy_price.times, centre.energy_price.values, strict=True)

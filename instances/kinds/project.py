@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...errors import WrongValue
 from ...models.platform import LATEST, MOST_CAPACITY, ProblemError
 from ...models.project.problem import Project
 from ...models.project.tasks import Link, Mode, Resource, Task
@@ -129,7 +130,7 @@ def write(instance: Instance, folder: str | Path) -> None:
 
     def check(path: Path) -> None:
         if _content(read(Folder(path)).project) != _content(project):
-            raise ValueError("names of tasks, modes or resources change, for example by spaces at their ends")
+            raise WrongValue("names of tasks, modes or resources change, for example by spaces at their ends")
 
     files = {
         MODES: _modes_csv(project),

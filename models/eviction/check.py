@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...errors import WrongArgument
 from ..language import Violation
 from ..problem import Schedule
 from .plan import STRATEGIES, EvictionPlan
@@ -106,6 +107,6 @@ def objective(problem: Eviction, schedule: Schedule) -> tuple[int, int]:
         If the schedule is no EvictionPlan.
     """
     if not isinstance(schedule, EvictionPlan):
-        raise TypeError(f"an eviction problem needs an EvictionPlan, not a {type(schedule).__name__}")
+        raise WrongArgument(f"an eviction problem needs an EvictionPlan, not a {type(schedule).__name__}")
     loss = sum(problem.by_id[job].loss for job, strategy in schedule.strategy.items() if strategy == "kill")
     return loss, _checkpoint_steps(problem, schedule) * problem.step_s

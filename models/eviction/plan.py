@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ...errors import WrongValue
 from ..problem import Schedule
 from ..whole_numbers import is_whole
 
@@ -53,18 +54,18 @@ class EvictionPlan(Schedule):
     def from_json(cls, data: Any) -> EvictionPlan:
         """Return the plan of data in the form of ``as_json``; raise ValueError, with the job, if they are malformed."""
         if not isinstance(data, Mapping):
-            raise ValueError(f"a plan must be an object {{job: strategy}}, not {type(data).__name__}")
+            raise WrongValue(f"a plan must be an object {{job: strategy}}, not {type(data).__name__}")
         strategy: dict[str, str] = {}
         start: dict[str, int] = {}
         for job, entry in data.items():
             what = entry.get("strategy") if isinstance(entry, Mapping) else entry
             if what not in STRATEGIES:
-                raise ValueError(f"job {job!r} of the plan: expected one of {', '.join(STRATEGIES)}, found {entry!r}")
+                raise WrongValue(f"job {job!r} of the plan: expected one of {', '.join(STRATEGIES)}, found {entry!r}")
             strategy[str(job)] = str(what)
             if isinstance(entry, Mapping):
                 begin = entry.get("start")
                 if not is_whole(begin):
-                    raise ValueError(f"job {job!r} of the plan: start must be whole seconds, found {begin!r}")
+                    raise WrongValue(f"job {job!r} of the plan: start must be whole seconds, found {begin!r}")
                 start[str(job)] = begin
         return cls(strategy, start)
 

@@ -8,6 +8,7 @@ from .constraints import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Violation,
     alternative,
     cumulative,
     end_before_end,
@@ -18,11 +19,13 @@ from .constraints import (
     synchronize,
 )
 from .expressions import Comparison, Expression, Integer, Interval, Linear
-from .functions import element, holds, implies, max, min, overlap, piecewise, positive_part, sum
+from .functions import element, holds, implies, overlap, piecewise, positive_part
+from .functions import max as max  # an attribute, not part of __all__: it would shadow a builtin
+from .functions import min as min
+from .functions import sum as sum
 from .model import Assignment, IntervalValue, Model, NamedConstraint
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
-from .violation import Violation
 
 __all__ = [
     "Alternative",
@@ -52,14 +55,11 @@ __all__ = [
     "end_before_start",
     "holds",
     "implies",
-    "max",
-    "min",
     "no_overlap",
     "overlap",
     "piecewise",
     "positive_part",
     "start_before_end",
     "start_before_start",
-    "sum",
     "synchronize",
 ]

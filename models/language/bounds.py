@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...errors import WrongArgument
 from .expressions import (
     Atom,
     Attribute,
@@ -80,7 +81,7 @@ class Bounds:
             case Piecewise():
                 return min(y for _, y in atom.points), max(y for _, y in atom.points)
             case Function() | _:
-                raise TypeError(f"atoms of type {type(atom).__name__} have no bounds")
+                raise WrongArgument(f"atoms of type {type(atom).__name__} have no bounds")
 
 
 def attribute_bounds(interval: Interval, field: str) -> tuple[int, int]:

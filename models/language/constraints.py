@@ -6,12 +6,30 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .expressions import Comparison, Expression, Interval, Linear, common_model
 from .quantities import ModelError, Number, pair, whole
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
+
+
+class Violation(NamedTuple):
+    """A constraint that does not hold.
+
+    Parameters
+    ----------
+    constraint : str
+        The name of the constraint, or of the job, task, node or resource.
+    amount : float
+        The amount of the violation, in the unit of the constraint.
+    message : str
+        A sentence with the names, the values and the time.
+    """
+
+    constraint: str
+    amount: float
+    message: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
-from .linear_expressions import Atom, Comparison, Expression, Linear, common_model, linear
-from .quantities import Number
+from .linear_expressions import Atom, Comparison, Expression, Linear, brief, common_model, linear
+from .quantities import Number, Window
 
 if TYPE_CHECKING:
     from .model import Model
 
 AttributeName = Literal["start", "end", "size", "presence"]
-Window = tuple[int, int]
 
 
 class Integer(Atom):
@@ -47,8 +46,9 @@ class Integer(Atom):
         """The model to which the variable belongs."""
         return self._model
 
-    def __repr__(self) -> str:
-        return self.name
+    def pieces(self) -> Iterator[str]:
+        """Yield the name."""
+        yield self.name
 
 
 class Attribute(Atom):
@@ -65,8 +65,9 @@ class Attribute(Atom):
         """The model to which the interval belongs."""
         return self.interval.model
 
-    def __repr__(self) -> str:
-        return f"{self.interval.name}.{self.field}"
+    def pieces(self) -> Iterator[str]:
+        """Yield the name of the interval and that of the attribute."""
+        yield f"{self.interval.name}.{self.field}"
 
 
 class Interval:
@@ -144,6 +145,11 @@ class Interval:
         return self._windows if self._windows is not None else ((0, self.model.horizon),)
 
     @property
+    def declared_windows(self) -> tuple[Window, ...] | None:
+        """The windows of the start as declared; None if none were declared."""
+        return self._windows
+
+    @property
     def start_lo(self) -> int:
         """The earliest start in seconds."""
         return self.windows[0][0]
@@ -154,7 +160,7 @@ class Interval:
         return self.windows[-1][1]
 
     def __repr__(self) -> str:
-        return self.name
+        return brief([self.name])
 
 
 class Function(Atom):
@@ -171,9 +177,12 @@ class Function(Atom):
         """The model to which the operands belong; None without variables."""
         return self._model
 
-    def __repr__(self) -> str:
-        more = ", ..." if len(self.operands) > 6 else ""
-        return f"{type(self).__name__.lower()}({', '.join(map(str, self.operands[:6]))}{more})"
+    def pieces(self) -> Iterator[str]:
+        """Yield the text of the function; of its operands at most 6 are shown."""
+        for k, e in enumerate(self.operands[:6]):
+            yield ", " if k else f"{type(self).__name__.lower()}("
+            yield from e.pieces()
+        yield ", ...)" if len(self.operands) > 6 else ")"
 
 
 class Max(Function):
@@ -207,8 +216,11 @@ class Holds(Function):
         super().__init__((comparison.expr,))
         self.comparison = comparison
 
-    def __repr__(self) -> str:
-        return f"holds({self.comparison})"
+    def pieces(self) -> Iterator[str]:
+        """Yield the text of the comparison."""
+        yield "holds("
+        yield from self.comparison.pieces()
+        yield ")"
 
 
 class Overlap(Function):
@@ -222,8 +234,9 @@ class Overlap(Function):
         self.lo = lo
         self.hi = hi
 
-    def __repr__(self) -> str:
-        return f"overlap({self.interval}, {self.lo}, {self.hi})"
+    def pieces(self) -> Iterator[str]:
+        """Yield the text with the interval and the window."""
+        yield f"overlap({self.interval}, {self.lo}, {self.hi})"
 
 
 class Element(Function):
@@ -240,8 +253,11 @@ class Element(Function):
         """Whether all entries of the array are whole numbers."""
         return all(type(v) is int for v in self.array)
 
-    def __repr__(self) -> str:
-        return f"element(array of {len(self.array)}, {self.operands[0]})"
+    def pieces(self) -> Iterator[str]:
+        """Yield the text with the length of the array."""
+        yield f"element(array of {len(self.array)}, "
+        yield from self.operands[0].pieces()
+        yield ")"
 
 
 class Piecewise(Function):
@@ -254,8 +270,11 @@ class Piecewise(Function):
         super().__init__((x,))
         self.points = points
 
-    def __repr__(self) -> str:
-        return f"piecewise({self.operands[0]}, {len(self.points)} points)"
+    def pieces(self) -> Iterator[str]:
+        """Yield the text with the number of points."""
+        yield "piecewise("
+        yield from self.operands[0].pieces()
+        yield f", {len(self.points)} points)"
 
 
 def atoms_below(expressions: Iterable[Linear], seen: set[Atom] | None = None) -> Iterator[Atom]:
@@ -315,6 +334,7 @@ __all__ = [
     "Piecewise",
     "Window",
     "atoms_below",
+    "brief",
     "common_model",
     "linear",
 ]

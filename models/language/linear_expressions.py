@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
+from ...errors import WrongArgument
 from .quantities import ModelError, Number, number
 
 if TYPE_CHECKING:
@@ -23,9 +24,16 @@ class Expression:
 
     __slots__ = ()
 
+    def pieces(self) -> Iterator[str]:
+        """Yield the text of the expression in short pieces, so that no more of it is made than is shown."""
+        yield type(self).__name__
+
+    def __repr__(self) -> str:
+        return brief(self.pieces())
+
     def linear(self) -> Linear:
         """Return the expression as a ``Linear``: atoms with coefficients, plus a constant."""
-        raise TypeError(f"{type(self).__name__} has no linear form")
+        raise WrongArgument(f"{type(self).__name__} has no linear form")
 
     def __add__(self, other: Expression | Number) -> Linear:
         return _combine(self, other, 1)
@@ -111,14 +119,17 @@ class Linear(Expression):
         """Whether the value is a whole number for every assignment."""
         return type(self.constant) is int and all(type(c) is int and a.integral for a, c in self.terms.items())
 
-    def __repr__(self) -> str:
-        shown = 8 if len(self.terms) <= 8 else 7
-        parts = [f"{a}" if c == 1 else f"{c}*{a}" for a, c in itertools.islice(self.terms.items(), shown)]
+    def pieces(self) -> Iterator[str]:
+        """Yield the text of the sum; of more than 8 terms, 7 are shown."""
+        shown, plus = 8 if len(self.terms) <= 8 else 7, ""
+        for a, c in itertools.islice(self.terms.items(), shown):
+            yield plus if c == 1 else f"{plus}{c}*"
+            yield from a.pieces()
+            plus = " + "
         if len(self.terms) > shown:
-            parts.append(f"... {len(self.terms) - shown} more")
-        if self.constant or not parts:
-            parts.append(str(self.constant))
-        return " + ".join(parts)
+            yield f"{plus}... {len(self.terms) - shown} more"
+        if self.constant or not self.terms:
+            yield f"{plus}{self.constant}"
 
 
 class Atom(Expression):
@@ -130,7 +141,7 @@ class Atom(Expression):
     @property
     def model(self) -> Model | None:
         """The model to which the variables of the atom belong."""
-        raise TypeError(f"{type(self).__name__} belongs to no model")
+        raise WrongArgument(f"{type(self).__name__} belongs to no model")
 
     def linear(self) -> Linear:
         """Return the linear expression ``1 * atom``."""
@@ -168,10 +179,36 @@ class Comparison:
     def __bool__(self) -> bool:
         raise ModelError(f"{self} is a constraint, not True or False (a chain a <= b <= c is two constraints)")
 
-    def __repr__(self) -> str:
+    def pieces(self) -> Iterator[str]:
+        """Yield the text of the comparison in short pieces."""
+        yield from self.expr.pieces()
         if self.lo == self.hi:
-            return f"{self.expr} == {self.hi}"
-        return f"{self.expr} <= {self.hi}" if self.lo == -math.inf else f"{self.expr} >= {self.lo}"
+            yield f" == {self.hi}"
+        else:
+            yield f" <= {self.hi}" if self.lo == -math.inf else f" >= {self.lo}"
+
+    def __repr__(self) -> str:
+        return brief(self.pieces())
+
+
+def brief(pieces: Iterable[str], most: int = 120) -> str:
+    """Return a text that is made of pieces; of one that is longer than ``most`` characters the beginning.
+
+    The expressions inside an expression can be thousands of levels deep, or shared, so that a complete text would be
+    exponentially long.
+
+    Examples
+    --------
+    >>> brief(["max(", "a long name", ", b)"], most=12)
+    'max(a lon...'
+    """
+    found, length = [], 0
+    for piece in pieces:
+        found.append(piece)
+        length += len(piece)
+        if length > most:
+            return "".join(found)[: most - 3] + "..."
+    return "".join(found)
 
 
 def linear(value: Expression | Number) -> Linear:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
+from . import json_form
 from .clock import look
-from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize, intervals_of
-from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, common_model, linear
-from .quantities import ModelError, Number, pair, whole
-from .violation import Violation
+from .constraints import (
+    Alternative,
+    Constraint,
+    Cumulative,
+    NoOverlap,
+    Precedence,
+    Synchronize,
+    Violation,
+    intervals_of,
+)
+from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, brief, common_model, linear
+from .listing import listing
+from .quantities import ModelError, Number, pair, whole, windows_of
 
 Sense = Literal["minimize", "maximize"]
 LONGEST_NAME = 200  # characters of a name that is made from an expression
@@ -86,6 +96,11 @@ class Model:
         """The latest start in seconds of intervals that are declared without ``start``."""
         return self._latest_est + self._total_size if self._horizon is None else self._horizon
 
+    @property
+    def declared_horizon(self) -> int | None:
+        """The horizon as declared; None if it follows from the intervals."""
+        return self._horizon
+
     def interval(
         self,
         name: str,
@@ -130,7 +145,7 @@ class Model:
             lo, hi = (whole(s, f"the size of {name}") for s in ends)
         if lo < 0 or hi < lo:
             raise ModelError(f"interval {name!r}: the size must be 0 <= lo <= hi, not {(lo, hi)}")
-        windows = None if start is None else _windows(name, start)
+        windows = None if start is None else windows_of(name, start)
         look()
         made = Interval(self, len(self.intervals), name, (lo, hi), windows, optional)
         if windows is not None and windows[0][0] > self._latest_est:
@@ -232,11 +247,51 @@ class Model:
         if assignment.model.intervals is not self.intervals:
             raise ModelError(f"model {self.name!r}: the assignment belongs to model {assignment.model.name!r}")
 
+    def listing(self, limit: int | None = 200) -> str:
+        """Return the model as text: objectives, variables and constraints, one per line; ``print(model)`` shows it.
+
+        Parameters
+        ----------
+        limit : int or None, default 200
+            The number of entries to list, of at most 200 characters each. None: everything.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> m = sl.Model("one job"); a = m.interval("a", size=3); m.add(a.start >= 1, "late"); m.minimize(a.end)
+        >>> print(m)
+        Model 'one job': 1 objective, 1 interval, 0 integers, 1 constraint; horizon 3
+        minimize:
+          a.end
+        intervals:
+          a: size 3, start 0 to 3
+        constraints:
+          late: a.start >= 1
+        """
+        return listing(self, limit, describe)
+
+    def to_json(self) -> str:
+        """Return the model as JSON text, which ``Model.from_json`` and other programs read; docs/models.md explains it."""
+        return json_form.text(json_form.write(self))
+
+    @classmethod
+    def from_json(cls, data: str | bytes | Mapping[str, Any]) -> Model:
+        """Return the model of a JSON text of ``to_json``, or of the dict that it contains.
+
+        Raises
+        ------
+        ModelError
+            If the text is no model, or was written by a newer version; the message names the place.
+        """
+        return json_form.read(cls, data)
+
+    def __str__(self) -> str:
+        return self.listing()
+
     def __repr__(self) -> str:
-        return (
-            f"Model({self.name!r}: {len(self.intervals)} intervals, {len(self.integers)} integers, "
-            f"{len(self.constraints)} constraints)"
-        )
+        name = repr(self.name) if len(str(self.name)) <= 40 else f"{self.name!r:.37}..."
+        counts = f"{len(self.intervals)} intervals, {len(self.integers)} integers, {len(self.constraints)} constraints"
+        return f"Model({name}: {counts})"
 
 
 class Assignment:
@@ -331,31 +386,6 @@ def _ends(v: Interval, given: Any) -> tuple[int, int]:
     return start, start + v.size_lo
 
 
-def _windows(name: str, start: int | Window | Sequence[Window]) -> tuple[Window, ...]:
-    """Return the windows in increasing order and disjoint; adjacent windows are joined."""
-    if type(start) is tuple and len(start) == 2 and type(start[0]) is type(start[1]) is int and start[0] <= start[1]:
-        return (start,)  # the common case, kept fast
-    pairs: Iterable[Any]
-    if isinstance(start, tuple) and len(start) == 2 and not isinstance(start[0], (tuple, list)):
-        pairs = [start]
-    elif isinstance(start, Sequence):
-        pairs = start
-    else:
-        pairs = [(start, start)]
-    found: list[Window] = []
-    what = f"a start window of {name}"
-    for a, b in sorted((whole(lo, what), whole(hi, what)) for lo, hi in (pair(p, what) for p in pairs)):
-        if a > b:
-            raise ModelError(f"interval {name!r}: the start window ({a}, {b}) ends before it begins")
-        if found and a <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(b, found[-1][1]))
-        else:
-            found.append((a, b))
-    if not found:
-        raise ModelError(f"interval {name!r}: the list of start windows is empty")
-    return tuple(found)
-
-
 def describe(constraint: Constraint) -> str:
     """Return a name for a constraint that was added without one."""
     match constraint:
@@ -370,8 +400,7 @@ def describe(constraint: Constraint) -> str:
         case Precedence(a, b, delay, kind):
             return f"{kind} {a} -> {b}" + (f" (+{delay})" if delay else "")
         case _:
-            text = repr(constraint)
-            return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 3] + "..."
+            return brief(constraint.pieces(), LONGEST_NAME)
 
 
 def _some(items: Sequence[Interval | Atom]) -> str:

@@ -1,14 +1,19 @@
-"""Checks of numbers in declarations (finite, whole, pairs), and the error for a wrong declaration."""
+"""Checks of numbers in declarations (finite, whole, pairs, windows), and the error for a wrong declaration."""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...errors import SchedlabError
 
 Number = int | float
+Window = tuple[int, int]
 
 
-class ModelError(ValueError):
+class ModelError(SchedlabError, ValueError):
     """A declaration is wrong or contradicts another one; the message names the variables."""
 
 
@@ -70,3 +75,34 @@ def pair(value: object, what: str) -> tuple[object, object]:
     if isinstance(value, (tuple, list)) and len(value) == 2:
         return value[0], value[1]
     raise ModelError(f"{what} must be a pair (a, b), not {value!r}")
+
+
+def windows_of(name: str, start: int | Window | Sequence[Window]) -> tuple[Window, ...]:
+    """Return the windows of a start, (lo, hi) with both ends included, increasing and disjoint; adjacent ones are joined.
+
+    Examples
+    --------
+    >>> windows_of("a", [(7, 9), (0, 3), (4, 5)])
+    ((0, 5), (7, 9))
+    """
+    if type(start) is tuple and len(start) == 2 and type(start[0]) is type(start[1]) is int and start[0] <= start[1]:
+        return (start,)  # the common case, kept fast
+    pairs: Iterable[Any]
+    if isinstance(start, tuple) and len(start) == 2 and not isinstance(start[0], (tuple, list)):
+        pairs = [start]
+    elif isinstance(start, Sequence):
+        pairs = start
+    else:
+        pairs = [(start, start)]
+    found: list[Window] = []
+    what = f"a start window of {name}"
+    for a, b in sorted((whole(lo, what), whole(hi, what)) for lo, hi in (pair(p, what) for p in pairs)):
+        if a > b:
+            raise ModelError(f"interval {name!r}: the start window ({a}, {b}) ends before it begins")
+        if found and a <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(b, found[-1][1]))
+        else:
+            found.append((a, b))
+    if not found:
+        raise ModelError(f"interval {name!r}: the list of start windows is empty")
+    return tuple(found)

@@ -11,7 +11,8 @@ from bisect import bisect_right
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize
+from ...errors import SchedlabError, WrongArgument
+from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize, Violation
 from .expressions import (
     Atom,
     Attribute,
@@ -30,7 +31,6 @@ from .expressions import (
     atoms_below,
 )
 from .quantities import Number
-from .violation import Violation
 
 if TYPE_CHECKING:
     from .model import Assignment, Model
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 REAL_TOLERANCE = 1e-6
 
 
-class UndefinedValue(ArithmeticError):
+class UndefinedValue(SchedlabError, ArithmeticError):
     """The argument of an ``element`` or ``piecewise`` is outside of its range."""
 
 
@@ -108,7 +108,7 @@ class Evaluator:
             case Piecewise():
                 return _interpolate(atom, self._exact(atom.operands[0]))
             case _:
-                raise TypeError(f"atoms of type {type(atom).__name__} cannot be evaluated")
+                raise WrongArgument(f"atoms of type {type(atom).__name__} cannot be evaluated")
 
     def _attribute(self, atom: Attribute) -> int:
         s, i = self.assignment, atom.interval.index

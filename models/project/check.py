@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...errors import MissingValue
 from ..language import Violation
 from ..problem import Schedule
 from .tasks import Mode, Resource, Task
@@ -101,6 +102,6 @@ def makespan(project: Project, schedule: Schedule) -> int:
     for task in project.tasks:
         mode = _mode(task, schedule)
         if mode is None:
-            raise KeyError(f"task {task.name!r} has no mode in this schedule")
+            raise MissingValue(f"task {task.name!r} has no mode in this schedule")
         last = max(last, schedule.start[task.name] + mode.duration)
     return last

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models import Platform, Schedule
 from ...models.language import Violation
@@ -170,7 +171,7 @@ class Simulation:
         try:
             import pandas
         except ImportError as e:
-            raise ImportError("to_pandas needs pandas: pip install 'schedlab[pandas]'") from e
+            raise MissingPackage("to_pandas needs pandas: pip install 'schedlab[pandas]'") from e
         w = self.workload
         took, wait = np.maximum(1, self.end - self.start), self.start - w.submit
         started = self.start >= 0
@@ -196,7 +197,7 @@ class Simulation:
         return f"Simulation({self.dispatcher}, {done} of {len(self.workload)} jobs, {len(self.violations)} violations)"
 
 
-class SimulationError(Exception):
+class SimulationError(SchedlabError, RuntimeError):
     """A replay that cannot continue.
 
     Reasons: the dispatcher raised an exception, its decision was not valid, it left jobs in the queue when no event was

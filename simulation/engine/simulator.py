@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+from ...errors import WrongValue
 from ...heuristics.kernels.events.machine import counted, trace_of
 from ...heuristics.kernels.events.standstill import Standstill
 from ...heuristics.kernels.events.state import DECISIONS, NOW, STARTED, new_state
@@ -113,9 +114,9 @@ def simulate(
     jobs, machine = _workload(workload, platform)
     chosen, name, named_predictor = _dispatcher(dispatcher)
     if allocator not in ALLOCATORS:
-        raise ValueError(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
+        raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if period is not None and (not is_whole(period) or period < 1):
-        raise ValueError(f"period is {shown(period)} s; expected a whole number of at least 1")
+        raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1")
     source = predictor if predictor is not None else named_predictor
     model = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from ...errors import SchedlabError, WrongValue
 from ...instances.files.lines import TextError, streamed
 from ...instances.workload import Ints, Workload
 from ...models.excerpt import excerpt
@@ -24,7 +25,7 @@ READ = (*NEEDED, "requested_time", "final_state", "metadata")
 LARGE = 2**53  # larger numbers are refused as mistakes
 
 
-class JobsError(ValueError):
+class JobsError(SchedlabError, ValueError):
     """A ``jobs.csv`` that cannot be used; the message has the file, line and job, and what was expected."""
 
 
@@ -258,7 +259,7 @@ def _ranges(text: str) -> list[int]:
         begin, _, end = nodes.partition("-")
         low, high, units = int(begin), int(end or begin), int(several or 1)
         if not (0 <= low <= high <= LARGE and 0 <= units <= LARGE):
-            raise ValueError
+            raise WrongValue
         found += (low, high, units)
     return found
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import WrongValue
 from ...instances.workload import Ints, Workload
 
 Floats = NDArray[np.float64]
@@ -103,7 +104,7 @@ class Policy:
         for what, least in (("reservations", 0), ("candidates", 1)):
             value = getattr(self, what)
             if value is not None and value < least:
-                raise ValueError(f"policy {self.name!r}: {what} is {value}, expected at least {least}, or None for all")
+                raise WrongValue(f"policy {self.name!r}: {what} is {value}, expected at least {least}, or None for all")
 
 
 POLICIES: dict[str, Policy] = {

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....errors import WrongArgument
 from ....models.language import Interval, Linear
 from ....models.language.expressions import Atom, Attribute, Element, Holds, Max, Min, Overlap, Piecewise, atoms_below
 from ..form import Floats
@@ -75,4 +76,4 @@ def _atom(atom: Atom, of: Fields) -> Floats:
             x, y = np.array(atom.points, dtype=np.float64).T
             return np.asarray(np.interp(table(atom.operands[0], of), x, y, left=np.nan, right=np.nan))
         case _:
-            raise TypeError(f"the function {type(atom).__name__} cannot be tabulated over starts")
+            raise WrongArgument(f"the function {type(atom).__name__} cannot be tabulated over starts")

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from ....backends import Compiled
 from ....backends import compile as compile_model
+from ....errors import WrongValue
 from ....heuristics.kernels.profile import Floats
 from ....models import Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
@@ -130,7 +131,7 @@ class CPDispatcher:
         objective: str | None = None,
     ) -> None:
         if limit <= 0:
-            raise ValueError(f"limit is {limit} s per decision; expected more than 0")
+            raise WrongValue(f"limit is {limit} s per decision; expected more than 0")
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
         self.name = f"{family}{version or ''}@{backend}"
         self.formulation = formulation or FORMULATIONS[family]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ....backends import INTERRUPTED, Compiled, Interrupted, Limits
 from ....backends.recorder import Recorder
+from ....errors import SolverFailed
 from ....models.language import Assignment, Model
 from ...engine.moment import Ended
 
@@ -106,7 +107,7 @@ def search(
         if outcome.message == INTERRUPTED:
             raise Interrupted
         if outcome.status in ("unavailable", "error", "unbounded"):
-            raise RuntimeError(f"the solver ended with {outcome.status!r}: {outcome.message}")
+            raise SolverFailed(f"the solver ended with {outcome.status!r}: {outcome.message}")
         if outcome.status in ("optimal", "infeasible"):
             ended = outcome.status
             break

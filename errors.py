@@ -1,0 +1,47 @@
+"""The base class of all errors of schedlab, and the errors of wrong arguments, which all layers raise."""
+
+from __future__ import annotations
+
+
+class SchedlabError(Exception):
+    """Base class of all errors that schedlab raises.
+
+    Each of them derives from the built-in error that fits as well, so ``except ValueError`` catches a wrong value.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> try:
+    ...     sl.Model("m").integer("x", 3, 0)
+    ... except sl.SchedlabError as e:
+    ...     print(e)
+    integer 'x': the lower bound 3 is above the upper bound 0
+    """
+
+
+class WrongArgument(SchedlabError, TypeError):
+    """An argument has the wrong type, or the called function does not take it."""
+
+
+class WrongValue(SchedlabError, ValueError):
+    """An argument or a value in a file has the right type but is not allowed."""
+
+
+class NoSolution(SchedlabError, LookupError):
+    """A value of a solution is read, but there is no solution, or the solution has no such value."""
+
+
+class SolverFailed(SchedlabError, RuntimeError):
+    """A solver ended with an error inside a larger computation."""
+
+
+class MissingPackage(SchedlabError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+class MissingValue(SchedlabError, KeyError):
+    """A mapping lacks a value that is needed, such as the mode of a task."""
+
+    def __str__(self) -> str:
+        """Return the message as it is; KeyError would put it into quotation marks."""
+        return str(self.args[0])

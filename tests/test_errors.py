@@ -1,0 +1,117 @@
+"""All errors derive from ``sl.SchedlabError`` and the built-in error that fits; star imports shadow no builtin."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import schedlab as sl
+
+ROOT = Path(sl.__file__).parent
+TOPS = ("errors", "models", "instances", "backends", "heuristics", "methods", "solve", "simulation", "bench")
+MODULES = sorted(
+    name
+    for _, name, _ in pkgutil.walk_packages([str(ROOT)], "schedlab.")
+    if name.split(".")[1] in TOPS and not name.endswith("__main__")
+)
+PACKAGES = [name for name in MODULES if hasattr(importlib.import_module(name), "__all__")]
+# exceptions that end a computation inside a call and are caught there
+CONTROL_FLOW = {
+    "schedlab.backends.interrupts.Interrupted",  # Ctrl-C, a KeyboardInterrupt
+    "schedlab.bench.exit_codes.WrappedError",  # carries an error through Typer
+    "schedlab.bench.speed.store._Begun",
+    "schedlab.heuristics.clock.KernelStopped",
+    "schedlab.heuristics.lns.operators.Stopped",
+    "schedlab.models.language.clock.OutOfTime",
+}
+# built-in errors that a protocol of Python asks for, or that cannot happen
+PROTOCOLS = {
+    ("__init__.py", "AttributeError"),  # module.__getattr__
+    ("models/plugins.py", "KeyError"),  # Registry is a mapping
+    ("bench/speed/store.py", "AssertionError"),
+    ("instances/files/folder.py", "RecursionError"),  # caught three lines below
+    ("instances/registry.py", "AssertionError"),
+    ("instances/formats/cooling_tables.py", "AssertionError"),
+    ("instances/kinds/dispatch.py", "AssertionError"),
+    ("instances/kinds/eviction.py", "AssertionError"),
+    ("instances/kinds/project.py", "AssertionError"),
+}
+
+
+def own_exceptions() -> dict[str, type[BaseException]]:
+    """All classes of exceptions that the modules of schedlab define, by their full names."""
+    return {
+        f"{found.__module__}.{found.__qualname__}": found
+        for module in map(importlib.import_module, MODULES)
+        for found in vars(module).values()
+        if isinstance(found, type) and issubclass(found, BaseException) and found.__module__.startswith("schedlab.")
+    }
+
+
+def test_every_error_derives_from_the_base_class_and_a_builtin() -> None:
+    found = own_exceptions()
+    assert len(found) > 30
+    assert set(found) >= CONTROL_FLOW, "remove the names that no longer exist"
+    strange = {name for name, kind in found.items() if not issubclass(kind, sl.SchedlabError)}
+    assert strange == CONTROL_FLOW
+    errors = [kind for name, kind in found.items() if name not in CONTROL_FLOW and kind is not sl.SchedlabError]
+    own = (BaseException, Exception, object)
+    plain = [e for e in errors if not any(b.__module__ == "builtins" and b not in own for b in e.__mro__)]
+    assert plain == []
+
+
+def test_no_builtin_error_is_raised_directly() -> None:
+    found = set()
+    for file in [
+        p for top in ("__init__", *TOPS) for p in (ROOT / f"{top}.py", *(ROOT / top).rglob("*.py")) if p.is_file()
+    ]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            raised = node.exc if isinstance(node, ast.Raise) else None
+            raised = raised.func if isinstance(raised, ast.Call) else raised
+            if isinstance(raised, ast.Name) and isinstance(getattr(builtins, raised.id, None), type):
+                found.add((file.relative_to(ROOT).as_posix(), raised.id))
+    assert found == PROTOCOLS
+
+
+@pytest.mark.parametrize(
+    ("call", "builtin"),
+    [
+        (lambda: sl.Model("m").integer("x", 3, 0), ValueError),
+        (lambda: sl.solve(sl.Model("m"), backend="cpsatt"), LookupError),
+        (lambda: sl.load("eurora_98"), LookupError),
+        (lambda: sl.read_swf("no.swf"), (ValueError, OSError)),
+        (lambda: sl.simulate("eurora_99", dispatcher="fcfs", allocator="none"), ValueError),
+        (lambda: sl.Schedule.from_json([]), ValueError),
+        (lambda: sl.load("eurora_99").eviction, TypeError),
+        (lambda: sl.delay_search(sl.load("eurora_99").problem, delay=0), ValueError),
+        (lambda: sl.compile(sl.Model("m"), "highs", lowering="none"), ValueError),
+        (lambda: sl.solve(sl.Model("m"), backend="cpsat")[sl.Model("n").integer("x", 0, 1)], ValueError),
+    ],
+)
+def test_errors_of_calls_are_of_both_kinds(call: Callable[[], object], builtin: type[Exception]) -> None:
+    with pytest.raises(sl.SchedlabError) as caught:
+        call()
+    assert isinstance(caught.value, builtin)
+
+
+@pytest.mark.parametrize("package", ["schedlab", *PACKAGES])
+def test_star_imports_shadow_no_builtin(package: str) -> None:
+    names: dict[str, object] = {}
+    exec(f"from {package} import *", names)
+    assert {n for n in names if n in dir(builtins) and not n.startswith("__")} == set()
+    assert len(names) > 1
+
+
+def test_functions_with_the_names_of_builtins_are_attributes() -> None:
+    from schedlab.models import language
+
+    m = sl.Model("m")
+    x = m.integer("x", 0, 3)
+    for package in (sl, language):
+        assert [repr(f([x, 1])) for f in (package.max, package.min, package.sum)] == ["max(x, 1)", "min(x, 1)", "x + 1"]
+    assert sl.compile is sl.backends.compile
