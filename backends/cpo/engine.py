@@ -54,7 +54,7 @@ def parameters(limits: Limits) -> dict[str, Any]:
     if limits.deterministic is not None:
         chosen["Workers"] = 1
         chosen["BranchLimit"] = max(1, int(limits.deterministic))
-    return chosen
+    return chosen | dict(limits.parameters)
 
 
 def start(engine: str, native: Any, log: io.StringIO, **chosen: Any) -> Any:
