@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..models.language import Assignment, Integer, Interval, Model
-from .parameters.limits import Limits
+from .parameters.limits import Limits as Limits
 
 Status = Literal["optimal", "feasible", "infeasible", "unbounded", "unknown", "unavailable", "error"]
 

@@ -173,7 +173,7 @@ class PyomoCompiled:
             if warm is not None:
                 fate = self._start(warm, keywords)
             with _Output() as self._output:
-                answer = self.solver.solve(self.native, **keywords)
+                answer = self._solve(limits, keywords)
             with _quiet():  # Pyomo would print a warning at every limit
                 outcome, found = self._outcome(answer, fate)
         finally:
@@ -182,6 +182,21 @@ class PyomoCompiled:
         if found is not None:  # outside the lock: the caller may solve by Pyomo too
             watch.solution(found, outcome.bound)
         return outcome
+
+    def _solve(self, limits: Limits, keywords: dict[str, Any]) -> Any:
+        own = self.solver.options
+        kept = own.value() if callable(getattr(own, "reset", None)) else None  # other interfaces forget those of a call
+        try:
+            return self.solver.solve(self.native, **keywords)
+        except (AttributeError, LookupError, TypeError, ValueError) as e:
+            if not limits.parameters:
+                raise
+            given = ", ".join(f"{name}={value}" for name, value in limits.parameters.items())
+            raise ValueError(f"Pyomo's solver {self.wanted!r} failed with the parameters {given}: {e}") from e
+        finally:
+            if kept is not None:
+                own.reset()
+                own.set_value(kept)
 
     def _halt(self) -> None:
         """Stop HiGHS inside Pyomo. Other solvers cannot be stopped; one in a process of its own gets Ctrl-C itself."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..base import Limits
+from ..highs.parameters import check as check_highs
 from ..parameters.limits import Value
 from ..parameters.obeyed import fewer_threads
 from ..parameters.values import Parameter, argument
@@ -76,6 +77,8 @@ def options(wanted: Any, limits: Limits) -> dict[str, Value]:
         If threads, a gap or a seed other than 0 are given for a solver whose option names are not known.
     ValueError
         If a parameter is a time limit or a seed, or a number of threads greater than ``limits.threads``.
+    UnknownName
+        If a parameter of HiGHS is unknown; Pyomo does not know the names of other solvers.
     """
     names, given = names_of(wanted), dict(limits.parameters)
     if names is None:
@@ -86,6 +89,8 @@ def options(wanted: Any, limits: Limits) -> dict[str, Value]:
                 f"{', '.join(KNOWN)}; for another solver give it in parameters, by its own name"
             )
         return given
+    if names is KNOWN["highs"]:  # Pyomo does not notice that HiGHS refuses an option
+        given = check_highs(given)
     for name in given:
         if name == names.seed or name in names.times:
             reason = argument("seed" if name == names.seed else "time_limit")
