@@ -8,12 +8,12 @@ objective to a `Compiled`. The method ``run`` of that solves the model and repor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..errors import SchedlabError
 from ..models.language import Assignment, Integer, Interval, Model
+from .parameters.limits import Limits as Limits
 
 Status = Literal["optimal", "feasible", "infeasible", "unbounded", "unknown", "unavailable", "error"]
 
@@ -78,33 +78,6 @@ class Availability:
     def ok(self) -> bool:
         """Whether the backend can be used."""
         return self.version is not None
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Conditions under which a run ends, and the resources that it may use.
-
-    Parameters
-    ----------
-    time : float or None
-        Wall time in seconds; None: no limit.
-    threads : int or None
-        Number of threads of the solver; None: the solver's default.
-    seed : int
-        Seed of the solver's random numbers.
-    gap : float or None
-        Relative gap between objective and bound at which the run stops; None: 0, or the least gap of the solver.
-    deterministic : float or None
-        Limit in the solver's own reproducible unit. CP-SAT: its deterministic time; HiGHS: nodes; CP Optimizer:
-        branches.
-    """
-
-    time: float | None = None
-    threads: int | None = None
-    seed: int = 0
-    gap: float | None = None
-    deterministic: float | None = None
-    parameters: Mapping[str, bool | int | float | str] = field(default_factory=dict)
 
 
 @dataclass
@@ -286,6 +259,14 @@ class Backend(Protocol):
 
     It may have an attribute ``supports``, a frozenset of `decompositions.Construct`: the constructs that it takes. The
     driver replaces all others by simpler ones. A backend without it takes all constructs.
+
+    It may have an attribute ``obeys``, a subset of ``frozenset({"deterministic_limit", "parameters"})``: the arguments of
+    ``solve`` that it obeys beside the time limit, threads and seed (``Limits``). The driver refuses them for other
+    backends. Warm starts and gap limits are obeyed by the driver, for each backend. A backend that obeys "parameters"
+    has a method ``check_parameters``, which gets a mapping of names to values and returns a dict with the values
+    converted to their types (a text of the command line may stand for a number); it raises UnknownName for a name that
+    the solver does not have and ValueError for a wrong value. It may have an attribute ``thread_parameters``, a
+    frozenset of those parameters that are numbers of threads: the driver turns them into ``Limits.threads``.
 
     Attributes
     ----------

@@ -17,6 +17,7 @@ from .base import Backend, Compiled, Exactness, Limits, Outcome, SolverUnavailab
 from .conflicts import explain
 from .gaps import refutation
 from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
+from .parameters.obeyed import checked, require_obeyed
 from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
 from .result import Result
@@ -115,15 +116,21 @@ def run(
         If there is no such backend.
     LoweringTooLarge
         If the lowering would be larger than its limit.
+    TypeError
+        If the backend does not obey ``limits.deterministic`` or ``limits.parameters``.
+    ValueError
+        If the value of a parameter is wrong.
     """
     began = time.perf_counter() if began is None else began
     new_call()
     found = find_backend(backend)
+    require_obeyed(found, limits)
     here = found.availability()
     blank = Result("unavailable", backend, here.version, message=here.reason, model=model)
     blank.seconds = {"build": time.perf_counter() - began, "lower": 0.0, "solve": 0.0}
     if not here.ok:
         return _timed(blank, began)
+    limits = checked(found, limits)
     warm, start = _accept(model, warm_start)
     result, fate = blank, warm
     bounds: list[Any] = []
@@ -192,7 +199,7 @@ def _solve_stage(
         catch_first(e)
         compiled = NotCompiled(INTERRUPTED)
     solving = time.perf_counter()
-    recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge, settled)
+    recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge, settled, limits.gap)
     recorder.trace.extend(before.incumbents)
     if incumbent is not None:
         recorder.solution(copy.copy(incumbent))
@@ -233,7 +240,7 @@ def _solve_stage(
     result.seconds["lower"] += solving - lowering
     result.seconds["solve"] += time.perf_counter() - solving
     _check(result, recorder, stage, outcome)
-    finished = outcome.status == "optimal" and result.status in ("optimal", "feasible")
+    finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
     return result, finished and result.message != INTERRUPTED
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..models.language import Assignment, Model
 from .base import Exactness
-from .gaps import close, refutes, rounded, unit_of
+from .gaps import close, refutes, relative_gap, rounded, unit_of
 from .result import Incumbent
 
 OnIncumbent = Callable[[Incumbent], Any]
@@ -36,6 +36,8 @@ class Recorder:
         Returns the value of an assignment, or None if it has none; None: the objective of ``model``.
     settled : sequence of float
         Bounds of the objectives before this one.
+    gap : float or None
+        Relative gap between the best answer and the bound at which the run stops.
     """
 
     def __init__(
@@ -47,7 +49,10 @@ class Recorder:
         on_incumbent: OnIncumbent | None,
         judge: Judge | None,
         settled: Sequence[float] = (),
+        gap: float | None = None,
     ) -> None:
+        self.gap = gap
+        self.gap_reached = False
         self.settled = tuple(settled)
         self.model = model
         self.origin = origin
@@ -88,7 +93,7 @@ class Recorder:
             if value is None and self.model.objectives:
                 return self._report(force=False)
             if self.best is not None and (value is None or self.sign * (value - _known(self.objective)) >= 0):
-                return not self.stopped
+                return self._going()
             self.best, self.objective = assignment, value
             return self._report(force=True)
 
@@ -98,7 +103,7 @@ class Recorder:
     def bound(self, value: float) -> bool:
         """Record a bound; return whether the solver should go on."""
         with self._lock:
-            return self._report(force=False) if self._tighten(value) else not self.stopped
+            return self._report(force=False) if self._tighten(value) else self._going()
 
     def _tighten(self, bound: float | None) -> bool:
         if (
@@ -127,7 +132,14 @@ class Recorder:
                     self.stopped = self.on_incumbent(incumbent.giving(lambda: best)) is False
                 except Exception as e:  # raised again by the driver: the solver's thread would lose it
                     self.failure, self.stopped = e, True
-        return not self.stopped
+        return self._going()
+
+    def _going(self) -> bool:
+        """Return whether the solver should go on: not after ``on_incumbent`` returned False or the gap is reached."""
+        if self.gap is not None and not self.gap_reached:
+            reached = relative_gap(self.objective, self.known_bound)
+            self.gap_reached = reached is not None and reached <= self.gap and not self.refuted
+        return not (self.stopped or self.gap_reached)
 
     def _known(self) -> tuple[Any, Any]:
         """Return the best objective and bound; for several objectives, tuples with a value per objective."""

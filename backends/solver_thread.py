@@ -20,7 +20,9 @@ from ..models.language import Assignment
 from .base import Limits, Outcome, Watch
 from .interrupts import INTERRUPTED, catch_first
 
-GRACE = 0.7  # seconds in which a solver has to stop after Ctrl-C or after its time limit
+INTERRUPTED_SECONDS = 0.7  # in which a solver has to stop after Ctrl-C, or after the watch ended the run
+# in which it has to stop after its time limit: a call may exceed its limit by 5 % or 0.5 s, and checks the answer at its end
+GRACE, GRACE_SHARE, LONGEST_GRACE = 0.3, 0.04, 3.0
 POLL_SECONDS = 0.05
 MAX_ABANDONED = 2  # runs abandoned at a time because of their time limits: they hold memory and cores
 EXIT_SECONDS = 15.0  # greatest time for which the interpreter waits at its exit; Ctrl-C ends the wait
@@ -56,8 +58,8 @@ def run_in_thread(
     Returns
     -------
     Outcome
-        The outcome of ``work``. If the solver does not stop within ``GRACE`` seconds after its time limit or after
-        Ctrl-C, the status is "unknown" and ``running`` is True.
+        The outcome of ``work``. If the solver does not stop soon after its time limit (``GRACE``) or after Ctrl-C
+        (``INTERRUPTED_SECONDS``), the status is "unknown" and ``running`` is True.
 
     Raises
     ------
@@ -67,7 +69,11 @@ def run_in_thread(
         At the second Ctrl-C.
     """
     threaded = ThreadedRun(owner, work, halt, watch)
-    ended = threaded.run(math.inf if limits.time is None else time.perf_counter() + limits.time)
+    if limits.time is None:
+        ended = threaded.run(math.inf)
+    else:
+        grace = min(max(GRACE, GRACE_SHARE * limits.time), LONGEST_GRACE)
+        ended = threaded.run(time.perf_counter() + limits.time, grace)
     if ended and threaded.outcome is not None:
         outcome = threaded.outcome
     else:
@@ -89,14 +95,16 @@ class ThreadedRun:
         self._owner, self._work, self._halt, self._watch = owner, work, halt, watch
         self._failure: BaseException | None = None
         self._stopping = self._begun = False
+        self._grace = GRACE
         self._done = threading.Event()
         self._calls = 0  # calls of the watch that have not returned: their time is not the solver's
 
-    def run(self, deadline: float) -> bool:
-        """Run, and return whether the run ended before ``deadline`` (of ``time.perf_counter``) plus ``GRACE``.
+    def run(self, deadline: float, grace: float = GRACE) -> bool:
+        """Run, and return whether the run ended before ``deadline`` (of ``time.perf_counter``) plus ``grace`` seconds.
 
         An exception of the run is raised here.
         """
+        self._grace = grace
         with _lock:
             if self._owner in _running:
                 raise StillRunning(
@@ -152,13 +160,13 @@ class ThreadedRun:
             self._begun = True
             threading.Thread(target=self._run, name="schedlab solver", daemon=True).start()
         last = math.inf
-        while not self._done.wait(POLL_SECONDS):
+        while not self._done.wait(min(POLL_SECONDS, max(0.0, deadline - time.perf_counter()) or POLL_SECONDS)):
             now = time.perf_counter()
             if self._calls and not self.interrupted:
                 last = math.inf
-            elif last == math.inf and (self._stopping or now > deadline):
+            elif last == math.inf and (self._stopping or now >= deadline):
                 self._halt()
-                last = now + GRACE
+                last = now + (INTERRUPTED_SECONDS if self._stopping else self._grace)
             elif now > last and (self.interrupted or len(_abandoned) < MAX_ABANDONED):
                 self._abandon()
                 return

@@ -8,6 +8,8 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 from urllib.parse import quote, unquote
 
+from ..errors import WrongArgument
+
 Value = bool | int | float | str
 WORDS: dict[str, bool] = {"true": True, "false": False}
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)

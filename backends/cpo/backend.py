@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +23,7 @@ from ...errors import NoSolution
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import Availability, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, WarmStart, Watch
 from ..exact_range import require_range
+from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
 
 LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit for times is 2^52 - 2
@@ -66,6 +68,8 @@ class CpOptimizer:
     """
 
     name = "cpo"
+    obeys = frozenset({"deterministic_limit", "parameters"})
+    thread_parameters = frozenset({"Workers"})
 
     def availability(self) -> Availability:
         """Return the engine's version, or what is missing and how to install it."""
@@ -75,6 +79,12 @@ class CpOptimizer:
         if engine is None:
             return Availability(self.name, None, NO_ENGINE)
         return Availability(self.name, *engine_version(engine))
+
+    def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
+        """Convert values of docplex's ``CpoParameters``; raise UnknownName and ValueError for wrong ones."""
+        from .parameters import check
+
+        return check(parameters)
 
     def compile(self, model: Model) -> Compiled:
         """Lower a model, with its first objective, to a CpoModel; raise SolverUnavailable without docplex."""

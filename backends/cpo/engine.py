@@ -6,6 +6,7 @@ import io
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from docplex.cp.solver.cpo_callback import EVENT_OBJ_BOUND, EVENT_SOLUTION, CpoCallback
@@ -17,8 +18,7 @@ from ..base import Conflict, Limits, Outcome, Status, WarmStart, Watch
 
 RELATIVE = 1e-9  # relative gap at which an optimum is proven; the engine's default is 1e-4
 ABSOLUTE = 1e-12  # absolute gap, for objectives near 0
-GRACE = 1.0  # seconds after the time limit at which an engine that does not stop is killed
-HALT_SECONDS = 0.4  # the same, after Ctrl-C
+GRACE = 0.25  # seconds after the time limit or Ctrl-C at which an engine that does not stop is killed
 START_SECONDS = 30.0  # longest time until the engine's first answer; docplex has 5
 STATUSES: dict[str, Status] = {
     "Optimal": "optimal",
@@ -54,7 +54,7 @@ def parameters(limits: Limits) -> dict[str, Any]:
     if limits.deterministic is not None:
         chosen["Workers"] = 1
         chosen["BranchLimit"] = max(1, int(limits.deterministic))
-    return chosen
+    return chosen | dict(limits.parameters)
 
 
 def start(engine: str, native: Any, log: io.StringIO, **chosen: Any) -> Any:
@@ -78,6 +78,12 @@ def known_bound(answer: Any) -> float | None:
     """Return the bound of an answer, or None: the engine gives numbers of 2^53 - 1 and more for an unknown bound."""
     bound: float | None = answer.get_objective_bound()
     return None if bound is None or abs(bound) >= UNKNOWN_BOUND else bound
+
+
+def _abort(solver: Any) -> None:
+    """Make the engine stop its search, unless it has ended."""
+    with suppress(OSError, CpoException):  # a closed pipe
+        solver.abort_search()
 
 
 class EngineRun(CpoCallback):  # type: ignore[misc]
@@ -115,17 +121,17 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
         elif event == EVENT_OBJ_BOUND and bound is not None:
             going = self.watch.bound(bound)
         if not going:
-            solver.abort_search()
+            _abort(solver)
 
     def halt(self) -> None:
         """Make the engine stop, and kill it if it does not; for other threads."""
         agent = getattr(self.solver, "agent", None)  # None before the start and after the end
         if agent is not None and not self.halted:
             self.halted = True
-            killer = threading.Timer(HALT_SECONDS, self._kill, [agent.process])
+            killer = threading.Timer(GRACE, self._kill, [agent.process])
             killer.daemon = True
             killer.start()
-            self.solver.abort_search()
+            _abort(self.solver)
 
     def run(self) -> Outcome:
         """Solve within the limits, in the current thread."""
@@ -155,7 +161,7 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
             return []
         left = max(0.0, self.limits.time - (time.monotonic() - began))
         timers = [
-            threading.Timer(left, solver.abort_search),
+            threading.Timer(left, _abort, [solver]),
             threading.Timer(left + GRACE, self._kill, [solver.agent.process]),
         ]
         for timer in timers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from ...errors import NoSolution
 from ...models.language import Assignment, Integer, Interval, Model, NoOverlap
 from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch
+from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class CpSat:
     """
 
     name = "cpsat"
+    obeys = frozenset({"deterministic_limit", "parameters"})
+    thread_parameters = frozenset({"num_workers", "num_search_workers"})
 
     def availability(self) -> Availability:
         """Return the version of ortools, or why it cannot be imported."""
@@ -48,6 +51,12 @@ class CpSat:
         except ImportError as e:  # also a clash of shared libraries, not only a missing module
             return Availability(self.name, None, f"ortools cannot be imported: {e}")
         return Availability(self.name, version("ortools"))
+
+    def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
+        """Convert values of ``SatParameters``; raise UnknownName and ValueError for wrong ones."""
+        from .parameters import check
+
+        return check(parameters)
 
     def compile(self, model: Model) -> CompiledCpSat:
         """Lower a model, with its first objective, to a CpModel; raise SolverUnavailable for numbers beyond 64 bits."""

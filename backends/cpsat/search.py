@@ -10,6 +10,7 @@ from typing import Any
 from ortools.sat.python import cp_model
 
 from ..base import Limits, WarmStart
+from .parameters import set_all
 
 SHORT = 0.5
 """Seconds, or units of the deterministic time: below this limit presolve is reduced to one light round.
@@ -49,8 +50,9 @@ class CpSatRun:
         p, limits = made.parameters, self.limits
         p.random_seed = limits.seed & 0x7FFFFFFF
         p.num_workers = limits.threads or 0
-        p.absolute_gap_limit = 0.0  # the default of 1e-4 is in the units of the objective, which may be small
-        p.relative_gap_limit = limits.gap or 0.0
+        # the default of 1e-4 is in the units of the objective, which may be small; relative_gap_limit, too, if the
+        # objective is below 1: the recorder obeys limits.gap
+        p.absolute_gap_limit = 0.0
         # proves 10x10 job shops five to ten times faster; on models without machines it can prevent every improvement
         p.use_dynamic_precedence_in_disjunctive = self.disjunctive
         if self.overlaps:
@@ -66,6 +68,7 @@ class CpSatRun:
         p.catch_sigint_signal = False  # its handler replaces Python's for good: the next Ctrl-C would end the process
         p.log_search_progress = True
         p.log_to_stdout = False
+        set_all(p, limits.parameters)
         made.log_callback = self.log.append
         return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, W
 from ..linear import IntervalColumns, LinearForm, Lowered, lower
 from ..linear.form import Floats
 from ..linear.ranges import require_range
+from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
 from .run import HighsRun
 
@@ -22,6 +24,8 @@ class Highs:
     """The HiGHS backend. The options of ``compile`` are those of ``backends.linear.lower``."""
 
     name = "highs"
+    obeys = frozenset({"deterministic_limit", "parameters"})
+    thread_parameters = frozenset({"threads"})
 
     def availability(self) -> Availability:
         """Return the version of highspy, or why it cannot be imported."""
@@ -30,6 +34,12 @@ class Highs:
         except ImportError as e:
             return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install 'highspy<1.13'")
         return Availability(self.name, highspy.Highs().version())
+
+    def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
+        """Convert values of HiGHS's options; raise UnknownName and ValueError for wrong ones."""
+        from .parameters import check
+
+        return check(parameters)
 
     def compile(self, model: Model, **options: Any) -> HighsCompiled:
         """Lower a model, with its first objective, and pass it to HiGHS.

@@ -15,6 +15,7 @@ from ...models.language import Assignment
 from ..base import Limits, Outcome, Status, WarmStart, Watch
 from ..linear import LinearForm
 from ..linear.dual import safe_bound
+from .parameters import OF_OBJECTIVE
 
 if TYPE_CHECKING:
     from .backend import HighsCompiled
@@ -24,6 +25,7 @@ TOLERANCE = 1e-8  # of rows: big-M constants reach 1e5 and more
 # of integrality, the default of HiGHS: with 1e-7 and less, HiGHS 1.14 lost the optimum of a dispatching problem of 12
 # jobs in 4 of 12 runs
 INTEGRALITY = 1e-6
+TOLERANCE_NAME = "mip_feasibility_tolerance"
 TIGHTER = (3e-7, 1e-7, 3e-8, 1e-8)  # tolerances of integrality that are tried if INTEGRALITY ends in an error
 SMALL = 1_000  # non-zeros up to which a model is solved without presolve, which was wrong for 5 of 7,000 such models
 MODERATE = 1 << 25  # greatest scaled cost
@@ -71,12 +73,15 @@ class HighsRun:
     def run(self, watch: Watch, warm: Assignment | None) -> Outcome:
         """Solve in the current thread."""
         self.watch = watch
+        before = [(name, self.highs.getOptionValue(name)[1]) for name in ("mip_max_nodes", *self.limits.parameters)]
         self._options()
         self._scale_costs(self.unit)
         try:
             return self._run(warm)
         finally:
             self._scale_costs(1.0)
+            for name, value in before:
+                self.highs.setOptionValue(name, value)
 
     def halt(self) -> None:
         """Make HiGHS stop; for other threads. Where it does not call callbacks, it often checks its time limit."""
@@ -122,7 +127,7 @@ class HighsRun:
             "log_file": os.devnull,  # with neither console nor file, HiGHS up to 1.12 does not call cbLogging
             "mip_rel_gap": GAP if limits.gap is None else limits.gap,
             "mip_abs_gap": 1e-9 * self.unit,
-            "mip_feasibility_tolerance": INTEGRALITY,
+            TOLERANCE_NAME: INTEGRALITY,
             "primal_feasibility_tolerance": TOLERANCE,
             "presolve": "off" if self.compiled.size["nonzeros"] <= SMALL else "choose",
             "random_seed": limits.seed % 2**31,
@@ -131,7 +136,8 @@ class HighsRun:
             options["mip_max_nodes"] = max(0, int(limits.deterministic))
         if limits.threads is not None:
             options["threads"] = limits.threads
-        for name, value in options.items():
+        in_its_unit = {n: float(v) * self.unit for n, v in limits.parameters.items() if n in OF_OBJECTIVE}
+        for name, value in (options | dict(limits.parameters) | in_its_unit).items():
             h.setOptionValue(name, value)
 
     def _start(self, warm: Assignment) -> WarmStart:
@@ -169,9 +175,9 @@ class HighsRun:
 
         for tolerance in TIGHTER:
             failed = self.highs.getModelStatus() == highspy.HighsModelStatus.kSolveError
-            if not failed or not self.discrete or self.stop.is_set():
+            if not failed or not self.discrete or self.stop.is_set() or TOLERANCE_NAME in self.limits.parameters:
                 return
-            self.highs.setOptionValue("mip_feasibility_tolerance", tolerance)
+            self.highs.setOptionValue(TOLERANCE_NAME, tolerance)
             self._solve()
 
     def _confirm(self) -> None:

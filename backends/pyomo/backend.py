@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,7 +21,9 @@ from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from ..linear import LinearForm, Lowered, lower
 from ..linear.ranges import require_range
+from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
+from .parameters import check, options
 
 IMPORT_ORDER = (
     "pyomo.environ cannot be imported after docplex.cp; import pyomo.environ before CP Optimizer is used, "
@@ -38,6 +41,7 @@ class Pyomo:
     """
 
     name = "pyomo"
+    obeys = frozenset({"parameters"})
 
     def availability(self) -> Availability:
         """Return the version of Pyomo, or why it cannot be used."""
@@ -49,6 +53,10 @@ class Pyomo:
 
         return Availability(self.name, str(version))
 
+    def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
+        """Return the values as they are, texts as the numbers that they look like: Pyomo does not know the names."""
+        return check(parameters)
+
     def compile(self, model: Model, *, solver: Any = "appsi_highs", **options: Any) -> PyomoCompiled:
         """Lower a model, with its first objective, to a ConcreteModel.
 
@@ -59,7 +67,7 @@ class Pyomo:
         if lowered.integral:
             require_range(model, lowered.form, "Pyomo's solvers")
         with _one:
-            return PyomoCompiled(model, lowered, _solver(solver))
+            return PyomoCompiled(model, lowered, _solver(solver), solver)
 
 
 def _environ() -> Any:
@@ -95,8 +103,9 @@ def _quiet() -> Any:
 class PyomoCompiled:
     """A model as a Pyomo ``ConcreteModel`` (``native``), with variables ``x[column]`` and constraints ``rows[row]``."""
 
-    def __init__(self, model: Model, lowered: Lowered, solver: Any) -> None:
+    def __init__(self, model: Model, lowered: Lowered, solver: Any, wanted: Any) -> None:
         self.model = model
+        self.wanted = wanted  # the name of the solver, or the solver
         self.lowered = lowered
         self.form = lowered.form
         self.size = lowered.form.size
@@ -139,18 +148,21 @@ class PyomoCompiled:
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
         """Solve by the Pyomo solver, which reports only its final answer.
 
-        ``limits.seed`` and ``limits.threads`` are ignored: the solver uses its own. A process solves one model at a
-        time; other threads wait, within their time limits.
+        A process solves one model at a time; other threads wait, within their time limits. Raise TypeError for threads,
+        a gap or a seed if the names of the solver's options for them are not known.
         """
+        chosen = options(self.wanted, limits)
         try:
-            return run_in_thread(self, lambda threaded: self._run(threaded, limits, warm), self._halt, watch, limits)
+            return run_in_thread(self, lambda threaded: self._run(threaded, limits, chosen, warm), self._halt, watch, limits)
         finally:
             if self._output is not None:  # the run was abandoned
                 self._output.restore()
 
-    def _run(self, watch: Watch, limits: Limits, warm: Assignment | None) -> Outcome:
+    def _run(self, watch: Watch, limits: Limits, chosen: dict[str, Value], warm: Assignment | None) -> Outcome:
         """Do the work of ``run`` in the current thread."""
-        keywords: dict[str, Any] = {"tee": False, "load_solutions": False}
+        # the interfaces named appsi forget the options of the solver for those of the call
+        before = self.solver.options if type(self.solver.options) is dict else {}
+        keywords: dict[str, Any] = {"tee": False, "load_solutions": False, "options": {**before, **chosen}}
         began = time.perf_counter()
         if not _one.acquire(timeout=-1 if limits.time is None else min(limits.time, threading.TIMEOUT_MAX)):
             return Outcome("unknown", message=BUSY)
@@ -161,7 +173,7 @@ class PyomoCompiled:
             if warm is not None:
                 fate = self._start(warm, keywords)
             with _Output() as self._output:
-                answer = self.solver.solve(self.native, **keywords)
+                answer = self._solve(limits, keywords)
             with _quiet():  # Pyomo would print a warning at every limit
                 outcome, found = self._outcome(answer, fate)
         finally:
@@ -170,6 +182,21 @@ class PyomoCompiled:
         if found is not None:  # outside the lock: the caller may solve by Pyomo too
             watch.solution(found, outcome.bound)
         return outcome
+
+    def _solve(self, limits: Limits, keywords: dict[str, Any]) -> Any:
+        own = self.solver.options
+        kept = own.value() if callable(getattr(own, "reset", None)) else None  # other interfaces forget those of a call
+        try:
+            return self.solver.solve(self.native, **keywords)
+        except (AttributeError, LookupError, TypeError, ValueError) as e:
+            if not limits.parameters:
+                raise
+            given = ", ".join(f"{name}={value}" for name, value in limits.parameters.items())
+            raise ValueError(f"Pyomo's solver {self.wanted!r} failed with the parameters {given}: {e}") from e
+        finally:
+            if kept is not None:
+                own.reset()
+                own.set_value(kept)
 
     def _halt(self) -> None:
         """Stop HiGHS inside Pyomo. Other solvers cannot be stopped; one in a process of its own gets Ctrl-C itself."""

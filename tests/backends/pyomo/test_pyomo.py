@@ -7,6 +7,8 @@ import sys
 
 import pytest
 import schedlab as sl
+from schedlab.backends import Limits, UnknownName, run
+from schedlab.backends.pyomo.parameters import options
 
 
 def two_jobs() -> tuple[sl.Model, list[object]]:
@@ -88,3 +90,63 @@ def test_numbers_beyond_the_precision_of_its_solvers_are_refused() -> None:
     m.minimize(x)
     r = sl.solve(m, backend="pyomo", time_limit=20)
     assert r.status == "unavailable" and r.message.startswith("x: values up to 1e+10")
+
+
+@needs_pyomo
+@pytest.mark.parametrize("solver", ["appsi_highs", "highs"])
+def test_seed_threads_and_gap_reach_a_known_solver(solver: str) -> None:
+    import pyomo.environ as pyo
+
+    asked = {}
+
+    class Recording(type(made := pyo.SolverFactory(solver))):  # type: ignore[misc]
+        def solve(self, model, **keywords):  # type: ignore[no-untyped-def]
+            asked.update(keywords["options"])
+            return super().solve(model, **keywords)
+
+    made.__class__ = Recording
+    made.options["mip_pool_age_limit"] = 17  # of the user
+    m, _ = two_jobs()
+    limits = Limits(20, threads=1, seed=5, gap=0.25, parameters={"mip_heuristic_effort": "0.2"})
+    r = run(m, "pyomo", limits, solver=made, lowering="pairwise")
+    assert r.status in ("optimal", "feasible") and r.gap <= 0.25
+    expected = {"mip_rel_gap": 0.25, "threads": 1, "random_seed": 5, "mip_heuristic_effort": 0.2}
+    assert expected.items() <= asked.items()
+    assert made.options["mip_pool_age_limit"] == 17 and "random_seed" not in list(made.options)
+
+
+@pytest.mark.parametrize(
+    ("solver", "options_of_it"),
+    [
+        ("gurobi_direct", {"MIPGap": 0.1, "Threads": 2, "Seed": 7}),
+        ("cplex_direct", {"mip_tolerances_mipgap": 0.1, "threads": 2, "randomseed": 7}),
+        ("cbc", {"ratioGap": 0.1, "threads": 2, "randomCbcSeed": 7}),
+        ("scip", {"limits/gap": 0.1, "lp/threads": 2, "randomization/randomseedshift": 7}),
+        ("glpk", {"mipgap": 0.1}),
+    ],
+)
+def test_the_names_of_options_of_known_solvers(solver: str, options_of_it: dict[str, object]) -> None:
+    assert options(solver, Limits(5, 2, 7, 0.1)) == options_of_it
+    assert options(solver, Limits()) == {k: {0.1: 1e-6, 7: 0}[v] for k, v in options_of_it.items() if v != 2}
+
+
+def test_an_unknown_solver_takes_its_own_parameters_but_neither_threads_nor_gap_nor_seed() -> None:
+    assert options("mine", Limits(5, parameters={"a": 1})) == {"a": 1}
+    for limits, name in ((Limits(threads=2), "threads"), (Limits(gap=0.1), "gap_limit"), (Limits(seed=3), "seed")):
+        with pytest.raises(TypeError, match=rf"{name}=.*'mine' is not known.*highs, gurobi"):
+            options("mine", limits)
+
+
+def test_parameters_of_a_known_solver_that_are_arguments_of_solve_are_refused() -> None:
+    for solver, name, argument in (
+        ("highs", "time_limit", "time_limit"),
+        ("highs", "random_seed", "seed"),
+        ("gurobi", "TimeLimit", "time_limit"),
+        ("cplex", "randomseed", "seed"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} of .* cannot be given: give {argument}="):
+            options(solver, Limits(parameters={name: 1}))
+    with pytest.raises(ValueError, match="Threads=4 is greater than threads=2"):
+        options("gurobi", Limits(threads=2, parameters={"Threads": 4}))
+    with pytest.raises(UnknownName, match="mip_rel_gap"):
+        options("appsi_highs", Limits(parameters={"mip_gap": 0.1}))
