@@ -1,0 +1,179 @@
+"""Every argument of ``solve`` is obeyed by a method, or it is a TypeError that names the methods that obey it."""
+
+from dataclasses import fields
+from functools import cache
+
+import pyomo.environ  # noqa: F401  before docplex, after which it cannot be imported
+import pytest
+import schedlab as sl
+from schedlab.heuristics import HEURISTICS
+from schedlab.methods import SolverMethod, all_classes, method_class
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+
+PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16})])
+ARGUMENTS = ("warm_start", "gap_limit", "deterministic_limit", "parameters")
+ALWAYS = ("time_limit", "threads", "seed", "on_incumbent")
+METHODS = [c.name for c in all_classes()]
+OPTIONS = sorted({name for c in all_classes() for name in c.options()})
+TEXTS = {"first-solution": "first-solution:est", "rule": "rule:est", "serial-sgs": "serial-sgs:lft"}
+VALUES = {
+    "delay": 7, "grid": 1, "integral": False, "largest": 50, "lowering": "pairwise", "max_nonzeros": 10**6, "rounds": 3,
+    "side": "restrict", "solver": "appsi_highs",
+}  # fmt: skip
+
+
+@cache
+def problem_of(name: str) -> object:
+    """Return a small problem that the method solves."""
+    if name in HEURISTICS and HEURISTICS[name].kinds == ("eviction",):
+        return sl.load("theta_24").problem
+    if name in HEURISTICS and HEURISTICS[name].kinds == ("project",):
+        return sl.load("project_small").problem
+    jobs = [Job(f"j{k}", k, 5 + 7 * k % 11, 1 + k % 2, {"cores": 5 + 2 * (k % 4)}, "q") for k in range(4)]
+    return Dispatch(PLATFORM, jobs, [Queue("q", 60)], "weighted-wait")
+
+
+def solve(name: str, **arguments: object) -> sl.Result:
+    return sl.solve(problem_of(name), TEXTS.get(name, name), **{"time_limit": 2, "threads": 1, **arguments})
+
+
+def start_for(name: str) -> sl.Schedule:
+    quick = {"dispatch": "first-solution:-area", "eviction": "greedy", "project": "serial-sgs:spt"}
+    problem = problem_of(name)
+    return sl.solve(problem, quick[problem.kind]).schedule
+
+
+def parameter_of(name: str) -> dict[str, object]:
+    known = {"cpsat": "linearization_level", "highs": "simplex_strategy", "cpo": "SearchType", "pyomo": "presolve"}
+    values = {"cpsat": 0, "highs": 1, "cpo": "Restart", "pyomo": "on"}
+    return {known[name]: values[name]}
+
+
+@pytest.mark.parametrize("argument", ALWAYS)
+@pytest.mark.parametrize("name", METHODS)
+def test_time_limit_threads_seed_and_callback_are_obeyed_by_every_method(name: str, argument: str) -> None:
+    seen: list[sl.Incumbent] = []
+    values = {"time_limit": 1.5, "threads": 1, "seed": 3, "on_incumbent": seen.append}
+    result = solve(name, **{argument: values[argument]})
+    assert result.status in ("optimal", "feasible", "unavailable"), result.message
+    assert argument != "time_limit" or result.seconds["total"] < 15  # without the compilation of kernels
+    assert argument != "on_incumbent" or result.status == "unavailable" or seen[-1].objective == result.objective
+
+
+@pytest.mark.parametrize("argument", ARGUMENTS)
+@pytest.mark.parametrize("name", METHODS)
+def test_each_other_argument_is_obeyed_or_refused(name: str, argument: str) -> None:
+    if argument not in method_class(name).obeyed():
+        value = {"warm_start": start_for(name), "parameters": {"some_name": 1}}.get(argument, 0.5)
+        with pytest.raises(TypeError, match=f"does not obey {argument}; methods that do: .*cpsat"):
+            solve(name, **{argument: value})
+    elif argument == "warm_start":
+        start = start_for(name)
+        result = solve(name, warm_start=start)
+        assert result.warm_start.fate != "none"
+        sign = 1 if problem_of(name).sense == "minimize" else -1
+        assert sign * result.objective <= sign * problem_of(name).objective(start)
+    elif argument == "gap_limit":
+        result = solve(name, gap_limit=0.9)
+        assert result.gap <= 0.9
+    elif argument == "deterministic_limit":
+        assert solve(name, deterministic_limit=1).status in ("optimal", "feasible", "unknown")
+    else:
+        assert solve(name, parameters=parameter_of(name)).status in ("optimal", "feasible")
+        if name != "pyomo":  # it passes all options to the solver
+            with pytest.raises(sl.UnknownName, match="some_name"):
+                solve(name, parameters={"some_name": 1})
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("name", METHODS)
+def test_each_option_is_obeyed_or_refused(name: str, option: str) -> None:
+    if option in method_class(name).options():
+        given = {"lowering": "pairwise", "integral": False} if option == "integral" else {option: VALUES[option]}
+        assert solve(name, **given).status in ("optimal", "feasible", "unknown")
+    else:
+        with pytest.raises(TypeError, match=f"does not obey {option}; methods that do: "):
+            solve(name, **{option: VALUES[option]})
+
+
+def test_options_change_what_they_name() -> None:
+    problem = problem_of("lns")
+    rounds = [sl.solve(problem, "lns", rounds=n).details["operators"] for n in (2, 6)]
+    assert [sum(gain.turns for gain in each.values()) for each in rounds] == [2, 6]
+    with pytest.raises(sl.LoweringTooLarge):
+        sl.solve(problem, "highs:pool@pairwise", max_nonzeros=5)
+
+
+def test_an_unknown_argument_names_the_options_of_the_method() -> None:
+    with pytest.raises(TypeError, match=r"lns has no option ronds; its options are rounds"):
+        sl.solve(problem_of("lns"), "lns", ronds=3)
+    with pytest.raises(TypeError, match=r"parameters=\{'num_workers': value\}"):
+        sl.solve(problem_of("cpsat"), "cpsat", num_workers=1)
+
+
+def test_a_method_and_a_backend_contradict_each_other() -> None:
+    with pytest.raises(TypeError, match="give one of them"):
+        sl.solve(problem_of("cpsat"), "cpsat:pool", backend="highs")
+
+
+def test_parameters_of_the_text_and_of_the_call() -> None:
+    problem = problem_of("cpsat")
+    result = sl.solve(problem, "cpsat:pool:num_workers=1", parameters={"linearization_level": 0}, time_limit=5)
+    assert result.status in ("optimal", "feasible")
+    with pytest.raises(ValueError, match="num_workers is 1 in 'cpsat:num_workers=1', and 2 in parameters="):
+        sl.solve(problem, "cpsat:num_workers=1", parameters={"num_workers": 2})
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "expected"),
+    [
+        ({"time_limit": -1}, ValueError, "time_limit is -1"),
+        ({"time_limit": "5"}, TypeError, "time_limit is '5'; expected a number"),
+        ({"time_limit": float("nan")}, ValueError, "time_limit is nan"),
+        ({"threads": 0}, ValueError, "threads is 0; expected at least 1"),
+        ({"threads": 1.5}, TypeError, "threads is 1.5; expected a whole number"),
+        ({"seed": -3}, ValueError, "seed is -3"),
+        ({"gap_limit": True}, TypeError, "gap_limit is True"),
+        ({"method": 3}, TypeError, "expected a text such as"),
+        ({"method": "cpsat:pool", "warm_start": 3}, TypeError, "expected a heuristic"),
+        ({"method": "cpsat:pool", "warm_start": "lsn"}, sl.UnknownName, "lns"),
+        ({"method": "cpsat:pool+warm=greedy"}, sl.UnknownName, "greedy"),
+    ],
+)
+def test_wrong_values_are_named(given: dict[str, object], error: type[Exception], expected: str) -> None:
+    with pytest.raises(error, match=expected):
+        sl.solve(problem_of("cpsat"), **given)
+
+
+def test_models_take_backends_alone() -> None:
+    m = sl.Model("one")
+    a = m.interval("a", size=3, start=(2, 9))
+    m.minimize(a.end)
+    assert sl.solve(m, "highs@pairwise").objective == sl.solve(m, backend="highs", lowering="pairwise").objective == 5
+    assert sl.solve(m, sl.methods.CpSat(parameters={"num_workers": 1})).objective == 5
+    for method, expected in (("cpsat:pool", "no formulations"), ("lns", "solves problems"), ("cpsat+warm", "Assignment")):
+        with pytest.raises(TypeError, match=expected):
+            sl.solve(m, method)
+
+
+def test_instances_and_their_names_are_solved_like_their_problems() -> None:
+    instance = sl.load("eurora_99")
+    objectives = {sl.solve(what, "first-solution:est").objective for what in (instance, instance.problem, "eurora_99")}
+    assert len(objectives) == 1
+    with pytest.raises(sl.SchedlabError, match="eurora_99"):
+        sl.solve("eurora_98")
+    with pytest.raises(TypeError, match="expected a Model, a problem, an Instance or its name"):
+        sl.solve(3)
+
+
+def test_a_start_with_a_time_limit_of_its_own() -> None:
+    problem = sl.load("eurora_99").problem
+    result = sl.solve(problem, "cpsat:pool+warm=lns/0.3s", time_limit=2, threads=1)
+    assert result.warm_start.fate == "accepted"
+    assert result.objective <= sl.solve(problem, "multi-search").objective
+
+
+def test_every_option_has_a_value_above() -> None:
+    assert set(OPTIONS) == set(VALUES)
+    assert [c.name for c in all_classes() if issubclass(c, SolverMethod)] == ["cpsat", "highs", "cpo", "pyomo"]
+    assert all(f.default is not None or "|" in str(f.type) for c in all_classes() for f in fields(c) if f.name in OPTIONS)
