@@ -15,6 +15,10 @@ from ..errors import SchedlabError
 from ..models.language import Assignment, Integer, Interval, Model
 from .parameters.limits import Limits as Limits
 
+# options of the linear lowerings
+LoweringName = Literal["time-indexed", "pairwise", "energy"]
+GridOption = int | tuple[int, int]  # a step in seconds, or (fine, coarse)
+Side = Literal["restrict", "relax"]
 Status = Literal["optimal", "feasible", "infeasible", "unbounded", "unknown", "unavailable", "error"]
 
 

@@ -16,11 +16,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 from ..backends import UnknownName
-from ..backends.linear.lowering import LOWERINGS, LoweringName
-from ..backends.linear.time_indexed.grid import GridOption, Side
+from ..backends.base import GridOption, LoweringName, Side
 from ..errors import WrongValue
 
 GRID = re.compile(
@@ -86,8 +85,8 @@ def lowering_text(lowering: LoweringName | None, grid: GridOption | None, side: 
     ValueError
         If the values contradict each other.
     """
-    if lowering is not None and lowering not in LOWERINGS:
-        raise WrongValue(f"lowering is {lowering!r}; expected one of {', '.join(map(repr, LOWERINGS))}")
+    if lowering is not None and lowering not in get_args(LoweringName):
+        raise WrongValue(f"lowering is {lowering!r}; expected one of {', '.join(map(repr, get_args(LoweringName)))}")
     if side not in ("restrict", "relax"):
         raise WrongValue(f"side is {side!r}; expected 'restrict' or 'relax'")
     given = {"lowering": lowering, "side": side, "integral": integral}

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..backends import UnknownName, backend
-from ..backends.linear.lowering import LoweringName
-from ..backends.linear.time_indexed.grid import GridOption, Side
+from ..backends.base import GridOption, LoweringName, Side
 from ..models import Problem
 from .lowerings import lowering_text
 from .method import ARGUMENT, LOWERING, OPTION, PARAMETERS, START, Method, Start

@@ -60,12 +60,12 @@ from ...models.language import (
     NoOverlap,
 )
 from ...models.language.expressions import Atom, Overlap
-from ..base import Exactness, LoweringTooLarge
+from ..base import Exactness, GridOption, LoweringTooLarge
 from . import constraints
 from .column_starts import ColumnStarts
 from .expressions import LinearExpressions
 from .form import INF, Affine, Floats, FormBuilder, Ints, Point
-from .time_indexed.grid import Grid, GridOption
+from .time_indexed.grid import Grid
 from .work import Work, cell_integrals, reach
 
 ADVICE = "use a coarser grid (grid=seconds or grid=(fine, coarse)), or raise max_nonzeros"

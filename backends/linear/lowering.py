@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol, get_args
 
 import numpy as np
 
@@ -20,17 +20,16 @@ from ...models.language import (
     Precedence,
     Synchronize,
 )
-from ..base import Exactness, LoweringTooLarge
+from ..base import Exactness, GridOption, LoweringName, LoweringTooLarge, Side
 from . import constraints
 from .energy import Energy
 from .expressions import GE, LE, LinearExpressions
 from .form import Floats, FormBuilder, LinearForm
 from .intervals import IntervalColumns, Intervals
 from .pairwise import Pairwise
-from .time_indexed.grid import Grid, GridOption, Side
+from .time_indexed.grid import Grid
 from .time_indexed.lowering import TimeIndexed
 
-LoweringName = Literal["time-indexed", "pairwise", "energy"]
 LOWERINGS = get_args(LoweringName)
 MODERATE = 100_000  # most non-zeros of a time-indexed form of step 1 that is chosen by default
 

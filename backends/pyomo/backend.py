@@ -153,7 +153,9 @@ class PyomoCompiled:
         """
         chosen = options(self.wanted, limits)
         try:
-            return run_in_thread(self, lambda threaded: self._run(threaded, limits, chosen, warm), self._halt, watch, limits)
+            return run_in_thread(
+                self, lambda threaded: self._run(threaded, limits, chosen, warm), self._halt, watch, limits
+            )
         finally:
             if self._output is not None:  # the run was abandoned
                 self._output.restore()

@@ -20,8 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from ....models.language import Interval
+from ...base import Side
 from ..form import INF, Affine, Floats, Ints, Point
-from .grid import Grid, Side
+from .grid import Grid
 from .slots import SlotStarts
 
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from ....models.language import Cumulative, Model, ModelError
-from ...base import LoweringTooLarge
+from ...base import GridOption, LoweringTooLarge, Side
 from ..form import Floats, Ints
-
-GridOption = int | tuple[int, int]
-Side = Literal["restrict", "relax"]
 
 
 @dataclass(frozen=True)

@@ -44,12 +44,12 @@ import numpy as np
 
 from ....models.language import Alternative, Assignment, Bounds, Cumulative, Interval, Linear, Model, NoOverlap
 from ....models.language.expressions import Atom, Overlap
-from ...base import Exactness, LoweringTooLarge
+from ...base import Exactness, GridOption, LoweringTooLarge, Side
 from .. import constraints
 from ..expressions import GE, LinearExpressions
 from ..form import INF, Affine, Floats, FormBuilder, Ints, Point, column, ranges
 from .activity import Activity
-from .grid import Grid, GridOption, Side
+from .grid import Grid
 from .rebuild import rebuild
 from .slots import Slots, SlotStarts
 from .tabulate import fields, sole_interval, table

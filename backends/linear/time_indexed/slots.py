@@ -29,9 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....models.language import Interval, Model
+from ...base import Side
 from ..form import INF, Affine, Floats, FormBuilder, Ints, Point, column, ranges
 from ..intervals import IntervalColumns, Intervals
-from .grid import Grid, Side
+from .grid import Grid
 
 
 @dataclass(frozen=True)
