@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..models import Dispatch, Job, Profit, Schedule
-from ..models.dispatch.job_intervals import startable_later
+from ..models import Dispatch, Profit, Schedule
+from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column, distinct, occupied, offsets
 from ..models.dispatch.objectives import Excess, Late
-from ..models.profit.left_out import with_rest
+from ..models.schedule_arrays import Flat, ScheduleArrays
 from .kernels.earnings import ledger
-from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, POSTPONED, Costs, Jobs
-from .kernels.profile import NEVER, Floats, Ints, Machine
+from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, Costs, Jobs
+from .kernels.profile import NEVER, Machine
 
 ALWAYS = (-NEVER, NEVER)
 RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # step sizes to round durations and units with, if there are many different values
@@ -25,8 +25,8 @@ class Arrays:
 
     Parameters
     ----------
-    problem
-        The problem that the arrays were made from.
+    flat
+        The problem as arrays, from which the others are made; it converts schedules.
     jobs
         Arrays over jobs and over start windows, see ``kernels.placement.Jobs``.
     machine
@@ -41,7 +41,7 @@ class Arrays:
         Profit of each job in euro per hour, shape (jobs,); None if it is not known.
     """
 
-    problem: Dispatch | Profit
+    flat: Flat
     jobs: Jobs
     machine: Machine
     costs: Costs
@@ -50,9 +50,14 @@ class Arrays:
     profit: Floats | None = None
 
     @property
+    def problem(self) -> Dispatch | Profit:
+        """The problem that the arrays were made from."""
+        return self.flat.problem
+
+    @property
     def dispatch(self) -> Dispatch:
         """The dispatching problem: the jobs and their platform without the profit."""
-        return dispatch_of(self.problem)
+        return self.flat.dispatch
 
     @property
     def sign(self) -> int:
@@ -64,19 +69,7 @@ class Arrays:
 
         Postponed jobs of a profit problem get their starts by ``with_rest``.
         """
-        names, first = self.problem.platform.nodes, self.jobs.first_unit.tolist()
-        used: dict[str, dict[str, int]] = {}
-        started: dict[str, int] = {}
-        flat = nodes.tolist()
-        for j, (job, start) in enumerate(zip(self.problem.jobs, starts.tolist(), strict=True)):
-            if start == POSTPONED:
-                continue
-            found: dict[str, int] = {}
-            for n in flat[first[j] : first[j + 1]]:
-                found[names[n]] = found.get(names[n], 0) + 1
-            started[job.id], used[job.id] = start, found
-        schedule = Schedule(started, used)
-        return with_rest(self.problem, schedule) if isinstance(self.problem, Profit) else schedule
+        return self.flat.schedule(ScheduleArrays(starts, nodes))
 
 
 @dataclass(frozen=True)
@@ -109,11 +102,6 @@ class Placement:
         return self.arrays.schedule(self.starts, self.nodes)
 
 
-def dispatch_of(problem: Dispatch | Profit) -> Dispatch:
-    """Return the dispatching problem: the problem itself, or the one inside a profit problem."""
-    return problem.dispatch if isinstance(problem, Profit) else problem
-
-
 def arrays(
     problem: Dispatch | Profit, power: Mapping[str, float] | None = None, profit: Mapping[str, float] | None = None
 ) -> Arrays:
@@ -134,23 +122,20 @@ def arrays(
     KeyError
         If ``power`` or ``profit`` lacks a job.
     """
-    dispatch = dispatch_of(problem)
-    requests = _amounts(problem.jobs, problem.platform.resources)
-    capacity = np.array(list(problem.platform.capacity.values()), np.int64)
-    total = np.maximum(1, capacity.sum(axis=0))
-    jobs = _jobs(dispatch, requests, problem.horizon)
-    area = (jobs.duration * jobs.units) @ (requests / total)
-    costs = _earnings(problem) if isinstance(problem, Profit) else _costs(dispatch)
+    flat = Flat(problem)
+    jobs, nodes = _jobs(flat), flat.nodes
+    area = (jobs.duration * jobs.units) @ (jobs.request / nodes.total)
+    costs = _earnings(problem, flat) if isinstance(problem, Profit) else _costs(flat)
     if isinstance(problem, Profit):  # a job that may be postponed starts before the end of the horizon or not at all
         jobs = jobs._replace(
             latest=np.where(costs.may_postpone, np.minimum(jobs.latest, problem.horizon_end - 1), jobs.latest)
         )
     return Arrays(
-        problem,
+        flat,
         jobs,
-        _machine(dispatch, capacity, area / total),
+        _machine(flat, area / nodes.total),
         costs,
-        (requests / total).sum(axis=1),
+        nodes.shares(jobs.request),
         _power(problem) if power is None else np.array([power[j.id] for j in problem.jobs], float),
         _profit(problem) if profit is None else np.array([profit[j.id] for j in problem.jobs], float),
     )
@@ -169,50 +154,38 @@ def _profit(problem: Dispatch | Profit) -> Floats | None:
     return problem.price * problem.cores.astype(np.float64) if isinstance(problem, Profit) else None
 
 
-def _amounts(jobs: Sequence[Job], resources: tuple[str, ...]) -> Ints:
-    rows = [[j.request.get(r, 0) for r in resources] for j in jobs]
-    return np.array(rows, np.int64).reshape(len(jobs), len(resources))
-
-
-def _ends(sizes: Iterable[int]) -> Ints:
-    """Return 0 and the running sums of the sizes: the first index of each list when the lists are concatenated."""
-    return np.concatenate([[0], np.cumsum(list(sizes), dtype=np.int64)]).astype(np.int64)
-
-
-def _jobs(problem: Dispatch, requests: Ints, horizon: int) -> Jobs:
-    listed = problem.jobs
-    group, windows = _windows(problem, horizon)
-    flat = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
-    duration = np.array([problem.duration(j) for j in listed], np.int64)
-    units = np.array([j.units for j in listed], np.int64)
-    latest = np.array([NEVER if j.deadline is None else j.deadline for j in listed], np.int64) - duration
+def _jobs(flat: Flat) -> Jobs:
+    jobs, horizon = flat.jobs, flat.problem.horizon
+    group, windows = _windows(flat.dispatch, horizon)
+    listed = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
+    deadline = column((NEVER if j.deadline is None else j.deadline for j in flat.dispatch.jobs), len(jobs))
     return Jobs(
-        release=np.array([problem.earliest(j) for j in listed], np.int64),
-        latest=np.minimum(latest, horizon),
-        duration=duration,
-        units=units,
-        request=requests,
-        first_unit=_ends(units),
-        kind=_kinds(duration, units, requests),
+        release=jobs.release,
+        latest=np.minimum(deadline - jobs.duration, horizon),
+        duration=jobs.duration,
+        units=jobs.units,
+        request=jobs.request,
+        first_unit=jobs.first_unit,
+        kind=_kinds(jobs),
         group=group,
-        first_window=_ends(len(one) for one in windows),
-        lo=flat[:, 0].copy(),
-        hi=flat[:, 1].copy(),
+        first_window=offsets([len(one) for one in windows]),
+        lo=listed[:, 0].copy(),
+        hi=listed[:, 1].copy(),
     )
 
 
-def _kinds(duration: Ints, units: Ints, requests: Ints) -> Ints:
+def _kinds(jobs: JobArrays) -> Ints:
     """Give each job the number of its kind; similar jobs are of one kind.
 
     Durations and units are rounded to steps; the steps become larger until there are at most ``KINDS`` kinds.
     """
     for ratio in (1.0, *RATIOS):
-        lengths, widths = (x if ratio == 1.0 else _steps(x, ratio) for x in (duration, units))
-        rows = np.column_stack([lengths, widths, requests if ratio < RATIOS[-1] else _steps(requests, 2.0)])
-        found, kinds = np.unique(rows, axis=0, return_inverse=True)
+        lengths, widths = (x if ratio == 1.0 else _steps(x, ratio) for x in (jobs.duration, jobs.units))
+        requests = jobs.kind[:, None] if ratio < RATIOS[-1] else _steps(jobs.request, 2.0)
+        found, kinds = distinct(np.column_stack([lengths, widths, requests]))
         if len(found) <= KINDS:
             break
-    return np.asarray(kinds, np.int64).reshape(-1)
+    return kinds
 
 
 def _steps(amounts: Ints, ratio: float) -> Ints:
@@ -242,38 +215,34 @@ def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[in
     return np.array(found, np.int64), windows
 
 
-def _machine(problem: Dispatch, capacity: Ints, worth: Floats) -> Machine:
-    index = {n: i for i, n in enumerate(problem.platform.nodes)}
-    rows = [(r, n, units) for r in problem.running for n, units in r.nodes.items()]
-    requests = _amounts([r.job for r, _, _ in rows], problem.platform.resources)
+def _machine(flat: Flat, worth: Floats) -> Machine:
+    running = flat.dispatch.running
+    entries = occupied(running, flat.nodes)
     return Machine(
-        capacity=capacity,
+        capacity=flat.nodes.capacity,
         worth=worth,
-        now=problem.now,
-        taken_node=np.array([index[n] for _, n, _ in rows], np.int64),
-        taken_end=np.array([r.end for r, _, _ in rows], np.int64),
-        taken=requests * np.array([units for _, _, units in rows], np.int64).reshape(-1, 1),
+        now=flat.dispatch.now,
+        taken_node=entries.node,
+        taken_end=column((r.end for r in running), len(running))[entries.job],
+        taken=entries.amount,
     )
 
 
-def _costs(problem: Dispatch) -> Costs:
+def _costs(flat: Flat) -> Costs:
     """Return the objective of a dispatching problem as the kernels take it."""
-    submit = np.array([j.submit for j in problem.jobs], np.int64)
+    submit, costs = flat.jobs.submit, flat.dispatch.costs
     mode, weight, grace, constant = LAST_END, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0
-    costs = problem.costs
     if isinstance(costs, Excess):
         mode, weight, grace, constant = EXCESS, costs.weight, costs.grace, float(costs.constant.sum())
     elif isinstance(costs, Late):
         mode, grace = LATE, costs.grace
     else:
-        constant = float(max(costs.others, default=problem.now))
+        constant = float(max(costs.others, default=flat.dispatch.now))
     return Costs(mode, submit, weight, grace, constant, ledger(), np.zeros(submit.size, np.bool_))
 
 
-def _earnings(problem: Profit) -> Costs:
+def _earnings(problem: Profit, flat: Flat) -> Costs:
     """Return the objective of a profit problem; ``Profit.objective`` is the definition."""
-    submit = np.array([j.submit for j in problem.jobs], np.int64)
-    may_postpone = np.array([startable_later(problem.dispatch, j) for j in problem.jobs], np.bool_)
-    return Costs(
-        EARNINGS, submit, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0, ledger(problem), may_postpone
-    )
+    none = np.zeros(len(flat.jobs), np.int64)
+    weight = np.ones(none.size)
+    return Costs(EARNINGS, flat.jobs.submit, weight, none, 0.0, ledger(problem), flat.can_wait)

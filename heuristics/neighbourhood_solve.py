@@ -165,7 +165,7 @@ def improve(
     around = Neighbourhoods(problem)
     flat = around.flat
     some, keep = ([flat.index[i] for i in ids] for ids in (free, keep_nodes))
-    where = None if nodes is None else [flat.node_index[n] for n in nodes]
+    where = None if nodes is None else [flat.nodes.index[n] for n in nodes]
     placement = flat.placed(schedule)
     found = improve_placed(around, placement, some, backend, limits, keep, where, since, until, **options)
     if found is None:

@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
+from ..models.dispatch.job_arrays import Ints
 from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
-from ..models.schedule_arrays import POSTPONED, Ints
+from ..models.schedule_arrays import POSTPONED
 from .arrays import Placement, arrays
 from .list_scheduling.multi_search import AFTERWARDS, Improvement, multi_search
 from .neighbourhood_solve import BETTER, improve_placed
@@ -202,7 +203,7 @@ class _RelaxationSearch:
         """Solve one model if it is small enough and the backend accepts it, then windows."""
         from ..backends import LoweringTooLarge, SolverUnavailable
 
-        size = self._size(np.arange(self.placement.starts.size), len(self.around.flat.capacity))
+        size = self._size(np.arange(self.placement.starts.size), len(self.around.flat.nodes.capacity))
         if self.left is not None:
             largest = min(largest, int(ONE_SHARE * self.left / LOWERING))
         why = f"{size:,} units x nodes, more than {largest:,}"
@@ -221,12 +222,12 @@ class _RelaxationSearch:
 
     def _size(self, jobs: Ints, nodes: int) -> int:
         """Return the sum over the units of these jobs of the nodes that the unit may use."""
-        units = self.around.flat.units[jobs]
+        units = self.around.flat.jobs.units[jobs]
         return int(np.where(units == 1, nodes, units).sum())
 
     def _split(self, jobs: Ints) -> tuple[list[int], list[int]]:
         """Split the jobs into those of one unit and those of several."""
-        several = self.around.flat.units[jobs] > 1
+        several = self.around.flat.jobs.units[jobs] > 1
         return jobs[~several].tolist(), jobs[several].tolist()
 
     def _one_model(self) -> None:
@@ -299,8 +300,8 @@ class _RelaxationSearch:
     def _each_window(self, size: int, rounds: int) -> Iterator[Window]:
         """Yield windows of jobs with consecutive starts and some waiting jobs; odd rounds are shifted."""
         starts, flat = self.placement.starts, self.around.flat
-        nodes = min(NODES, len(flat.capacity))
-        weight = np.where(flat.units == 1, nodes, flat.units)
+        nodes = min(NODES, len(flat.nodes.capacity))
+        weight = np.where(flat.jobs.units == 1, nodes, flat.jobs.units)
         scheduled = np.flatnonzero(starts != POSTPONED)
         order = scheduled[np.argsort(starts[scheduled], kind="stable")]
         number = (np.cumsum(weight[order]) + rounds % 2 * size // 4) // max(1, size // 2)
@@ -308,10 +309,10 @@ class _RelaxationSearch:
             jobs = order[number == w]
             first, last = int(starts[jobs].min()), int(starts[jobs].max())
             now = self.placement.starts
-            waits = np.flatnonzero((flat.submit <= last) & ((now == POSTPONED) | (now > last)))
+            waits = np.flatnonzero((flat.jobs.submit <= last) & ((now == POSTPONED) | (now > last)))
             waits = self.rng.permutation(np.setdiff1d(waits, jobs))
             waits = waits[np.cumsum(weight[waits]) <= size // 2]
-            some = self.rng.permutation(len(flat.capacity))[:nodes]
+            some = self.rng.permutation(len(flat.nodes.capacity))[:nodes]
             yield Window(np.concatenate([jobs, waits]), some, first, 2 * last - first)
 
     def _window(self, jobs: Ints, nodes: Ints, first_start: int, last_start: int) -> bool:

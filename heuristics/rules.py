@@ -14,12 +14,13 @@ running jobs occupy their nodes from the beginning.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
+from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column
 from ..models.dispatch.jobs import Window
 from .errors import NothingFound, UnknownOrder
 from .kernels.events.entries import begin, keep_places
@@ -29,7 +30,6 @@ from .kernels.events.replay import replay_by_rule
 from .kernels.events.rules import ALL, Rules
 from .kernels.events.standstill import Standstill
 from .kernels.events.state import NEXT, NOW, State, TraceArrays, new_state
-from .kernels.profile import Floats, Ints
 
 KEYS = ("est", "wt", "profit")
 RULES: tuple[str, ...] = tuple(key + strictness for key in KEYS for strictness in ("", "-strict"))
@@ -64,11 +64,7 @@ class _Rows:
 
     jobs: Sequence[Job]
     running: int
-    release: Ints
-    duration: Ints
-    units: Ints
-    request: Ints
-    request_kind: Ints
+    job_arrays: JobArrays
     queue: Ints
     queues: Sequence[Queue]
     windows: Mapping[int, tuple[Window, ...]]
@@ -118,7 +114,7 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     jobs = problem.dispatch if isinstance(problem, Profit) else problem
     rows = _rows(jobs, _in_order(problem, jobs, rule))
     by_count = rows.running == 0 and len(rows) > 0 and counted(rows, jobs.platform)
-    trace = trace_of(rows, jobs.platform, rows.duration, by_count)
+    trace = trace_of(rows, jobs.platform, rows.job_arrays.duration, by_count)
     state = _with_running(jobs, rows, trace)
     rank = np.arange(len(rows), dtype=np.float64)
     order = Rules(rank, np.zeros(len(rows)), False, rule.endswith("-strict"), 0, ALL, True)
@@ -177,43 +173,43 @@ def warm_up() -> None:
         schedule_by_rule(Dispatch(machine, jobs, [Queue("q", 1)]))
 
 
-def _in_order(problem: Dispatch | Profit, dispatch: Dispatch, rule: str) -> list[Job]:
+def _in_order(problem: Dispatch | Profit, dispatch: Dispatch, rule: str) -> Ints:
     """Return the jobs by the rule's key, ties by submit time: the kernels read the queue in the order of the rows."""
-    jobs = sorted(dispatch.jobs, key=lambda j: j.submit)
+    jobs, resources = dispatch.job_arrays, dispatch.platform.resources
+    key: Ints | Floats = np.maximum(1, jobs.duration)
     if rule.startswith("est"):
-        return sorted(jobs, key=dispatch.earliest)
-    duration = np.maximum(1, np.array([dispatch.duration(j) for j in jobs], np.int64))
-    key: Ints | Floats = duration
-    if rule.startswith("profit"):
-        resource = next((r for r in ("cores", *dispatch.platform.resources) if r in dispatch.platform.resources), "")
-        cores = np.array([j.units * j.request.get(resource, 0) for j in jobs], np.int64)
-        key = most_profit_first(cores, duration, np.array([_power(problem, j) for j in jobs], np.float64))
-    return [jobs[k] for k in np.argsort(key, kind="stable").tolist()]
+        key = jobs.release
+    elif rule.startswith("profit"):
+        resource = next((k for k, r in enumerate(resources) if r == "cores"), 0)
+        cores = jobs.units * jobs.request[:, resource] if resources else np.zeros(len(jobs), np.int64)
+        key = most_profit_first(cores, np.maximum(1, jobs.duration), _power(problem))
+    return np.lexsort((jobs.submit, key))
 
 
-def _power(problem: Dispatch | Profit, job: Job) -> float:
-    """Return the watts of all units of the job; NaN: unknown."""
+def _power(problem: Dispatch | Profit) -> Floats:
+    """Return the watts of all units of each job; NaN: unknown."""
     if isinstance(problem, Profit):
-        return problem.power(job)
-    return np.nan if job.power is None else job.power
+        return problem.watts
+    return np.array([np.nan if j.power is None else j.power for j in problem.jobs], np.float64)
 
 
-def _rows(problem: Dispatch, listed: Sequence[Job]) -> _Rows:
+def _rows(problem: Dispatch, order: Ints) -> _Rows:
     running = [r for r in problem.running if r.end > problem.now]
-    jobs, before, now = [*(r.job for r in running), *listed], len(running), problem.now
-    resources = problem.platform.resources
-    request = np.array([[j.request.get(r, 0) for r in resources] for j in jobs], np.int64)
-    request = request.reshape(len(jobs), len(resources))
+    before, listed = len(running), [problem.jobs[k] for k in order.tolist()]
+    held = JobArrays.of([r.job for r in running], problem.platform.resources)
+    held = replace(
+        held,
+        release=np.full(before, problem.now - 1),
+        duration=column((r.end - problem.now for r in running), before),
+        units=column((sum(r.nodes.values()) for r in running), before),
+    )
     queues = {q.name: k for k, q in enumerate(problem.queues)}
+    queue = column((queues[j.queue] for j in listed), len(listed))
     return _Rows(
-        jobs=jobs,
+        jobs=[*(r.job for r in running), *listed],
         running=before,
-        release=np.array([*(now - 1 for _ in running), *map(problem.earliest, listed)], np.int64),
-        duration=np.array([*(r.end - now for r in running), *map(problem.duration, listed)], np.int64),
-        units=np.array([*(sum(r.nodes.values()) for r in running), *(j.units for j in listed)], np.int64),
-        request=request,
-        request_kind=np.unique(request, axis=0, return_inverse=True)[1].reshape(-1),
-        queue=np.array([*(len(queues) for _ in running), *(queues[j.queue] for j in listed)], np.int64),
+        job_arrays=held.joined(problem.job_arrays.some(order)),
+        queue=np.concatenate([np.full(before, len(queues)), queue]),
         queues=[*problem.queues, Queue("of running jobs", 1)],
         windows={k: j.windows for k, j in enumerate(listed, before) if j.windows},
     )
@@ -221,7 +217,7 @@ def _rows(problem: Dispatch, listed: Sequence[Job]) -> _Rows:
 
 def _with_running(problem: Dispatch, rows: _Rows, trace: TraceArrays) -> State:
     """Return the state at ``now`` with the running jobs on their nodes."""
-    state = new_state(trace, np.maximum(1, rows.duration))
+    state = new_state(trace, np.maximum(1, rows.job_arrays.duration))
     state.clock[NOW], state.clock[NEXT] = problem.now, rows.running
     number = {name: n for n, name in enumerate(problem.platform.nodes)}
     for k, r in enumerate(r for r in problem.running if r.end > problem.now):

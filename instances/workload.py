@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SchedlabError
+from ..models.dispatch.job_arrays import JobArrays, column, distinct
 from ..models.dispatch.jobs import Durations, Job, Queue, Window
 from ..models.dispatch.problem import Dispatch, impossible
 from ..models.platform import LATEST, Platform
@@ -128,26 +129,26 @@ class Workload:
                 f"job {missing[0]!r} has no runtime ({len(missing)} of {len(problem.jobs)} jobs); "
                 "a replay needs the runtime of every job"
             )
-        jobs = sorted(problem.jobs, key=lambda j: j.submit)
+        order = np.argsort(problem.job_arrays.submit, kind="stable")
+        arrays, jobs = problem.job_arrays.some(order), [problem.jobs[k] for k in order.tolist()]
         users, programs = _index(j.user for j in jobs), _index(j.name for j in jobs)
         queues = {q.name: k for k, q in enumerate(problem.queues)}
-        resources = problem.platform.resources
         return cls(
             name=name,
             ids=tuple(j.id for j in jobs),
-            submit=_ints(j.submit for j in jobs),
-            runtime=_ints(j.runtime or 0 for j in jobs),
-            walltime=_ints(j.walltime for j in jobs),
-            units=_ints(j.units for j in jobs),
-            resources=resources,
-            request=np.array([[j.request.get(r, 0) for r in resources] for j in jobs], np.int64).reshape(len(jobs), -1),
-            queue=_ints(queues[j.queue] for j in jobs),
+            submit=arrays.submit,
+            runtime=column(j.runtime or 0 for j in jobs),
+            walltime=column(j.walltime for j in jobs),
+            units=arrays.units,
+            resources=problem.platform.resources,
+            request=arrays.request,
+            queue=column(queues[j.queue] for j in jobs),
             queues=tuple(problem.queues),
-            user=_ints(users[j.user] for j in jobs),
+            user=column(users[j.user] for j in jobs),
             users=tuple(users),
-            program=_ints(programs[j.name] for j in jobs),
+            program=column(programs[j.name] for j in jobs),
             programs=tuple(programs),
-            release=_ints(j.release for j in jobs),
+            release=column(j.release for j in jobs),
             recorded_start=np.full(len(jobs), UNKNOWN, np.int64),
             power=np.array([np.nan if j.power is None else j.power for j in jobs], np.float64),
             windows={k: j.windows for k, j in enumerate(jobs) if j.windows},
@@ -161,18 +162,19 @@ class Workload:
         return self
 
     @cached_property
+    def job_arrays(self) -> JobArrays:
+        """The jobs as arrays with their runtimes as durations."""
+        return JobArrays(self.submit, self.release, self.runtime, self.units, *distinct(self.request))
+
+    @cached_property
     def requests(self) -> list[Mapping[str, int]]:
         """The distinct requests, each as {resource: amount}; ``request_kind`` has the index for each job."""
-        return [dict(zip(self.resources, row, strict=True)) for row in self._kinds[0].tolist()]
+        return [dict(zip(self.resources, row, strict=True)) for row in self.job_arrays.requests.tolist()]
 
-    @cached_property
+    @property
     def request_kind(self) -> Ints:
         """For each job the index of its request in ``requests``; shape (jobs,)."""
-        return self._kinds[1]
-
-    @cached_property
-    def _kinds(self) -> tuple[Ints, Ints]:
-        return _distinct(self.request)
+        return self.job_arrays.kind
 
     def job(self, k: int) -> Job:
         """Return the job of row k."""
@@ -239,7 +241,7 @@ class Workload:
         for r in foreign:
             needs_foreign |= self.request[:, self.resources.index(r)] > 0
         here = replace(self, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
-        kinds = _distinct(np.column_stack([here.units, here.request]))[1]
+        kinds = distinct(np.column_stack([here.units, here.request]))[1]
         _, samples = np.unique(kinds, return_index=True)
         why = {
             int(kinds[int(job.id)]): reason
@@ -311,23 +313,6 @@ class Workload:
             recorded_start=np.full(len(self), UNKNOWN, np.int64),
             report=self.report.and_also(notes=notes),
         )
-
-
-def _distinct(rows: Ints) -> tuple[Ints, Ints]:
-    """Return the distinct rows in lexicographic order, and for each row the index of its value.
-
-    ``np.unique`` with ``axis=0`` takes twice as long.
-    """
-    kind = np.zeros(len(rows), np.int64)
-    for column in rows.T:
-        values, code = np.unique(column, return_inverse=True)
-        kind = np.unique(kind * len(values) + code, return_inverse=True)[1].astype(np.int64)
-    _, samples = np.unique(kind, return_index=True)
-    return rows[samples], kind
-
-
-def _ints(values: Iterable[int]) -> Ints:
-    return np.fromiter(values, np.int64)
 
 
 def _index(values: Iterable[str]) -> dict[str, int]:

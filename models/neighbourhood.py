@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .dispatch.job_arrays import Bools, Floats, Ints
 from .dispatch.job_intervals import JobModel, set_cost
 from .dispatch.jobs import Window
 from .dispatch.problem import Dispatch
@@ -35,7 +36,7 @@ from .problem import Encoding, Schedule
 from .profit.formulations import Fixed, profit_objective
 from .profit.problem import Profit
 from .profit.segments import JOULES
-from .schedule_arrays import POSTPONED, Bools, Flat, Floats, Ints, ScheduleArrays
+from .schedule_arrays import POSTPONED, Flat, ScheduleArrays
 
 Some = Collection[int] | NDArray[np.integer]
 """Indices of jobs or nodes."""
@@ -157,13 +158,13 @@ class Neighbourhoods:
         some = flat.dispatch.replace(jobs=[flat.dispatch.jobs[j] for j in moving], running=())
         model = Model(f"neighbourhood of {len(moving)} jobs")
         made = tuple(
-            model.interval(job.id, int(flat.duration[j]), windows[j], self._optional(j, schedule))
+            model.interval(job.id, int(flat.jobs.duration[j]), windows[j], self._optional(j, schedule))
             for j, job in zip(moving, some.jobs, strict=True)
         )
         base = JobModel(some, model, made, {})
         stays = schedule.starts != POSTPONED
         stays[list(moving)] = False
-        allowed = np.zeros(len(flat.capacity), bool)
+        allowed = np.zeros(len(flat.nodes.capacity), bool)
         allowed[range(allowed.size) if nodes is None else sorted(_set(nodes))] = True
         units = NeighbourhoodNodes(flat, schedule, base, moving, stays).declare(kept, allowed)
         self._set_objective(base, schedule, moving, stays)
@@ -198,7 +199,7 @@ class Neighbourhoods:
         fixed = None
         if jobs.size:
             starts = schedule.starts[jobs]
-            fixed = costs.some(jobs).value(starts - self.flat.submit[jobs], starts + self.flat.duration[jobs])
+            fixed = costs.some(jobs).value(starts - self.flat.jobs.submit[jobs], starts + self.flat.jobs.duration[jobs])
         set_cost(base, costs.some(np.array(moving, np.int64)), fixed)
 
     def _fixed(self, problem: Profit, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> Fixed:
@@ -206,7 +207,7 @@ class Neighbourhoods:
         at = np.flatnonzero(stays)
         starts, rates = schedule.starts[at], np.column_stack([problem.watts[at], problem.cores[at]])
         bounds = np.array([problem.segments[0].begin, *(s.end for s in problem.segments)], np.int64)
-        ran = _per_segment(starts, starts + self.flat.duration[at], bounds, rates)
+        ran = _per_segment(starts, starts + self.flat.jobs.duration[at], bounds, rates)
         price = np.array([s.energy_price for s in problem.segments], float) / JOULES
         euro = problem.price / 3600 * float(ran[:, 1].sum()) - float(ran[:, 0] @ price)
         return Fixed(moving, euro, (ran[:, 0] / np.diff(bounds)).tolist())
@@ -283,7 +284,7 @@ def neighbourhood(
     arrays = flat.placed(schedule)
     some, keep = ([flat.index[i] for i in ids] for ids in (free, keep_nodes))
     found = around.model(
-        arrays, some, keep, None if nodes is None else [flat.node_index[n] for n in nodes], earliest, latest
+        arrays, some, keep, None if nodes is None else [flat.nodes.index[n] for n in nodes], earliest, latest
     )
 
     def read(assignment: Assignment) -> Schedule:

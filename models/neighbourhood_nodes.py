@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from . import language as sl
+from .dispatch.job_arrays import Bools, Ints
 from .dispatch.job_intervals import DemandRow, JobModel
 from .language import Cumulative, Integer, Interval, Linear
-from .schedule_arrays import Bools, Flat, Ints, ScheduleArrays
+from .schedule_arrays import Flat, ScheduleArrays
 
 
 class NeighbourhoodNodes:
@@ -52,7 +53,7 @@ class NeighbourhoodNodes:
             n: self._clipped(n, f.times, f.amounts)
             for n, f in flat.free(self.schedule, self.stays, np.flatnonzero(used)).items()
         }
-        most = np.zeros_like(flat.capacity)
+        most = np.zeros_like(flat.nodes.capacity)
         for n, (_, amounts) in free.items():
             most[n] = amounts.max(axis=0)
         units: list[Mapping[int, Integer] | None] = []
@@ -73,14 +74,17 @@ class NeighbourhoodNodes:
         """Return the free capacity of a node while moving jobs can run, from ``self.begin`` to ``self.end``."""
         begun, last = np.searchsorted(times, self.begin, side="right"), np.searchsorted(times, self.end)
         at = np.arange(begun, max(begun, last) + 1)
-        times, amounts = np.concatenate([[self.begin], times]), np.concatenate([self.flat.capacity[n][None], amounts])
+        times, amounts = (
+            np.concatenate([[self.begin], times]),
+            np.concatenate([self.flat.nodes.capacity[n][None], amounts]),
+        )
         times[begun] = self.begin
         return times[at], amounts[at]
 
     def _units(self, k: int, v: Interval, most: Ints, nodes: Ints) -> Mapping[int, Integer]:
         """Declare the number of units of a free job on each node that can hold one."""
         job, names, model = self.base.problem.jobs[k], self.base.problem.platform.nodes, self.base.model
-        request = self.flat.request[self.moving[k]]
+        request = self.flat.jobs.request[self.moving[k]]
         needed = request > 0
         fit = np.full(nodes.size, job.units)
         if needed.any():
@@ -98,7 +102,7 @@ class NeighbourhoodNodes:
         self, n: int, times: Ints, amounts: Ints, on_node: Iterable[tuple[int, Interval, int, Integer | None]]
     ) -> None:
         """Require that the moving jobs on a node stay within the free capacity of each resource."""
-        request = self.flat.request
+        request = self.flat.jobs.request
         for r, resource in enumerate(self.base.problem.platform.resources):
             rows = [
                 DemandRow(v, count * need, x) for k, v, count, x in on_node if (need := int(request[self.moving[k], r]))

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .dispatch.job_arrays import Bools, Ints, NodeArrays, Occupied, column, occupied
 from .dispatch.job_intervals import startable_later
-from .dispatch.jobs import Job
 from .dispatch.problem import Dispatch
 from .platform import ProblemError
 from .problem import Schedule
 from .profit.left_out import with_rest
 from .profit.problem import Profit
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 POSTPONED = -1  # the start of a job that is postponed until profit no longer counts
 
 
@@ -67,24 +62,18 @@ class Flat:
 
     Attributes
     ----------
-    duration : array of int, shape (jobs,)
-        Seconds.
-    units : array of int, shape (jobs,)
-        The number of units.
-    request : array of int, shape (jobs, resources)
-        The request of one unit.
-    first_unit : array of int, shape (jobs + 1,)
-        The units of job j have the positions ``first_unit[j]`` to ``first_unit[j + 1] - 1``.
-    job_of_unit : array of int, shape (units of all jobs,)
-        The job of each unit.
-    capacity : array of int, shape (nodes, resources)
-        The capacity of each node.
-    index, node_index : dict of str to int
-        The position of each job id and of each node name.
+    dispatch : Dispatch
+        The jobs and their platform.
+    jobs : JobArrays
+        The jobs as arrays.
+    nodes : NodeArrays
+        The nodes as arrays.
+    index : dict of str to int
+        The index of each job by its id.
 
     Examples
     --------
-    >>> from schedlab.models import NodeGroup, Platform, Queue
+    >>> from schedlab.models import Job, NodeGroup, Platform, Queue
     >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "ab"]
     >>> flat = Flat(Dispatch(Platform([NodeGroup("n", 1, {"cores": 16})]), jobs, [Queue("q", 60)]))
     >>> schedule = flat.placed(Schedule({"a": 0, "b": 10}, {"a": {"n-1": 1}, "b": {"n-1": 1}}))
@@ -95,35 +84,23 @@ class Flat:
     def __init__(self, problem: Dispatch | Profit) -> None:
         self.problem = problem
         self.dispatch = d = problem.dispatch if isinstance(problem, Profit) else problem
-        jobs, platform = d.jobs, d.platform
-        self.index = {j.id: k for k, j in enumerate(jobs)}
-        self.node_index = {n: k for k, n in enumerate(platform.nodes)}
-        self.capacity = np.array([platform.capacity[n] for n in platform.nodes], np.int64)
-        self.duration = np.array([d.duration(j) for j in jobs], np.int64)
-        self.units = np.array([j.units for j in jobs], np.int64)
-        self.first_unit = np.concatenate([[0], np.cumsum(self.units)]).astype(np.int64)
-        self.job_of_unit = np.repeat(np.arange(len(jobs)), self.units)
-        self.request = _requests(jobs, platform.resources)
-
-    @cached_property
-    def submit(self) -> Ints:
-        """The submit time of each job, in seconds."""
-        return np.array([j.submit for j in self.dispatch.jobs], np.int64)
+        self.jobs, self.nodes = d.job_arrays, NodeArrays(d.platform)
+        self.index = {j.id: k for k, j in enumerate(d.jobs)}
 
     @cached_property
     def can_wait(self) -> Bools:
         """Whether each job may start at any time after its release."""
-        return np.array([startable_later(self.dispatch, j) for j in self.dispatch.jobs], bool)
+        return np.array([startable_later(self.dispatch, j) for j in self.dispatch.jobs], np.bool_)
 
     def nodes_of(self, schedule: ScheduleArrays, job: int) -> Ints:
         """Return the node indices of a job's units, as a view of the array."""
-        return schedule.nodes[self.first_unit[job] : self.first_unit[job + 1]]
+        return schedule.nodes[self.jobs.first_unit[job] : self.jobs.first_unit[job + 1]]
 
     def placed(self, schedule: Schedule) -> ScheduleArrays:
         """Return a schedule of all jobs as arrays; raise KeyError for a missing job or an unknown node."""
         starts = np.fromiter(map(schedule.start.__getitem__, self.index), np.int64, len(self.index))
         on = [schedule.nodes[i] for i in self.index]
-        names = np.fromiter(map(self.node_index.__getitem__, chain.from_iterable(on)), np.int64)
+        names = np.fromiter(map(self.nodes.index.__getitem__, chain.from_iterable(on)), np.int64)
         nodes = np.repeat(names, np.fromiter(chain.from_iterable(n.values() for n in on), np.int64))
         if isinstance(self.problem, Profit):
             starts[(starts >= self.problem.horizon_end) & self.can_wait] = POSTPONED
@@ -131,7 +108,7 @@ class Flat:
 
     def schedule(self, arrays: ScheduleArrays) -> Schedule:
         """Return the schedule of the arrays; postponed jobs start once profit no longer counts."""
-        names, flat, first = self.dispatch.platform.nodes, arrays.nodes.tolist(), self.first_unit.tolist()
+        names, flat, first = self.dispatch.platform.nodes, arrays.nodes.tolist(), self.jobs.first_unit.tolist()
         start: dict[str, int] = {}
         nodes: dict[str, dict[str, int]] = {}
         for j, (i, at) in enumerate(zip(self.index, arrays.starts.tolist(), strict=True)):
@@ -165,21 +142,16 @@ class Flat:
         ProblemError
             If these jobs exceed the capacity of a node.
         """
-        on = np.zeros(len(self.node_index), bool)
+        on = np.zeros(len(self.nodes.index), bool)
         on[nodes] = True
-        rows = np.flatnonzero(on[schedule.nodes] & (stays & (self.duration > 0))[self.job_of_unit])
-        jobs = self.job_of_unit[rows]
-        running = [row for row in self._running if on[row[0]]]
-        now = [self.dispatch.now] * len(running)
-        node, begin, end = (
-            np.concatenate([some, np.array(more, np.int64)])
-            for some, more in (
-                (schedule.nodes[rows], [n for n, _, _ in running]),
-                (schedule.starts[jobs], now),
-                (schedule.starts[jobs] + self.duration[jobs], [e for _, e, _ in running]),
-            )
-        )
-        taken = np.concatenate([self.request[jobs], *(t[None] for *_, t in running)])
+        rows = np.flatnonzero(on[schedule.nodes] & (stays & (self.jobs.duration > 0))[self.jobs.job_of_unit])
+        jobs, begin = self.jobs.job_of_unit[rows], schedule.starts[self.jobs.job_of_unit[rows]]
+        ends, running = self._running
+        here = on[running.node]
+        node = np.concatenate([schedule.nodes[rows], running.node[here]])
+        end = np.concatenate([begin + self.jobs.duration[jobs], ends[here]])
+        begin = np.concatenate([begin, np.full(end.size - rows.size, self.dispatch.now)])
+        taken = np.concatenate([self.jobs.request[jobs], running.amount[here]])
         times, left = self._left(np.tile(node, 2), np.concatenate([begin, end]), np.concatenate([taken, -taken]))
         return {
             n: Free(*(x[slice(*np.searchsorted(times[:, 0], [n, n + 1]))] for x in (times[:, 1], left)))
@@ -195,7 +167,7 @@ class Flat:
         first = np.flatnonzero(np.diff(at, axis=0, prepend=-1).any(axis=1))
         at = at[first]
         # one running sum over all nodes: the changes of each node add up to 0, the next one starts at its capacity
-        left = self.capacity[at[:, 0]] - np.cumsum(np.add.reduceat(change[order], first, axis=0), axis=0)
+        left = self.nodes.capacity[at[:, 0]] - np.cumsum(np.add.reduceat(change[order], first, axis=0), axis=0)
         if left.min() < 0:
             n, t = at[np.flatnonzero((left < 0).any(axis=1))[0]].tolist()
             raise ProblemError(
@@ -204,17 +176,8 @@ class Flat:
         return at, left
 
     @cached_property
-    def _running(self) -> list[tuple[int, int, Ints]]:
-        """For each running job and node: the node, the end in seconds, and the amounts in use."""
-        resources = self.dispatch.platform.resources
-        return [
-            (self.node_index[node], r.end, units * _requests([r.job], resources)[0])
-            for r in self.dispatch.running
-            for node, units in r.nodes.items()
-            if r.end > self.dispatch.now
-        ]
-
-
-def _requests(jobs: Sequence[Job], resources: tuple[str, ...]) -> Ints:
-    rows = [[j.request.get(r, 0) for r in resources] for j in jobs]
-    return np.array(rows, np.int64).reshape(len(jobs), len(resources))
+    def _running(self) -> tuple[Ints, Occupied]:
+        """The jobs that still run, one entry per job and node: the ends in seconds, and the amounts in use."""
+        running = [r for r in self.dispatch.running if r.end > self.dispatch.now]
+        found = occupied(running, self.nodes)
+        return column((r.end for r in running), len(running))[found.job], found

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.compiled import compiled, internal, internal_borrowing
+from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
@@ -22,7 +23,6 @@ Bools = NDArray[np.bool_]
 
 KINDS = 1024  # with more kinds, the test for hopeless times would cost more than a search
 EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3  # modes of ``Costs``
-POSTPONED = -1  # start of a job without a start: it follows after the horizon's end, when nothing is earned any more
 
 
 class Jobs(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule
+from .job_arrays import JobArrays
 from .jobs import DAY, Durations, Job, Queue, Running, Window
 from .objectives import OBJECTIVES, JobCosts, find_objective
 from .whole_jobs import whole_jobs
@@ -115,6 +116,11 @@ class Dispatch:
     def costs(self) -> JobCosts:
         """The objective as costs of the starts of the jobs, from which models and searches are made."""
         return find_objective(self.aim).costs_of(self)
+
+    @cached_property
+    def job_arrays(self) -> JobArrays:
+        """The jobs as arrays, with their durations and their earliest starts in this problem."""
+        return JobArrays.of(self.jobs, self.platform.resources, self.duration, self.now)
 
     def duration(self, job: Job) -> int:
         """Return the duration of the job in this problem, in seconds."""

@@ -43,9 +43,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import language as sl
+from ..dispatch.job_arrays import Floats, Ints, JobArrays
 from ..dispatch.job_intervals import SHARES
 from ..language import Assignment, Comparison, Linear
 from ..language.expressions import Atom
@@ -57,9 +57,6 @@ if TYPE_CHECKING:
 
 CELLS = 40  # at least one per segment; more cells change bounds by less than 1e-4
 VARIABLES = 30_000  # classes times cells
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class Fluid:
         variables : int
             The greatest number of classes times cells.
         """
-        release = np.array([problem.dispatch.earliest(j) for j in problem.jobs], np.int64)
+        release = problem.dispatch.job_arrays.release
         jobs = np.flatnonzero((release < problem.horizon_end) & (problem.cores > 0) & (problem.durations > 0))
         times = _times(problem, release[jobs], cells)
         return cls(problem, jobs, times, _classes(problem, jobs, max(1, variables // (len(times) - 1))))
@@ -107,21 +104,9 @@ class Fluid:
         return int(self.of.max(initial=-1)) + 1
 
     @cached_property
-    def release(self) -> Ints:
-        """The release of each job in seconds."""
-        return np.array([self.problem.dispatch.earliest(self.problem.jobs[k]) for k in self.jobs], np.int64)
-
-    @cached_property
-    def requests(self) -> Ints:
-        """The request of one unit of each job, an array (jobs x resources)."""
-        resources = self.problem.platform.resources
-        listed = [[self.problem.jobs[k].request.get(r, 0) for r in resources] for k in self.jobs]
-        return np.array(listed, np.int64).reshape(len(self.jobs), len(resources))
-
-    @cached_property
-    def units(self) -> Ints:
-        """The number of units of each job."""
-        return np.array([self.problem.jobs[k].units for k in self.jobs], np.int64)
+    def arrays(self) -> JobArrays:
+        """The jobs of the relaxation as arrays."""
+        return self.problem.dispatch.job_arrays.some(self.jobs)
 
     def least(self, amounts: Floats) -> Floats:
         """Return the minimum over the jobs of each class."""
@@ -138,7 +123,7 @@ class Fluid:
     @cached_property
     def by_end(self) -> Ints:
         """The greatest work in core-seconds by the end of each cell, an array (classes x cells)."""
-        most = [np.clip(t - self.release, 0, self.problem.durations[self.jobs]) for t in self.times[1:]]
+        most = [np.clip(t - self.arrays.release, 0, self.problem.durations[self.jobs]) for t in self.times[1:]]
         return np.column_stack([self.work(m) for m in most])
 
     @cached_property
@@ -146,7 +131,7 @@ class Fluid:
         """The greatest work in core-seconds inside of each cell, an array (classes x cells)."""
         lasts = self.problem.durations[self.jobs]
         pairs = zip(self.times[:-1], self.times[1:], strict=True)
-        most = [np.minimum(lasts, np.clip(b - np.maximum(a, self.release), 0, None)) for a, b in pairs]
+        most = [np.minimum(lasts, np.clip(b - np.maximum(a, self.arrays.release), 0, None)) for a, b in pairs]
         return np.column_stack([self.work(m) for m in most])
 
 
@@ -225,13 +210,13 @@ def _capacities(model: sl.Model, data: Fluid, work: Sequence[Sequence[Linear]]) 
                 model.add(total <= seconds, f"{what} in cell {c + 1}")
 
     for k, resource in enumerate(platform.resources):
-        request = data.requests[:, k]
-        add(request * data.units / cores, platform.total(resource), resource)
+        request = data.arrays.request[:, k]
+        add(request * data.arrays.units / cores, platform.total(resource), resource)
         most = max(vector[k] for vector in platform.classes)
         for s in SHARES:
             nodes = len(platform.nodes) * (s - 1)
             add(
-                np.where(request * s > most, data.units / cores, 0.0),
+                np.where(request * s > most, data.arrays.units / cores, 0.0),
                 nodes,
                 f"units above 1/{s} of a node's {resource}",
             )
@@ -319,7 +304,7 @@ def _starts(data: Fluid, done: Ints) -> dict[str, int]:
     found = {j.id: max(problem.horizon_end, problem.dispatch.earliest(j)) for j in problem.jobs}
     for k in range(data.classes):
         members = np.flatnonzero(data.of == k)
-        members = members[np.argsort(data.release[members], kind="stable")]
+        members = members[np.argsort(data.arrays.release[members], kind="stable")]
         amount = (problem.cores * problem.durations)[data.jobs[members]]
         work_end = np.cumsum(amount)
         parts = np.diff(done[k], prepend=0)
@@ -328,7 +313,7 @@ def _starts(data: Fluid, done: Ints) -> dict[str, int]:
         lo, hi = np.minimum(work_end - amount, reached[-1]), np.minimum(work_end, reached[-1])
         got = hi - lo
         mean = np.diff([np.interp(x, reached, moment) for x in (lo, hi)], axis=0)[0] / np.maximum(1, got)
-        start = np.maximum(data.release[members], mean - problem.durations[data.jobs[members]] / 2)
+        start = np.maximum(data.arrays.release[members], mean - problem.durations[data.jobs[members]] / 2)
         for i, s, worked in zip(members.tolist(), start.tolist(), got.tolist(), strict=True):
             if worked:
                 found[problem.jobs[data.jobs[i]].id] = int(s)

@@ -19,16 +19,13 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..dispatch.jobs import Job
+from ..dispatch.job_arrays import Ints, NodeArrays, column, offsets
 from ..problem import Schedule
 
 if TYPE_CHECKING:
     from .problem import Profit
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 PLAIN = 3_000  # jobs x nodes x resources up to which numba is not loaded for the loop
 LAST = 2**62  # a time after all events
 
@@ -83,24 +80,27 @@ def with_rest(problem: Profit, schedule: Schedule, *, with_nodes: bool = True) -
     Schedule
         A schedule of all jobs.
     """
-    dispatch = problem.dispatch
-    rest = [j for j in problem.jobs if j.id not in schedule.start]
-    if not rest:
+    arrays = problem.dispatch.job_arrays
+    known = np.array([j.id in schedule.start for j in problem.jobs], np.bool_)
+    if known.all():
         return schedule
+    rest = np.flatnonzero(~known)
     if not with_nodes:
-        late = {j.id: max(problem.horizon_end, dispatch.earliest(j)) for j in rest}
-        return Schedule({**schedule.start, **late}, {})
-    starts = [(j, schedule.start[j.id]) for j in problem.jobs if j.id in schedule.start]
-    now = max([problem.horizon_end, *(s + dispatch.duration(j) for j, s in starts if s >= problem.horizon_end)])
-    held = [(j, s + dispatch.duration(j) - now) for j, s in starts if s + dispatch.duration(j) > now]
-    rest.sort(key=lambda j: (max(now, dispatch.earliest(j)), j.submit))
-    rows = _rows(problem, schedule, held, rest, now)
-    capacity = np.array(list(problem.platform.capacity.values()), np.int64)
-    plain = len(rest) * capacity.size <= PLAIN and not _is_loaded()
-    begun = (_start_as_they_fit if plain else _compiled())(rows, len(held), now, capacity)
+        late = np.maximum(problem.horizon_end, arrays.release[rest])
+        return Schedule({**schedule.start, **_by_id(problem, rest, late)}, {})
+    start = column((schedule.start[j.id] for j, is_known in zip(problem.jobs, known, strict=True) if is_known))
+    some = np.flatnonzero(known)
+    end = start + arrays.duration[some]
+    now = int(end[start >= problem.horizon_end].max(initial=problem.horizon_end))
+    held, left = some[end > now], end[end > now] - now
+    rest = rest[np.lexsort((arrays.submit[rest], np.maximum(now, arrays.release[rest])))]
+    rows = _rows(problem, schedule, held, left, rest, now)
+    capacity = NodeArrays(problem.platform).capacity
+    plain = rest.size * capacity.size <= PLAIN and not _is_loaded()
+    begun = (_start_as_they_fit if plain else _compiled())(rows, held.size, now, capacity)
     return Schedule(
-        {**schedule.start, **{j.id: at for j, at in zip(rest, begun[len(held) :].tolist(), strict=True)}},
-        {**schedule.nodes, **_named(rows, rest, problem.platform.nodes)},
+        {**schedule.start, **_by_id(problem, rest, begun[held.size :])},
+        {**schedule.nodes, **_named(rows, [problem.jobs[k].id for k in rest.tolist()], problem.platform.nodes)},
     )
 
 
@@ -111,26 +111,26 @@ def warm_up() -> None:
     _compiled()(rows, 0, 0, np.ones((1, 1), np.int64))
 
 
-def _rows(problem: Profit, schedule: Schedule, held: list[tuple[Job, int]], rest: list[Job], now: int) -> Rows:
+def _by_id(problem: Profit, jobs: Ints, start: Ints) -> dict[str, int]:
+    return {problem.jobs[k].id: at for k, at in zip(jobs.tolist(), start.tolist(), strict=True)}
+
+
+def _rows(problem: Profit, schedule: Schedule, held: Ints, left: Ints, rest: Ints, now: int) -> Rows:
     """Return the jobs that hold nodes, given with the seconds until their ends, and the jobs to start."""
-    dispatch, platform = problem.dispatch, problem.platform
-    jobs = [*(j for j, _ in held), *rest]
-    request = np.array([[j.request.get(r, 0) for r in platform.resources] for j in jobs], np.int64)
-    units = np.array([j.units for j in jobs], np.int64)
-    slot = np.concatenate([[0], np.cumsum(np.minimum(units, len(platform.nodes)))]).astype(np.int64)
-    pieces, node, share = np.zeros(len(jobs), np.int64), np.zeros(slot[-1], np.int64), np.zeros(slot[-1], np.int64)
-    index = {name: n for n, name in enumerate(platform.nodes)}
-    for k, (job, _) in enumerate(held):
-        on = schedule.nodes[job.id]
+    arrays, nodes = problem.dispatch.job_arrays.some(np.concatenate([held, rest])), NodeArrays(problem.platform)
+    slot = offsets(np.minimum(arrays.units, len(problem.platform.nodes)))
+    pieces, node, share = (np.zeros(size, np.int64) for size in (len(arrays), slot[-1], slot[-1]))
+    for k, j in enumerate(held.tolist()):
+        on = schedule.nodes[problem.jobs[j].id]
         pieces[k] = len(on)
-        node[slot[k] : slot[k] + len(on)] = [index[name] for name in on]
+        node[slot[k] : slot[k] + len(on)] = [nodes.index[name] for name in on]
         share[slot[k] : slot[k] + len(on)] = list(on.values())
     return Rows(
-        release=np.array([*(now for _ in held), *(max(now, dispatch.earliest(j)) for j in rest)], np.int64),
-        duration=np.array([*(left for _, left in held), *map(dispatch.duration, rest)], np.int64),
-        units=units,
-        request=request,
-        kind=np.unique(request, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64),
+        release=np.concatenate([np.full(held.size, now), np.maximum(now, arrays.release[held.size :])]),
+        duration=np.concatenate([left, arrays.duration[held.size :]]),
+        units=arrays.units,
+        request=arrays.request,
+        kind=np.unique(arrays.kind, return_inverse=True)[1].astype(np.int64),  # below the number of these jobs
         slot=slot,
         pieces=pieces,
         node=node,
@@ -138,14 +138,14 @@ def _rows(problem: Profit, schedule: Schedule, held: list[tuple[Job, int]], rest
     )
 
 
-def _named(rows: Rows, rest: list[Job], names: tuple[str, ...]) -> dict[str, dict[str, int]]:
+def _named(rows: Rows, ids: list[str], names: tuple[str, ...]) -> dict[str, dict[str, int]]:
     """Return {node: units} of each job that was started, by its id; nodes in the order of the platform."""
     found = {}
-    first = len(rows.units) - len(rest)
-    for k, job in enumerate(rest, first):
+    first = rows.units.size - len(ids)
+    for k, name in enumerate(ids, first):
         some = slice(int(rows.slot[k]), int(rows.slot[k] + rows.pieces[k]))
         on = sorted(zip(rows.node[some].tolist(), rows.share[some].tolist(), strict=True))
-        found[job.id] = {names[n]: units for n, units in on}
+        found[name] = {names[n]: units for n, units in on}
     return found
 
 

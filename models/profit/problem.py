@@ -131,7 +131,7 @@ class Profit:
     @cached_property
     def durations(self) -> NDArray[np.int64]:
         """The duration of each job in seconds."""
-        return np.array([self.dispatch.duration(j) for j in self.jobs], np.int64)
+        return self.dispatch.job_arrays.duration
 
     @cached_property
     def most_power(self) -> float:

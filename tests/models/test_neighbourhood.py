@@ -208,7 +208,7 @@ def test_what_is_free_is_what_a_sweep_over_moments_finds():
     for n, name in enumerate(problem.platform.nodes):
         for t in range(0, 12000, 50):
             k = int(np.searchsorted(free[n].times, t, side="right"))
-            amounts = free[n].amounts[k - 1] if k else flat.capacity[n]
+            amounts = free[n].amounts[k - 1] if k else flat.nodes.capacity[n]
             taken = [0, 0]
             for i, job in enumerate(problem.jobs):
                 if stays[i] and schedule.start[job.id] <= t < schedule.start[job.id] + job.walltime:
@@ -216,4 +216,4 @@ def test_what_is_free_is_what_a_sweep_over_moments_finds():
                     taken = [taken[0] + units * job.request["cores"], taken[1] + units * job.request["mem"]]
             if t < 3300 and name in ("big-1", "small-1"):
                 taken[0] += 6
-            assert (flat.capacity[n] - taken).tolist() == amounts.tolist()
+            assert (flat.nodes.capacity[n] - taken).tolist() == amounts.tolist()

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from ....models import Platform, Queue
+from ....models.dispatch.job_arrays import Ints, JobArrays, NodeArrays, offsets
 from ....models.dispatch.jobs import DAY, Window
-from ..profile import Ints
 from .state import TraceArrays
 
 
@@ -18,23 +18,8 @@ class JobTable(Protocol):
 
     def __len__(self) -> int: ...
     @property
-    def release(self) -> Ints:
-        """First time at which each job may start, in seconds, shape (jobs,)."""
-        ...
-
-    @property
-    def units(self) -> Ints:
-        """Number of units of each job, shape (jobs,)."""
-        ...
-
-    @property
-    def request(self) -> Ints:
-        """Amounts per unit, shape (jobs, resources of the platform)."""
-        ...
-
-    @property
-    def request_kind(self) -> Ints:
-        """Number of the distinct request of each job, shape (jobs,)."""
+    def job_arrays(self) -> JobArrays:
+        """The jobs as arrays."""
         ...
 
     @property
@@ -62,7 +47,7 @@ def counted(jobs: JobTable, platform: Platform) -> bool:
     if len(platform.classes) != 1:
         return False
     (vector,) = platform.classes
-    return bool((2 * jobs.request > np.array(vector)).all(axis=0).any())
+    return bool((2 * jobs.job_arrays.requests > np.array(vector)).all(axis=0).any())
 
 
 def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) -> TraceArrays:
@@ -84,25 +69,25 @@ def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) 
     TraceArrays
         The arrays.
     """
-    capacity = np.array(list(platform.capacity.values()), np.int64).reshape(len(platform.nodes), -1)
-    request, kind = jobs.request, jobs.request_kind
+    arrays = jobs.job_arrays
     if by_count:
-        capacity, request = np.array([[len(platform.nodes)]], np.int64), np.ones((len(jobs), 1), np.int64)
-        kind = np.zeros(len(jobs), np.int64)
-    slots = np.minimum(jobs.units, capacity.shape[0])
+        capacity, request = np.array([[len(platform.nodes)]], np.int64), np.ones((len(arrays), 1), np.int64)
+        kind = np.zeros(len(arrays), np.int64)
+    else:
+        capacity, request, kind = NodeArrays(platform).capacity, arrays.request, arrays.kind
     own, daily, windows = _calendars(jobs)
     flat = np.array([(lo, hi) for listed, _ in windows for lo, hi in listed], np.int64).reshape(-1, 2)
     return TraceArrays(
-        order=np.argsort(jobs.release, kind="stable"),
-        release=jobs.release,
+        order=np.argsort(arrays.release, kind="stable"),
+        release=arrays.release,
         runtime=runtime,
-        units=jobs.units,
+        units=arrays.units,
         request=np.ascontiguousarray(request),
         kind=kind,
-        first=np.concatenate([[0], np.cumsum(slots)]),
+        first=offsets(np.minimum(arrays.units, len(capacity))),
         own=own,
         daily=daily,
-        first_window=np.concatenate([[0], np.cumsum([len(listed) for listed, _ in windows], dtype=np.int64)]),
+        first_window=offsets([len(listed) for listed, _ in windows]),
         lo=flat[:, 0].copy(),
         hi=flat[:, 1].copy(),
         period=np.array([period for _, period in windows], np.int64),

@@ -14,6 +14,7 @@ from ....heuristics.kernels.earliest import Scratch, earliest, fill_most, new_sc
 from ....heuristics.kernels.events.fit import spread
 from ....heuristics.kernels.profile import NEVER, Ints, Machine, Profile, grown, new_profile, occupy, segment
 from ....models.compiled import compiled, internal
+from ....models.dispatch.job_arrays import offsets
 from .waiting import Waiting
 
 LAST = NEVER - 1  # the latest possible start
@@ -78,15 +79,11 @@ def requests_of(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nod
         units=jobs.units,
         duration=jobs.duration,
         request=jobs.request,
-        first=_ends([len(one) for one in windows]),
+        first=offsets([len(one) for one in windows]),
         lo=flat[:, 0].copy(),
         hi=flat[:, 1].copy(),
-        slot=_ends(np.minimum(jobs.units, nodes)),
+        slot=offsets(np.minimum(jobs.units, nodes)),
     )
-
-
-def _ends(sizes: Ints | list[int]) -> Ints:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 class NodeTimeline:

@@ -145,10 +145,12 @@ class CPDispatcher:
         """Prepare for a replay."""
         self.seed = seed
         self._register = Register(platform, queues)
-        self._capacity = np.array(list(platform.capacity.values()), np.int64)
+        self._capacity = self._register.nodes.capacity
         self._nodes = platform.nodes
         self._guard = (
-            None if self.max_stretch is None else Guard(self.max_stretch, platform.resources, self._register.totals)
+            None
+            if self.max_stretch is None
+            else Guard(self.max_stretch, platform.resources, self._register.nodes.total)
         )
 
     def decide(self, moment: Moment) -> Decision:
@@ -242,7 +244,7 @@ class CPDispatcher:
         requests = requests_of(chosen, windows, len(self._nodes))
         timeline = held.reserve_on(NodeTimeline(self._capacity, moment.now, runs.modelled))
         allocation = timeline.place(requests, np.arange(len(chosen.jobs)))
-        jobs = chosen + held.jobs
+        jobs = chosen.joined(held.jobs)
         problem = problem_of(moment, jobs, [*windows, *held.windows], runs.modelled, self.aim)
         encoding = problem.formulations[self.formulation]()
         compiled = compile_model(encoding.model, self.backend)

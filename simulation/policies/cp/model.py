@@ -19,6 +19,7 @@ import numpy as np
 
 from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Job, Platform, Queue, Running
+from ....models.dispatch.job_arrays import NodeArrays, column, occupied
 from ....models.dispatch.jobs import DAY, Window
 from ...engine.moment import Moment
 from .waiting import Waiting
@@ -70,24 +71,17 @@ class RunningUsage(NamedTuple):
 
 def running_usage(moment: Moment, naive: bool) -> RunningUsage:
     """Return the use of nodes by the running jobs; ``naive``: the model leaves out jobs past their expected end."""
-    resources = moment.platform.resources
-    index = {name: n for n, name in enumerate(moment.platform.nodes)}
-    node, ends, latest, amounts = [], [], [], []
-    for r in moment.running:
-        request = [r.job.request.get(name, 0) for name in resources]
-        for name, units in r.nodes.items():
-            node.append(index[name])
-            ends.append(r.end)
-            latest.append(max(r.end, r.start + r.job.walltime))
-            amounts.append([units * q for q in request])
-    at, end = np.array(node, np.int64), np.array(ends, np.int64)
-    used = np.array(amounts, np.int64).reshape(len(node), len(resources))
-    expected = (at, np.maximum(end, moment.now + 1), used)
-    by_walltime = (at, np.maximum(np.array(latest, np.int64), moment.now + 1), used)
+    running = moment.running
+    job, node, used = occupied(running, NodeArrays(moment.platform))
+    end = column((r.end for r in running), len(running))
+    by_walltime = np.maximum(end, column((r.start + r.job.walltime for r in running), len(running)))
+    end = end[job]
+    expected = (node, np.maximum(end, moment.now + 1), used)
+    longest = (node, np.maximum(by_walltime[job], moment.now + 1), used)
     if not naive:
-        return RunningUsage(expected, expected, by_walltime)
+        return RunningUsage(expected, expected, longest)
     on_time = end > moment.now
-    return RunningUsage(expected, (at[on_time], end[on_time], used[on_time]), by_walltime)
+    return RunningUsage(expected, (node[on_time], end[on_time], used[on_time]), longest)
 
 
 def end_of_horizon(moment: Moment, jobs: Waiting) -> int:

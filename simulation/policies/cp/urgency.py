@@ -22,12 +22,14 @@ near, keep other jobs away, and are never met: on the KTH trace at load 1.2 they
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....heuristics.kernels.profile import Floats, Ints
+from ....models.dispatch.job_arrays import distinct_requests
 from ....models.dispatch.jobs import DAY, Window
 from ...engine.moment import Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
@@ -122,9 +124,8 @@ class Guard:
             return
         ahead = np.cumsum((jobs.units * jobs.duration)[:, None] * jobs.request, axis=0)
         left = np.array([sum(r.nodes.values()) * max(1, r.end - moment.now) for r in moment.running], np.int64)
-        request = np.array([[r.job.request.get(x, 0) for x in self.resources] for r in moment.running], np.int64)
-        running = left @ request if left.size else np.zeros(len(self.totals), np.int64)
-        fair = ((ahead[new] + running) / self.totals).max(axis=1)
+        requests, kind = distinct_requests([r.job for r in moment.running], self.resources)
+        fair = ((ahead[new] + left @ requests[kind]) / self.totals).max(axis=1)
         self._fair.update((jobs.jobs[k].id, f) for k, f in zip(new, fair.tolist(), strict=True))
 
     def overdue(self, now: int, jobs: Waiting) -> Ints:
@@ -173,4 +174,4 @@ class Guard:
 
 def by_walltime(jobs: Waiting) -> Waiting:
     """Return the jobs with max(walltime, expected duration) as duration."""
-    return jobs._replace(duration=np.maximum(jobs.duration, jobs.walltime))
+    return replace(jobs, duration=np.maximum(jobs.duration, jobs.walltime))

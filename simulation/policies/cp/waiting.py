@@ -3,66 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ....heuristics.kernels.profile import NEVER, Floats, Ints
+from ....heuristics.kernels.profile import NEVER
 from ....models import Job, Platform, Queue
+from ....models.dispatch.job_arrays import Bools, Floats, Ints, JobArrays, NodeArrays, column
 from ...engine.moment import Moment
 
+FEW = 256  # jobs that no longer wait and are kept in any case
 
-class Waiting(NamedTuple):
-    """Waiting jobs as arrays, with one entry per job, in order of arrival. Times are seconds.
+
+@dataclass(frozen=True, eq=False)
+class Waiting(JobArrays):
+    """Waiting jobs as arrays, with one entry per job, in order of arrival.
 
     Parameters
     ----------
+    submit, release, duration, units, requests, kind
+        As in ``JobArrays``; the durations are the expected ones in seconds, at least 1 s.
     jobs : sequence of Job
         The jobs.
-    submit, units, walltime : ndarray of int64, shape (jobs,)
-        Submit times, numbers of units, requested walltimes.
-    duration : ndarray of int64, shape (jobs,)
-        Expected durations, at least 1 s.
-    kind : ndarray of int64, shape (jobs,)
-        Row of ``requests`` that holds the request of the job.
+    walltime : ndarray of int64, shape (jobs,)
+        Requested walltimes in seconds.
     share : ndarray of float, shape (jobs,)
         ``units * sum over resources r of request[r] / total[r]``, where ``total`` is the capacity of the platform.
     weight : ndarray of float, shape (jobs,)
         ``max(ewt) / ewt`` of the job's queue; the maximum is over all queues of the machine.
-    ewt : ndarray of int64, shape (jobs,)
-        Expected waiting time of the job's queue.
-    requests : ndarray of int64, shape (kinds, resources)
-        The distinct requests per unit.
     """
 
     jobs: Sequence[Job]
-    submit: Ints
-    units: Ints
-    duration: Ints
-    kind: Ints
+    walltime: Ints
     share: Floats
     weight: Floats
-    ewt: Ints
-    walltime: Ints
-    requests: Ints
 
-    def some(self, which: NDArray[np.bool_] | Ints) -> Waiting:
+    def some(self, which: Bools | Ints) -> Waiting:
         """Return some of the jobs, selected by a mask, or by indices in the order of the indices."""
         index = np.flatnonzero(which) if which.dtype == np.bool_ else which
-        columns = (column[index] for column in self[1:-1])
-        return Waiting([self.jobs[k] for k in index.tolist()], *columns, self.requests)  # type: ignore[arg-type,call-arg]
+        return replace(super().some(index), jobs=[self.jobs[k] for k in index.tolist()])
 
-    @property
-    def request(self) -> Ints:
-        """Request per unit of each job, shape (jobs, resources)."""
-        found: Ints = self.requests[self.kind]
-        return found
-
-    def __add__(self, other: Waiting) -> Waiting:  # type: ignore[override]
-        """Concatenate two lists of jobs from the same register."""
-        columns = (np.concatenate([a, b]) for a, b in zip(self[1:-1], other[1:-1], strict=True))
-        return Waiting([*self.jobs, *other.jobs], *columns, self.requests)  # type: ignore[call-arg]
+    def joined(self, other: Waiting) -> Waiting:
+        """Return the jobs of both, first those of this object."""
+        return replace(super().joined(other), jobs=[*self.jobs, *other.jobs])
 
     @property
     def demand(self) -> Floats:
@@ -72,55 +55,48 @@ class Waiting(NamedTuple):
 
 
 class Register:
-    """The constant data of all jobs seen in a replay, kept so that each moment is quickly turned into arrays."""
+    """The constant data of the waiting jobs, kept so that each moment is quickly turned into arrays."""
 
     def __init__(self, platform: Platform, queues: Sequence[Queue]) -> None:
-        self.resources = platform.resources
-        self.totals = np.array([max(1, platform.total(r)) for r in platform.resources], np.int64)
+        self.nodes = NodeArrays(platform)
         self.ewt = {q.name: q.ewt for q in queues}
         self.greatest = max(self.ewt.values(), default=1)
-        self._number: dict[str, int] = {}
-        self._kinds: dict[tuple[int, ...], int] = {}
-        self._columns: Ints = np.empty((5, 0), np.int64)
-        self._requests: Ints = np.empty((0, len(self.resources)), np.int64)
+        self._known = self._waiting([])
+        self._row: dict[str, int] = {}
 
     def allowed(self, moment: Moment) -> Waiting:
         """Return the waiting jobs that their calendars allow to start now."""
         jobs = [j for j, allowed in zip(moment.waiting, moment.may_start.tolist(), strict=True) if allowed]
-        new = [job for job in jobs if job.id not in self._number]
+        new = [job for job in jobs if job.id not in self._row]
         if new:
-            self._note(new)
-        index = np.array([self._number[j.id] for j in jobs], np.int64)
-        submit, units, kind, ewt, walltime = self._columns[:, index]
-        duration = np.array([moment.expected[j.id] for j in jobs], np.int64)
-        share = units * (self._requests / self.totals).sum(axis=1)[kind]
+            self._note(new, moment.waiting)
+        known = self._known.some(column((self._row[j.id] for j in jobs), len(jobs)))
+        duration = column((moment.expected[j.id] for j in jobs), len(jobs))
+        return replace(known, duration=np.maximum(duration, 1))
+
+    def _note(self, new: Sequence[Job], waiting: Sequence[Job]) -> None:
+        """Add jobs; drop those that no longer wait if they are more than those that do."""
+        if len(self._known) > 2 * len(waiting) + FEW:
+            kept = [self._row[j.id] for j in waiting if j.id in self._row]
+            self._known = self._known.some(np.array(kept, np.int64))
+            self._row = {j.id: k for k, j in enumerate(self._known.jobs)}
+        self._row.update((job.id, k) for k, job in enumerate(new, len(self._known)))
+        self._known = self._known.joined(self._waiting(new))
+
+    def _waiting(self, jobs: Sequence[Job]) -> Waiting:
+        """Return jobs with their walltimes as durations."""
+        found = JobArrays.of(jobs, self.nodes.platform.resources)
+        ewt = column((self.ewt[j.queue] for j in jobs), len(jobs))
         return Waiting(
-            jobs,
-            submit,
-            units,
-            np.maximum(duration, 1),
-            kind,
-            share,
-            self.greatest / ewt,
-            ewt,
-            walltime,
-            self._requests,
+            **{f.name: getattr(found, f.name) for f in fields(found)},
+            jobs=jobs,
+            walltime=found.duration,
+            share=found.units * self.nodes.shares(found.requests)[found.kind],
+            weight=self.greatest / ewt,
         )
 
-    def _note(self, new: Sequence[Job]) -> None:
-        known, total = len(self._number), len(self._number) + len(new)
-        if total > self._columns.shape[1]:
-            self._columns = np.concatenate([self._columns, np.zeros((5, total), np.int64)], axis=1)
-        for n, job in enumerate(new, known):
-            request = tuple(job.request.get(r, 0) for r in self.resources)
-            kind = self._kinds.setdefault(request, len(self._kinds))
-            self._number[job.id] = n
-            self._columns[:, n] = job.submit, job.units, kind, self.ewt[job.queue], job.walltime
-        if len(self._kinds) > len(self._requests):
-            self._requests = np.array(list(self._kinds), np.int64).reshape(len(self._kinds), -1)
 
-
-def can_start_now(free: Ints, jobs: Waiting) -> NDArray[np.bool_]:
+def can_start_now(free: Ints, jobs: Waiting) -> Bools:
     """Return the mask of the jobs that fit now, each alone: ``sum_n min_r free[n, r] // request[r] >= units``.
 
     ``free`` has the shape (nodes, resources); r runs over the resources that the job requests.

@@ -1,0 +1,246 @@
+"""Jobs and nodes as flat arrays: the only conversion of ``Job`` and ``Platform`` objects to numbers.
+
+Models of neighbourhoods, compiled searches, rules, replays and CP dispatchers take their arrays from here. The
+verifiers do not: they read the jobs themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..platform import Platform
+from .jobs import Job, Running
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class Requester(Protocol):
+    """Anything that requests resources, for instance a ``Job``."""
+
+    @property
+    def request(self) -> Mapping[str, int]:
+        """The amount of each resource that one unit needs."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class JobArrays:
+    """Jobs as arrays with one entry per job; times are in seconds.
+
+    Parameters
+    ----------
+    submit, release : array of int, shape (jobs,)
+        The submit time, and the earliest start without regard to windows.
+    duration, units : array of int, shape (jobs,)
+        The duration and the number of units.
+    requests : array of int, shape (kinds, resources)
+        Distinct requests of one unit, in lexicographic order.
+    kind : array of int, shape (jobs,)
+        The row of ``requests`` that holds the request of the job.
+
+    Examples
+    --------
+    >>> jobs = [Job(n, 0, 60, units, {"cores": 8}, "q") for n, units in (("a", 2), ("b", 3))]
+    >>> a = JobArrays.of(jobs, ("cores", "gpus"))
+    >>> a.requests.tolist(), a.kind.tolist(), a.first_unit.tolist()
+    ([[8, 0]], [0, 0], [0, 2, 5])
+    """
+
+    submit: Ints
+    release: Ints
+    duration: Ints
+    units: Ints
+    requests: Ints
+    kind: Ints
+
+    @classmethod
+    def of(
+        cls,
+        jobs: Sequence[Job],
+        resources: Sequence[str],
+        duration: Callable[[Job], int] = attrgetter("walltime"),
+        now: int | None = None,
+    ) -> JobArrays:
+        """Make the arrays of some jobs.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            The jobs.
+        resources : sequence of str
+            The resources of the platform: the columns of ``requests``.
+        duration : callable, optional
+            The duration of a job in seconds; by default its walltime.
+        now : int, optional
+            No job is released before this time in seconds.
+        """
+        release = column(map(attrgetter("release"), jobs), len(jobs))
+        requests, kind = distinct_requests(jobs, resources)
+        return JobArrays(
+            submit=column(map(attrgetter("submit"), jobs), len(jobs)),
+            release=release if now is None else np.maximum(release, now),
+            duration=column(map(duration, jobs), len(jobs)),
+            units=column(map(attrgetter("units"), jobs), len(jobs)),
+            requests=requests,
+            kind=kind,
+        )
+
+    def __len__(self) -> int:
+        return self.submit.size
+
+    @cached_property
+    def request(self) -> Ints:
+        """The request of one unit of each job, shape (jobs, resources)."""
+        found: Ints = self.requests[self.kind]
+        return found
+
+    @cached_property
+    def first_unit(self) -> Ints:
+        """The units of job j have the positions ``first_unit[j]`` to ``first_unit[j + 1] - 1``; shape (jobs + 1,)."""
+        return offsets(self.units)
+
+    @cached_property
+    def job_of_unit(self) -> Ints:
+        """The job of each unit, shape (units of all jobs,)."""
+        return np.repeat(np.arange(len(self)), self.units)
+
+    def some(self, which: Bools | Ints) -> Self:
+        """Return some of the jobs, selected by a mask, or by indices in the order of the indices."""
+        index = np.flatnonzero(which) if which.dtype == np.bool_ else which
+        return replace(self, **{name: values[index] for name, values in self._columns()})
+
+    def joined(self, other: Self) -> Self:
+        """Return the jobs of both, first those of this object."""
+        columns = {n: np.concatenate([v, w]) for (n, v), (_, w) in zip(self._columns(), other._columns(), strict=True)}
+        if other.requests is self.requests:
+            return replace(self, **columns)
+        requests, row = distinct(np.concatenate([self.requests, other.requests]))
+        kind = np.concatenate([row[self.kind], row[other.kind + len(self.requests)]])
+        return replace(self, **{**columns, "requests": requests, "kind": kind})
+
+    def _columns(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield the arrays with one entry per job, by name, also those of a class that extends this one."""
+        for field in fields(self):
+            values = getattr(self, field.name)
+            if isinstance(values, np.ndarray) and field.name != "requests":
+                yield field.name, values
+
+
+@dataclass(frozen=True, eq=False)
+class NodeArrays:
+    """The nodes of a platform as arrays.
+
+    Parameters
+    ----------
+    platform : Platform
+        The platform; node n is ``platform.nodes[n]``.
+    """
+
+    platform: Platform
+
+    @cached_property
+    def capacity(self) -> Ints:
+        """The capacity of each node, shape (nodes, resources)."""
+        groups, resources = self.platform.groups, self.platform.resources
+        rows = np.array([[g.capacity.get(r, 0) for r in resources] for g in groups], np.int64)
+        return np.repeat(rows.reshape(len(groups), len(resources)), [g.count for g in groups], axis=0)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The index of each node by its name."""
+        return {name: n for n, name in enumerate(self.platform.nodes)}
+
+    @cached_property
+    def total(self) -> Ints:
+        """The capacity of the whole platform, at least 1, shape (resources,)."""
+        found: Ints = np.maximum(1, self.capacity.sum(axis=0))
+        return found
+
+    def shares(self, requests: Ints) -> Floats:
+        """Return the sum over resources of request / capacity of the platform, for each row."""
+        found: Floats = (requests / self.total).sum(axis=1)
+        return found
+
+
+class Occupied(NamedTuple):
+    """What running jobs occupy, one entry per running job and node.
+
+    Parameters
+    ----------
+    job : array of int, shape (entries,)
+        The index of the running job.
+    node : array of int, shape (entries,)
+        The index of the node.
+    amount : array of int, shape (entries, resources)
+        The amounts of all units of the job on the node.
+    """
+
+    job: Ints
+    node: Ints
+    amount: Ints
+
+
+def occupied(running: Sequence[Running], nodes: NodeArrays) -> Occupied:
+    """Return what the running jobs occupy on the nodes."""
+    rows = [(k, nodes.index[name], units) for k, r in enumerate(running) for name, units in r.nodes.items()]
+    job, node, units = np.array(rows, np.int64).reshape(-1, 3).T
+    requests, kind = distinct_requests([r.job for r in running], nodes.platform.resources)
+    return Occupied(job, node, units[:, None] * requests[kind[job]])
+
+
+def distinct_requests(jobs: Iterable[Requester], resources: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return the distinct requests in lexicographic order, and for each job the index of its request.
+
+    Parameters
+    ----------
+    jobs : iterable
+        Jobs, or other objects with a ``request``.
+    resources : sequence of str
+        The resources: the columns of the requests.
+
+    Returns
+    -------
+    tuple of array of int
+        The requests, shape (kinds, resources), and the indices, shape (jobs,).
+    """
+    none = (0,) * len(resources)
+    rows = [tuple(map(job.request.get, resources, none)) for job in jobs]
+    number = {row: k for k, row in enumerate(sorted(set(rows)))}
+    return (
+        np.array(list(number), np.int64).reshape(len(number), len(resources)),
+        column(map(number.__getitem__, rows), len(rows)),
+    )
+
+
+def distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct rows in lexicographic order, and for each row the index of its value.
+
+    ``np.unique`` with ``axis=0`` takes twice as long.
+    """
+    kind = np.zeros(len(rows), np.int64)
+    for values in rows.T:
+        listed, code = np.unique(values, return_inverse=True)
+        kind = np.unique(kind * len(listed) + code, return_inverse=True)[1].astype(np.int64)
+    _, samples = np.unique(kind, return_index=True)
+    return rows[samples], kind
+
+
+def offsets(sizes: Ints | Sequence[int]) -> Ints:
+    """Return 0 and the running sums of the sizes: the first index of each list when the lists are concatenated."""
+    found = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(np.asarray(sizes, np.int64), out=found[1:])
+    return found
+
+
+def column(values: Iterable[int], size: int = -1) -> Ints:
+    """Return whole numbers as an array; ``size`` is their number, if it is known."""
+    return np.fromiter(values, np.int64, size)
