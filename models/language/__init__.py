@@ -2,16 +2,22 @@
 
 from .bounds import Bounds
 from .constraints import (
+    AllOrNone,
     Alternative,
     Constraint,
     Cumulative,
+    ForbidExtent,
     NoOverlap,
     Precedence,
     Synchronize,
+)
+from .declarations import (
+    all_or_none,
     alternative,
     cumulative,
     end_before_end,
     end_before_start,
+    forbid_extent,
     no_overlap,
     start_before_end,
     start_before_start,
@@ -25,6 +31,7 @@ from .semantics import Evaluator, UndefinedValue
 from .violation import Violation
 
 __all__ = [
+    "AllOrNone",
     "Alternative",
     "Assignment",
     "Bounds",
@@ -33,6 +40,7 @@ __all__ = [
     "Cumulative",
     "Evaluator",
     "Expression",
+    "ForbidExtent",
     "Integer",
     "Interval",
     "IntervalValue",
@@ -45,11 +53,13 @@ __all__ = [
     "Synchronize",
     "UndefinedValue",
     "Violation",
+    "all_or_none",
     "alternative",
     "cumulative",
     "element",
     "end_before_end",
     "end_before_start",
+    "forbid_extent",
     "holds",
     "implies",
     "max",
