@@ -58,7 +58,8 @@ class RandomTransitions:
     def _forbid_extent(self) -> Iterator[Constraint]:
         """Yield a constraint with windows in which the interval can run, most of them within its time range."""
         rng = self.rng
-        (v,) = self._some(1, 1)
+        empty = [v for v in self.model.intervals if v.size_lo == 0]
+        (v,) = self._some(1, 1, empty if empty and rng.random() < 0.3 else None)
         windows = []
         for _ in range(rng.randint(1, 2)):
             lo = rng.randint(v.start_lo - 1, min(v.start_hi, v.start_lo + 6) + v.size_hi)
