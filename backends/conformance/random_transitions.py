@@ -21,7 +21,7 @@ from ...models.language import (
 )
 
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
-SHARE = 0.15  # of the models that have each kind
+SHARE = 0.2  # of the models that have each kind
 
 
 class RandomTransitions:
@@ -39,7 +39,7 @@ class RandomTransitions:
             self._maximum_lag: SHARE,
             self._cycle: SHARE,
             self._transitions: 1.5 * SHARE,  # some have no triangle inequality
-            self._all_or_none: 3 * SHARE,  # few models have two optional intervals
+            self._all_or_none: 2.5 * SHARE,  # few models have two optional intervals
         }
         for kind, share in kinds.items():
             if self.rng.random() < share:
@@ -62,7 +62,7 @@ class RandomTransitions:
         (v,) = self._some(1, 1, empty if empty and rng.random() < 0.3 else None)
         windows = []
         for _ in range(rng.randint(1, 2)):
-            lo = rng.randint(v.start_lo - 1, min(v.start_hi, v.start_lo + 6) + v.size_hi)
+            lo = rng.randint(v.start_lo - 1, min(v.start_hi, v.start_lo + 2) + v.size_hi)
             windows.append((lo, lo + rng.choice([1, 1, 2, 3])))
         self.used.add("forbid_extent")
         yield forbid_extent(v, windows)
@@ -71,7 +71,7 @@ class RandomTransitions:
         before, after = self._some(2, 2)
         delay = self.rng.choice([0, 0, 1, 2, -1, -2, -3, -5])
         self.used.add("maximum lag")
-        yield self.rng.choice(PRECEDENCES)(before, after, delay, at_most=delay + self.rng.randint(0, 5))
+        yield self.rng.choice(PRECEDENCES)(before, after, delay, at_most=delay + self.rng.choice([0, 1, 1, 2, 4]))
 
     def _cycle(self) -> Iterator[Constraint]:
         """Yield minimum lags around a cycle, whose sum is not positive in most cases."""
@@ -83,10 +83,15 @@ class RandomTransitions:
             yield kind(v, chosen[(k + 1) % len(chosen)], delay)
 
     def _transitions(self) -> Iterator[Constraint]:
-        chosen = self._some(*self.rng.choice([(2, 2), (3, 3), (3, 4)]))
-        times = [[self.rng.choice([0, 0, 0, 1, 1, 2]) for _ in chosen] for _ in chosen]
-        if len(chosen) > 2 and self.rng.random() < 0.8:  # longer than the detour
-            times[0][2] = times[0][1] + max(1, chosen[1].size_lo) + times[1][2] + 1
+        rng, short = self.rng, [v for v in self.model.intervals if 0 < v.size_hi <= 3]
+        chosen = self._some(
+            *rng.choice([(2, 2), (3, 3), (3, 4)]), short if len(short) > 1 and rng.random() < 0.7 else None
+        )
+        times = [[rng.choice([0, 0, 0, 1, 1, 2]) for _ in chosen] for _ in chosen]
+        if len(chosen) > 2 and rng.random() < 0.7:  # the detours over the interval at position 1 are shorter
+            for k in range(len(chosen)):
+                times[1][k] = times[k][1] = 0
+            times[0][2] = times[2][0] = max(1, chosen[1].size_lo) + rng.randint(1, 2)
         made = no_overlap(chosen, times)
         if made.transitions:
             self.used.add("transitions")
