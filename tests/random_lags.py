@@ -62,22 +62,54 @@ def earliest(intervals: list, lags: list) -> list | None:
     return None
 
 
-def project(seed: int, tasks: int) -> sl.Model:
+def project(seed: int, tasks: int, horizon: int | None = None) -> sl.Model:
     """Return a project (RCPSP/max): one or two resources, minimum and maximum lags of all kinds between tasks.
 
-    Some have no solution: the tasks that a maximum lag holds together need more than the capacity.
+    The lags allow the schedule that places the tasks in a random order as early as the resources allow.
     """
     rng = random.Random(seed)
-    m = sl.Model(f"project {seed}")
+    m = sl.Model(f"project {seed}", horizon)
     made = [m.interval(f"t{k}", size=rng.randint(1, 6)) for k in range(tasks)]
+    rows = [([rng.randint(0, 3) for _ in made], rng.randint(3, 4)) for _ in range(rng.randint(1, 2))]
+    start = reference(rng, [t.size_lo for t in made], rows)
     kinds = (sl.end_before_start, sl.start_before_start, sl.end_before_end, sl.start_before_end)
     for a, b in combinations(range(tasks), 2):
-        if rng.random() < 2.2 / tasks:
-            least = rng.choice([0, 0, 1, 2, -2])
-            most = None if rng.random() < 0.4 else least + rng.randint(0, 6)
-            m.add(rng.choice(kinds)(made[a], made[b], least, at_most=most), f"t{a} -> t{b}")
-    for k in range(rng.randint(1, 2)):
-        capacity = rng.randint(3, 4)
-        m.add(sl.cumulative(made, [rng.randint(0, 3) for _ in made], capacity), f"resource {k}")
+        if rng.random() < 3 / tasks:
+            kind = rng.choice(kinds)
+            ends = [
+                start[k] + (made[k].size_lo if side == "end" else 0) for k, side in zip((a, b), ENDS[kind], strict=True)
+            ]
+            least = ends[1] - ends[0] - rng.randint(0, 4)
+            most = None if rng.random() < 0.3 else ends[1] - ends[0] + rng.randint(0, 3)
+            m.add(kind(made[a], made[b], least, at_most=most), f"t{a} -> t{b}")
+    for k, (demands, capacity) in enumerate(rows):
+        m.add(sl.cumulative(made, demands, capacity), f"resource {k}")
     m.minimize(sl.max([t.end for t in made]))
     return m
+
+
+ENDS = {
+    sl.end_before_start: ("end", "start"),
+    sl.start_before_start: ("start", "start"),
+    sl.end_before_end: ("end", "end"),
+    sl.start_before_end: ("start", "end"),
+}
+
+
+def reference(rng: random.Random, sizes: list, rows: list) -> list:
+    """Return the starts if the tasks are placed in a random order, each as early as the capacities allow."""
+    start = [0] * len(sizes)
+    used = [[0] * (sum(sizes) + 1) for _ in rows]
+    for k in rng.sample(range(len(sizes)), len(sizes)):
+        t = 0
+        while any(
+            used[r][u] + demands[k] > capacity
+            for r, (demands, capacity) in enumerate(rows)
+            for u in range(t, t + sizes[k])
+        ):
+            t += 1
+        start[k] = t
+        for r, (demands, _) in enumerate(rows):
+            for u in range(t, t + sizes[k]):
+                used[r][u] += demands[k]
+    return start
