@@ -192,8 +192,9 @@ class CpSatLowering:
                     occupying, _ = self._rows(intervals, [1] * len(intervals))
                     self.native.model.add_no_overlap(occupying)
             case AllOrNone(intervals):
+                presence = self.expressions.presence
                 for v, w in pairwise(intervals):
-                    self.native.equal(*self.present(v), *self.present(w))
+                    self.native.equal(presence[v.index], presence[w.index])
             case ForbidExtent():
                 forbid_extent(self, constraint)
             case Synchronize(v, others):

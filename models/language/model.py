@@ -388,8 +388,8 @@ def describe(constraint: Constraint) -> str:
         case Synchronize(a, others):
             return f"synchronize {a} with {_some(others)}"
         case Precedence(a, b, delay, kind, at_most):
-            lags = "" if at_most is None else f" (+{delay} to +{at_most})"
-            return f"{kind} {a} -> {b}" + (lags or (f" (+{delay})" if delay else ""))
+            lags = "" if at_most is None else f" ({delay:+d} to {at_most:+d})"
+            return f"{kind} {a} -> {b}" + (lags or (f" ({delay:+d})" if delay else ""))
         case _:
             text = repr(constraint)
             return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 3] + "..."

@@ -165,8 +165,10 @@ class _Rebuild:
         for lo, hi in self.forbidden[v.index]:
             fine &= (ends <= lo) | (times >= hi)
         for c in self.transitions:
-            at = next((k for k, other in enumerate(c.intervals) if other is v), None)
-            for k, other in enumerate(c.intervals) if at is not None else ():
+            if v not in c.intervals:
+                continue
+            at = c.intervals.index(v)
+            for k, other in enumerate(c.intervals):
                 i = other.index
                 if self.made.present[i] and self.made.end[i] > self.made.start[i]:
                     after = times >= self.made.end[i] + c.transition(k, at)
