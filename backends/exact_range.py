@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ..models.language import Bounds, Comparison, Linear, Model
-from ..models.language.constraints import expressions_of
+from ..models.language.constraints import expressions_of, lags_of
 from ..models.language.expressions import Atom, Function, Number, atoms_below
 from .base import SolverUnavailable
 
@@ -78,6 +78,7 @@ def _sizes(model: Model) -> Iterator[tuple[str, float]]:
         yield from ((name, size) for size in _sums(expressions_of(c), bounds, seen))
         if isinstance(c, Comparison):
             yield name, max((abs(side) for side in (c.lo, c.hi) if not math.isinf(side)), default=0)
+        yield from ((name, abs(lag)) for lag in lags_of(c))
     for e in model.objectives:
         yield from (("the objective", size) for size in _sums([e], bounds, seen))
 

@@ -165,6 +165,121 @@ def a_precedence_with_an_absent_side_holds(m):
     m.minimize(b.start)
 
 
+@case(4 + 9)
+def a_maximum_lag_holds_back_what_comes_before(m):
+    """b starts at 9 and at most 3 s after the end of a, so a ends at 6 or later and starts 2 s later than it could."""
+    a, b = m.interval("a", size=2, start=(0, 20)), m.interval("b", size=2, start=(9, 20))
+    m.add(sl.end_before_start(a, b, at_most=3))
+    m.minimize(a.start + b.start)
+
+
+@case(3 + 5 + 2 + 4)
+def the_four_kinds_of_maximum_lags(m):
+    a = m.interval("a", size=3, start=0)
+    b, c, d, e = (m.interval(n, size=2, start=(-9, 20)) for n in "bcde")
+    m.add(sl.end_before_start(a, b, delay=-2, at_most=0))
+    m.add(sl.start_before_start(a, c, at_most=5))
+    m.add(sl.end_before_end(a, d, at_most=1))
+    m.add(sl.start_before_end(a, e, delay=2, at_most=6))
+    m.maximize(b.start + c.start + d.start + e.start)
+
+
+@case(4)
+def a_cycle_of_lags_that_can_hold(m):
+    """Each job starts at least 2 s after the one before it, the last one 4 s after the first one."""
+    a, b, c = (m.interval(n, size=1) for n in "abc")
+    for v, w in ((a, b), (b, c)):
+        m.add(sl.start_before_start(v, w, delay=2))
+    m.add(sl.start_before_start(c, a, delay=-4))
+    m.maximize(c.start - a.start)
+
+
+@case(INFEASIBLE)
+def a_cycle_of_lags_that_cannot_hold(m):
+    a, b, c = (m.interval(n, size=1) for n in "abc")
+    for v, w in ((a, b), (b, c)):
+        m.add(sl.start_before_start(v, w, delay=2))
+    m.add(sl.start_before_start(c, a, delay=-3))
+
+
+@case(9)
+def a_maximum_lag_with_an_absent_side_holds(m):
+    a, b = m.interval("a", size=3, start=0, optional=True), m.interval("b", size=2, start=(9, 12))
+    m.add(sl.end_before_start(a, b, at_most=1))
+    absent(m, a)
+    m.minimize(b.start)
+
+
+@case(1 + 3 + 2 + 4 + 2)
+def transition_times_between_all_jobs(m):
+    """The best order is b, a, c; the transition from b to c is no longer than the detour over a."""
+    a, b, c = m.interval("a", size=3), m.interval("b", size=1), m.interval("c", size=2)
+    m.add(sl.no_overlap([a, b, c], transitions=[[0, 9, 4], [2, 0, 5], [9, 9, 0]]))
+    m.minimize(sl.max([v.end for v in (a, b, c)]))
+
+
+@case(1 + 8 + 1)
+def a_transition_time_holds_also_over_a_job_between(m):
+    """The transition from a to c takes 8 s, also if b runs between them; the reverse order takes longer."""
+    a, b, c = (m.interval(n, size=1) for n in "abc")
+    m.add(sl.no_overlap([a, b, c], transitions=[[0, 0, 8], [9, 0, 0], [9, 9, 0]]))
+    m.minimize(sl.max([v.end for v in (a, b, c)]))
+
+
+@case(5)
+def jobs_of_size_0_and_absent_jobs_have_no_transition_time(m):
+    a, b = m.interval("a", size=2, start=(1, 9)), m.interval("b", size=(0, 2), start=(2, 9))
+    c, d = m.interval("c", size=3, start=2, optional=True), m.interval("d", size=0, start=2)
+    m.add(sl.no_overlap([a, b, c, d], transitions=[[9] * 4] * 4))
+    absent(m, c)
+    m.minimize(a.end + b.end)
+
+
+@case(20 + 4)
+def a_setup_longer_than_the_windows_leaves_one_order(m):
+    a, b = m.interval("a", size=4, start=(0, 90)), m.interval("b", size=2, start=(3, 13))
+    m.add(sl.no_overlap([a, b], transitions=[[0, 10**9], [15, 0]]))
+    m.minimize(a.end)
+
+
+@case(10 + 20)
+def a_job_keeps_clear_of_forbidden_windows(m):
+    a, b = m.interval("a", size=3), m.interval("b", size=(2, 4), start=(6, 40))
+    m.add(sl.forbid_extent(a, [(4, 10), (2, 3), (-5, 1)]))
+    m.add(sl.forbid_extent(b, [(7, 12), (13, 20)]))
+    m.minimize(a.start + b.start)
+
+
+@case(5 + 2)
+def a_job_of_size_0_and_an_absent_one_may_lie_in_a_forbidden_window(m):
+    a, b = m.interval("a", size=0, start=5), m.interval("b", size=(0, 3), start=(2, 4))
+    c = m.interval("c", size=3, start=5, optional=True)
+    for v in (a, b, c):
+        m.add(sl.forbid_extent(v, (0, 10)))
+    m.minimize(a.start + b.end + 9 * c.presence)
+
+
+@case(INFEASIBLE)
+def a_job_with_no_gap_that_is_long_enough(m):
+    m.add(sl.forbid_extent(m.interval("a", size=3, start=(0, 9)), [(2, 5), (7, 14)]))
+
+
+@case(2)
+def all_or_none_of_three(m):
+    a, b, c = (m.interval(n, size=3, start=(k, 9), optional=True) for k, n in enumerate("abc"))
+    m.add(sl.all_or_none([a, b, c]))
+    m.add(a.presence + b.presence >= 1)
+    m.minimize(c.end - 3 * a.presence)
+
+
+@case(0)
+def none_if_one_cannot_be(m):
+    a, b = (m.interval(n, size=3, optional=True) for n in "ab")
+    m.add(sl.all_or_none([a, b]))
+    absent(m, b)
+    m.maximize(a.presence + b.presence)
+
+
 @case(9)
 def a_calendar_of_start_windows(m):
     a = m.interval("a", size=3, start=[(0, 5), (9, 12), (14, 20)])

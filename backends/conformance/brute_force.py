@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from ...errors import SchedlabError
 from ...models.language import (
+    AllOrNone,
     Alternative,
     Assignment,
     Constraint,
@@ -143,8 +144,12 @@ def _parts(constraint: Constraint, depth: dict[Variable, int]) -> Iterator[Const
     """Yield the constraint, and weaker ones that it implies for those of its intervals that are fixed first."""
     match constraint:
         case NoOverlap(intervals):
-            for some in _prefixes(sorted(intervals, key=depth.__getitem__)):
-                yield NoOverlap(some)
+            order = sorted(range(len(intervals)), key=lambda k: depth[intervals[k]])
+            for some in _prefixes(order):
+                yield constraint.part(some)
+        case AllOrNone(intervals):
+            for chosen in _prefixes(sorted(intervals, key=depth.__getitem__)):
+                yield AllOrNone(chosen)
         case Cumulative(intervals, demands, steps):
             pairs = sorted(zip(intervals, demands, strict=True), key=lambda p: _deepest(p[0], p[1], depth))
             for part in _prefixes(pairs):

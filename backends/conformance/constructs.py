@@ -7,7 +7,8 @@ CONSTRUCTS = (
     "negative time", "integer", "negative integer", "boolean", "alternative of 1", "alternative of several",
     "optional alternative", "cumulative constant", "cumulative stepwise", "variable demand", "affine demand",
     "no_overlap", "synchronize", "end_before_start", "start_before_start", "end_before_end", "start_before_end",
-    "delay", "negative delay", "implies", "<=", "==", ">=", "<", "range", "real comparison", "sum", "max", "min",
+    "delay", "negative delay", "maximum lag", "cycle of lags", "all_or_none", "forbid_extent", "transitions",
+    "no triangle inequality", "implies", "<=", "==", ">=", "<", "range", "real comparison", "sum", "max", "min",
     "positive_part", "holds", "overlap", "element", "piecewise", "nested", "minimize", "maximize", "real objective",
     "lexicographic", "first optimum 0", "large coefficients", "no objective",
 )  # fmt: skip

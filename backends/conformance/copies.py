@@ -12,7 +12,7 @@ from collections.abc import Collection
 from typing import TypeVar
 
 from ...models.language import Constraint, Integer, Interval, Linear, Model
-from ...models.language.expressions import Attribute
+from ...models.language.expressions import Attribute, Window
 from ..decompositions.model_copy import Copy, Steps
 
 __all__ = ["Copy", "Permuted", "Reduced", "Roomier", "Shifted"]
@@ -36,6 +36,10 @@ class Shifted(Copy):
     def steps(self, steps: Steps) -> Steps:
         """Return the capacity with earlier times."""
         return tuple((t - self.shift, c) for t, c in steps)
+
+    def forbidden(self, windows: tuple[Window, ...]) -> tuple[Window, ...]:
+        """Return the forbidden windows with earlier times."""
+        return tuple((lo - self.shift, hi - self.shift) for lo, hi in windows)
 
     def attribute(self, atom: Attribute) -> Linear:
         """Return the attribute in the times of the original."""

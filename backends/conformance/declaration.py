@@ -7,10 +7,12 @@ from collections.abc import Iterable
 
 from ...errors import WrongArgument
 from ...models.language import (
+    AllOrNone,
     Alternative,
     Comparison,
     Constraint,
     Cumulative,
+    ForbidExtent,
     Integer,
     Interval,
     Linear,
@@ -72,12 +74,18 @@ def _constraint(c: Constraint) -> str:
             return (
                 f"sl.cumulative({_several(intervals)}, [{heights}], {steps[0][1] if len(steps) == 1 else list(steps)})"
             )
-        case NoOverlap(intervals):
-            return f"sl.no_overlap({_several(intervals)})"
+        case NoOverlap(intervals, transitions):
+            times = f", transitions={[list(row) for row in transitions]}" if transitions else ""
+            return f"sl.no_overlap({_several(intervals)}{times})"
+        case AllOrNone(intervals):
+            return f"sl.all_or_none({_several(intervals)})"
+        case ForbidExtent(v, windows):
+            return f"sl.forbid_extent({_name(v)}, {list(windows)})"
         case Synchronize(a, others):
             return f"sl.synchronize({_name(a)}, {_several(others)})"
-        case Precedence(before, after, delay, kind):
-            return f"sl.{kind}({_name(before)}, {_name(after)}, {delay})"
+        case Precedence(before, after, delay, kind, at_most):
+            most = "" if at_most is None else f", at_most={at_most}"
+            return f"sl.{kind}({_name(before)}, {_name(after)}, {delay}{most})"
 
 
 def _comparison(c: Comparison) -> str:

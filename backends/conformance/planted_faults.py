@@ -33,6 +33,7 @@ from ..decompositions.model_copy import Steps
 from ..result import Result
 from .brute_force import brute_force
 from .copies import Copy
+from .planted_transitions import TRANSITION_FAULTS
 
 
 def faulty(fault: type[Copy], model: Model) -> Result:
@@ -166,7 +167,8 @@ class PrecedenceOfAbsent(Copy):
             getattr(self.intervals[v], field) for v, field in zip((c.before, c.after), c.fields, strict=True)
         )
         bound: Comparison = left + c.delay <= right
-        return bound
+        self.model.add(bound, "fault")
+        return super().constraint(c)
 
 
 class NegativeDelayDropped(Copy):
@@ -176,7 +178,7 @@ class NegativeDelayDropped(Copy):
         """Return the copy of a constraint, with the fault."""
         copied = super().constraint(c)
         if isinstance(copied, Precedence) and copied.delay < 0:
-            return Precedence(copied.before, copied.after, 0, copied.kind)
+            return Precedence(copied.before, copied.after, 0, copied.kind, copied.at_most)
         return copied
 
 
@@ -253,7 +255,7 @@ class OverlapAllowedAtEnd(Copy):
 
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint, with the fault."""
-        if not isinstance(c, NoOverlap) or len(c.intervals) != 2:
+        if not isinstance(c, NoOverlap) or len(c.intervals) != 2 or c.transitions:
             return super().constraint(c)
         a, b = self.several(c.intervals)
         one_way = holds(a.start >= b.end) + holds(b.start >= a.end - 1)
@@ -330,4 +332,5 @@ FAULTS: tuple[type[Copy], ...] = (
     BoundBeyondOptimum,
     BoundRoundedAway,
     BoundOfInfinity,
+    *TRANSITION_FAULTS,
 )

@@ -23,20 +23,16 @@ from ...models.language import (
     UndefinedValue,
     alternative,
     cumulative,
-    end_before_end,
-    end_before_start,
     implies,
     no_overlap,
-    start_before_end,
-    start_before_start,
     synchronize,
 )
 from ...models.language import max as latest
 from ...models.language import sum as total
 from .brute_force import EnumerationError, Variable, brute_force, domain
 from .random_expressions import RandomExpressions
+from .random_transitions import PRECEDENCES, RandomTransitions
 
-PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
 LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
 ROOM = 30_000  # most assignments of a model: the product of the sizes of its domains
 
@@ -87,6 +83,9 @@ class _Maker:
             kind = rng.choices(list(kinds), [w for w, _ in kinds.values()])[0]
             for constraint in kinds[kind][1]():
                 self.model.add(constraint, f"{kind} {k + 1}.{len(self.model.constraints) + 1}")
+        extra = random.Random(f"{self.model.name} lags and transitions")  # separate, as above
+        for constraint in RandomTransitions(extra, self.model, self.used).constraints():
+            self.model.add(constraint, f"extra {len(self.model.constraints) + 1}")
         self._add_objectives()
         self._move_to_zero()
         return RandomModel(self.model, frozenset(self.used))

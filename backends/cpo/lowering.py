@@ -20,6 +20,9 @@ lower::
 
     sum_v pulse(v, d[v]) + sum_k pulse([t[k], t[k+1]), C - c[k]) <= C        with cap(t) = c[k] for t in [t[k], t[k+1])
 
+Transition times become a transition matrix of a sequence variable. ``noOverlap`` without ``isDirect`` keeps the times
+between all pairs of its intervals, as the language does. A maximum time lag becomes a second precedence.
+
 Element and piecewise. Their ranges are constraints of their own, so that a value out of range is infeasible wherever
 the expression stands::
 
@@ -51,17 +54,18 @@ from itertools import pairwise
 from typing import Any
 
 from docplex.cp import modeler as cp
-from docplex.cp.expression import INTERVAL_MIN, integer_var, interval_var
-from docplex.cp.function import CpoStepFunction
+from docplex.cp.expression import integer_var, interval_var, sequence_var, transition_matrix
 from docplex.cp.model import CpoModel
 
 from ...errors import WrongArgument
 from ...models.language import (
+    AllOrNone,
     Alternative,
     Bounds,
     Comparison,
     Constraint,
     Cumulative,
+    ForbidExtent,
     Integer,
     Interval,
     Linear,
@@ -84,6 +88,7 @@ from ...models.language.expressions import (
     atoms_below,
 )
 from ...models.language.semantics import REAL_TOLERANCE
+from .steps import calendar, outside, taken
 
 OBJECTIVE = "the range of the objective"
 ROUNDING = 1e-9  # relative error that the engine's own arithmetic may add to a real number
@@ -119,7 +124,7 @@ class CpoLowering:
         self.native.add([*self.intervals, *self.integers])
         for v in model.intervals:
             if len(v.windows) > 1:
-                self._post(cp.forbid_start(self.intervals[v.index], _calendar(v)), v.name)
+                self._post(cp.forbid_start(self.intervals[v.index], calendar(v)), v.name)
         for name, constraint in model.constraints:
             look()
             for native in self._constraint(constraint):
@@ -178,8 +183,16 @@ class CpoLowering:
             case Synchronize(a, others):
                 if others:
                     yield cp.synchronize(self.intervals[a.index], [self.intervals[o.index] for o in others])
-            case Precedence(before, after, delay, kind):
-                yield getattr(cp, kind)(self.intervals[before.index], self.intervals[after.index], delay)
+            case Precedence():
+                for p in constraint.parts:
+                    yield getattr(cp, p.kind)(self.intervals[p.before.index], self.intervals[p.after.index], p.delay)
+            case AllOrNone(intervals):
+                for v, w in pairwise(intervals):
+                    yield cp.presence_of(self.intervals[v.index]) == cp.presence_of(self.intervals[w.index])
+            case ForbidExtent(v):
+                x, windows = self._running(v), constraint.within_reach()
+                if x is not None and windows:
+                    yield cp.forbid_extent(x, outside(windows))
             case NoOverlap():
                 yield from self._no_overlap(constraint)
             case Cumulative():
@@ -195,9 +208,15 @@ class CpoLowering:
         return _within(e, lo, hi)
 
     def _no_overlap(self, c: NoOverlap) -> Iterator[Any]:
-        running = [x for v in c.intervals if (x := self._running(v)) is not None]
+        at = tuple(k for k, v in enumerate(c.intervals) if v.size_hi > 0)
+        c = c.capped().part(at)
+        running = [self._running(v) for v in c.intervals]
         if len(running) > 1:
-            yield cp.no_overlap(running)
+            if not c.transitions:
+                yield cp.no_overlap(running)
+                return
+            sequence = sequence_var(running, list(range(len(running))))
+            yield cp.no_overlap(sequence, transition_matrix(c.transitions))
 
     def _cumulative(self, c: Cumulative) -> Iterator[Any]:
         pulses = []
@@ -213,7 +232,7 @@ class CpoLowering:
                 tie = cp.height_at_start(x, pulse) == height
                 yield cp.if_then(cp.presence_of(x), tie) if x.is_optional() else tie
         if pulses:
-            fixed, peak = _taken(c)
+            fixed, peak = taken(c)
             yield cp.sum([*pulses, *fixed]) <= peak
 
     def _running(self, v: Interval) -> Any:
@@ -313,26 +332,3 @@ def _hinges(x: Any, points: tuple[tuple[Number, Number], ...]) -> Any:
     turns = [after - before for before, after in pairwise(slopes)]
     bends = [cp.max([x - at, 0]) for at, _ in inner]
     return cp.scal_prod([slopes[0], *turns], [x - x0, *bends]) + y0
-
-
-def _calendar(v: Interval) -> Any:
-    """Return a step function that is 0 in the gaps between an interval's start windows, and 1 elsewhere."""
-    steps = [(INTERVAL_MIN, 1)]
-    for (_, end), (begin, _) in pairwise(v.windows):
-        steps += [(end + 1, 0), (begin, 1)]
-    return CpoStepFunction(steps)
-
-
-def _taken(c: Cumulative) -> tuple[list[Any], int]:
-    """Return (the fixed pulses, the greatest capacity C) of a capacity over time, as in the module's text."""
-    begin = min(v.start_lo for v in c.intervals)
-    end = max(v.start_hi + v.size_hi for v in c.intervals)
-    inside = [(begin, c.capacity_at(begin))] + [(t, capacity) for t, capacity in c.steps if begin < t < end]
-    peak = max(capacity for _, capacity in inside)
-    ends = [t for t, _ in inside[1:]] + [end]
-    taken = [
-        cp.pulse((t, u), peak - capacity)
-        for (t, capacity), u in zip(inside, ends, strict=True)
-        if capacity < peak and t < u
-    ]
-    return taken, peak

@@ -1,4 +1,4 @@
-"""Demands of ``cumulative`` constraints in CP-SAT: each becomes a number or one variable, with a literal for "above 0".
+"""Demands and capacities of ``cumulative`` in CP-SAT: each demand becomes a number or one variable, with a literal for "above 0".
 
 CP-SAT takes a demand that is a constant or ``c x + b`` with one variable x. CP-SAT 9.15 also keeps an interval whose
 demand is 0 away from where others take the whole capacity, unless the interval is absent: it calls the intervals [2, 4)
@@ -20,9 +20,10 @@ Constraints
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
-from ...models.language import Integer, Linear
+from ...models.language import Cumulative, Integer, Linear
 from .expressions import CpSatExpressions
 from .native import NativeModel, WholeForm
 
@@ -73,3 +74,14 @@ class Demands:
             self.native.inside(w, [(low, 0)], (~literal,))
             self._above_zero[key] = literal
         return (self._above_zero[key],)
+
+
+def segments(c: Cumulative) -> Iterable[tuple[int, int, int]]:
+    """Yield (from, to, capacity) of each segment of time, within the time range of the intervals."""
+    low = min((v.start_lo for v in c.intervals), default=0)
+    high = max((v.start_hi + v.size_hi for v in c.intervals), default=0)
+    for k, (time, capacity) in enumerate(c.steps):
+        start = low if k == 0 else max(low, time)
+        end = high if k + 1 == len(c.steps) else min(high, c.steps[k + 1][0])
+        if start < end:
+            yield start, end, capacity

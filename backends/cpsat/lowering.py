@@ -1,6 +1,7 @@
 """The lowering of a model to CP-SAT: intervals, constraints and the objective, nearly one to one.
 
-The lowering of options of an ``alternative`` is stated in ``alternatives``, that of demands in ``demands``.
+The lowering of options of an ``alternative`` is stated in ``alternatives``, that of demands in ``demands``, that of
+forbidden extents and transition times in ``forbidden``.
 
 A capacity that varies over time, ``cap(t)`` with the greatest value C, becomes the constant capacity C with a fixed
 interval of demand ``C - c`` in each segment of time where ``cap(t) = c < C``.
@@ -11,13 +12,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ...models.language import (
+    AllOrNone,
     Alternative,
     Assignment,
     Comparison,
     Cumulative,
+    ForbidExtent,
     Interval,
     Linear,
     Model,
@@ -29,8 +33,9 @@ from ...models.language.clock import look
 from ...models.language.constraints import Constraint
 from ...models.language.semantics import REAL_TOLERANCE
 from .alternatives import Choices, Row, masters
-from .demands import Demands
+from .demands import Demands, segments
 from .expressions import CpSatExpressions
+from .forbidden import forbid_extent, transitions
 from .native import Form, NativeModel, NumberRangeError, WholeForm
 
 
@@ -76,6 +81,7 @@ class CpSatLowering:
         self.choices = Choices((), self.native, [])
         self._spans: dict[int, tuple[Any, Any, Any]] = {}
         self._occupying: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Any] = {}
+        self._running: dict[tuple[int, tuple[int, ...], tuple[int, ...]], int] = {}
         self._demands = Demands(self.native, self.expressions)
         try:
             self._variables()
@@ -127,7 +133,7 @@ class CpSatLowering:
         p = self.expressions.presence[v.index]
         return (p,) if p >= 0 else ()
 
-    def _edge(self, v: Interval, field: str) -> Form:
+    def edge(self, v: Interval, field: str) -> Form:
         """Return the native start or end, which is free if the interval is absent."""
         e, i = self.expressions, v.index
         if field == "start":
@@ -138,7 +144,7 @@ class CpSatLowering:
         """Return the native interval variable, made at the first call."""
         found = self.intervals.get(v.index)
         if found is None:
-            found = self.intervals[v.index] = self._interval(v, self.expressions.presence[v.index])
+            found = self.intervals[v.index] = self.span_interval(v, self.expressions.presence[v.index])
         return found
 
     def native_interval(self, v: Interval) -> NativeInterval:
@@ -159,9 +165,14 @@ class CpSatLowering:
             self._spans[e.start[i]] = found
         return found
 
-    def _interval(self, v: Interval, presence: int) -> Any:
-        """Return a native interval with the start and end of v, present if the literal holds (-1: always)."""
+    def span_interval(self, v: Interval, presence: int, after: int = 0) -> Any:
+        """Return a native interval with the start and end of v, present if the literal holds (-1: always).
+
+        It ends ``after`` seconds after the end of v.
+        """
         start, size, end = self._span(v)
+        if after:
+            size, end = size + after, end + after
         if presence < 0:
             return self.native.model.new_interval_var(start, size, end, v.name)
         return self.native.model.new_optional_interval_var(start, size, end, self.native.vars[presence], v.name)
@@ -175,8 +186,17 @@ class CpSatLowering:
             case Cumulative():
                 self._cumulative(constraint)
             case NoOverlap(intervals):
-                occupying, _ = self._rows(intervals, [1] * len(intervals))
-                self.native.model.add_no_overlap(occupying)
+                if constraint.transitions:
+                    transitions(self, constraint)
+                else:
+                    occupying, _ = self._rows(intervals, [1] * len(intervals))
+                    self.native.model.add_no_overlap(occupying)
+            case AllOrNone(intervals):
+                presence = self.expressions.presence
+                for v, w in pairwise(intervals):
+                    self.native.equal(presence[v.index], presence[w.index])
+            case ForbidExtent():
+                forbid_extent(self, constraint)
             case Synchronize(v, others):
                 for other in others:
                     self._together(other, v, (*self.present(other), *self.present(v)))
@@ -209,24 +229,25 @@ class CpSatLowering:
         """Require the same start and end, if all literals hold."""
         fixed = v.size_lo == v.size_hi == w.size_lo == w.size_hi
         for field in ("start",) if fixed else ("start", "end"):
-            left, right = self._edge(v, field), self._edge(w, field)
+            left, right = self.edge(v, field), self.edge(w, field)
             terms = Counter(left.terms)
             terms.subtract(right.terms)
             self.native.require(Form(dict(terms), left.constant - right.constant), 0, 0, when)
 
     def _precedence(self, c: Precedence) -> None:
-        left, right = self._edge(c.before, c.fields[0]), self._edge(c.after, c.fields[1])
+        left, right = self.edge(c.before, c.fields[0]), self.edge(c.after, c.fields[1])
         terms = Counter(right.terms)
         terms.subtract(left.terms)
         when = (*self.present(c.before), *self.present(c.after))
-        self.native.require(Form(dict(terms), right.constant - left.constant), c.delay, float("inf"), when)
+        most = float("inf") if c.at_most is None else c.at_most
+        self.native.require(Form(dict(terms), right.constant - left.constant), c.delay, most, when)
 
     def _cumulative(self, c: Cumulative) -> None:
         intervals, demands = self._rows(c.intervals, c.demands)
         self.native.nonzeros += len(intervals)
         most = max(capacity for _, capacity in c.steps)
         if len(c.steps) > 1:
-            for start, end, capacity in _segments(c):
+            for start, end, capacity in segments(c):
                 if capacity < most:
                     intervals.append(self.native.model.new_fixed_size_interval_var(start, end - start, ""))
                     demands.append(most - capacity)
@@ -246,7 +267,7 @@ class CpSatLowering:
             also, height = self._demands.lower(demand) if isinstance(demand, Linear) else ((), demand)
             if type(height) is int and not height:
                 continue
-            found = self._occupying_interval(v, also)
+            found = self.occupying_interval(v, also)
             if found is not None:
                 intervals.append(found)
                 demands.append(height)
@@ -258,11 +279,11 @@ class CpSatLowering:
         c, present = choices.alternative(group), choices.any_of(group)
         key = (c.interval.index, (present,), ())
         if key not in self._occupying:
-            self._occupying[key] = self._interval(c.interval, present)
+            self._occupying[key] = self.span_interval(c.interval, present)
             choices.add_size(c, self.expressions.size[c.interval.index])
         return self._occupying[key], choices.demand(group, present)
 
-    def _occupying_interval(self, v: Interval, also: tuple[int, ...] = ()) -> Any:
+    def occupying_interval(self, v: Interval, also: tuple[int, ...] = ()) -> Any:
         """Return the interval under its presence, size > 0, ``also`` and the guard; None if its size is always 0."""
         if v.size_hi == 0:
             return None
@@ -270,11 +291,18 @@ class CpSatLowering:
             return self.interval(v)
         key = (v.index, also, self.native.guard)
         if key not in self._occupying:
+            self._occupying[key] = self.span_interval(v, self.running(v, also))
+        return self._occupying[key]
+
+    def running(self, v: Interval, also: tuple[int, ...] = ()) -> int:
+        """Return a literal: v is present, its size above 0, ``also`` and the guard hold; -1 if all that is always so."""
+        key = (v.index, also, self.native.guard)
+        if key not in self._running:
             conditions = [*self.present(v), *also, *self.native.guard]
             if v.size_lo == 0:
                 conditions.append(self._positive(v))
-            self._occupying[key] = self._interval(v, self._all(conditions))
-        return self._occupying[key]
+            self._running[key] = self.native.all_of(conditions) if conditions else -1
+        return self._running[key]
 
     def _positive(self, v: Interval) -> int:
         """Return a literal: the native size is above 0."""
@@ -283,16 +311,6 @@ class CpSatLowering:
         self.native.inside(WholeForm({size: 1}, 0), [(1, v.size_hi)], (positive,))
         self.native.inside(WholeForm({size: 1}, 0), [(0, 0)], (~positive,))
         return positive
-
-    def _all(self, literals: list[int]) -> int:
-        """Return a literal that holds if and only if all these literals, which are not negated, hold."""
-        if len(literals) == 1:
-            return literals[0]
-        both = self.native.boolean("", lambda values: int(all(values[i] for i in literals)))
-        native = self.native.model
-        native.add_bool_and([self.native.literal(i) for i in literals]).only_enforce_if(self.native.literal(both))
-        native.add_bool_or([self.native.literal(i) for i in (*(~i for i in literals), both)])
-        return both
 
     def _aim(self, aim: Linear) -> None:
         f = self.expressions.form(aim)
@@ -326,14 +344,3 @@ class CpSatLowering:
         for x, value in zip(e.integer, assignment.integer, strict=True):
             values[x] = value
         return self.native.complete(values)
-
-
-def _segments(c: Cumulative) -> Iterable[tuple[int, int, int]]:
-    """Yield (from, to, capacity) of each segment of time, within the time range of the intervals."""
-    low = min((v.start_lo for v in c.intervals), default=0)
-    high = max((v.start_hi + v.size_hi for v in c.intervals), default=0)
-    for k, (time, capacity) in enumerate(c.steps):
-        start = low if k == 0 else max(low, time)
-        end = high if k + 1 == len(c.steps) else min(high, c.steps[k + 1][0])
-        if start < end:
-            yield start, end, capacity

@@ -280,6 +280,15 @@ class NativeModel:
         if when:
             posted.only_enforce_if([self.literal(i) for i in when])
 
+    def all_of(self, literals: Sequence[int]) -> int:
+        """Return a literal that holds if and only if all these literals, which are not negated, hold. Never guarded."""
+        if len(literals) == 1:
+            return literals[0]
+        both = self.boolean("", lambda values: int(all(values[i] for i in literals)))
+        self.model.add_bool_and([self.literal(i) for i in literals]).only_enforce_if(self.literal(both))
+        self.model.add_bool_or([self.literal(i) for i in (*(~i for i in literals), both)])
+        return both
+
     def exactly_one(self, literals: Sequence[int]) -> None:
         """Require that exactly one of the literals holds. It is never guarded."""
         self.nonzeros += len(literals)

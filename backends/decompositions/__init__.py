@@ -4,7 +4,8 @@ A backend says in its attribute ``supports`` which constructs of the language it
 the attribute takes all. The driver then applies the decompositions (`Chain`). The formulas of each one stand in its
 docstring:
 
-- ``scheduling``: alternative, synchronize, no_overlap, precedences
+- ``scheduling``: alternative, all_or_none, synchronize, no_overlap, precedences
+- ``transitions``: forbid_extent, transition times of a no_overlap
 - ``capacities``: stepwise capacities, variable demands, cumulative
 - ``intervals``: start windows with gaps, optional intervals
 - ``functions``: max, min, holds, overlap, element, piecewise

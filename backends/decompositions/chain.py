@@ -10,10 +10,15 @@ from .functions import Functions, Overlaps
 from .intervals import Optionals, StartWindows
 from .linear import REAL_FUNCTIONS, LinearModel
 from .real_numbers import RealNumbers
-from .scheduling import Alternatives, NoOverlaps, Precedences, Synchronizations
+from .scheduling import AllOrNones, Alternatives, MaximumLags, NoOverlaps, Precedences, Synchronizations
+from .transitions import ForbiddenExtents, Transitions
 
 ORDER: tuple[type[Decomposition], ...] = (
     Alternatives,
+    AllOrNones,
+    Transitions,
+    ForbiddenExtents,
+    MaximumLags,
     VariableDemands,
     StepwiseCapacities,
     NoOverlaps,
@@ -28,7 +33,7 @@ ORDER: tuple[type[Decomposition], ...] = (
 )
 """A decomposition uses only constructs that every backend has, or that a later one replaces."""
 
-_WITH_OPTIONAL = frozenset([Construct.ALTERNATIVE, Construct.SYNCHRONIZE, *PRECEDENCES])
+_WITH_OPTIONAL = frozenset([Construct.ALTERNATIVE, Construct.ALL_OR_NONE, Construct.SYNCHRONIZE, *PRECEDENCES])
 _OF_CUMULATIVE = frozenset([Construct.STEPWISE_CAPACITY, Construct.VARIABLE_DEMAND])
 
 
@@ -144,6 +149,8 @@ def _missing(model: Model, supports: frozenset[Construct]) -> frozenset[Construc
     """Return the constructs to replace, with those that depend on another missing one."""
     present = constructs_of(model)
     missing = frozenset(Construct) - supports
+    if Construct.NO_OVERLAP in missing:
+        missing |= {Construct.TRANSITIONS}
     if Construct.CUMULATIVE in missing:
         missing |= _OF_CUMULATIVE
     digits = Construct.VARIABLE_DEMAND in present & missing  # these bring optional intervals

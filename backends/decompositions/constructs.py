@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
-from ...models.language import Alternative, Comparison, Cumulative, Interval, Model, NoOverlap, Precedence, Synchronize
+from ...models.language import (
+    AllOrNone,
+    Alternative,
+    Comparison,
+    Cumulative,
+    ForbidExtent,
+    Interval,
+    Model,
+    NoOverlap,
+    Precedence,
+    Synchronize,
+)
 from ...models.language.constraints import Constraint, expressions_of
 from ...models.language.expressions import Atom, Element, Holds, Max, Min, Number, Overlap, Piecewise, atoms_below
 
@@ -22,13 +33,17 @@ class Construct(StrEnum):
     INTERVAL, OPTIONAL, VARIABLE_SIZE, START_WINDOWS
         Interval variables; those that may be absent; those with a size that is not fixed; those whose start has several
         windows.
-    ALTERNATIVE, SYNCHRONIZE, NO_OVERLAP
+    ALTERNATIVE, SYNCHRONIZE, NO_OVERLAP, ALL_OR_NONE, FORBID_EXTENT
         The constraints of these names.
+    TRANSITIONS
+        A no_overlap with transition times.
     CUMULATIVE, STEPWISE_CAPACITY, VARIABLE_DEMAND
         A cumulative with constant capacity and demands; one whose capacity has several steps; one with a demand that is
         an expression.
     END_BEFORE_START, START_BEFORE_START, END_BEFORE_END, START_BEFORE_END
         The kinds of precedence.
+    MAXIMUM_LAG
+        A precedence of any kind with a maximum time lag (``at_most``).
     MAX, MIN, HOLDS, OVERLAP, ELEMENT, PIECEWISE
         The functions of these names, nested ones included.
     REAL
@@ -42,6 +57,9 @@ class Construct(StrEnum):
     ALTERNATIVE = "alternative"
     SYNCHRONIZE = "synchronize"
     NO_OVERLAP = "no_overlap"
+    ALL_OR_NONE = "all_or_none"
+    FORBID_EXTENT = "forbid_extent"
+    TRANSITIONS = "transition times"
     CUMULATIVE = "cumulative"
     STEPWISE_CAPACITY = "stepwise capacity"
     VARIABLE_DEMAND = "variable demand"
@@ -49,6 +67,7 @@ class Construct(StrEnum):
     START_BEFORE_START = "start_before_start"
     END_BEFORE_END = "end_before_end"
     START_BEFORE_END = "start_before_end"
+    MAXIMUM_LAG = "maximum time lag"
     MAX = "max"
     MIN = "min"
     HOLDS = "holds"
@@ -138,8 +157,16 @@ def _of_constraint(c: Constraint) -> Iterator[Construct]:
             yield Construct.SYNCHRONIZE
         case NoOverlap():
             yield Construct.NO_OVERLAP
+            if c.transitions:
+                yield Construct.TRANSITIONS
+        case AllOrNone():
+            yield Construct.ALL_OR_NONE
+        case ForbidExtent():
+            yield Construct.FORBID_EXTENT
         case Precedence():
             yield Construct(c.kind)
+            if c.at_most is not None:
+                yield Construct.MAXIMUM_LAG
         case Cumulative():
             yield Construct.CUMULATIVE
             if len(c.steps) > 1:

@@ -50,8 +50,8 @@ class Optionals(Decomposition):
         L p <= z' <= U p,   s' <= a + (b - a) p
         s = s' - a (1 - p),   e = s + z',   z = z'      in expressions
 
-    An absent interval lies at a with the size 0, where no_overlap and cumulative ignore it. Alternative, synchronize
-    and precedences, which do not ignore it, are replaced before.
+    An absent interval lies at a with the size 0, where no_overlap, forbid_extent and cumulative ignore it. Alternative,
+    all_or_none, synchronize and precedences, which do not ignore it, are replaced before.
     """
 
     replaces = frozenset([Construct.OPTIONAL])
@@ -75,7 +75,12 @@ class Optionals(Decomposition):
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint."""
         copied = super().constraint(c)
-        if Construct.OPTIONAL in self.missing and type(c).__name__ in ("Alternative", "Synchronize", "Precedence"):
+        if Construct.OPTIONAL in self.missing and type(c).__name__ in (
+            "AllOrNone",
+            "Alternative",
+            "Synchronize",
+            "Precedence",
+        ):
             some = [v.name for v in intervals_of(c) if v.optional]
             if some:
                 raise WrongValue(f"{self.name}: replace this constraint before its optional intervals {some}")

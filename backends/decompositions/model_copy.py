@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from ...errors import WrongArgument
 from ...models.language import (
+    AllOrNone,
     Alternative,
     Assignment,
     Comparison,
     Constraint,
     Cumulative,
+    ForbidExtent,
     Integer,
     Interval,
     Linear,
@@ -38,6 +40,7 @@ from ...models.language.expressions import (
     Number,
     Overlap,
     Piecewise,
+    Window,
 )
 
 Steps = tuple[tuple[int, int], ...]
@@ -119,12 +122,16 @@ class Copy:
             case Cumulative(intervals, demands, steps):
                 heights = tuple(d if isinstance(d, int) else self.linear(d) for d in demands)
                 return Cumulative(self.several(intervals), heights, self.steps(steps))
-            case NoOverlap(intervals):
-                return NoOverlap(self.several(intervals))
+            case NoOverlap(intervals, transitions):
+                return NoOverlap(self.several(intervals), transitions)
+            case AllOrNone(intervals):
+                return AllOrNone(self.several(intervals))
+            case ForbidExtent(interval, windows):
+                return ForbidExtent(self.intervals[interval], self.forbidden(windows))
             case Synchronize(a, others):
                 return Synchronize(self.intervals[a], self.several(others))
-            case Precedence(before, after, delay, kind):
-                return Precedence(self.intervals[before], self.intervals[after], delay, kind)
+            case Precedence(before, after, delay, kind, at_most):
+                return Precedence(self.intervals[before], self.intervals[after], delay, kind, at_most)
 
     def several(self, intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
         """Return the copies of several intervals."""
@@ -133,6 +140,10 @@ class Copy:
     def steps(self, steps: Steps) -> Steps:
         """Return the copy of a stepwise capacity, as pairs (time, capacity)."""
         return steps
+
+    def forbidden(self, windows: tuple[Window, ...]) -> tuple[Window, ...]:
+        """Return the copy of the windows of a forbid_extent."""
+        return windows
 
     def comparison(self, c: Comparison) -> Comparison:
         """Return the copy of a comparison."""

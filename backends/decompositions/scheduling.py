@@ -1,4 +1,4 @@
-"""Decompositions of alternative, synchronize, no_overlap and precedences.
+"""Decompositions of alternative, all_or_none, synchronize, no_overlap and precedences.
 
 Symbols, here and in the other modules, for an interval i: ``s[i]``, ``e[i]``, ``z[i]``, ``p[i]`` are its start, end,
 size and presence, all 0 if it is absent.
@@ -6,7 +6,10 @@ size and presence, all 0 if it is absent.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ...models.language import (
+    AllOrNone,
     Alternative,
     Constraint,
     Cumulative,
@@ -42,6 +45,20 @@ class Alternatives(Decomposition):
         return Synchronize(a, options)
 
 
+class AllOrNones(Decomposition):
+    """An all_or_none becomes equations of the presences: ``p[i] = p[j]`` for each interval i and the next one j."""
+
+    replaces = frozenset([Construct.ALL_OR_NONE])
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint."""
+        if not isinstance(c, AllOrNone):
+            return super().constraint(c)
+        for i, j in pairwise(self.several(c.intervals)):
+            self.add(i.presence == j.presence)
+        return None
+
+
 class Synchronizations(Decomposition):
     """A synchronize becomes precedences, which hold only between present intervals.
 
@@ -75,6 +92,26 @@ class NoOverlaps(Decomposition):
             return super().constraint(c)
         members = self.several(c.intervals)
         return Cumulative(members, (1,) * len(members), ((0, 1),))
+
+
+class MaximumLags(Decomposition):
+    """A precedence with a maximum time lag becomes two without: a maximum lag is a negative minimum lag backwards.
+
+    For the ends f of i and g of j (each a start or an end)::
+
+        f[i] + delay <= g[j],   g[j] - at_most <= f[i]
+    """
+
+    replaces = frozenset([Construct.MAXIMUM_LAG])
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint."""
+        copied = super().constraint(c)
+        if not isinstance(copied, Precedence):
+            return copied
+        for part in copied.parts:
+            self.add(part)
+        return None
 
 
 class Precedences(Decomposition):

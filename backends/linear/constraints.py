@@ -1,4 +1,4 @@
-"""Linear rows for alternative, synchronize and precedence, used by all lowerings. All three are exact.
+"""Linear rows for constraints that all lowerings share. All of them are exact.
 
 Symbols p, s, z, e as in ``schedlab.backends.linear``. ``lo(x)`` and ``hi(x)`` bound a start, end or size over all
 values that the model allows, with the 0 of an absent interval included (``attribute_bounds``). The big-M constants are
@@ -20,20 +20,41 @@ two rows hold for each value of ``f[a]``. The last row is implied for whole ``p`
     f[i] + delay <= g[j] + M (1 - p[i]) + M (1 - p[j]),   M = max(0, hi(f[i]) + delay - lo(g[j]))
 
 If an interval is absent, the row holds for all values within their bounds. An interval that is not optional has
-no M term.
+no M term. A maximum time lag is a second row of this form (``Precedence.parts``).
 
 **Synchronize** of interval a and the set O of others, with precedences of delay 0::
 
     s[a] <= s[o],  s[o] <= s[a],  e[a] <= e[o],  e[o] <= e[a]   for each o in O, relaxed where a or o is absent
+
+**All or none**: ``p[i] = p[j]`` for each interval i and the next one j.
+
+**Forbid extent** of interval i, which can run in the gaps ``[a[k], b[k]]`` between the forbidden windows, with the flag r
+of ``intervals`` (1 if i is present with a positive size)::
+
+    w[k] in {0, 1},  sum_k w[k] = r[i]
+    s[i] >= sum_k a[k] w[k] + lo(s[i]) (1 - r[i])
+    e[i] <= sum_k b[k] w[k] + hi(e[i]) (1 - r[i])
+
+**Transitions** of a no_overlap: for each pair of its intervals, with binaries B of the order and the time t::
+
+    B[i,j] + B[j,i] >= r[i] + r[j] - 1                       (already there for the B of the pairwise lowering)
+    e[i] + t[i,j] <= s[j] + M (1 - B[i,j]),   M = max(0, hi(e[i]) + t[i,j] - lo(s[j]));   the same for B[j,i]
+
+B exists only if the windows allow this order. If they allow one order only, ``r[i] + r[j] - 1`` takes the place of B.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations, pairwise
 from typing import Literal
 
-from ...models.language import Alternative, Interval, Precedence, Synchronize
+import numpy as np
+
+from ...models.language import AllOrNone, Alternative, ForbidExtent, Interval, NoOverlap, Precedence, Synchronize
 from ...models.language.bounds import attribute_bounds
-from .form import INF, Affine, FormBuilder
+from .form import INF, Affine, Floats, FormBuilder, Point, column
 from .intervals import Intervals
 
 BOTH_ENDS: tuple[Literal["start"], Literal["end"]] = ("start", "end")
@@ -97,9 +118,10 @@ def synchronize(form: FormBuilder, intervals: Intervals, c: Synchronize) -> None
 
 
 def precedence(form: FormBuilder, intervals: Intervals, c: Precedence) -> None:
-    """Add the row of a precedence: before + delay <= after if both intervals are present."""
-    left, right = c.fields
-    _before(form, intervals, (c.before, left), (c.after, right), c.delay)
+    """Add the rows of a precedence: before + delay <= after if both intervals are present; for a maximum lag another."""
+    for part in c.parts:
+        left, right = part.fields
+        _before(form, intervals, (part.before, left), (part.after, right), part.delay)
 
 
 End = tuple[Interval, Literal["start", "end"]]
@@ -115,3 +137,108 @@ def _before(form: FormBuilder, intervals: Intervals, left: End, right: End, dela
             e = e.plus(intervals.present(v), slack)
             limit += slack
     form.row(e, -INF, limit)
+
+
+def all_or_none(form: FormBuilder, intervals: Intervals, c: AllOrNone) -> None:
+    """Add the rows of an all_or_none: the presences are equal."""
+    for v, w in pairwise(c.intervals):
+        form.row(intervals.present(v).plus(intervals.present(w), -1), 0, 0)
+
+
+def forbid_extent(form: FormBuilder, intervals: Intervals, c: ForbidExtent) -> None:
+    """Add the rows of a forbid_extent: an interval that runs lies in one of the gaps between the windows."""
+    v, windows = c.interval, c.within_reach()
+    if not windows or v.size_hi == 0:
+        return
+    (low, _), (_, high) = attribute_bounds(v, "start"), attribute_bounds(v, "end")
+    edges = [v.start_lo, *(t for w in windows for t in w), v.start_hi + v.size_hi]
+    least = max(1, v.size_lo)
+    gaps = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= least and a <= v.start_hi]
+    begin, end = (np.array(side, dtype=np.float64) for side in zip(*gaps, strict=True)) if gaps else (np.zeros(0),) * 2
+
+    def chosen(p: Point) -> Floats:
+        s, e = p.start[v.index], p.end[v.index]
+        found: Floats = ((begin <= s) & (e <= end) & (s < e) & p.present[v.index]).astype(np.float64)
+        return found
+
+    w = form.columns(len(gaps), 0, 1, integral=True, name="gap", recipe=chosen)
+    runs, start, finish = intervals.runs(v), intervals.view(v, "start"), intervals.view(v, "end")
+    form.row(Affine({w + k: 1.0 for k in range(len(gaps))}).plus(runs, -1), 0, 0)
+    for side, e, free, lo, hi in ((begin, start, low, 0.0, INF), (end, finish, high, -INF, 0.0)):
+        inside = Affine({w + k: float(t) for k, t in enumerate(side)}, free).plus(runs, -free)
+        form.row(e.plus(inside, -1), lo, hi)
+
+
+def transitions(
+    form: FormBuilder,
+    intervals: Intervals,
+    c: NoOverlap,
+    known: Callable[[Interval, Interval], tuple[int, int] | None] = lambda v, w: None,
+) -> None:
+    """Add the rows of the transition times of a no_overlap.
+
+    Parameters
+    ----------
+    form : FormBuilder
+        Receives the rows.
+    intervals : Intervals
+        Gives the starts, ends and flags as columns.
+    c : NoOverlap
+        The constraint.
+    known : callable, optional
+        Returns the columns of B[i,j] and B[j,i] of two intervals (-1: none) if they exist and at least one of them must
+        be 1 if both run; else None.
+    """
+    c = c.capped()
+    running = [k for k, v in enumerate(c.intervals) if v.size_hi > 0]
+    for a, b in combinations(running, 2):
+        v, w = c.intervals[a], c.intervals[b]
+        forth, back = c.transition(a, b), c.transition(b, a)
+        if _ends_before(v, w, forth) or _ends_before(w, v, back):
+            continue
+        columns = known(v, w)
+        if columns is not None:
+            orders = [(v, w, forth, _flag(columns[0])), (w, v, back, _flag(columns[1]))]
+        else:
+            orders = _orders(form, intervals, (v, w, forth), (w, v, back))
+        for first, second, time, before in orders:
+            if before.terms or before.constant:
+                slack = max(0, attribute_bounds(first, "end")[1] + time - attribute_bounds(second, "start")[0])
+                e = intervals.view(first, "end").plus(intervals.view(second, "start"), -1).plus(before, slack)
+                form.row(e, -INF, slack - time)
+
+
+Order = tuple[Interval, Interval, int]
+
+
+def _orders(form: FormBuilder, intervals: Intervals, *orders: Order) -> list[tuple[Interval, Interval, int, Affine]]:
+    """Return the possible orders of two intervals, each with an expression that is 1 (or less) if it is chosen."""
+    v, w, _ = orders[0]
+    both = intervals.runs(v).plus(intervals.runs(w)).plus(Affine({}, -1.0))
+    possible = [(a, b, t) for a, b, t in orders if a.start_lo + max(1, a.size_lo) + t <= b.start_hi]
+    if len(possible) == 1:
+        return [(*possible[0], both)]
+    found = []
+    for a, b, t in possible:
+        recipe = partial(_precedes, i=a.index, j=b.index, time=t)
+        found.append((a, b, t, column(form.column(0, 1, integral=True, name="before", recipe=recipe))))
+    total = Affine({})
+    for *_, before in found:
+        total = total.plus(before)
+    form.row(total.plus(both, -1), 0, INF)
+    return found
+
+
+def _flag(k: int) -> Affine:
+    return Affine({}) if k < 0 else column(k)
+
+
+def _ends_before(v: Interval, w: Interval, time: int) -> bool:
+    """Return whether v always ends ``time`` seconds before w starts, if both are present."""
+    return v.start_hi + v.size_hi + time <= w.start_lo
+
+
+def _precedes(p: Point, i: int, j: int, time: int) -> bool:
+    """Return whether intervals i and j run at a point, and i ends ``time`` seconds before j starts."""
+    runs = all(p.present[k] and p.end[k] > p.start[k] for k in (i, j))
+    return bool(runs and p.end[i] + time <= p.start[j])

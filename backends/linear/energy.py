@@ -22,7 +22,7 @@ This is a relaxation: each solution of the model satisfies all rows, so the opti
 resource rows are the capacity constraint ``sum_i d[i] <= c(tau)``, multiplied by ``1 / l[t]`` or
 ``(P[t+1] - tau) / l[t]^2`` and integrated over the cell. Both sides of the start equation are the integral of tau over
 ``[s[i], s[i] + D)``. Because of it, many intervals cannot all start early, whatever the step of the grid. The
-relaxation does not require that an interval runs without a break. Windows, precedences and objectives stay exact. A
+relaxation does not require that an interval runs without a break, and leaves out transition times. Windows, precedences and objectives stay exact. A
 grid finer than the intervals changes the bound little.
 
 Variable demands. For an integer variable n in ``[0, N]`` that is a demand of one interval of fixed size D, the products
@@ -53,6 +53,7 @@ from ...models.language import (
     Assignment,
     Comparison,
     Cumulative,
+    ForbidExtent,
     Integer,
     Interval,
     Linear,
@@ -143,8 +144,12 @@ class Energy:
         """Add the rows of an alternative (see ``constraints``)."""
         constraints.alternative(self.form, self.intervals, c)
 
+    def forbid_extent(self, c: ForbidExtent) -> None:
+        """Add the rows of a forbid_extent (see ``constraints``)."""
+        constraints.forbid_extent(self.form, self.intervals, c)
+
     def no_overlap(self, c: NoOverlap) -> None:
-        """Add the rows of a no_overlap: a resource with demands and capacity 1."""
+        """Add the rows of a no_overlap: a resource with demands and capacity 1. Transition times are left out."""
         self.cumulative(Cumulative(c.intervals, (1,) * len(c.intervals), ((0, 1),)))
 
     def cumulative(self, c: Cumulative) -> None:

@@ -8,10 +8,12 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models.language import (
+    AllOrNone,
     Alternative,
     Assignment,
     Comparison,
     Cumulative,
+    ForbidExtent,
     Integer,
     Interval,
     Linear,
@@ -26,7 +28,7 @@ from .energy import Energy
 from .expressions import GE, LE, LinearExpressions
 from .form import Floats, FormBuilder, LinearForm
 from .intervals import IntervalColumns, Intervals
-from .pairwise import Pairwise
+from .pairwise.lowering import Pairwise
 from .time_indexed.grid import Grid
 from .time_indexed.lowering import TimeIndexed
 
@@ -52,6 +54,9 @@ class Scheme(Protocol):
 
     def cumulative(self, c: Cumulative) -> None:
         """Add the rows of a cumulative."""
+
+    def forbid_extent(self, c: ForbidExtent) -> None:
+        """Add the rows of a forbid_extent."""
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
         """Return the assignment with starts that the form can represent."""
@@ -188,6 +193,10 @@ class Lowered:
                 constraints.synchronize(self.scheme.expressions.form, s.intervals, c)
             case Precedence():
                 constraints.precedence(self.scheme.expressions.form, s.intervals, c)
+            case AllOrNone():
+                constraints.all_or_none(self.scheme.expressions.form, s.intervals, c)
+            case ForbidExtent():
+                s.forbid_extent(c)
             case NoOverlap():
                 s.no_overlap(c)
             case Cumulative():

@@ -2,17 +2,23 @@
 
 from .bounds import Bounds
 from .constraints import (
+    AllOrNone,
     Alternative,
     Constraint,
     Cumulative,
+    ForbidExtent,
     NoOverlap,
     Precedence,
     Synchronize,
     Violation,
+)
+from .declarations import (
+    all_or_none,
     alternative,
     cumulative,
     end_before_end,
     end_before_start,
+    forbid_extent,
     no_overlap,
     start_before_end,
     start_before_start,
@@ -28,6 +34,7 @@ from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
 
 __all__ = [
+    "AllOrNone",
     "Alternative",
     "Assignment",
     "Bounds",
@@ -36,6 +43,7 @@ __all__ = [
     "Cumulative",
     "Evaluator",
     "Expression",
+    "ForbidExtent",
     "Integer",
     "Interval",
     "IntervalValue",
@@ -48,11 +56,13 @@ __all__ = [
     "Synchronize",
     "UndefinedValue",
     "Violation",
+    "all_or_none",
     "alternative",
     "cumulative",
     "element",
     "end_before_end",
     "end_before_start",
+    "forbid_extent",
     "holds",
     "implies",
     "no_overlap",

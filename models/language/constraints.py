@@ -1,15 +1,12 @@
-"""The constraints of the modelling language other than comparisons, and the checks when they are declared."""
+"""The constraints of the modelling language other than comparisons; ``declarations`` has the functions that make them."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from .expressions import Comparison, Expression, Interval, Linear, common_model
-from .quantities import ModelError, Number, pair, whole
+from .expressions import Comparison, Interval, Linear, Window
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
 
@@ -82,16 +79,87 @@ class Cumulative:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoOverlap:
-    """No two present intervals of positive size run at the same time.
+class AllOrNone:
+    """All of the intervals are present, or none of them.
 
     Parameters
     ----------
     intervals : tuple of Interval
-        The intervals.
+        Optional intervals.
     """
 
     intervals: tuple[Interval, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForbidExtent:
+    """If ``interval`` is present and has a positive size, it overlaps none of the windows.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval.
+    windows : tuple of (int, int)
+        Disjoint windows [lo, hi) in seconds, in increasing order, with time between them.
+    """
+
+    interval: Interval
+    windows: tuple[Window, ...]
+
+    def within_reach(self) -> tuple[Window, ...]:
+        """Return the windows that the interval can overlap, cut to the time from its first start to its last end.
+
+        Examples
+        --------
+        >>> from schedlab import Model
+        >>> a = Model("m").interval("a", size=3, start=(0, 9))
+        >>> ForbidExtent(a, ((-5, 2), (10, 40), (50, 60))).within_reach()
+        ((0, 2), (10, 12))
+        """
+        first, last = self.interval.start_lo, self.interval.start_hi + self.interval.size_hi
+        cut = ((max(lo, first), min(hi, last)) for lo, hi in self.windows)
+        return tuple(w for w in cut if w[0] < w[1])
+
+    @property
+    def steps(self) -> tuple[tuple[int, int], ...]:
+        """The capacity 0 within the windows and 1 elsewhere, as the steps of a ``Cumulative``."""
+        if not self.windows:
+            return ((0, 1),)
+        return ((self.windows[0][0] - 1, 1), *(s for lo, hi in self.windows for s in ((lo, 0), (hi, 1))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoOverlap:
+    """No two present intervals of positive size run at the same time; between two of them there is a transition time.
+
+    Parameters
+    ----------
+    intervals : tuple of Interval
+        The n intervals.
+    transitions : tuple of n tuples of n ints
+        ``transitions[i][j]`` is the least time in seconds from the end of interval i to the start of interval j, if i
+        runs before j: for all such pairs, also if other intervals run between them. Empty: all are 0.
+    """
+
+    intervals: tuple[Interval, ...]
+    transitions: tuple[tuple[int, ...], ...] = ()
+
+    def transition(self, i: int, j: int) -> int:
+        """Return the transition time from the interval at position i to the one at position j, in seconds."""
+        return self.transitions[i][j] if self.transitions else 0
+
+    def capped(self) -> NoOverlap:
+        """Return an equivalent constraint without times that exceed the whole time range of its intervals."""
+        running = [v for v in self.intervals if v.size_hi > 0]
+        if not self.transitions or not running:
+            return self
+        most = max(v.start_hi for v in running) - min(v.start_lo for v in running) + 1  # forbids the order
+        return NoOverlap(self.intervals, tuple(tuple(min(t, most) for t in row) for row in self.transitions))
+
+    def part(self, positions: tuple[int, ...]) -> NoOverlap:
+        """Return the constraint on the intervals at some positions alone."""
+        times = tuple(tuple(self.transitions[i][j] for j in positions) for i in positions) if self.transitions else ()
+        return NoOverlap(tuple(self.intervals[i] for i in positions), times)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,22 +180,27 @@ class Synchronize:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Precedence:
-    """The start or end of ``before`` plus ``delay`` is at most the start or end of ``after``, if both are present.
+    """Time lags between the start or end of ``before`` and the start or end of ``after``, if both are present.
+
+    The start or end of ``after`` minus that of ``before`` is at least ``delay`` and at most ``at_most``.
 
     Parameters
     ----------
     before, after : Interval
         The two intervals.
     delay : int
-        Seconds between them; it may be negative.
+        The minimum time lag in seconds; it may be negative.
     kind : str
         ``"end_before_start"``, ``"start_before_start"``, ``"end_before_end"`` or ``"start_before_end"``.
+    at_most : int or None
+        The maximum time lag in seconds, at least ``delay``. None: no maximum.
     """
 
     before: Interval
     after: Interval
     delay: int
     kind: PrecedenceKind
+    at_most: int | None = None
 
     @property
     def fields(self) -> tuple[Literal["start", "end"], Literal["start", "end"]]:
@@ -135,8 +208,35 @@ class Precedence:
         left, _, right = self.kind.partition("_before_")
         return ("end" if left == "end" else "start", "end" if right == "end" else "start")
 
+    @property
+    def parts(self) -> tuple[Precedence, ...]:
+        """The constraint as precedences without a maximum: a maximum lag d is the minimum lag -d of the reverse order.
 
-Constraint = Comparison | Alternative | Cumulative | NoOverlap | Synchronize | Precedence
+        Examples
+        --------
+        >>> from schedlab import Model, end_before_start
+        >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
+        >>> [(p.kind, p.before, p.after, p.delay) for p in end_before_start(a, b, 2, at_most=5).parts]
+        [('end_before_start', a, b, 2), ('start_before_end', b, a, -5)]
+        """
+        if self.at_most is None:
+            return (self,)
+        left, right = self.fields
+        reverse = REVERSED[left, right]
+        least = Precedence(self.before, self.after, self.delay, self.kind)
+        return least, Precedence(self.after, self.before, -self.at_most, reverse)
+
+
+REVERSED: dict[tuple[str, str], PrecedenceKind] = {
+    ("end", "start"): "start_before_end",
+    ("start", "start"): "start_before_start",
+    ("end", "end"): "end_before_end",
+    ("start", "end"): "end_before_start",
+}
+
+Constraint = Comparison | Alternative | AllOrNone | Cumulative | ForbidExtent | NoOverlap | Synchronize | Precedence
+SCHEDULING = tuple(c for c in get_args(Constraint) if c is not Comparison)
+"""The classes of constraints that are made by functions such as ``no_overlap``."""
 
 
 def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
@@ -144,8 +244,10 @@ def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
     match constraint:
         case Alternative(a, options, _):
             return (a, *options)
-        case Cumulative(intervals, _, _) | NoOverlap(intervals):
+        case Cumulative(intervals, _, _) | NoOverlap(intervals) | AllOrNone(intervals):
             return intervals
+        case ForbidExtent(interval, _):
+            return (interval,)
         case Synchronize(a, others):
             return (a, *others)
         case Precedence(before, after, _, _):
@@ -163,272 +265,24 @@ def expressions_of(constraint: Constraint) -> tuple[Linear, ...]:
     return ()
 
 
-def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
-    found = tuple(items)
-    for i in found:
-        if not isinstance(i, Interval):
-            raise ModelError(f"{where}: {i!r} is not an interval")
-    if len({id(i) for i in found}) != len(found):
-        repeated = next(i for k, i in enumerate(found) if any(i is j for j in found[:k]))
-        raise ModelError(f"{where}: {repeated} is listed twice")
-    if len(found) < at_least:
-        raise ModelError(f"{where}: at least {at_least} intervals are needed, not {len(found)}")
-    for i in found[1:]:
-        if i.model is not found[0].model:
-            raise ModelError(
-                f"{where}: {found[0]} belongs to model {found[0].model.name!r}, but {i} to model {i.model.name!r}"
-            )
-    return found
+def lags_of(constraint: Constraint) -> tuple[int, ...]:
+    """Return the time lags and transition times of a constraint in seconds."""
+    if isinstance(constraint, NoOverlap):
+        return tuple(t for row in constraint.capped().transitions for t in row)
+    if isinstance(constraint, Precedence):
+        return tuple(p.delay for p in constraint.parts)
+    return ()
 
 
-def alternative(interval: Interval, options: Iterable[Interval], count: int = 1) -> Alternative:
-    """Require that exactly ``count`` options are present, with the start and end of ``interval``; none if it is absent.
+def added_time(constraint: Constraint) -> int:
+    """Return by how many seconds the constraint can lengthen a schedule in which no interval starts later than needed.
 
-    If the count is greater than the number of options, the model has no solution with the interval present; this is no
-    error.
-
-    Parameters
-    ----------
-    interval : Interval
-        The interval that is realised by the options.
-    options : iterable of Interval
-        Intervals of the same model, declared with ``optional=True``.
-    count : int, default 1
-        The number of options to choose.
-
-    Returns
-    -------
-    Alternative
-        The constraint, for ``Model.add``.
-
-    Raises
-    ------
-    ModelError
-        If an option is not optional, the count is below 1, or an interval is listed twice.
-
-    Examples
-    --------
-    >>> from schedlab import Model, alternative
-    >>> m = Model("m"); a = m.interval("a", size=3)
-    >>> on = [m.interval(f"a on {n}", size=3, optional=True) for n in range(2)]
-    >>> m.add(alternative(a, on))
+    It is the sum of the times in which intervals wait for each other: the minimum lags, and for each interval of a
+    ``NoOverlap`` its greatest transition time to another one.
     """
-    found = _intervals([interval, *options], f"alternative({interval})", at_least=2)
-    for option in found[1:]:
-        if not option.optional:
-            raise ModelError(f"alternative({interval}): the option {option} must be declared optional=True")
-    k = whole(count, f"alternative({interval}): the count")
-    if k < 1:
-        raise ModelError(f"alternative({interval}): the count must be at least 1, not {k}")
-    return Alternative(interval, found[1:], k)
-
-
-def cumulative(
-    intervals: Iterable[Interval],
-    demands: Sequence[Number | Expression],
-    capacity: int | Sequence[tuple[int, int]],
-) -> Cumulative:
-    """Require that at every instant the sum of the demands of the running intervals is at most the capacity.
-
-    Parameters
-    ----------
-    intervals : iterable of Interval
-        Intervals of one model.
-    demands : sequence of int or Expression
-        The demand of each interval, >= 0: a whole number, an integer variable or an integral linear expression.
-    capacity : int or sequence of (int, int)
-        The capacity, >= 0; or steps [(time in seconds, capacity), ...] with increasing times. Each capacity holds from
-        its time on; the first one also holds before its time.
-
-    Returns
-    -------
-    Cumulative
-        The constraint, for ``Model.add``.
-
-    Raises
-    ------
-    ModelError
-        If a demand or a capacity is not as described; the message names the interval.
-
-    Examples
-    --------
-    >>> from schedlab import Model, cumulative
-    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
-    >>> m.add(cumulative([a, b], demands=[2, 1], capacity=[(0, 2), (10, 3)]))
-    """
-    found = _intervals(intervals, "cumulative()")
-    given = list(demands)
-    if len(given) != len(found):
-        names = ", ".join(str(i) for i in found[:5]) + (", ..." if len(found) > 5 else "")
-        raise ModelError(f"cumulative([{names}]): {len(found)} intervals but {len(given)} demands")
-    return Cumulative(found, tuple(_demand(d, i) for d, i in zip(given, found, strict=True)), _steps(capacity))
-
-
-def _demand(demand: Number | Expression, interval: Interval) -> int | Linear:
-    if not isinstance(demand, Expression):
-        fixed = whole(demand, f"cumulative(): the demand of {interval}")
-        if fixed < 0:
-            raise ModelError(f"cumulative(): the demand of {interval} is {fixed}; demands must be >= 0")
-        return fixed
-    e = demand.linear()
-    if not e.integral:
-        raise ModelError(f"cumulative(): the demand of {interval}, {e}, must be a whole number")
-    if not e.terms:
-        return _demand(e.constant, interval)
-    if common_model(e.terms, f"the demand of {interval}") is not interval.model:
-        raise ModelError(f"cumulative(): the demand {e} of {interval} belongs to another model")
-    from .bounds import Bounds
-
-    lowest = Bounds().of(e)[0]
-    if lowest < 0:
-        raise ModelError(f"cumulative(): the demand of {interval}, {e}, can be {lowest}; demands must be >= 0")
-    return e
-
-
-def _steps(capacity: int | Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    if isinstance(capacity, Sequence):
-        given = (pair(s, "a step of the capacity") for s in capacity)
-        steps = tuple((whole(t, "a step's time"), whole(c, "a capacity")) for t, c in given)
-        if not steps:
-            raise ModelError("cumulative(): the list of capacity steps is empty")
-        for (a, _), (b, _) in pairwise(steps):
-            if a >= b:
-                raise ModelError(f"cumulative(): the times of the capacity must increase, but {b} follows {a}")
-    else:
-        steps = ((0, whole(capacity, "cumulative(): the capacity")),)
-    for t, c in steps:
-        if c < 0:
-            raise ModelError(f"cumulative(): the capacity from {t} on is {c}; capacities must be >= 0")
-    return steps
-
-
-def no_overlap(intervals: Iterable[Interval]) -> NoOverlap:
-    """Require that no two of the intervals run at the same time; absent intervals and those of size 0 are ignored.
-
-    Parameters
-    ----------
-    intervals : iterable of Interval
-        Intervals of one model.
-
-    Returns
-    -------
-    NoOverlap
-        The constraint, for ``Model.add``.
-
-    Examples
-    --------
-    >>> from schedlab import Model, no_overlap
-    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
-    >>> m.add(no_overlap([a, b]))
-    """
-    return NoOverlap(_intervals(intervals, "no_overlap()"))
-
-
-def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
-    """Require that, if ``interval`` is present, every present one of ``others`` has its start and end.
-
-    If ``interval`` is absent, nothing is required.
-
-    Parameters
-    ----------
-    interval : Interval
-        The interval that the others follow.
-    others : iterable of Interval
-        Intervals of the same model.
-
-    Returns
-    -------
-    Synchronize
-        The constraint, for ``Model.add``.
-
-    Examples
-    --------
-    >>> from schedlab import Model, synchronize
-    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=3)
-    >>> m.add(synchronize(a, [b]))
-    """
-    found = _intervals([interval, *others], f"synchronize({interval})")
-    return Synchronize(found[0], found[1:])
-
-
-def _precedence(before: Interval, after: Interval, delay: int, kind: PrecedenceKind) -> Precedence:
-    found = _intervals([before, after], kind)
-    return Precedence(found[0], found[1], whole(delay, f"{kind}({before}, {after}): the delay"), kind)
-
-
-def end_before_start(before: Interval, after: Interval, delay: int = 0) -> Precedence:
-    """Require ``before.end + delay <= after.start`` if both intervals are present.
-
-    Parameters
-    ----------
-    before, after : Interval
-        Intervals of one model.
-    delay : int, default 0
-        Seconds between the end and the start; it may be negative.
-
-    Returns
-    -------
-    Precedence
-        The constraint, for ``Model.add``.
-
-    Examples
-    --------
-    >>> from schedlab import Model, end_before_start
-    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
-    >>> m.add(end_before_start(a, b, delay=2))
-    """
-    return _precedence(before, after, delay, "end_before_start")
-
-
-def start_before_start(before: Interval, after: Interval, delay: int = 0) -> Precedence:
-    """Require ``before.start + delay <= after.start`` if both intervals are present.
-
-    Parameters
-    ----------
-    before, after : Interval
-        Intervals of one model.
-    delay : int, default 0
-        Seconds between the two starts; it may be negative.
-
-    Returns
-    -------
-    Precedence
-        The constraint, for ``Model.add``.
-    """
-    return _precedence(before, after, delay, "start_before_start")
-
-
-def end_before_end(before: Interval, after: Interval, delay: int = 0) -> Precedence:
-    """Require ``before.end + delay <= after.end`` if both intervals are present.
-
-    Parameters
-    ----------
-    before, after : Interval
-        Intervals of one model.
-    delay : int, default 0
-        Seconds between the two ends; it may be negative.
-
-    Returns
-    -------
-    Precedence
-        The constraint, for ``Model.add``.
-    """
-    return _precedence(before, after, delay, "end_before_end")
-
-
-def start_before_end(before: Interval, after: Interval, delay: int = 0) -> Precedence:
-    """Require ``before.start + delay <= after.end`` if both intervals are present.
-
-    Parameters
-    ----------
-    before, after : Interval
-        Intervals of one model.
-    delay : int, default 0
-        Seconds between the start and the end; it may be negative.
-
-    Returns
-    -------
-    Precedence
-        The constraint, for ``Model.add``.
-    """
-    return _precedence(before, after, delay, "start_before_end")
+    if isinstance(constraint, NoOverlap):
+        rows = enumerate(constraint.transitions)
+        return sum(max((t for j, t in enumerate(row) if j != i), default=0) for i, row in rows)
+    if isinstance(constraint, Precedence):
+        return max(0, *lags_of(constraint))
+    return 0

@@ -8,13 +8,17 @@ from typing import Any, Literal, NamedTuple, overload
 from . import json_form
 from .clock import look
 from .constraints import (
+    SCHEDULING,
+    AllOrNone,
     Alternative,
     Constraint,
     Cumulative,
+    ForbidExtent,
     NoOverlap,
     Precedence,
     Synchronize,
     Violation,
+    added_time,
     intervals_of,
 )
 from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, brief, common_model, linear
@@ -65,7 +69,8 @@ class Model:
         The name that messages use.
     horizon : int, optional
         The latest start in seconds of intervals that are declared without ``start``. None: the greatest earliest start
-        plus the sum of the greatest sizes of all intervals.
+        or end of a forbidden window, plus the sum of the greatest sizes of all intervals, the minimum lags of all
+        precedences, and the greatest transition time of each interval of a ``no_overlap``.
 
     Examples
     --------
@@ -89,7 +94,7 @@ class Model:
         if self._horizon is not None and self._horizon < 0:
             raise ModelError(f"model {name!r}: the horizon is {self._horizon}; it must be >= 0")
         self._latest_est = 0
-        self._total_size = 0
+        self._total_size = 0  # and the time lags: all that can follow one after another
 
     @property
     def horizon(self) -> int:
@@ -192,13 +197,16 @@ class Model:
         look()
         if isinstance(constraint, Comparison):
             owner = constraint.model
-        elif isinstance(constraint, (Alternative, Cumulative, NoOverlap, Synchronize, Precedence)):
+        elif isinstance(constraint, SCHEDULING):
             found = intervals_of(constraint)
             owner = found[0].model if found else None
         else:
             raise ModelError(f"model {self.name!r}: {constraint!r} is not a constraint")
         if owner is not None and owner is not self:
             raise ModelError(f"model {self.name!r}: {describe(constraint)} contains variables of model {owner.name!r}")
+        if isinstance(constraint, ForbidExtent) and constraint.windows:
+            self._latest_est = max(self._latest_est, constraint.windows[-1][1])
+        self._total_size += added_time(constraint)
         self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
 
     def minimize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
@@ -393,12 +401,17 @@ def describe(constraint: Constraint) -> str:
             return f"alternative of {a}: {k} of {len(options)}"
         case Cumulative(intervals, _, steps):
             return f"cumulative of {_some(intervals)} within {steps[0][1]}{' (stepwise)' if len(steps) > 1 else ''}"
-        case NoOverlap(intervals):
-            return f"no overlap of {_some(intervals)}"
+        case NoOverlap(intervals, transitions):
+            return f"no overlap of {_some(intervals)}{' with transitions' if transitions else ''}"
+        case AllOrNone(intervals):
+            return f"all or none of {_some(intervals)}"
+        case ForbidExtent(a, windows):
+            return f"forbid extent of {a} in {len(windows)} window{'' if len(windows) == 1 else 's'}"
         case Synchronize(a, others):
             return f"synchronize {a} with {_some(others)}"
-        case Precedence(a, b, delay, kind):
-            return f"{kind} {a} -> {b}" + (f" (+{delay})" if delay else "")
+        case Precedence(a, b, delay, kind, at_most):
+            lags = "" if at_most is None else f" ({delay:+d} to {at_most:+d})"
+            return f"{kind} {a} -> {b}" + (lags or (f" ({delay:+d})" if delay else ""))
         case _:
             return brief(constraint.pieces(), LONGEST_NAME)
 

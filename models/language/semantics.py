@@ -9,10 +9,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from fractions import Fraction
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
-from .constraints import Alternative, Constraint, Cumulative, NoOverlap, Precedence, Synchronize, Violation
+from .constraints import (
+    AllOrNone,
+    Alternative,
+    Constraint,
+    Cumulative,
+    ForbidExtent,
+    NoOverlap,
+    Precedence,
+    Synchronize,
+    Violation,
+)
 from .expressions import (
     Atom,
     Attribute,
@@ -28,6 +39,7 @@ from .expressions import (
     Min,
     Overlap,
     Piecewise,
+    Window,
     atoms_below,
 )
 from .quantities import Number
@@ -198,8 +210,14 @@ def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None
             return _alternative(constraint, ev.assignment)
         case Cumulative():
             return _cumulative(constraint, ev)
-        case NoOverlap(intervals):
+        case NoOverlap(intervals, transitions):
+            if transitions:
+                return _transitions(constraint, ev.assignment)
             return _no_overlap(intervals, ev.assignment)
+        case AllOrNone(intervals):
+            return _all_or_none(intervals, ev.assignment)
+        case ForbidExtent(v, windows):
+            return _forbid_extent(v, windows, ev.assignment)
         case Synchronize(a, others):
             s = ev.assignment
             if not s.present[a.index]:
@@ -272,11 +290,49 @@ def _no_overlap(intervals: tuple[Interval, ...], s: Assignment) -> tuple[float, 
     return None
 
 
+def _transitions(c: NoOverlap, s: Assignment) -> tuple[float, str] | None:
+    """Return the worst pair of intervals between which there is less than the transition time, in either order."""
+    running = [k for k, v in enumerate(c.intervals) if s.present[v.index] and s.end[v.index] > s.start[v.index]]
+    worst: tuple[float, str] | None = None
+    for a, b in combinations(running, 2):
+        missing = {(i, j): _missing(c, s, i, j) for i, j in ((a, b), (b, a))}
+        (i, j), amount = min(missing.items(), key=lambda m: m[1])
+        if amount > (worst[0] if worst else 0):
+            v, w = c.intervals[i], c.intervals[j]
+            start, end = s.start[w.index], s.end[v.index]
+            worst = amount, f"{w} starts at {start}, {v} ends at {end}, the transition takes {c.transition(i, j)}"
+    return worst
+
+
+def _missing(c: NoOverlap, s: Assignment, i: int, j: int) -> int:
+    """Return by how many seconds the interval at position j starts too early to follow the one at position i."""
+    return s.end[c.intervals[i].index] + c.transition(i, j) - s.start[c.intervals[j].index]
+
+
+def _all_or_none(intervals: tuple[Interval, ...], s: Assignment) -> tuple[float, str] | None:
+    present = [v for v in intervals if s.present[v.index]]
+    absent = [v for v in intervals if not s.present[v.index]]
+    if not present or not absent:
+        return None
+    return min(len(present), len(absent)), f"{present[0]} is present, but {absent[0]} is absent"
+
+
+def _forbid_extent(v: Interval, windows: tuple[Window, ...], s: Assignment) -> tuple[float, str] | None:
+    if not s.present[v.index]:
+        return None
+    start, end = s.start[v.index], s.end[v.index]
+    amount, (lo, hi) = max(((min(end, hi) - max(start, lo), (lo, hi)) for lo, hi in windows), default=(0, (0, 0)))
+    return (amount, f"{v} runs from {start} to {end}, within [{lo}, {hi})") if amount > 0 else None
+
+
 def _precedence(c: Precedence, s: Assignment) -> tuple[float, str] | None:
     i, j = c.before.index, c.after.index
     if not (s.present[i] and s.present[j]):
         return None
     left = s.end[i] if c.fields[0] == "end" else s.start[i]
     right = s.end[j] if c.fields[1] == "end" else s.start[j]
-    amount = left + c.delay - right
-    return (amount, f"{left} + {c.delay} is after {right}") if amount > 0 else None
+    if left + c.delay > right:
+        return left + c.delay - right, f"{left} + {c.delay} is after {right}"
+    if c.at_most is not None and right > left + c.at_most:
+        return right - left - c.at_most, f"{right} is after {left} + {c.at_most}"
+    return None

@@ -21,6 +21,8 @@ Alternative of interval a with options o and count m, if all sizes are equal and
 
     sum_o x[o,t] = m x[a,t]                             for each start time t of a slot; x = 0 for no such slot
 
+Forbidden extents and transition times, where every slot is a single time (others: ``constraints``): see ``forbidden``.
+
 Overlap of an interval of fixed size with a window, on a relaxed grid with coarse cells (otherwise ``tabulate``), where
 least and most are the extremes of the overlap over the starts in a slot: a column v::
 
@@ -42,13 +44,24 @@ from typing import Literal
 
 import numpy as np
 
-from ....models.language import Alternative, Assignment, Bounds, Cumulative, Interval, Linear, Model, NoOverlap
+from ....models.language import (
+    Alternative,
+    Assignment,
+    Bounds,
+    Cumulative,
+    ForbidExtent,
+    Interval,
+    Linear,
+    Model,
+    NoOverlap,
+)
 from ....models.language.expressions import Atom, Overlap
 from ...base import Exactness, GridOption, LoweringTooLarge, Side
 from .. import constraints
 from ..expressions import GE, LinearExpressions
 from ..form import INF, Affine, Floats, FormBuilder, Ints, Point, column, ranges
 from .activity import Activity
+from .forbidden import forbid_extent, predict_transitions, transitions
 from .grid import Grid
 from .rebuild import rebuild
 from .slots import Slots, SlotStarts
@@ -90,6 +103,9 @@ class TimeIndexed:
                 at = np.array([v.index for v in c.intervals], dtype=np.int64)
                 nonzeros += int((slots[at] * cells[at]).sum())
                 rows += grid.cells
+                if isinstance(c, NoOverlap) and c.transitions:
+                    added = predict_transitions(c, slots, cells)
+                    rows, nonzeros = rows + added[0], nonzeros + added[1]
                 if isinstance(c, Cumulative):
                     shared |= {(v.index, _base(d)) for v, d in zip(c.intervals, c.demands, strict=True) if _varies(d)}
         more = sum(int(slots[i]) for i, _ in shared)
@@ -119,6 +135,12 @@ class TimeIndexed:
     def no_overlap(self, c: NoOverlap) -> None:
         """Add the rows of a no_overlap: at most one interval occupies each cell."""
         self._resource(c.intervals, [1] * len(c.intervals), np.ones(self.grid.cells))
+        if c.transitions:
+            transitions(self.form, self.intervals, c)
+
+    def forbid_extent(self, c: ForbidExtent) -> None:
+        """Add the rows of a forbid_extent (see ``forbidden``)."""
+        forbid_extent(self.form, self.intervals, c)
 
     def cumulative(self, c: Cumulative) -> None:
         """Add the rows of a cumulative: in each cell the loads are at most the capacity."""

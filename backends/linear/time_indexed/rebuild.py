@@ -2,8 +2,8 @@
 
 This is a greedy heuristic. Groups of intervals that must start together (alternative, synchronize) are placed in the
 order of their starts. A group goes to the first time that is a slot of all its intervals, not before its start, not
-before the precedences from intervals placed earlier allow, and at which all its resources have room in each touched
-cell.
+before the precedences from intervals placed earlier allow, outside of the forbidden windows, at which all its resources
+have room in each touched cell, and the transition times to the intervals placed earlier are kept.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ....models.language import (
     Assignment,
     Cumulative,
     Evaluator,
+    ForbidExtent,
     Interval,
     Model,
     NoOverlap,
@@ -26,6 +27,7 @@ from ....models.language import (
     Synchronize,
     UndefinedValue,
 )
+from ....models.language.expressions import Window
 from ..form import Floats, Ints
 from .grid import Grid
 from .slots import Slots
@@ -62,7 +64,7 @@ def rebuild(model: Model, assignment: Assignment, slots: Slots, grid: Grid) -> A
     -------
     Assignment
         A group for which no slot fits keeps its starts, which the linear form then does not accept. Constraints other
-        than resources, precedences, alternatives and synchronizes are ignored, so the result must be checked.
+        than resources, minimum lags, forbidden extents, alternatives and synchronizes are ignored, so the result must be checked.
     """
     return _Rebuild(model, assignment, slots, grid).run()
 
@@ -77,6 +79,8 @@ class _Rebuild:
         self.made.integer = list(assignment.integer)
         self.uses: dict[int, list[tuple[Load, float]]] = defaultdict(list)
         self.before: dict[int, list[Precedence]] = defaultdict(list)
+        self.transitions: list[NoOverlap] = []
+        self.forbidden: dict[int, tuple[Window, ...]] = defaultdict(tuple)
         self.leader = list(range(len(model.intervals)))
         for _, c in model.constraints:
             match c:
@@ -86,10 +90,15 @@ class _Rebuild:
                     load = Load(np.ones(grid.cells))
                     for v in intervals:
                         self.uses[v.index].append((load, 1.0))
+                    if c.transitions:
+                        self.transitions.append(c)
+                case ForbidExtent(v, windows):
+                    self.forbidden[v.index] += windows
                 case Cumulative():
                     self._cumulative(c)
                 case Precedence():
-                    self.before[c.after.index].append(c)
+                    for part in c.parts:
+                        self.before[part.after.index].append(part)
                 case _:
                     pass
 
@@ -139,6 +148,8 @@ class _Rebuild:
             fine = np.ones(len(times), dtype=bool)
             for load, demand in self.uses[v.index] if self._size(v) else []:
                 fine &= load.fits(begin, end, demand)
+            if self._size(v):
+                fine &= self._allowed(v, times)
             times = times[fine]
         for v in group:
             start = int(times[0]) if len(times) else self.given.start[v.index]
@@ -146,6 +157,23 @@ class _Rebuild:
             (begin,), (end,) = self._cells(v, np.array([start]))
             for load, demand in self.uses[v.index] if self._size(v) else []:
                 load.left[begin:end] -= demand
+
+    def _allowed(self, v: Interval, times: Ints) -> NDArray[np.bool_]:
+        """Return for each start time whether v keeps clear of its forbidden windows and keeps its transition times."""
+        ends = times + self._size(v)
+        fine = np.ones(len(times), dtype=bool)
+        for lo, hi in self.forbidden[v.index]:
+            fine &= (ends <= lo) | (times >= hi)
+        for c in self.transitions:
+            if v not in c.intervals:
+                continue
+            at = c.intervals.index(v)
+            for k, other in enumerate(c.intervals):
+                i = other.index
+                if self.made.present[i] and self.made.end[i] > self.made.start[i]:
+                    after = times >= self.made.end[i] + c.transition(k, at)
+                    fine &= after | (ends + c.transition(at, k) <= self.made.start[i])
+        return fine
 
     def _size(self, v: Interval) -> int:
         return self.given.end[v.index] - self.given.start[v.index]

@@ -27,7 +27,7 @@ are the bounds of the columns, with the 0 of an absent interval included, so the
 
 For a variable demand ``d[i] <= U`` the product ``d[i] A[i,j]`` is a column ``w >= d[i] - U (1 - A[i,j])``,
 ``0 <= w <= U`` (the same for ``d[j] r[j]``). For no_overlap there are no A and no fillers, and the last row is not
-needed.
+needed. Its transition times are rows of the same B (``constraints``).
 
 The lowering is exact: the load of a resource rises only at starts, so the capacity must be checked only there, and the
 interval j that starts at a time has ``A[i,j] = 1`` for each i that runs then. Of equal starts, the last interval in the
@@ -37,67 +37,31 @@ event models of [Artigues2013].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.language import Alternative, Assignment, Bounds, Cumulative, Interval, Linear, Model, NoOverlap
-from ...models.language.bounds import attribute_bounds
-from ..base import Exactness, LoweringTooLarge
-from .column_starts import ColumnStarts
-from .constraints import alternative
-from .expressions import GE, LinearExpressions
-from .form import INF, Affine, FormBuilder, Ints, Point, column
-from .overlaps import Overlaps
+from ....models.language import (
+    Alternative,
+    Assignment,
+    Bounds,
+    Cumulative,
+    ForbidExtent,
+    Interval,
+    Linear,
+    Model,
+    NoOverlap,
+)
+from ...base import Exactness, LoweringTooLarge
+from ..column_starts import ColumnStarts
+from ..constraints import alternative, forbid_extent, transitions
+from ..expressions import GE, LinearExpressions
+from ..form import INF, Affine, FormBuilder, Ints, column
+from ..overlaps import Overlaps
+from .members import Members, span, state
 
 ADVICE = "use lowering='time-indexed' with a coarse grid (grid=seconds), or raise max_nonzeros"
-
-
-@dataclass(frozen=True)
-class Members:
-    """The n intervals of one resource followed by its m fillers, as arrays of length n + m unless noted.
-
-    Attributes
-    ----------
-    index : array of shape (n,)
-        Index of each interval in the model.
-    filler : array of shape (m, 2)
-        Start and end of each filler in seconds.
-    start, size : arrays
-        Columns of the start and of the size; size -1 if it is fixed.
-    fixed : array
-        The size in seconds if it is fixed, else 0.
-    low, high : arrays
-        Earliest and latest start in seconds if present.
-    floor, ceiling : arrays
-        Bounds of the start column in seconds, with the 0 of an absent interval included.
-    size_lo, size_hi : arrays
-        Least and greatest size in seconds.
-    runs : list of Affine
-        The flag r of each member.
-    """
-
-    index: Ints
-    filler: Ints
-    start: Ints
-    size: Ints
-    fixed: Ints
-    low: Ints
-    high: Ints
-    floor: Ints
-    ceiling: Ints
-    size_lo: Ints
-    size_hi: Ints
-    runs: list[Affine]
-
-    def times(self, p: Point) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """Return start, end and whether it runs (present, positive size) of each member at a point."""
-        s = np.concatenate([p.start[self.index], self.filler[:, 0]])
-        e = np.concatenate([p.end[self.index], self.filler[:, 1]])
-        present = np.concatenate([p.present[self.index], np.ones(len(self.filler), dtype=bool)])
-        return s, e, present & (e > s)
 
 
 class Pairwise:
@@ -126,8 +90,9 @@ class Pairwise:
                 n = len(c.intervals) + (len(c.steps) - 1 if isinstance(c, Cumulative) else 0)
                 pairs = n * (n - 1) // 2
                 states = 2 if isinstance(c, NoOverlap) else 4
+                rows += 2 * pairs if isinstance(c, NoOverlap) and c.transitions else 0
                 rows, columns = rows + (states + 1) * pairs, columns + states * pairs
-                nonzeros += (4 * states + 4) * pairs
+                nonzeros += (4 * states + (10 if isinstance(c, NoOverlap) and c.transitions else 4)) * pairs
         return rows, columns, nonzeros
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
@@ -138,11 +103,23 @@ class Pairwise:
         """Add the rows of an alternative (see ``constraints``)."""
         alternative(self.form, self.intervals, c)
 
+    def forbid_extent(self, c: ForbidExtent) -> None:
+        """Add the rows of a forbid_extent (see ``constraints``)."""
+        forbid_extent(self.form, self.intervals, c)
+
     def no_overlap(self, c: NoOverlap) -> None:
         """Add the rows of a no_overlap: for each pair, one interval ends before the other starts."""
         m = self._members([v for v in c.intervals if v.size_hi > 0], [])
         i, j = self._pairs(m)
         self._states(m, i, j, np.zeros(len(i), dtype=bool))
+        if c.transitions:
+            transitions(self.form, self.intervals, c, self._before)
+
+    def _before(self, v: Interval, w: Interval) -> tuple[int, int] | None:
+        """Return the columns of B[v,w] and B[w,v] (-1: none), or None for a pair that cannot run at the same time."""
+        a, b = self.intervals.first + v.index, self.intervals.first + w.index
+        found = self._whole.get((min(a, b), max(a, b)))
+        return found if found is None or a < b else found[::-1]
 
     def cumulative(self, c: Cumulative) -> None:
         """Add the rows of a cumulative: at each start the demands of the running intervals are at most the capacity."""
@@ -211,7 +188,7 @@ class Pairwise:
         at = self.form.columns(len(filler), begin, begin, integral=True, name="filler", recipe=lambda p: begin)
         lengths = filler[:, 1] - begin
         of = self.intervals
-        table = [(v.index, of.first + v.index, of.size[v.index], *_span(v), v.size_lo, v.size_hi) for v in tasks]
+        table = [(v.index, of.first + v.index, of.size[v.index], *span(v), v.size_lo, v.size_hi) for v in tasks]
         index, start, size, low, high, floor, ceiling, size_lo, size_hi = (
             np.array(table, dtype=np.int64).reshape(-1, 9).T
         )
@@ -286,7 +263,7 @@ class Pairwise:
                 1,
                 integral=True,
                 name="before" if whole else "runs at start",
-                recipe=partial(_state, m=m, a=a, b=b, whole=whole, gap=gap),
+                recipe=partial(state, m=m, a=a, b=b, whole=whole, gap=gap),
             )
             states = np.arange(first, first + len(a))
             self.form.entries(number[which], states, 1)
@@ -331,17 +308,3 @@ class Pairwise:
             some = flags[a] >= 0
             self.form.entries(rows[some], flags[a][some], -1)
         return rows
-
-
-def _span(v: Interval) -> tuple[int, int, int, int]:
-    """Return the bounds of the start of v if it is present, then the bounds of its start column."""
-    return v.start_lo, v.start_hi, *attribute_bounds(v, "start")
-
-
-def _state(p: Point, m: Members, a: Ints, b: Ints, whole: bool, gap: int) -> NDArray[np.bool_]:
-    """Return the values of the binaries B (``whole``) or A of the pairs (a, b) at a point."""
-    s, e, runs = m.times(p)
-    both = runs[a] & runs[b]
-    if whole:
-        return both & (e[a] <= s[b])
-    return both & (s[a] + gap <= s[b]) & (s[b] < e[a])

@@ -1,0 +1,1 @@
+"""The pairwise lowering: binary columns for the order of each pair of intervals."""

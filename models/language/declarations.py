@@ -1,0 +1,421 @@
+"""The functions that make constraints, with the checks of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from .constraints import (
+    AllOrNone,
+    Alternative,
+    Cumulative,
+    ForbidExtent,
+    NoOverlap,
+    Precedence,
+    PrecedenceKind,
+    Synchronize,
+)
+from .expressions import Expression, Interval, Linear, Window, common_model
+from .quantities import ModelError, Number, pair, whole
+
+
+def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
+    found = tuple(items)
+    for i in found:
+        if not isinstance(i, Interval):
+            raise ModelError(f"{where}: {i!r} is not an interval")
+    if len({id(i) for i in found}) != len(found):
+        repeated = next(i for k, i in enumerate(found) if any(i is j for j in found[:k]))
+        raise ModelError(f"{where}: {repeated} is listed twice")
+    if len(found) < at_least:
+        raise ModelError(f"{where}: at least {at_least} intervals are needed, not {len(found)}")
+    for i in found[1:]:
+        if i.model is not found[0].model:
+            raise ModelError(
+                f"{where}: {found[0]} belongs to model {found[0].model.name!r}, but {i} to model {i.model.name!r}"
+            )
+    return found
+
+
+def alternative(interval: Interval, options: Iterable[Interval], count: int = 1) -> Alternative:
+    """Require that exactly ``count`` options are present, with the start and end of ``interval``; none if it is absent.
+
+    If the count is greater than the number of options, the model has no solution with the interval present; this is no
+    error.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval that is realised by the options.
+    options : iterable of Interval
+        Intervals of the same model, declared with ``optional=True``.
+    count : int, default 1
+        The number of options to choose.
+
+    Returns
+    -------
+    Alternative
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If an option is not optional, the count is below 1, or an interval is listed twice.
+
+    Examples
+    --------
+    >>> from schedlab import Model, alternative
+    >>> m = Model("m"); a = m.interval("a", size=3)
+    >>> on = [m.interval(f"a on {n}", size=3, optional=True) for n in range(2)]
+    >>> m.add(alternative(a, on))
+    """
+    found = _intervals([interval, *options], f"alternative({interval})", at_least=2)
+    for option in found[1:]:
+        if not option.optional:
+            raise ModelError(f"alternative({interval}): the option {option} must be declared optional=True")
+    k = whole(count, f"alternative({interval}): the count")
+    if k < 1:
+        raise ModelError(f"alternative({interval}): the count must be at least 1, not {k}")
+    return Alternative(interval, found[1:], k)
+
+
+def cumulative(
+    intervals: Iterable[Interval],
+    demands: Sequence[Number | Expression],
+    capacity: int | Sequence[tuple[int, int]],
+) -> Cumulative:
+    """Require that at every instant the sum of the demands of the running intervals is at most the capacity.
+
+    Parameters
+    ----------
+    intervals : iterable of Interval
+        Intervals of one model.
+    demands : sequence of int or Expression
+        The demand of each interval, >= 0: a whole number, an integer variable or an integral linear expression.
+    capacity : int or sequence of (int, int)
+        The capacity, >= 0; or steps [(time in seconds, capacity), ...] with increasing times. Each capacity holds from
+        its time on; the first one also holds before its time.
+
+    Returns
+    -------
+    Cumulative
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If a demand or a capacity is not as described; the message names the interval.
+
+    Examples
+    --------
+    >>> from schedlab import Model, cumulative
+    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
+    >>> m.add(cumulative([a, b], demands=[2, 1], capacity=[(0, 2), (10, 3)]))
+    """
+    found = _intervals(intervals, "cumulative()")
+    given = list(demands)
+    if len(given) != len(found):
+        names = ", ".join(str(i) for i in found[:5]) + (", ..." if len(found) > 5 else "")
+        raise ModelError(f"cumulative([{names}]): {len(found)} intervals but {len(given)} demands")
+    return Cumulative(found, tuple(_demand(d, i) for d, i in zip(given, found, strict=True)), _steps(capacity))
+
+
+def _demand(demand: Number | Expression, interval: Interval) -> int | Linear:
+    if not isinstance(demand, Expression):
+        fixed = whole(demand, f"cumulative(): the demand of {interval}")
+        if fixed < 0:
+            raise ModelError(f"cumulative(): the demand of {interval} is {fixed}; demands must be >= 0")
+        return fixed
+    e = demand.linear()
+    if not e.integral:
+        raise ModelError(f"cumulative(): the demand of {interval}, {e}, must be a whole number")
+    if not e.terms:
+        return _demand(e.constant, interval)
+    if common_model(e.terms, f"the demand of {interval}") is not interval.model:
+        raise ModelError(f"cumulative(): the demand {e} of {interval} belongs to another model")
+    from .bounds import Bounds
+
+    lowest = Bounds().of(e)[0]
+    if lowest < 0:
+        raise ModelError(f"cumulative(): the demand of {interval}, {e}, can be {lowest}; demands must be >= 0")
+    return e
+
+
+def _steps(capacity: int | Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    if isinstance(capacity, Sequence):
+        given = (pair(s, "a step of the capacity") for s in capacity)
+        steps = tuple((whole(t, "a step's time"), whole(c, "a capacity")) for t, c in given)
+        if not steps:
+            raise ModelError("cumulative(): the list of capacity steps is empty")
+        for (a, _), (b, _) in pairwise(steps):
+            if a >= b:
+                raise ModelError(f"cumulative(): the times of the capacity must increase, but {b} follows {a}")
+    else:
+        steps = ((0, whole(capacity, "cumulative(): the capacity")),)
+    for t, c in steps:
+        if c < 0:
+            raise ModelError(f"cumulative(): the capacity from {t} on is {c}; capacities must be >= 0")
+    return steps
+
+
+def all_or_none(intervals: Iterable[Interval]) -> AllOrNone:
+    """Require that all of the intervals are present, or none of them.
+
+    Parameters
+    ----------
+    intervals : iterable of Interval
+        Intervals of one model, declared with ``optional=True``.
+
+    Returns
+    -------
+    AllOrNone
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If an interval is not optional, or listed twice.
+
+    Examples
+    --------
+    >>> from schedlab import Model, all_or_none
+    >>> m = Model("m"); steps = [m.interval(f"step {k}", size=3, optional=True) for k in range(3)]
+    >>> m.add(all_or_none(steps))
+    """
+    found = _intervals(intervals, "all_or_none()")
+    for v in found:
+        if not v.optional:
+            raise ModelError(f"all_or_none(): {v} is always present; it must be declared optional=True")
+    return AllOrNone(found)
+
+
+def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> ForbidExtent:
+    """Require that the interval overlaps none of the windows, if it is present and has a positive size.
+
+    It may end where a window begins, and start where a window ends. An interval of size 0 occupies nothing, so it may
+    lie within a window. (``forbidExtent`` of CP Optimizer.)
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval.
+    windows : (int, int) or iterable of (int, int)
+        Windows [lo, hi) in seconds with lo < hi, in any order; they may overlap. An empty list forbids nothing.
+
+    Returns
+    -------
+    ForbidExtent
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If a window is no pair of whole numbers, or is empty.
+
+    Examples
+    --------
+    >>> from schedlab import Model, forbid_extent
+    >>> m = Model("m"); a = m.interval("a", size=3)
+    >>> m.add(forbid_extent(a, [(0, 2), (4, 10)]))  # the node is under maintenance
+    """
+    if not isinstance(interval, Interval):
+        raise ModelError(f"forbid_extent({interval!r}): the first argument must be an interval")
+    what = f"a window of forbid_extent({interval})"
+    one = isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], (tuple, list))
+    given = [windows] if one else list(windows)
+    found: list[Window] = []
+    for lo, hi in sorted((whole(a, what), whole(b, what)) for a, b in (pair(w, what) for w in given)):
+        if lo >= hi:
+            raise ModelError(f"forbid_extent({interval}): the window ({lo}, {hi}) is empty; lo < hi is needed")
+        if found and lo <= found[-1][1]:
+            found[-1] = (found[-1][0], max(hi, found[-1][1]))
+        else:
+            found.append((lo, hi))
+    return ForbidExtent(interval, tuple(found))
+
+
+def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int]] | None = None) -> NoOverlap:
+    """Require that no two of the intervals run at the same time, and optionally a transition time between them.
+
+    Absent intervals and those of size 0 are ignored; they also have no transition times.
+
+    Parameters
+    ----------
+    intervals : iterable of Interval
+        The n intervals, of one model.
+    transitions : sequence of n sequences of n ints, optional
+        ``transitions[i][j]`` >= 0 is the least time in seconds from the end of ``intervals[i]`` to the start of
+        ``intervals[j]`` if i runs before j, such as a setup time. It holds for all such pairs, also if other intervals
+        run between the two (``noOverlap`` of CP Optimizer without ``isDirect``). This differs from times between
+        neighbours alone only if the matrix violates the triangle inequality, that is, if a detour over a short
+        interval k were faster: ``transitions[i][k] + size of k + transitions[k][j] < transitions[i][j]``. The matrix
+        need not be symmetric; its diagonal is not used. None: all times are 0.
+
+    Returns
+    -------
+    NoOverlap
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If the matrix has another shape, or an entry that is no whole number >= 0.
+
+    Examples
+    --------
+    >>> from schedlab import Model, no_overlap
+    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
+    >>> m.add(no_overlap([a, b]))
+    >>> m.add(no_overlap([a, b], transitions=[[0, 2], [5, 0]]))  # b starts 2 s after a ends, or a 5 s after b ends
+    """
+    found = _intervals(intervals, "no_overlap()")
+    return NoOverlap(found) if transitions is None else NoOverlap(found, _transitions(found, transitions))
+
+
+def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    """Return the checked matrix of transition times; empty if all times are 0."""
+    n, shape = len(intervals), "no_overlap(): transitions must have one row and one column for each interval"
+    rows = [list(row) if isinstance(row, Iterable) else [] for row in given]
+    if len(rows) != n:
+        raise ModelError(f"{shape}: {n} rows, not {len(rows)}")
+    for v, row in zip(intervals, rows, strict=True):
+        if len(row) != n:
+            raise ModelError(f"{shape}: the row of {v} must have {n} entries, not {len(row)}")
+    found = []
+    for v, row in zip(intervals, rows, strict=True):
+        times = [
+            whole(t, f"no_overlap(): the transition time from {v} to {w}") for w, t in zip(intervals, row, strict=True)
+        ]
+        for w, t in zip(intervals, times, strict=True):
+            if t < 0:
+                raise ModelError(f"no_overlap(): the transition time from {v} to {w} is {t}; it must be >= 0")
+        found.append(tuple(times))
+    return tuple(found) if any(t for i, row in enumerate(found) for j, t in enumerate(row) if i != j) else ()
+
+
+def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
+    """Require that, if ``interval`` is present, every present one of ``others`` has its start and end.
+
+    If ``interval`` is absent, nothing is required.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval that the others follow.
+    others : iterable of Interval
+        Intervals of the same model.
+
+    Returns
+    -------
+    Synchronize
+        The constraint, for ``Model.add``.
+
+    Examples
+    --------
+    >>> from schedlab import Model, synchronize
+    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=3)
+    >>> m.add(synchronize(a, [b]))
+    """
+    found = _intervals([interval, *others], f"synchronize({interval})")
+    return Synchronize(found[0], found[1:])
+
+
+def _precedence(before: Interval, after: Interval, delay: int, kind: PrecedenceKind, at_most: int | None) -> Precedence:
+    found, where = _intervals([before, after], kind), f"{kind}({before}, {after})"
+    least = whole(delay, f"{where}: the delay")
+    most = None if at_most is None else whole(at_most, f"{where}: at_most")
+    if most is not None and most < least:
+        raise ModelError(f"{where}: at_most is {most}; it must be at least the delay, {least}")
+    return Precedence(found[0], found[1], least, kind, most)
+
+
+def end_before_start(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+    """Require ``before.end + delay <= after.start`` if both intervals are present; optionally a maximum time lag as well.
+
+    Parameters
+    ----------
+    before, after : Interval
+        Intervals of one model.
+    delay : int, default 0
+        Least time in seconds from the end of ``before`` to the start of ``after``; it may be negative.
+    at_most : int, optional
+        Greatest time in seconds between the two, at least ``delay``: ``after.start <= before.end + at_most``. None: no limit.
+
+    Returns
+    -------
+    Precedence
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If a lag is no whole number, or ``at_most`` is less than ``delay``.
+
+    Examples
+    --------
+    >>> from schedlab import Model, end_before_start
+    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
+    >>> m.add(end_before_start(a, b, delay=2))
+    >>> m.add(end_before_start(a, b, delay=2, at_most=10))  # b starts 2 to 10 s after the end of a
+    """
+    return _precedence(before, after, delay, "end_before_start", at_most)
+
+
+def start_before_start(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+    """Require ``before.start + delay <= after.start`` if both intervals are present; optionally a maximum time lag as well.
+
+    Parameters
+    ----------
+    before, after : Interval
+        Intervals of one model.
+    delay : int, default 0
+        Least time in seconds from the start of ``before`` to the start of ``after``; it may be negative.
+    at_most : int, optional
+        Greatest time in seconds between the two, at least ``delay``: ``after.start <= before.start + at_most``. None: no limit.
+
+    Returns
+    -------
+    Precedence
+        The constraint, for ``Model.add``.
+    """
+    return _precedence(before, after, delay, "start_before_start", at_most)
+
+
+def end_before_end(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+    """Require ``before.end + delay <= after.end`` if both intervals are present; optionally a maximum time lag as well.
+
+    Parameters
+    ----------
+    before, after : Interval
+        Intervals of one model.
+    delay : int, default 0
+        Least time in seconds from the end of ``before`` to the end of ``after``; it may be negative.
+    at_most : int, optional
+        Greatest time in seconds between the two, at least ``delay``: ``after.end <= before.end + at_most``. None: no limit.
+
+    Returns
+    -------
+    Precedence
+        The constraint, for ``Model.add``.
+    """
+    return _precedence(before, after, delay, "end_before_end", at_most)
+
+
+def start_before_end(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+    """Require ``before.start + delay <= after.end`` if both intervals are present; optionally a maximum time lag as well.
+
+    Parameters
+    ----------
+    before, after : Interval
+        Intervals of one model.
+    delay : int, default 0
+        Least time in seconds from the start of ``before`` to the end of ``after``; it may be negative.
+    at_most : int, optional
+        Greatest time in seconds between the two, at least ``delay``: ``after.end <= before.start + at_most``. None: no limit.
+
+    Returns
+    -------
+    Precedence
+        The constraint, for ``Model.add``.
+    """
+    return _precedence(before, after, delay, "start_before_end", at_most)
