@@ -10,6 +10,7 @@ import numpy as np
 from ..models import Dispatch, Job, Profit, Schedule
 from ..models.dispatch.job_intervals import startable_later
 from ..models.dispatch.objectives import Excess, Late
+from ..models.excerpt import with_short_repr
 from ..models.profit.left_out import with_rest
 from .kernels.earnings import ledger
 from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, POSTPONED, Costs, Jobs
@@ -79,6 +80,7 @@ class Arrays:
         return with_rest(self.problem, schedule) if isinstance(self.problem, Profit) else schedule
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Placement:
     """A schedule as arrays, as a search has it.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..errors import SchedlabError
 from ..models.dispatch.jobs import Durations, Job, Queue, Window
 from ..models.dispatch.problem import Dispatch, impossible
+from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
 from .report import Report
@@ -28,6 +29,7 @@ class WorkloadError(SchedlabError, ValueError):
     """The error for a log that cannot be used: unreadable, empty, or without a job that the platform can hold."""
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Workload:
     """The jobs of a log, one row per job, sorted by submit time (equal submit times in the order of the log).

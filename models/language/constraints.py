@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from ..excerpt import with_short_repr
 from .expressions import Comparison, Expression, Interval, Linear, common_model
 from .quantities import ModelError, Number, pair, whole
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
 
 
+@with_short_repr
 class Violation(NamedTuple):
     """A constraint that does not hold.
 
@@ -32,6 +34,7 @@ class Violation(NamedTuple):
     message: str
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Alternative:
     """If ``interval`` is present, exactly ``count`` options are present and have its start and end; else all are absent.
@@ -51,6 +54,7 @@ class Alternative:
     count: int
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Cumulative:
     """At every instant, the sum of the demands of the running intervals is at most the capacity of that instant.
@@ -81,6 +85,7 @@ class Cumulative:
         return self.steps[max(0, bisect_right(self.steps, time, key=lambda s: s[0]) - 1)][1]
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class NoOverlap:
     """No two present intervals of positive size run at the same time.
@@ -94,6 +99,7 @@ class NoOverlap:
     intervals: tuple[Interval, ...]
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Synchronize:
     """If ``interval`` is present, every present one of ``others`` has the same start and end.
@@ -110,6 +116,7 @@ class Synchronize:
     others: tuple[Interval, ...]
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Precedence:
     """The start or end of ``before`` plus ``delay`` is at most the start or end of ``after``, if both are present.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
+from ..excerpt import one_line, with_short_repr
 from . import json_form
 from .clock import look
 from .constraints import (
@@ -25,6 +27,7 @@ Sense = Literal["minimize", "maximize"]
 LONGEST_NAME = 200  # characters of a name that is made from an expression
 
 
+@with_short_repr
 class NamedConstraint(NamedTuple):
     """A constraint of a model, and its name.
 
@@ -40,6 +43,7 @@ class NamedConstraint(NamedTuple):
     constraint: Constraint
 
 
+@with_short_repr
 class IntervalValue(NamedTuple):
     """The value of an interval in an assignment.
 
@@ -289,7 +293,7 @@ class Model:
         return self.listing()
 
     def __repr__(self) -> str:
-        name = repr(self.name) if len(str(self.name)) <= 40 else f"{self.name!r:.37}..."
+        name = one_line(repr(self.name), 40)
         counts = f"{len(self.intervals)} intervals, {len(self.integers)} integers, {len(self.constraints)} constraints"
         return f"Model({name}: {counts})"
 
@@ -367,9 +371,10 @@ class Assignment:
         return IntervalValue(True, self.start[i], self.end[i]) if self.present[i] else IntervalValue(False, None, None)
 
     def __repr__(self) -> str:
-        shown = [f"{v}: {self[v].start}..{self[v].end}" for v in self.model.intervals if self.present[v.index]]
-        shown += [f"{x}: {self.integer[x.index]}" for x in self.model.integers]
-        return f"Assignment({', '.join(shown[:12])}{', ...' if len(shown) > 12 else ''})"
+        intervals = (f"{v}: {self[v].start}..{self[v].end}" for v in self.model.intervals if self.present[v.index])
+        integers = (f"{x}: {self.integer[x.index]}" for x in self.model.integers)
+        shown = ", ".join(itertools.islice(itertools.chain(intervals, integers), 40))
+        return one_line(f"Assignment({shown})")
 
 
 def _ends(v: Interval, given: Any) -> tuple[int, int]:

@@ -254,6 +254,13 @@ def test_models_are_exported(bench, folder, form, formulation, word):
     assert [p.name for p in folder.iterdir()] == [f"model.{form}"]
 
 
+def test_a_model_is_exported_as_json(bench, folder):
+    code, out, _ = bench("export", *SNAPSHOT, "--formulation", "pool", "--format", "json", "--out", folder / "pool.json")
+    assert code == 0 and "intervals" in out and "constraints" in out
+    again = sl.Model.from_json((folder / "pool.json").read_text())
+    assert sl.solve(again, backend="cpsat", time_limit=10).status == "optimal"
+
+
 def test_a_solver_that_is_missing_is_unavailable_and_the_rest_runs(folder):
     patch = "import schedlab.backends.cpo.backend as c; c.find_engine = lambda: None\n"
     (folder / "sitecustomize.py").write_text(patch)
