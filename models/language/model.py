@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
 from ..excerpt import one_line, with_short_repr
-from . import json_form
 from .clock import look
 from .constraints import (
     Alternative,
@@ -20,7 +19,6 @@ from .constraints import (
     intervals_of,
 )
 from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, brief, common_model, linear
-from .listing import listing
 from .quantities import ModelError, Number, pair, whole, windows_of
 
 Sense = Literal["minimize", "maximize"]
@@ -272,10 +270,14 @@ class Model:
         constraints:
           late: a.start >= 1
         """
+        from .listing import listing  # here and below: importing schedlab stays quick
+
         return listing(self, limit, describe)
 
     def to_json(self) -> str:
         """Return the model as JSON text, which ``Model.from_json`` and other programs read; docs/models.md explains it."""
+        from . import json_form
+
         return json_form.text(json_form.write(self))
 
     @classmethod
@@ -287,6 +289,8 @@ class Model:
         ModelError
             If the text is no model, or was written by a newer version; the message names the place.
         """
+        from . import json_form
+
         return json_form.read(cls, data)
 
     def __str__(self) -> str:

@@ -255,7 +255,9 @@ def test_models_are_exported(bench, folder, form, formulation, word):
 
 
 def test_a_model_is_exported_as_json(bench, folder):
-    code, out, _ = bench("export", *SNAPSHOT, "--formulation", "pool", "--format", "json", "--out", folder / "pool.json")
+    code, out, _ = bench(
+        "export", *SNAPSHOT, "--formulation", "pool", "--format", "json", "--out", folder / "pool.json"
+    )
     assert code == 0 and "intervals" in out and "constraints" in out
     again = sl.Model.from_json((folder / "pool.json").read_text())
     snapshot = sl.load("eurora_99").problem.at(12 * 3600, first=12)
