@@ -31,6 +31,31 @@ class NoSolution(SchedlabError, LookupError):
     """A value of a solution is read, but there is no solution, or the solution has no such value."""
 
 
+class LoweringTooLarge(SchedlabError, ValueError):
+    """Error of a lowering whose predicted size is beyond the limit. Nothing was built.
+
+    Parameters
+    ----------
+    rows, columns, nonzeros : int
+        Predicted size of the matrix.
+    limit : int
+        The greatest number of non-zeros that the caller allows.
+    advice : str
+        What the user can do about it, for the message.
+    """
+
+    def __init__(self, rows: int, columns: int, nonzeros: int, limit: int, advice: str) -> None:
+        self.rows, self.columns, self.nonzeros, self.limit = rows, columns, nonzeros, limit
+        super().__init__(
+            f"the lowering would have {rows:,} rows, {columns:,} columns and {nonzeros:,} non-zeros, "
+            f"more than the {limit:,} non-zeros allowed; {advice}"
+        )
+
+
+class SolverUnavailable(SchedlabError, RuntimeError):
+    """Error of a solver that is not installed or cannot take the model. The message gives the reason."""
+
+
 class SolverFailed(SchedlabError, RuntimeError):
     """A solver ended with an error inside a larger computation."""
 

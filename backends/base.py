@@ -11,7 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-from ..errors import SchedlabError
+from ..errors import LoweringTooLarge as LoweringTooLarge
+from ..errors import SolverUnavailable as SolverUnavailable
+from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from .parameters.limits import Limits as Limits
 
@@ -22,6 +24,7 @@ Side = Literal["restrict", "relax"]
 Status = Literal["optimal", "feasible", "infeasible", "unbounded", "unknown", "unavailable", "error"]
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Exactness:
     """The relation between a lowering and its model.
@@ -40,6 +43,7 @@ class Exactness:
     notes: tuple[str, ...] = ()
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class WarmStart:
     """The use that a solver made of a warm start.
@@ -60,6 +64,7 @@ class WarmStart:
     returned: bool = False
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Availability:
     """Whether a backend can be used on this machine.
@@ -84,6 +89,7 @@ class Availability:
         return self.version is not None
 
 
+@with_short_repr
 @dataclass
 class Outcome:
     """The end of a run, as a backend reports it. The solutions themselves were reported to the `Watch`.
@@ -112,6 +118,7 @@ class Outcome:
     running: bool = False
 
 
+@with_short_repr
 class Conflict(NamedTuple):
     """The constraints of an infeasible model that cannot hold together.
 
@@ -310,28 +317,3 @@ class Backend(Protocol):
         SolverUnavailable
             If the solver is missing or cannot take the model.
         """
-
-
-class LoweringTooLarge(SchedlabError, ValueError):
-    """Error of a lowering whose predicted size is beyond the limit. Nothing was built.
-
-    Parameters
-    ----------
-    rows, columns, nonzeros : int
-        Predicted size of the matrix.
-    limit : int
-        The greatest number of non-zeros that the caller allows.
-    advice : str
-        What the user can do about it, for the message.
-    """
-
-    def __init__(self, rows: int, columns: int, nonzeros: int, limit: int, advice: str) -> None:
-        self.rows, self.columns, self.nonzeros, self.limit = rows, columns, nonzeros, limit
-        super().__init__(
-            f"the lowering would have {rows:,} rows, {columns:,} columns and {nonzeros:,} non-zeros, "
-            f"more than the {limit:,} non-zeros allowed; {advice}"
-        )
-
-
-class SolverUnavailable(SchedlabError, RuntimeError):
-    """Error of a solver that is not installed or cannot take the model. The message gives the reason."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import NoSolution
+from ..models.excerpt import one_line, with_short_repr
 from ..models.language import Assignment, IntervalValue, Model, Violation
 from .base import Conflict, Exactness, Status, WarmStart
 from .gaps import relative_gap
@@ -21,6 +22,7 @@ class _Moment(NamedTuple):
     bound: Any
 
 
+@with_short_repr
 class Incumbent(_Moment):
     """A better solution or a better bound, at one moment of a call.
 
@@ -221,4 +223,6 @@ class Result:
         return table.astype({"start": "Int64", "end": "Int64"})
 
     def __repr__(self) -> str:
-        return f"Result({self.status}, objective={self.objective}, bound={self.bound}, solver={self.solver!r})"
+        return one_line(
+            f"Result({self.status}, objective={self.objective}, bound={self.bound}, solver={self.solver!r})"
+        )

@@ -10,6 +10,7 @@ import numpy as np
 from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column, distinct, occupied, offsets
 from ..models.dispatch.objectives import Excess, Late
+from ..models.excerpt import with_short_repr
 from ..models.schedule_arrays import Flat, ScheduleArrays
 from .kernels.earnings import ledger
 from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, Costs, Jobs
@@ -72,6 +73,7 @@ class Arrays:
         return self.flat.schedule(ScheduleArrays(starts, nodes))
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Placement:
     """A schedule as arrays, as a search has it.

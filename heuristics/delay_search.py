@@ -31,6 +31,7 @@ import numpy as np
 from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled, internal
+from ..models.excerpt import with_short_repr
 from .arrays import Placement, arrays
 from .clock import Clock, KernelStopped, running
 from .kernels.aggregate import Aggregate, no_aggregate
@@ -57,6 +58,7 @@ STEPS = 50  # default delay: (H - now) / STEPS
 SAME = 1e-12  # relative: smaller improvements are rounding errors
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Delayed:
     """The result of the delay search.

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models import Eviction, EvictionCandidate, EvictionPlan, ProblemError
+from ..models.excerpt import with_short_repr
 from .kernels import eviction as kernels
 from .kernels.eviction import Bytes, Dense, Ints, Sparse
 
@@ -49,6 +50,7 @@ class Deadline(NamedTuple):
     checkpoint_s: int
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class TradeOff:
     """The optimal loss for every number of nodes and every deadline in whole steps, with the plans.

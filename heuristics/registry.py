@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..backends import UnknownName
 from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
 from ..models.compiled import progress_line
+from ..models.excerpt import with_short_repr
 from ..models.plugins import PluginError, Registry
 from ..models.problem import Value
 from . import eviction_search, evictions, rules
@@ -30,6 +31,7 @@ from .relaxation_search import relaxation_search
 OnIncumbent = Callable[[Value, Schedule | Placement], bool]
 
 
+@with_short_repr
 class Found(NamedTuple):
     """The schedule that a heuristic found.
 
@@ -48,6 +50,7 @@ class Found(NamedTuple):
     optimal: bool = False
 
 
+@with_short_repr
 class HeuristicRequest(NamedTuple):
     """The options of one call of a heuristic.
 
@@ -77,6 +80,7 @@ class HeuristicRequest(NamedTuple):
     options: Mapping[str, Any] = {}
 
 
+@with_short_repr
 class Heuristic(NamedTuple):
     """A heuristic in the table ``HEURISTICS``.
 

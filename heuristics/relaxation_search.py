@@ -6,9 +6,8 @@
 3. If the model is too large, or its optimum is not proven in half of the remaining time: go through the schedule window
    by window of time. In each window some jobs that start there and some waiting jobs may move; all other jobs stay
    (``improve_placed``).
-4. Repeat step 3 until a whole round improves nothing or the time limit is reached.
-
-Measured with CP-SAT and 30 s: one model of 400 jobs on 30 nodes improves almost nothing, windows up to 2 %.
+4. Repeat step 3 until a whole round improves nothing or the time limit is reached. Measured with CP-SAT and 30 s:
+   one model of 400 jobs on 30 nodes improves almost nothing, windows up to 2 %.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch.job_arrays import Ints
+from ..models.excerpt import with_short_repr
 from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED
@@ -29,9 +29,8 @@ from .arrays import Placement, arrays
 from .list_scheduling.multi_search import AFTERWARDS, Improvement, multi_search
 from .neighbourhood_solve import BETTER, improve_placed
 
-# The size of a model is the sum over its units of the nodes that the unit may use ("units x nodes"). CP-SAT keeps a
-# limit of 60 s with 30,000 (1,000 jobs of a profit problem on 60 nodes, 0.5 GB), and overruns it by 100 s with 150,000
-# (3,000 jobs on 100 nodes, 1.4 GB).
+# The size of a model is the sum over its units of the nodes that the unit may use ("units x nodes"). CP-SAT keeps 60 s
+# with 30,000 (1,000 jobs of a profit problem, 60 nodes, 0.5 GB), overruns by 100 s with 150,000 (3,000, 100, 1.4 GB).
 LARGEST = 40_000  # largest size of one model of the whole problem
 # Seconds per unit x node until CP-SAT begins to search: 3.5 s for 37,000 of a profit problem, 7 s on a busy computer.
 LOWERING = 2e-4
@@ -62,6 +61,7 @@ class Window(NamedTuple):
     last_start: int
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Relaxed:
     """The result of the relaxation search.

@@ -11,6 +11,7 @@ from ..errors import WrongArgument
 from ..models.dispatch.jobs import Job, Queue
 from ..models.dispatch.problem import Dispatch
 from ..models.eviction.problem import Eviction
+from ..models.excerpt import with_short_repr
 from ..models.platform import Platform
 from ..models.problem import Problem
 from ..models.profit.problem import Profit
@@ -18,6 +19,7 @@ from ..models.project.problem import Project
 from .scenarios import Scenarios, UnknownScenario
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Instance:
     """A problem with a name and a record of its origin.

@@ -24,6 +24,7 @@ from functools import cached_property
 import numpy as np
 
 from ..models.dispatch.jobs import Queue
+from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
 from .logged import MISSING, Bools, Logged, TextColumn, plain
 from .report import BadLine, Report
@@ -38,6 +39,7 @@ SUFFIXED = "job ids not unique, a suffix added"
 NUMBERED = "job id missing, the position in the log is used instead"
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Trace:
     """The jobs of a log as recorded, in the order of the log; ``workload`` has those that can be replayed.

@@ -9,7 +9,7 @@ from itertools import product
 
 from ..errors import SchedlabError
 from ..models.dispatch.problem import Dispatch
-from ..models.excerpt import MOST, excerpt
+from ..models.excerpt import MOST, excerpt, with_short_repr
 from ..models.profit.cooling import Cooling
 from ..models.profit.problem import Profit
 from ..models.step_function import StepFunction
@@ -50,6 +50,7 @@ class Season:
     text: str = field(default="", repr=False, compare=False)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Scenarios:
     """The jobs of a profit instance, and its cooling plants, seasons and prices.

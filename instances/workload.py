@@ -13,6 +13,7 @@ from ..errors import SchedlabError
 from ..models.dispatch.job_arrays import JobArrays, column, distinct
 from ..models.dispatch.jobs import Durations, Job, Queue, Window
 from ..models.dispatch.problem import Dispatch, impossible
+from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
 from .report import Report
@@ -29,6 +30,7 @@ class WorkloadError(SchedlabError, ValueError):
     """The error for a log that cannot be used: unreadable, empty, or without a job that the platform can hold."""
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Workload:
     """The jobs of a log, one row per job, sorted by submit time (equal submit times in the order of the log).

@@ -1,11 +1,16 @@
-"""Values of the user in messages: control characters are shown as escapes, and long texts are shortened."""
+"""Values of the user in messages, and the ``repr`` of objects: no control characters, and no long texts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import MISSING, Field, fields
+from typing import Any, TypeVar
 
 MOST = 200  # characters of one value in an error message
 LONGEST = 1000  # characters of one line of an error message
+WIDTH = 120  # characters of the repr of an object
+VALUE = 40  # characters of one value in it
 SPACES = "\u00a0\u202f\u2009\u3000"  # spaces that Python does not regard as printable; harmless in a terminal
 
 
@@ -80,3 +85,95 @@ def _cut_word(found: re.Match[str]) -> str:
 def _cut_line(line: str) -> str:
     """Return the beginning and the end of a long line: the expected value is often named at the end."""
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 300]} ... {line[-250:]}"
+
+
+def one_line(text: str, most: int = WIDTH) -> str:
+    r"""Return a text on one line, without control characters; of one longer than ``most`` characters the beginning.
+
+    Examples
+    --------
+    >>> print(one_line("two\nlines and more", 12))
+    two\nline...
+    """
+    shown = visible(text)
+    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+
+
+T = TypeVar("T")
+
+
+def with_short_repr(record: type[T]) -> type[T]:
+    """Give a dataclass or a named tuple a ``repr`` of one line with at most 120 characters.
+
+    A long value is replaced by its type or its length. If the fields do not fit, those with default values are left
+    out first, then the last ones.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @with_short_repr
+    ... @dataclass
+    ... class Log:
+    ...     name: str
+    ...     lines: list
+    >>> Log("a", [1, 2]), Log("b" * 99, list(range(5000)))
+    (Log(name='a', lines=[1, 2]), Log(name='bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb...', lines=[5,000 int]))
+    """
+    record.__repr__ = _repr  # type: ignore[method-assign]
+    return record
+
+
+def _repr(record: Any) -> str:
+    name, named = type(record).__name__, list(_fields(record))
+    whole = f"{name}({', '.join(f'{field}={_short(value)}' for field, value, _ in named)})"
+    if len(whole) <= WIDTH:
+        return whole
+    parts = [f"{field}={_short(value)}" for field, value, default in named if not default]
+    kept, length = [], len(name) + len("(...)")
+    for part in parts:
+        length += len(part) + 2
+        if length > WIDTH:
+            break
+        kept.append(part)
+    return f"{name}({', '.join([*kept, '...'])})"
+
+
+def _fields(record: Any) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the name and the value of each field, and whether the value is the default."""
+    if isinstance(record, tuple):
+        known = getattr(record, "_field_defaults", {})
+        names: Sequence[str] = getattr(record, "_fields", ())
+        yield from ((name, value, name in known and known[name] is value) for name, value in zip(names, record))  # noqa: B905
+        return
+    for f in fields(record):
+        if f.repr:
+            value = getattr(record, f.name, None)
+            yield f.name, value, _is_default(f, value)
+
+
+def _is_default(f: Field[Any], value: Any) -> bool:
+    default = f.default_factory() if f.default_factory is not MISSING else f.default
+    return value is default or (
+        type(value) is type(default) and not isinstance(value, Mapping | list) and value == default
+    )
+
+
+def _short(value: Any) -> str:
+    """Return a value in at most 40 characters; of a collection the items if they fit, else their number."""
+    if isinstance(value, str):
+        text = repr(value[:VALUE])
+        return text if len(value) < VALUE and len(text) <= VALUE else f"{text[: VALUE - 4]}...'"
+    if isinstance(value, bytes):
+        return f"{len(value):,} bytes"
+    if isinstance(value, (Mapping, Sequence, Set)) and not hasattr(value, "_fields"):
+        text = repr(value) if len(value) <= VALUE // 2 else ""
+        left, right = "{}" if isinstance(value, (Mapping, Set)) else "[]" if isinstance(value, list) else "()"
+        kind = "items" if isinstance(value, Mapping) else type(next(iter(value), None)).__name__
+        return text if text and len(text) <= VALUE else f"{left}{len(value):,} {kind}{right}"
+    if hasattr(value, "shape"):  # an array
+        return f"{type(value).__name__} of shape {value.shape}"[:VALUE]
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "a long number"
+    return visible(text) if len(text) <= VALUE else f"{type(value).__name__}(...)"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..errors import SchedlabError
+from .excerpt import with_short_repr
 from .whole_numbers import Fields, whole_records
 
 GROUP = Fields(one=("count",), amounts=("capacity",))
@@ -19,6 +20,7 @@ class ProblemError(SchedlabError, ValueError):
     """The data of a problem contradict each other; the message names the job, queue or node."""
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class NodeGroup:
     """A group of identical nodes.
@@ -55,6 +57,7 @@ class NodeGroup:
         return tuple(f"{self.name}-{i:0{width}d}" for i in range(1, self.count + 1))
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Platform:
     """All nodes of a machine.

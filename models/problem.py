@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, Literal, Protocol
 
 from ..errors import WrongValue
+from .excerpt import with_short_repr
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
 from .whole_numbers import all_whole, is_whole, shown, whole_amounts, wrong
@@ -15,6 +16,7 @@ from .whole_numbers import all_whole, is_whole, shown, whole_amounts, wrong
 Value = float | tuple[float, ...]
 
 
+@with_short_repr
 @dataclass
 class Schedule:
     """The start of each job, and the number of its units on each node.
@@ -106,6 +108,7 @@ class Schedule:
         return cls(start, nodes)
 
 
+@with_short_repr
 @dataclass
 class Encoding:
     """A model of a problem, with the conversion between schedules and assignments.

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...models import Dispatch, Profit, Schedule
+from ...models.excerpt import with_short_repr
 from ..arrays import Placement
 from ..clock import Clock
 from ..kernels.order_moves import OrderResult, improve
@@ -29,6 +30,7 @@ FIRST_BATCH = 4  # moves of the first call with a time limit
 BATCH_SECONDS = 0.1  # wanted time of one call with a time limit
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Moved:
     """The result of ``move_jobs``.

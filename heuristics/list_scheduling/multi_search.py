@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...models import Dispatch, Profit, Schedule
+from ...models.excerpt import with_short_repr
 from ..arrays import Placement, arrays
 from ..clock import Clock, KernelStopped
 from ..errors import CriterionUnusable, NoSchedule
@@ -27,6 +28,7 @@ from .postponed import reserve_for_postponed
 AFTERWARDS = 2.0  # time to convert and verify the best schedule, relative to the time for making the arrays
 
 
+@with_short_repr
 class Improvement(NamedTuple):
     """A new incumbent.
 
@@ -45,6 +47,7 @@ class Improvement(NamedTuple):
     order: str
 
 
+@with_short_repr
 @dataclass
 class MultiSearch(Schedule):
     """The best schedule of all orderings.

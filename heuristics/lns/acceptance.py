@@ -7,9 +7,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...models.excerpt import with_short_repr
 from ..kernels.profile import Floats
 
 
+@with_short_repr
 class Tolerances(NamedTuple):
     """What the objective of an accepted schedule may be worse by, in each of some steps; infinite: no condition.
 

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from ...errors import WrongValue
+from ...models.excerpt import with_short_repr
 from ..arrays import Placement
 from ..kernels.destroy import AROUND, CONSECUTIVE, MOST_NODES, MOST_PAIRS, ROOM, DestroyRow
 from ..kernels.profile import Ints
@@ -56,6 +57,7 @@ def _pairs(number: int) -> int:
     return number
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class AroundIdleTime(CompiledDestroy):
     """Remove jobs that run on some nodes around an idle time, and some waiting jobs.
@@ -96,6 +98,7 @@ class AroundIdleTime(CompiledDestroy):
         )
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class ConsecutiveStarts(CompiledDestroy):
     """Remove jobs with consecutive starts around an idle time, and some waiting jobs.
@@ -122,6 +125,7 @@ class ConsecutiveStarts(CompiledDestroy):
         return DestroyRow(CONSECUTIVE, _pairs(self.pairs), 0, 0.0, 0.0, *self.jobs, *self.waiting)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class RoomForWaiting(CompiledDestroy):
     """Remove a job that waits at an idle time and the jobs on the nodes that it could use; insert it first.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ...models.excerpt import with_short_repr
 from ..kernels.order_moves import OrderResult, improve
 from .acceptance import Acceptance, HillClimbing, Tolerances
 from .orders import Order
@@ -53,6 +54,7 @@ def trials(most: int, seconds: float | None) -> Iterator[int]:
         yield k
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class KeyChanges:
     """Operator "keys": change the random keys of a kept order; place all jobs anew.
@@ -87,6 +89,7 @@ class KeyChanges:
         return turn
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class OrderMoves:
     """Operator "moves": move a job to another place of the best order; place the jobs after it anew.

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...models.excerpt import with_short_repr
 from ..kernels.order_moves import OrderResult
 from ..kernels.profile import Floats
 
 
+@with_short_repr
 class Order(NamedTuple):
     """An order of the jobs.
 
@@ -29,6 +31,7 @@ class Order(NamedTuple):
     answer: OrderResult
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Population:
     """How many orders are kept, and which of them are changed: any one at first, the best one later.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...models.excerpt import with_short_repr
 from ..arrays import Arrays
 from ..kernels.profile import Floats, Ints
 
@@ -91,6 +92,7 @@ def features(a: Arrays) -> Features:
     return Features(tuple(kept), values, np.array([column.std() for column in kept.values()]))
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class KeyNoise:
     """A change of keys: other weights of some features, and noise on some jobs.

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ...errors import WrongValue
+from ...models.excerpt import with_short_repr
 from ..arrays import Placement
 from ..kernels import ruin_and_recreate as kernel
 from ..kernels.profile import Floats, Ints
@@ -49,6 +50,7 @@ class Repair(Protocol):
         ...
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class InsertBy:
     """Insert the removed jobs in the order of a key with noise; compiled.

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models import Profit
+from ...models.excerpt import with_short_repr
 from ..arrays import Placement
 from ..kernels.destroy import GIVEN, NOISE, DestroyRow, chosen_alone
 from ..kernels.earnings import profit
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 NO_JOBS, NO_KEYS = np.zeros(0, np.int64), np.zeros(0)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class RuinAndRecreate:
     """Operator "ruin": remove some jobs from the schedule and insert them again; all others stay [Shaw1998].

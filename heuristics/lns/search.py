@@ -32,6 +32,7 @@ import numpy as np
 
 from ...errors import WrongArgument
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
+from ...models.excerpt import with_short_repr
 from ..arrays import Arrays, Placement
 from ..errors import NothingFound
 from ..kernels.placement import EARNINGS, LAST_END
@@ -48,6 +49,7 @@ from .stopping import FirstOf, Seconds, Stopping, Turns
 ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin" and "solver" improve the best schedule
 
 
+@with_short_repr
 class Gain(NamedTuple):
     """The total effect of an operator.
 
@@ -66,6 +68,7 @@ class Gain(NamedTuple):
     gain: float
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Improved:
     """The result of the search.

@@ -8,9 +8,12 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...models.excerpt import with_short_repr
+
 REMEMBERED = 100  # turns; with the default memory, older ones count less than 1e-15
 
 
+@with_short_repr
 class Turn(NamedTuple):
     """A turn of an operator.
 
@@ -29,6 +32,7 @@ class Turn(NamedTuple):
     worth: float
 
 
+@with_short_repr
 @dataclass
 class History:
     """The turns of one operator.
@@ -98,6 +102,7 @@ def due(operators: Sequence[History], since: Mapping[str, float], over: float) -
     return found or list(range(len(operators)))
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Alternate:
     """Select the operator with the fewest turns: no clock, no random numbers.
@@ -115,6 +120,7 @@ class Alternate:
         return min(due(operators, self.since, over), key=lambda k: len(operators[k].turns))
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class GainPerSecond:
     """Select the operator with the best recent gain per second, but give each one its share of the time.
@@ -146,6 +152,7 @@ class GainPerSecond:
         return max(among, key=lambda k: operators[k].rate(self.memory))
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class RandomChoice:
     """Select operators at random.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...models.excerpt import with_short_repr
 from ...models.neighbourhood import Neighbourhoods
 from ...models.schedule_arrays import ScheduleArrays
 from ..kernels.placement import POSTPONED, objective
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .state import LnsSearch
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class SolverWindows:
     """Operator "solver": a backend reschedules some jobs with consecutive starts and some waiting jobs.

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from ...models.excerpt import with_short_repr
 
+
+@with_short_repr
 class Progress(NamedTuple):
     """How far a search is.
 
@@ -83,6 +86,7 @@ class NoImprovement:
         return float(progress.turns_without_gain >= self.turns)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class FirstOf:
     """Stop when the first one of some criteria stops.

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from ...models.excerpt import with_short_repr
 from ...models.problem import Schedule
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode
@@ -69,6 +70,7 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     return _Generator(project, net, modes, budget).schedule(rule)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class MultiSgs:
     """The best schedule of all priority rules.

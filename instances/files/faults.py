@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import SchedlabError
-from ...models.excerpt import excerpt, shortened, visible
+from ...models.excerpt import excerpt, shortened, visible, with_short_repr
 
 SHOWN = 50  # faults in the message of an error
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Fault:
     """One mistake in the files of an instance.

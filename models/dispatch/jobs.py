@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..whole_numbers import examined
 from .whole_jobs import QUEUE
@@ -16,6 +17,7 @@ Durations = Literal["walltime", "runtime"]
 Window = tuple[int, int]
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Queue:
     """A queue of jobs with its expected waiting time.
@@ -62,6 +64,7 @@ class Queue:
                 )
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Job:
     """A job of ``units`` equal units; each unit runs on one node, and all start together.
@@ -119,6 +122,7 @@ class Job:
         return self.submit if self.earliest_start is None else max(self.submit, self.earliest_start)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Running:
     """A job that is running.

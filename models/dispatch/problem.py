@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule
@@ -17,6 +18,7 @@ from .objectives import OBJECTIVES, JobCosts, find_objective
 from .whole_jobs import whole_jobs
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Dispatch:
     """Start the waiting ``jobs`` from ``now`` on, next to the ``running`` jobs, so that the ``objective`` is best.

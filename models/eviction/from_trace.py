@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
+from ..excerpt import with_short_repr
 from ..platform import ProblemError
 
 GB = 1024  # MB
@@ -37,6 +38,7 @@ class Log(Protocol):
         """The number of nodes of each job."""
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Checkpointing:
     """The random model of checkpoints; the default values are those of [Maurya2020] for the machine Theta.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+from ..excerpt import with_short_repr
 from ..whole_numbers import Fields, is_number, whole_records
 
 BATCH = Fields(one=("nodes", "start", "memory"), maybe=("last_checkpoint", "next_checkpoint"))
@@ -14,6 +15,7 @@ CANDIDATE = Fields(one=("nodes", "loss"))
 Seconds = float | Fraction  # integers included
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class BatchJob:
     """A running job by its physical data. All times are in seconds on the same clock.
@@ -84,6 +86,7 @@ class BatchJob:
         )
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class EvictionCandidate:
     """A running job by its loss and its checkpoint times; the fields up to ``application_s`` are those of [Maurya2020].

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...errors import WrongValue
+from ..excerpt import with_short_repr
 from ..problem import Schedule
 from ..whole_numbers import is_whole
 
@@ -14,6 +15,7 @@ Strategy = Literal["keep", "kill", "app", "sys"]
 STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
 
 
+@with_short_repr
 @dataclass(init=False)
 class EvictionPlan(Schedule):
     """The strategy for each running job.

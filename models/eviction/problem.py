@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule
@@ -25,6 +26,7 @@ from .plan import STRATEGIES, EvictionPlan, Strategy
 SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers and their least values
 
 
+@with_short_repr
 @dataclass(frozen=True, init=False)
 class Eviction:
     """Free ``nodes_needed`` nodes within ``deadline_s`` with the least loss, and then with the least checkpoint time.

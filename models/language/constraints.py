@@ -6,11 +6,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
+from ..excerpt import with_short_repr
 from .expressions import Comparison, Interval, Linear, Window
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
 
 
+@with_short_repr
 class Violation(NamedTuple):
     """A constraint that does not hold.
 
@@ -29,6 +31,7 @@ class Violation(NamedTuple):
     message: str
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Alternative:
     """If ``interval`` is present, exactly ``count`` options are present and have its start and end; else all are absent.
@@ -48,6 +51,7 @@ class Alternative:
     count: int
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Cumulative:
     """At every instant, the sum of the demands of the running intervals is at most the capacity of that instant.
@@ -78,6 +82,7 @@ class Cumulative:
         return self.steps[max(0, bisect_right(self.steps, time, key=lambda s: s[0]) - 1)][1]
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class AllOrNone:
     """All of the intervals are present, or none of them.
@@ -91,6 +96,7 @@ class AllOrNone:
     intervals: tuple[Interval, ...]
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class ForbidExtent:
     """If ``interval`` is present and has a positive size, it overlaps none of the windows.
@@ -128,6 +134,7 @@ class ForbidExtent:
         return ((self.windows[0][0] - 1, 1), *(s for lo, hi in self.windows for s in ((lo, 0), (hi, 1))))
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class NoOverlap:
     """No two present intervals of positive size run at the same time; between two of them there is a transition time.
@@ -162,6 +169,7 @@ class NoOverlap:
         return NoOverlap(tuple(self.intervals[i] for i in positions), times)
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Synchronize:
     """If ``interval`` is present, every present one of ``others`` has the same start and end.
@@ -178,6 +186,7 @@ class Synchronize:
     others: tuple[Interval, ...]
 
 
+@with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Precedence:
     """Time lags between the start or end of ``before`` and the start or end of ``after``, if both are present.

@@ -16,8 +16,7 @@ from dataclasses import MISSING
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from . import declarations
-from . import functions
+from . import declarations, functions
 from .constraints import Constraint
 from .expressions import (
     Atom,

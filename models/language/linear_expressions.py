@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 from ...errors import WrongArgument
+from ..excerpt import one_line
 from .quantities import ModelError, Number, number
 
 if TYPE_CHECKING:
@@ -207,8 +208,8 @@ def brief(pieces: Iterable[str], most: int = 120) -> str:
         found.append(piece)
         length += len(piece)
         if length > most:
-            return "".join(found)[: most - 3] + "..."
-    return "".join(found)
+            break
+    return one_line("".join(found), most)
 
 
 def linear(value: Expression | Number) -> Linear:

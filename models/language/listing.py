@@ -10,7 +10,7 @@ from dataclasses import MISSING, Field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from ..excerpt import visible
+from ..excerpt import one_line, visible
 from .constraints import Constraint
 from .expressions import (
     Atom,
@@ -243,4 +243,4 @@ def _cut(text: str, width: int | None) -> str:
     >>> _cut("a sum of many terms", 10)
     'a sum o...'
     """
-    return visible(text if width is None or len(text) <= width else f"{text[: width - 3]}...")
+    return visible(text) if width is None else one_line(text, width)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, overload
 
-from . import json_form
+from ..excerpt import one_line, with_short_repr
 from .clock import look
 from .constraints import (
     SCHEDULING,
@@ -22,13 +23,13 @@ from .constraints import (
     intervals_of,
 )
 from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, brief, common_model, linear
-from .listing import listing
 from .quantities import ModelError, Number, pair, whole, windows_of
 
 Sense = Literal["minimize", "maximize"]
 LONGEST_NAME = 200  # characters of a name that is made from an expression
 
 
+@with_short_repr
 class NamedConstraint(NamedTuple):
     """A constraint of a model, and its name.
 
@@ -44,6 +45,7 @@ class NamedConstraint(NamedTuple):
     constraint: Constraint
 
 
+@with_short_repr
 class IntervalValue(NamedTuple):
     """The value of an interval in an assignment.
 
@@ -276,10 +278,14 @@ class Model:
         constraints:
           late: a.start >= 1
         """
+        from .listing import listing  # here and below: importing schedlab stays quick
+
         return listing(self, limit, describe)
 
     def to_json(self) -> str:
         """Return the model as JSON text, which ``Model.from_json`` and other programs read; docs/models.md explains it."""
+        from . import json_form
+
         return json_form.text(json_form.write(self))
 
     @classmethod
@@ -291,13 +297,15 @@ class Model:
         ModelError
             If the text is no model, or was written by a newer version; the message names the place.
         """
+        from . import json_form
+
         return json_form.read(cls, data)
 
     def __str__(self) -> str:
         return self.listing()
 
     def __repr__(self) -> str:
-        name = repr(self.name) if len(str(self.name)) <= 40 else f"{self.name!r:.37}..."
+        name = one_line(repr(self.name), 40)
         counts = f"{len(self.intervals)} intervals, {len(self.integers)} integers, {len(self.constraints)} constraints"
         return f"Model({name}: {counts})"
 
@@ -375,9 +383,10 @@ class Assignment:
         return IntervalValue(True, self.start[i], self.end[i]) if self.present[i] else IntervalValue(False, None, None)
 
     def __repr__(self) -> str:
-        shown = [f"{v}: {self[v].start}..{self[v].end}" for v in self.model.intervals if self.present[v.index]]
-        shown += [f"{x}: {self.integer[x.index]}" for x in self.model.integers]
-        return f"Assignment({', '.join(shown[:12])}{', ...' if len(shown) > 12 else ''})"
+        intervals = (f"{v}: {self[v].start}..{self[v].end}" for v in self.model.intervals if self.present[v.index])
+        integers = (f"{x}: {self.integer[x.index]}" for x in self.model.integers)
+        shown = ", ".join(itertools.islice(itertools.chain(intervals, integers), 40))
+        return one_line(f"Assignment({shown})")
 
 
 def _ends(v: Interval, given: Any) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..excerpt import excerpt
+from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 
 Advice = Literal["maximise utilisation", "optimise cooling"]
@@ -45,6 +45,7 @@ class Split:
 Rule = Leaf | Split
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Guide:
     r"""Rules that give an advice from the utilisation of the day before, one rule per cooling.

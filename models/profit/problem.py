@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..dispatch.jobs import Job
 from ..dispatch.problem import Dispatch
+from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule
@@ -24,6 +25,7 @@ from .segments import JOULES, Segment, segments_between
 SHOWN = 10  # faults that a message lists
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Profit:
     """Start the jobs of a ``Dispatch`` problem so that the profit in euro up to ``horizon_end`` is greatest.

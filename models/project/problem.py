@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule
@@ -20,6 +21,7 @@ from ..whole_numbers import is_whole, whole_records, wrong
 from .tasks import MODE, RESOURCE, Link, Mode, Resource, Task
 
 
+@with_short_repr
 @dataclass(frozen=True, init=False)
 class Project:
     """Schedule ``tasks`` on ``resources`` so that the makespan is least.

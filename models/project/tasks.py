@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..excerpt import with_short_repr
 from ..whole_numbers import Fields
 
 Link = tuple[str, str, int]  # before, after, delay
@@ -12,6 +13,7 @@ RESOURCE = Fields(one=("capacity",))
 MODE = Fields(one=("duration",), amounts=("demands",))
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Resource:
     """A resource of a project.
@@ -36,6 +38,7 @@ class Resource:
     renewable: bool = True
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Mode:
     """One of the modes in which a task can be processed.
@@ -60,6 +63,7 @@ class Mode:
     demands: Mapping[str, int] = field(default_factory=dict)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Task:
     """A task that is processed in exactly one of its modes, without interruption.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models import Platform, Schedule
+from ...models.excerpt import one_line
 from ...models.language import Violation
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class Simulation:
 
     def __repr__(self) -> str:
         done = int((self.start >= 0).sum())
-        return f"Simulation({self.dispatcher}, {done} of {len(self.workload)} jobs, {len(self.violations)} violations)"
+        return f"Simulation({one_line(self.dispatcher, 60)}, {done} of {len(self.workload)} jobs, {len(self.violations)} violations)"
 
 
 class SimulationError(SchedlabError, RuntimeError):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import WrongValue
 from ...instances.workload import Ints, Workload
+from ...models.excerpt import with_short_repr
 
 Floats = NDArray[np.float64]
 Key = Callable[[Workload, Ints], "Floats | Ints | tuple[Floats, Floats]"]
@@ -59,6 +60,7 @@ def _cores(workload: Workload) -> int:
     return workload.resources.index("cores") if "cores" in workload.resources else 0
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Policy:
     """A dispatcher that starts waiting jobs in order of priority, with or without backfilling; compiled.

@@ -1,0 +1,155 @@
+"""The ``repr`` of every public object is one line of at most 120 characters, also if its contents are large."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import schedlab as sl
+from schedlab import backends, heuristics, instances, models
+from schedlab.models import language
+
+lns = importlib.import_module("schedlab.heuristics.lns")  # sl.heuristics.lns is the function
+LONG = 120
+NAME = "a long\nname \x1b[31m" * 30
+LARGE = [
+    NAME, list(range(5000)), (NAME, NAME), dict.fromkeys(range(5000)), {NAME: {NAME: [NAME]}}, np.zeros((300, 300)),
+    10**5000, NAME * 99, frozenset(range(5000)), b"x" * 5000, None, 1 / 3, range(5000), [[[NAME] * 9] * 9] * 9,
+]  # fmt: skip
+NUMBERS = [1 / 3, 10**12, -1e-300, None, True]
+
+
+def public_classes() -> dict[type, str]:
+    """The classes, apart from errors and protocols, that a package exports."""
+    found = {}
+    for package in (sl, models, language, backends, heuristics, lns, instances):
+        for name in package.__all__:
+            value = getattr(package, name)
+            if (
+                inspect.isclass(value)
+                and not issubclass(value, BaseException)
+                and not getattr(value, "_is_protocol", 0)
+            ):
+                found[value] = name
+    return found
+
+
+def language_objects() -> list[Any]:
+    """Variables, expressions, constraints and an assignment with long names and many entries."""
+    m = sl.Model(NAME)
+    jobs = [m.interval(f"{NAME} {k}", size=k + 1, optional=True) for k in range(500)]
+    xs = [m.integer(f"{NAME} {k}", 0, 3) for k in range(500)]
+    for c in (
+        sl.alternative(jobs[0], jobs[1:]),
+        sl.cumulative(jobs, xs, [(t, 3) for t in range(500)]),
+        sl.no_overlap(jobs),
+        sl.synchronize(jobs[0], jobs[1:]),
+        sl.end_before_start(jobs[0], jobs[1]),
+        sl.sum(xs) <= 3,
+    ):
+        m.add(c)
+    functions = [
+        sl.max(xs), sl.holds(sl.sum(xs) <= 3), sl.overlap(jobs[0], 0, 5), sl.element(range(500), sl.sum(xs)),
+        sl.piecewise(xs[0], [(k, k) for k in range(500)]),
+    ]  # fmt: skip
+    m.maximize(functions)
+    answer = sl.Assignment(m, {**dict.fromkeys(jobs, (0, 1)), **dict.fromkeys(xs, 0)})
+    named = list(m.constraints)
+    atoms = [a for f in functions for a in f.terms]
+    violation = language.Violation(NAME, 1, NAME)
+    return [
+        m, jobs[0], xs[0], jobs[0].start, *functions, *atoms, sl.sum(xs), answer, answer[jobs[0]], violation, *named,
+        *(c.constraint for c in named),
+    ]  # fmt: skip
+
+
+CLASSES = public_classes()
+RECORDS = [c for c in CLASSES if dataclasses.is_dataclass(c) or hasattr(c, "_make")]
+
+
+def filled(kind: Any, value: object) -> Any:
+    """An object whose fields all have this value, made without ``__init__``."""
+    if hasattr(kind, "_make"):
+        return kind._make([value] * len(kind._fields))
+    made = object.__new__(kind)
+    for field in dataclasses.fields(kind):
+        object.__setattr__(made, field.name, value)
+    return made
+
+
+def check(value: object) -> None:
+    text = repr(value)
+    assert len(text) <= LONG, text
+    assert text.isprintable(), text
+
+
+@pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
+def test_records_with_large_contents(kind: type) -> None:
+    if kind in (sl.Result, sl.Simulation):
+        return  # test_results
+    types = getattr(kind, "__annotations__", {}).values()
+    numeric = types and all(set(re.findall(r"[a-z]\w*", str(t))) <= {"int", "float", "bool"} for t in types)
+    for value in NUMBERS if numeric else LARGE:
+        check(filled(kind, value))
+
+
+def test_models_expressions_and_constraints() -> None:
+    found = language_objects()
+    kinds = {type(value) for value in found}
+    assert {c for c in CLASSES if c.__module__.startswith("schedlab.models.language")} - kinds == {
+        language.Bounds, language.Evaluator, language.Expression,
+    }  # fmt: skip
+    for value in found:
+        check(value)
+
+
+def test_results() -> None:
+    infeasible = sl.Model(NAME)
+    infeasible.add(infeasible.integer(NAME, 0, 1) >= 2)
+    noon = sl.load("eurora_330").problem.at(12 * 3600, first=20)
+    check(sl.solve(infeasible, backend="cpsat"))
+    check(sl.solve(noon, method="first-solution:est"))
+    check(dataclasses.replace(sl.solve(infeasible, backend="cpsat"), message=NAME, solver=NAME))
+    run = sl.simulate("eurora_99", dispatcher="fcfs")
+    check(run)
+    check(dataclasses.replace(run, dispatcher=NAME))
+    check(sl.trade_off(sl.load("theta_24").problem))
+
+
+@pytest.mark.parametrize("name", ["eurora_330", "theta_24", "profit_medium", "project_small"])
+def test_shipped_instances(name: str) -> None:
+    """The fields of an instance, of its problem and so on, down to jobs and nodes."""
+    left, seen = [sl.load(name)], set()
+    while left:
+        value: Any = left.pop()
+        if type(value) in seen:
+            continue
+        if type(value) in RECORDS:
+            seen.add(type(value))
+            check(value)
+            left += (
+                [getattr(value, f.name, None) for f in dataclasses.fields(value)]
+                if dataclasses.is_dataclass(value)
+                else value
+            )
+        elif isinstance(value, (list, tuple)):
+            left += value[:3]
+        elif isinstance(value, dict):
+            left += list(value.values())[:3]
+    assert len(seen) >= 4
+
+
+def test_short_contents_are_shown() -> None:
+    assert repr(sl.NodeGroup("gpu", 2, {"cores": 16})) == "NodeGroup(name='gpu', count=2, capacity={'cores': 16})"
+    job = sl.Job("j1", submit=0, walltime=60, units=2, request={"cores": 8}, queue="debug", deadline=900)
+    assert (
+        repr(job)
+        == "Job(id='j1', submit=0, walltime=60, units=2, request={'cores': 8}, queue='debug', deadline=900, ...)"
+    )
+    day = repr(sl.load("eurora_330").problem)
+    assert day.startswith("Dispatch(platform=Platform(...), jobs=(330 Job)")
