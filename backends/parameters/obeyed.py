@@ -32,8 +32,7 @@ def require_obeyed(found: Backend, limits: Limits) -> None:
             continue
         others = [other for other in names() if argument in _obeyed_by(other)]
         raise TypeError(
-            f"the backend {found.name!r} does not obey {argument}=...; "
-            f"backends that do: {', '.join(others) or 'none'}"
+            f"the backend {found.name!r} does not obey {argument}=...; backends that do: {', '.join(others) or 'none'}"
         )
 
 

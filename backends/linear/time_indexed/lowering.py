@@ -44,10 +44,11 @@ import numpy as np
 
 from ....models.language import Alternative, Assignment, Bounds, Cumulative, Interval, Linear, Model, NoOverlap
 from ....models.language.expressions import Atom, Overlap
+from ....models.language.clock import look
 from ...base import Exactness, LoweringTooLarge
 from .. import constraints
 from ..expressions import GE, LinearExpressions
-from ..form import INF, Affine, Floats, FormBuilder, Ints, Point, column, ranges
+from ..form import ENTRIES_PER_SECOND, INF, Affine, Floats, FormBuilder, Ints, Point, column, ranges
 from .activity import Activity
 from .grid import Grid, GridOption, Side
 from .rebuild import rebuild
@@ -158,6 +159,7 @@ class TimeIndexed:
         if len(some):
             np.add.at(potential, np.minimum.reduceat(begin, some), amount[who[some]])
             np.add.at(potential, np.maximum.reduceat(end, some), -amount[who[some]])
+        look(int((end - begin).sum()) / ENTRIES_PER_SECOND)
         which, cell = ranges(begin, end)
         return cell, self.intervals.x + slot[which], amount[who[which]]
 
