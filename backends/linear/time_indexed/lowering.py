@@ -43,8 +43,8 @@ from typing import Literal
 import numpy as np
 
 from ....models.language import Alternative, Assignment, Bounds, Cumulative, Interval, Linear, Model, NoOverlap
-from ....models.language.expressions import Atom, Overlap
 from ....models.language.clock import look
+from ....models.language.expressions import Atom, Overlap
 from ...base import Exactness, LoweringTooLarge
 from .. import constraints
 from ..expressions import GE, LinearExpressions
