@@ -72,8 +72,7 @@ def run_in_thread(
     if limits.time is None:
         ended = threaded.run(math.inf)
     else:
-        grace = min(max(GRACE, GRACE_SHARE * limits.time), LONGEST_GRACE)
-        ended = threaded.run(time.perf_counter() + limits.time, grace)
+        ended = threaded.run(time.perf_counter() + limits.time, grace(limits.time))
     if ended and threaded.outcome is not None:
         outcome = threaded.outcome
     else:
@@ -81,6 +80,11 @@ def run_in_thread(
     if threaded.interrupted:
         outcome.message = INTERRUPTED
     return outcome
+
+
+def grace(limit: float) -> float:
+    """Return the seconds in which a solver has to stop after a time limit (s)."""
+    return min(max(GRACE, GRACE_SHARE * limit), LONGEST_GRACE)
 
 
 class ThreadedRun:

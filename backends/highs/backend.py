@@ -11,13 +11,11 @@ from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Watch
 from ..linear import IntervalColumns, LinearForm, Lowered, lower
-from ..linear.form import Floats
+from ..linear.form import ENTRIES_PER_SECOND, Floats
 from ..linear.ranges import require_range
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
 from .run import HighsRun
-
-PASSED_PER_SECOND = 1e7  # non-zeros passed to HiGHS per second
 
 
 class Highs:
@@ -136,7 +134,7 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
     """
     import highspy
 
-    look(len(form.value) / PASSED_PER_SECOND)
+    look(len(form.value) / ENTRIES_PER_SECOND)
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
     kinds = np.zeros_like(form.integral) if relax else form.integral

@@ -22,6 +22,7 @@ from ...models.language.clock import look
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 INF = math.inf
+ENTRIES_PER_SECOND = 1e7  # non-zeros that are computed, sorted or passed to HiGHS per second
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +263,7 @@ class FormBuilder:
 
     def build(self, objective: Affine, *, maximize: bool) -> LinearForm:
         """Return the linear program with all rows and columns added so far."""
+        look(len(self._row) / ENTRIES_PER_SECOND)
         cost = np.zeros(self.n_columns)
         for c, v in objective.terms.items():
             cost[c] = v

@@ -20,6 +20,7 @@ from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from ..linear import LinearForm, Lowered, lower
+from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
@@ -274,6 +275,7 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
     environ = _environ()
     from pyomo.core.expr.numeric_expr import LinearExpression
 
+    look(len(form.value) / ENTRIES_PER_SECOND)
     m = environ.ConcreteModel(name=name)
     lo, hi = form.column_lo.tolist(), form.column_hi.tolist()
     kinds = form.integral.tolist() if integral else [0] * len(lo)

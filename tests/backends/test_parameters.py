@@ -50,7 +50,9 @@ TYPED: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "texts", "typed"), [(*given, typed) for given, typed in zip(CONVERTED, TYPED)])
+@pytest.mark.parametrize(
+    ("name", "texts", "typed"), [(*given, typed) for given, typed in zip(CONVERTED, TYPED, strict=True)]
+)
 def test_texts_become_values_and_values_stay(name: str, texts: dict[str, str], typed: dict[str, Any]) -> None:
     check = backend(name).check_parameters  # type: ignore[attr-defined]
     assert check(texts) == typed and check(typed) == typed

@@ -55,11 +55,12 @@ from ....models.language import (
     Model,
     NoOverlap,
 )
+from ....models.language.clock import look
 from ....models.language.expressions import Atom, Overlap
 from ...base import Exactness, GridOption, LoweringTooLarge, Side
 from .. import constraints
 from ..expressions import GE, LinearExpressions
-from ..form import INF, Affine, Floats, FormBuilder, Ints, Point, column, ranges
+from ..form import ENTRIES_PER_SECOND, INF, Affine, Floats, FormBuilder, Ints, Point, column, ranges
 from .activity import Activity
 from .forbidden import forbid_extent, predict_transitions, transitions
 from .grid import Grid
@@ -180,6 +181,7 @@ class TimeIndexed:
         if len(some):
             np.add.at(potential, np.minimum.reduceat(begin, some), amount[who[some]])
             np.add.at(potential, np.maximum.reduceat(end, some), -amount[who[some]])
+        look(int((end - begin).sum()) / ENTRIES_PER_SECOND)
         which, cell = ranges(begin, end)
         return cell, self.intervals.x + slot[which], amount[who[which]]
 

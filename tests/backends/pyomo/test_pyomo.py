@@ -98,8 +98,9 @@ def test_seed_threads_and_gap_reach_a_known_solver(solver: str) -> None:
     import pyomo.environ as pyo
 
     asked = {}
+    made = pyo.SolverFactory(solver)
 
-    class Recording(type(made := pyo.SolverFactory(solver))):  # type: ignore[misc]
+    class Recording(type(made)):  # type: ignore[misc]
         def solve(self, model, **keywords):  # type: ignore[no-untyped-def]
             asked.update(keywords["options"])
             return super().solve(model, **keywords)
