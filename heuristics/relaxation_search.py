@@ -308,9 +308,8 @@ class _RelaxationSearch:
         for w in np.unique(number):
             jobs = order[number == w]
             first, last = int(starts[jobs].min()), int(starts[jobs].max())
-            now = self.placement.starts
-            waits = np.flatnonzero((flat.jobs.submit <= last) & ((now == POSTPONED) | (now > last)))
-            waits = self.rng.permutation(np.setdiff1d(waits, jobs))
+            waits = (self.placement.starts == POSTPONED) | (self.placement.starts > last)
+            waits = self.rng.permutation(np.setdiff1d(np.flatnonzero((flat.jobs.submit <= last) & waits), jobs))
             waits = waits[np.cumsum(weight[waits]) <= size // 2]
             some = self.rng.permutation(len(flat.nodes.capacity))[:nodes]
             yield Window(np.concatenate([jobs, waits]), some, first, 2 * last - first)

@@ -1,4 +1,4 @@
-"""A small file of every format that is read: what the fuzzer damages."""
+"""A small file of every format that is read: the tests of the readers read it, and the fuzzer damages it."""
 
 import gzip
 import json

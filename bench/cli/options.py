@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -59,6 +60,22 @@ Drop = Annotated[
 Explain = Annotated[
     bool,
     typer.Option("--explain", help="print below each table what its columns mean", rich_help_panel=RESULTS),
+]
+
+Seeds = Annotated[
+    str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
+]
+Jobs = Annotated[int, typer.Option(min=1, help="number of runs or replays at the same time", rich_help_panel=RUNS)]
+Out = Annotated[
+    Path | None, typer.Option(help="folder of the records; default: results/<name>", rich_help_panel=RESULTS)
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="only print the runs or replays and how long they take", rich_help_panel=RUNS),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="print the records as JSON lines", rich_help_panel=RESULTS)]
+Again = Annotated[
+    bool, typer.Option("--again", help="repeat all of them, also those with a record", rich_help_panel=RESULTS)
 ]
 
 

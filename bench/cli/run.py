@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,16 +11,21 @@ from ..runs.view import parse_clock
 from ..terminal import console_for
 from .options import (
     PROBLEM,
-    RESULTS,
     RUNS,
+    Again,
+    AsJson,
     At,
     Drop,
+    DryRun,
     DurationsOption,
     Explain,
     First,
+    Jobs,
     Nodes,
     ObjectiveOption,
+    Out,
     Retry,
+    Seeds,
     open_instance,
     parse_durations,
 )
@@ -40,10 +44,8 @@ def run(
         int | None,
         typer.Option(min=1, help="threads of a run; default: number of cores (at most 8) / jobs", rich_help_panel=RUNS),
     ] = None,
-    seeds: Annotated[
-        str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
-    ] = "1",
-    jobs: Annotated[int, typer.Option(min=1, help="number of runs at the same time", rich_help_panel=RUNS)] = 1,
+    seeds: Seeds = "1",
+    jobs: Jobs = 1,
     at: At = None,
     first: First = None,
     durations: DurationsOption = "walltime",
@@ -59,19 +61,11 @@ def run(
         float | None,
         typer.Option(min=0.01, help="GB of memory of a run; default: 0.9 of the machine / jobs", rich_help_panel=RUNS),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="folder of the records; default: results/<instance>", rich_help_panel=RESULTS)
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="only print the runs and how long they take", rich_help_panel=RUNS)
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="print the records as JSON lines", rich_help_panel=RESULTS)
-    ] = False,
+    out: Out = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
     retry: Retry = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="repeat all runs, also those with a record", rich_help_panel=RESULTS)
-    ] = False,
+    again: Again = False,
     drop_impossible: Drop = False,
     explain: Explain = False,
 ) -> None:

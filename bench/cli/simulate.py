@@ -11,7 +11,23 @@ from ..runs.replay_settings import parse_stretch
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View
 from ..terminal import console_for
-from .options import DECISIONS, LOG, RESULTS, RUNS, SIMULATION, Drop, Explain, First, Retry
+from .options import (
+    DECISIONS,
+    LOG,
+    RESULTS,
+    RUNS,
+    SIMULATION,
+    Again,
+    AsJson,
+    Drop,
+    DryRun,
+    Explain,
+    First,
+    Jobs,
+    Out,
+    Retry,
+    Seeds,
+)
 
 HELP = """Replay a log or an instance under dispatchers.
 
@@ -127,27 +143,17 @@ def simulate(
     threads: Annotated[
         int, typer.Option(min=1, help="threads of the solver for a decision", rich_help_panel=DECISIONS)
     ] = 1,
-    seeds: Annotated[
-        str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
-    ] = "1",
-    jobs: Annotated[int, typer.Option(min=1, help="number of replays at the same time", rich_help_panel=RUNS)] = 1,
-    out: Annotated[
-        Path | None, typer.Option(help="folder of the records; default: results/<name>", rich_help_panel=RESULTS)
-    ] = None,
+    seeds: Seeds = "1",
+    jobs: Jobs = 1,
+    out: Out = None,
     starts: Annotated[
         Path | None,
         typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="only print the replays and how long they take", rich_help_panel=RUNS)
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="print the records as JSON lines", rich_help_panel=RESULTS)
-    ] = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
     retry: Retry = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="repeat all replays, also those with a record", rich_help_panel=RESULTS)
-    ] = False,
+    again: Again = False,
     drop_impossible: Drop = False,
     explain: Explain = False,
 ) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
-from .numbered_lines import FormatError, NumberedLine, is_whole, numbered_lines
-from .project_files import MOST, checked_project
+from .numbered_lines import NumberedLine, end_error, is_whole, numbered_lines
+from .projects import MOST, checked_project
 
 Steps = list[list[tuple[int, int]]]  # per step of a job the (machine, duration) pairs of the eligible machines
 
@@ -124,7 +124,7 @@ def _size(line: NumberedLine) -> tuple[int, int]:
 
 def _rows(lines: Sequence[NumberedLine], jobs: int) -> Sequence[NumberedLine]:
     if len(lines) - 1 < jobs:
-        raise FormatError(lines[-1].path, lines[-1].number, f"{jobs} lines, one per job", f"{len(lines) - 1} of them")
+        raise end_error(lines, f"{jobs} lines, one per job", f"{len(lines) - 1} of them")
     if len(lines) - 1 > jobs:
         raise lines[jobs + 1].error(f"the end of the file after {jobs} jobs")
     return lines[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +52,11 @@ class NumberedLine:
         if len(words) < least or not all(map(is_whole, words)):
             raise self.error(expected)
         return [int(w) for w in words]
+
+
+def end_error(lines: Sequence[NumberedLine], expected: str, found: str | None = None) -> FormatError:
+    """Return the error that something is missing at the end of a file."""
+    return FormatError(lines[-1].path, lines[-1].number, expected, found)
 
 
 def is_whole(word: str) -> bool:

@@ -6,42 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ...models.platform import ProblemError
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
-from .numbered_lines import FormatError, NumberedLine, is_whole, numbered_lines
-
-MOST = 100_000  # upper limit of the numbers of resources and machines
-
-
-def checked_project(
-    path: str | Path, tasks: Sequence[Task], resources: Sequence[Resource], links: Sequence[tuple[str, str]]
-) -> Project:
-    """Make the project of a file.
-
-    Parameters
-    ----------
-    path
-        The file, for the error message.
-    tasks, resources
-        The tasks and resources.
-    links
-        Precedence pairs (task, successor).
-
-    Returns
-    -------
-    Project
-        The project.
-
-    Raises
-    ------
-    ProblemError
-        The data contradict themselves; the message begins with the path.
-    """
-    try:
-        return Project(tasks, resources, links)
-    except ProblemError as e:
-        raise ProblemError(f"{path}: {e}") from None
+from .numbered_lines import FormatError, NumberedLine, end_error, is_whole, numbered_lines
+from .projects import MOST, checked_project
 
 
 def read_psplib(path: str | Path) -> Project:
@@ -132,9 +100,7 @@ def _section(lines: Sequence[NumberedLine], title: str) -> list[NumberedLine]:
     """Return the lines after a title, up to the next line of asterisks, without lines of dashes."""
     begin = next((k for k, line in enumerate(lines) if re.match(rf"\s*{title}", line.text, re.IGNORECASE)), None)
     if begin is None:
-        raise FormatError(
-            lines[-1].path, lines[-1].number, f"a section {title.replace(' ?', ' ')} before the end", None
-        )
+        raise end_error(lines, f"a section {title.replace(' ?', ' ')} before the end")
     found = []
     for line in lines[begin + 1 :]:
         if line.text.lstrip().startswith("*"):

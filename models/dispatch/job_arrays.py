@@ -123,7 +123,8 @@ class JobArrays:
         columns = {n: np.concatenate([v, w]) for (n, v), (_, w) in zip(self._columns(), other._columns(), strict=True)}
         if other.requests is self.requests:
             return replace(self, **columns)
-        requests, row = distinct(np.concatenate([self.requests, other.requests]))
+        listed = [*map(tuple, self.requests.tolist()), *map(tuple, other.requests.tolist())]
+        requests, row = _numbered(listed, self.requests.shape[1])
         kind = np.concatenate([row[self.kind], row[other.kind + len(self.requests)]])
         return replace(self, **{**columns, "requests": requests, "kind": kind})
 
@@ -214,10 +215,14 @@ def distinct_requests(jobs: Iterable[Requester], resources: Sequence[str]) -> tu
     """
     none = (0,) * len(resources)
     rows = [tuple(map(job.request.get, resources, none)) for job in jobs]
+    return _numbered(rows, len(resources))
+
+
+def _numbered(rows: Sequence[tuple[int, ...]], columns: int) -> tuple[Ints, Ints]:
+    """Return the distinct rows in lexicographic order, and for each row its index; faster than ``distinct`` for few rows."""
     number = {row: k for k, row in enumerate(sorted(set(rows)))}
-    return (
-        np.array(list(number), np.int64).reshape(len(number), len(resources)),
-        column(map(number.__getitem__, rows), len(rows)),
+    return np.array(list(number), np.int64).reshape(len(number), columns), column(
+        map(number.__getitem__, rows), len(rows)
     )
 
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
+from fuzz_seeds import EURORA
 from schedlab.instances import eurora_platform, open_trace, read_batsim, read_eurora, write_batsim
 from schedlab.instances.traces import FORMATS, guess_format, midnight, read_trace, window_of
 from schedlab.instances.workload import Workload, WorkloadError
@@ -138,12 +139,6 @@ def test_a_batsim_workload_survives_writing_and_reading(file: Writer, tmp_path: 
 
 
 # Eurora
-
-EURORA = """\
-job_id,queue,submit,start,end,req_nodes,req_cores,req_mem_raw,walltime_req_hhmm,app_type,nodes_used,cores_per_node,gpus_per_node,mics_per_node,mem_per_node_raw,power_pred_w
-1,parallel,2014-03-31 08:51:10,2014-03-31 10:55:42,2014-03-31 14:02:08,1,1,1,04:00,0,55,1,1,0,1048576,9.0
-2,debug,2014-03-31 08:52:00,2014-03-31 08:52:00,2014-03-31 08:53:00,2,24,1,00:30,2,1 2,16 8,0 0,2 2,1048577 1024,
-"""
 
 
 def test_eurora_jobs(file: Writer) -> None:

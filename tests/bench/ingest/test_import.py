@@ -8,15 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from fuzz_seeds import EURORA as TWO_JOBS
 from schedlab.bench.cli.app import main
 from schedlab.instances import load
 
 Bench = Callable[..., tuple[int, str, str]]
 HEADER = "; UnixStartTime: 1342130400\n; TimeZoneString: Europe/Paris\n; MaxProcs: 8\n"  # 13 July 2012, 00:00 in Paris
-EURORA = """\
-job_id,queue,submit,start,end,req_nodes,req_cores,req_mem_raw,walltime_req_hhmm,app_type,nodes_used,cores_per_node,gpus_per_node,mics_per_node,mem_per_node_raw,power_pred_w
-1,parallel,2014-03-31 08:51:10,2014-03-31 10:55:42,2014-03-31 14:02:08,1,1,1,04:00,0,55,1,1,0,1048576,9.0
-"""
+EURORA = "".join(TWO_JOBS.splitlines(keepends=True)[:2])  # its first job
 
 
 def swf(*jobs: Sequence[object]) -> str:

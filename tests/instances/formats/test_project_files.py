@@ -4,44 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fuzz_seeds import FLEXIBLE, JOB_SHOP, PATTERSON, PSPLIB
 from schedlab.instances.formats.job_shop_files import read_fjsplib, read_jsplib
 from schedlab.instances.formats.numbered_lines import FormatError
 from schedlab.instances.formats.project_files import read_mmlib, read_patterson, read_psplib
 from schedlab.models.project.problem import Project
 from shared_data import DATA
-
-MULTI_MODE = """\
-************************************************************************
-jobs  (incl. supersource/sink ):  4
-RESOURCES
-  - renewable                 :  1   R
-  - nonrenewable              :  1   N
-  - doubly constrained        :  0   D
-************************************************************************
-PRECEDENCE RELATIONS:
-jobnr.    #modes  #successors   successors
-   1        1          2           2   3
-   2        2          1           4
-   3        1          1           4
-   4        1          0
-************************************************************************
-REQUESTS/DURATIONS:
-jobnr. mode duration  R 1  N 1
-------------------------------------------------------------------------
-  1      1     0       0    0
-  2      1     3       2    0
-         2     2       2    4
-  3      1     4       1    1
-  4      1     0       0    0
-************************************************************************
-RESOURCEAVAILABILITIES:
-  R 1  N 1
-    2    4
-************************************************************************
-"""
-PATTERSON = "4 1\n5\n0 0 2 2 3\n3 4\n1 4 2 5 1 4\n0 0 0\n"
-JOB_SHOP = "# a comment\n2 2\n0 3 1 2\n1 4 0 1\n"
-FLEXIBLE = "2 2 1.5\n2 1 1 3 2 1 4 2 2\n1 1 2 5\n"
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -51,7 +19,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 def test_psplib_with_modes(tmp_path: Path) -> None:
-    project = read_mmlib(written(tmp_path, MULTI_MODE))
+    project = read_mmlib(written(tmp_path, PSPLIB))
     assert [(r.name, r.capacity, r.renewable) for r in project.resources] == [("R1", 2, True), ("N1", 4, False)]
     assert [(m.name, m.duration, dict(m.demands)) for m in project.tasks[1].modes] == [
         ("1", 3, {"R1": 2}),
@@ -83,12 +51,12 @@ def test_flexible_job_shops(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("read", "text", "old", "new", "line"),
     [
-        (read_psplib, MULTI_MODE, "2        2          1 ", "2        2          2 ", 11),
-        (read_psplib, MULTI_MODE, "2     2       2    4", "2     2       2", 20),
-        (read_psplib, MULTI_MODE, "         2     2       2    4\n", "", 11),
-        (read_psplib, MULTI_MODE, "constrained        :  0", "constrained        :  1", 6),
-        (read_psplib, MULTI_MODE, "N 1\n    2    4\n", "N 1\n    2\n", 26),
-        (read_psplib, MULTI_MODE, "PRECEDENCE RELATIONS", "RELATIONS", 27),
+        (read_psplib, PSPLIB, "2        2          1 ", "2        2          2 ", 11),
+        (read_psplib, PSPLIB, "2     2       2    4", "2     2       2", 20),
+        (read_psplib, PSPLIB, "         2     2       2    4\n", "", 11),
+        (read_psplib, PSPLIB, "constrained        :  0", "constrained        :  1", 6),
+        (read_psplib, PSPLIB, "N 1\n    2    4\n", "N 1\n    2\n", 26),
+        (read_psplib, PSPLIB, "PRECEDENCE RELATIONS", "RELATIONS", 27),
         (read_patterson, PATTERSON, "5 1 4", "5 1 x", 5),
         (read_patterson, PATTERSON, "0 0 0\n", "0 0\n", 6),
         (read_jsplib, JOB_SHOP, "1 4 0 1", "1 4 0", 4),

@@ -11,7 +11,7 @@ from schedlab.simulation.engine.moment import Moment
 from schedlab.simulation.policies.cp.waiting import FEW, Register
 
 RESOURCES = ("cores", "gpus")
-PLATFORM = Platform([NodeGroup("a", 2, {"cores": 8}), NodeGroup("b", 1, {"cores": 4, "gpus": 2})])
+PLATFORM = Platform([NodeGroup("a", 2, {"cores": 8}), NodeGroup("b", 1, {"cores": 4, "gpus": 4})])
 QUEUES = (Queue("q", 60), Queue("r", 240))
 requests = st.dictionaries(st.sampled_from(RESOURCES), st.integers(0, 2))
 jobs_lists = st.lists(
@@ -69,9 +69,9 @@ def test_selected_and_joined_jobs_have_the_numbers_of_their_jobs(some, others, d
 
 def test_the_nodes_have_their_capacities_and_what_runs_on_them():
     nodes = NodeArrays(PLATFORM)
-    assert nodes.capacity.tolist() == [[8, 0], [8, 0], [4, 2]] == [list(PLATFORM.capacity[n]) for n in nodes.index]
-    assert nodes.total.tolist() == [20, 2]
-    assert nodes.shares(np.array([[5, 1]])).tolist() == [0.75]
+    assert nodes.capacity.tolist() == [[8, 0], [8, 0], [4, 4]] == [list(PLATFORM.capacity[n]) for n in nodes.index]
+    assert nodes.total.tolist() == [20, 4]
+    assert nodes.shares(np.array([[5, 1]])).tolist() == [0.5]
     wide = Running(Job("wide", 0, 9, 3, {"cores": 2}, "q"), 0, {"a-2": 2, "b-1": 1}, 9)
     slim = Running(Job("slim", 0, 9, 1, {"gpus": 1}, "q"), 0, {"b-1": 1}, 9)
     found = occupied([wide, slim], nodes)
@@ -127,6 +127,6 @@ def test_waiting_jobs_keep_their_numbers_while_others_come_and_go(at_once):
         assert rows(found) == [(j.submit, j.submit, 1, j.units, [j.request[r] for r in RESOURCES]) for j in listed]
         assert found.walltime.tolist() == [j.walltime for j in listed]
         assert found.weight.tolist() == [{"q": 4.0, "r": 1.0}[j.queue] for j in listed]
-        expected_share = [j.units * (j.request["cores"] / 20 + j.request["gpus"] / 2) for j in listed]
+        expected_share = [j.units * (j.request["cores"] / 20 + j.request["gpus"] / 4) for j in listed]
         assert found.share.tolist() == pytest.approx(expected_share)
     assert len(register._known) <= 2 * at_once + FEW + 7
