@@ -284,7 +284,8 @@ def _with_schedules(on_incumbent: OnIncumbent, encoding: Encoding, reader: Reade
 
     def report(found: Incumbent) -> Any:
         assignment, best = found.answer(), None if reader is None else reader.best
-        return on_incumbent(found.giving(lambda: encoding.read(assignment) if reader is None and assignment else best))
+        given = assignment if reader is None and isinstance(assignment, Assignment) else None
+        return on_incumbent(found.giving(lambda: best if given is None else encoding.read(given)))
 
     return report
 

@@ -1,9 +1,7 @@
 """The contract between the modelling language and a solver: the protocols that a backend implements.
 
-A backend is one file with a class that satisfies `Backend`. Its method ``compile`` lowers a model with at most one
-objective to a `Compiled`. The method ``run`` of that solves the model and reports every incumbent and every bound to a
-`Watch`. Time measurement, verification, several objectives and the `Result` are the same for all backends:
-``driver.py``.
+A backend is a class that satisfies `Backend`. Its method ``compile`` lowers a model with at most one objective to a
+`Compiled`, whose method ``run`` solves it and reports incumbents and bounds to a `Watch`. ``driver.py`` does the rest.
 """
 
 from __future__ import annotations
@@ -95,6 +93,8 @@ class Limits:
     deterministic : float or None
         Limit in the solver's own reproducible unit. CP-SAT: its deterministic time; HiGHS: nodes; CP Optimizer:
         branches.
+    log : bool
+        Whether to collect the solver's log. Without it the use of a warm start may be unknown ("none").
     """
 
     time: float | None = None
@@ -102,6 +102,7 @@ class Limits:
     seed: int = 0
     gap: float | None = None
     deterministic: float | None = None
+    log: bool = True
 
 
 @dataclass

@@ -60,6 +60,18 @@ def excerpt(value: object) -> str:
     return text if len(text) <= MOST else f"{text[:MOST]} ... ({len(text):,} in all)"
 
 
+def clipped(text: str, most: int = 120) -> str:
+    r"""Return a text as one line of at most ``most`` characters, for the ``repr`` of an object.
+
+    Examples
+    --------
+    >>> clipped("Schedule(two\nlines)"), len(clipped("x" * 500))
+    ('Schedule(two\\nlines)', 120)
+    """
+    line = visible(text)
+    return line if len(line) <= most else f"{line[: most - 4]}...{line[-1]}"
+
+
 def shortened(message: str) -> str:
     """Return an error message without control characters, with long words and lines shortened; line ends are kept.
 

@@ -10,8 +10,8 @@ import os
 import sys
 import threading
 import time
-from contextlib import suppress
-from typing import Any
+from contextlib import redirect_stdout, suppress
+from typing import Any, TextIO, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from ..linear import LinearForm, Lowered, lower
 from ..linear.ranges import require_range
+from ..solver_log import SolverLog
 from ..solver_thread import run_in_thread
 
 IMPORT_ORDER = (
@@ -150,7 +151,8 @@ class PyomoCompiled:
 
     def _run(self, watch: Watch, limits: Limits, warm: Assignment | None) -> Outcome:
         """Do the work of ``run`` in the current thread."""
-        keywords: dict[str, Any] = {"tee": False, "load_solutions": False}
+        keywords: dict[str, Any] = {"tee": limits.log, "load_solutions": False}
+        log = SolverLog()
         began = time.perf_counter()
         if not _one.acquire(timeout=-1 if limits.time is None else min(limits.time, threading.TIMEOUT_MAX)):
             return Outcome("unknown", message=BUSY)
@@ -160,13 +162,17 @@ class PyomoCompiled:
             fate = WarmStart()
             if warm is not None:
                 fate = self._start(warm, keywords)
-            with _Output() as self._output:
+            with (
+                _Output() as self._output,
+                redirect_stdout(cast(TextIO, log)),
+            ):  # Pyomo copies the solver's output there
                 answer = self.solver.solve(self.native, **keywords)
             with _quiet():  # Pyomo would print a warning at every limit
                 outcome, found = self._outcome(answer, fate)
         finally:
             self._output = None
             _one.release()
+        outcome.log = log.text()
         if found is not None:  # outside the lock: the caller may solve by Pyomo too
             watch.solution(found, outcome.bound)
         return outcome

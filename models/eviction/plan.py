@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,7 +14,7 @@ Strategy = Literal["keep", "kill", "app", "sys"]
 STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
 
 
-@dataclass(init=False)
+@dataclass(init=False, repr=False)
 class EvictionPlan(Schedule):
     """The strategy for each running job.
 
@@ -36,6 +37,10 @@ class EvictionPlan(Schedule):
     def __init__(self, strategy: Mapping[str, str], start: Mapping[str, int] | None = None) -> None:
         super().__init__(dict(start or {}))
         self.strategy = dict(strategy)
+
+    def __repr__(self) -> str:
+        counted = Counter(self.strategy.values())
+        return f"EvictionPlan({', '.join(f'{counted[what]} {what}' for what in STRATEGIES if counted[what])})"
 
     @property
     def evicted(self) -> list[str]:
