@@ -22,6 +22,7 @@ INK, PALE, CLOSED = "#333333", "#f4f4f4", "#e2e2e2"
 SHADES = (0.0, 0.22, 0.42)  # share of white in a colour, to separate neighbouring bars of one group
 LINES = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))  # of marks
 ALLOWED: Any = {"color": INK, "linewidth": 0.9, "linestyle": ":", "marker": "|", "markersize": 6}
+OUTLINED = 500  # bars up to which each has a white outline
 GAP = 0.12  # between two rows, as a share of a row
 GAPS = 60  # rows up to which there are gaps
 WIDTH, LEAST, MOST, AROUND = 10.0, 2.4, 14.0, 1.1  # inches: a figure; its least and greatest height; without the rows
@@ -209,7 +210,7 @@ def _bars(ax: Axes, chart: Gantt, y: _Rows, origin: int, unit: int, labels: bool
     for (colour, white, hatched), found in styles.items():
         style: dict[str, Any] = {
             "facecolor": _white(colour, white),
-            "edgecolor": "none" if chart.distinct else "white",
+            "edgecolor": "white" if len(chart.bars) <= OUTLINED else "none",
             "linewidth": 0.3,
         }
         if hatched:
