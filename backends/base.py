@@ -1,9 +1,7 @@
 """The contract between the modelling language and a solver: the protocols that a backend implements.
 
-A backend is one file with a class that satisfies `Backend`. Its method ``compile`` lowers a model with at most one
-objective to a `Compiled`. The method ``run`` of that solves the model and reports every incumbent and every bound to a
-`Watch`. Time measurement, verification, several objectives and the `Result` are the same for all backends:
-``driver.py``.
+A backend is a class that satisfies `Backend`. Its method ``compile`` lowers a model with at most one objective to a
+`Compiled`, whose method ``run`` solves it and reports incumbents and bounds to a `Watch`. ``driver.py`` does the rest.
 """
 
 from __future__ import annotations

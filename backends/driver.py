@@ -21,6 +21,7 @@ from .parameters.obeyed import checked, require_obeyed
 from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
 from .result import Result
+from .solver_log import joined
 from .stages import conclude, keep, stage_of
 
 
@@ -150,6 +151,7 @@ def run(
         proven.append(result.status == "optimal")
         if result.assignment is None or not finished or k + 1 >= len(model.objectives):
             break
+        assert result.objective is not None and not isinstance(result.objective, tuple)  # of one stage
         kept.append(keep(model, k, result.objective))
         start = result.assignment
     if len(model.objectives) > 1:
@@ -230,7 +232,7 @@ def _solve_stage(
         incumbents=list(recorder.trace),
         exactness=compiled.exactness,
         size=compiled.size,
-        log=before.log + outcome.log,
+        log=joined(before.log, outcome.log),
         message=outcome.message,
         assignment=recorder.best,
         relaxed=recorder.relaxed,

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from ..errors import NoSolution
+from ..models.display.frame import frame
+from ..models.display.of_problem import gantt_of_assignment, gantt_of_schedule, rows_of_assignment, rows_of_schedule
 from ..models.excerpt import one_line, with_short_repr
-from ..models.language import Assignment, IntervalValue, Model, Violation
+from ..models.language import Assignment, Integer, Interval, IntervalValue, Model, Violation
+from ..models.problem import Problem, Schedule, Value
 from .base import Conflict, Exactness, Status, WarmStart
 from .gaps import relative_gap
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
+
+Bound = float | tuple[float | None, ...]
+"""A bound or a gap: one number, or with several objectives a tuple with None for what is unknown."""
+Answer = Schedule | Assignment
 
 
 class _Moment(NamedTuple):
     seconds: float
-    objective: Any
-    bound: Any
+    objective: Value | None
+    bound: Bound | None
 
 
 @with_short_repr
@@ -44,10 +52,15 @@ class Incumbent(_Moment):
         The answer as flat arrays, from searches that have it in this form. Unlike ``answer()`` it costs no time.
     """
 
-    _answer: Callable[[], Any] | None = None
+    _answer: Callable[[], Answer | None] | None = None
     placement: Any = None
 
-    def giving(self, make: Callable[[], Any], placement: Any = None) -> Incumbent:
+    @property
+    def gap(self) -> Bound | None:
+        """Relative gap between objective and bound; None if one of them is unknown."""
+        return _gap(self.objective, self.bound)
+
+    def giving(self, make: Callable[[], Answer | None], placement: Any = None) -> Incumbent:
         """Return the same incumbent with an answer.
 
         Parameters
@@ -65,7 +78,7 @@ class Incumbent(_Moment):
         found._answer, found.placement = make, placement
         return found
 
-    def answer(self) -> Any:
+    def answer(self) -> Answer | None:
         """Return the solution with this objective.
 
         The solution is made at this call, from the current state of the search: call it within the callback.
@@ -112,7 +125,7 @@ class Result:
     size : dict of str to int
         Size of the native model.
     log : str
-        Log of the solver.
+        Log of the solver, at most ``LOG_CHARACTERS`` characters: of a longer log the first and the last part.
     message : str
         Why the solve ended, or what is wrong.
     assignment : Assignment or None
@@ -142,8 +155,8 @@ class Result:
     status: Status
     solver: str
     version: str | None
-    objective: Any = None
-    bound: Any = None
+    objective: Value | None = None
+    bound: Bound | None = None
     incumbents: list[Incumbent] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     warm_start: WarmStart = field(default_factory=WarmStart)
@@ -156,8 +169,8 @@ class Result:
     violations: list[Violation] = field(default_factory=list)
     conflict: Conflict | None = None
     model: Model | None = None
-    problem: Any = None
-    schedule: Any = None
+    problem: Problem | None = None
+    schedule: Schedule | None = None
 
     def fail(self, message: str) -> None:
         """Turn the result into an error: remove its objective and all bounds.
@@ -173,14 +186,15 @@ class Result:
         self.incumbents = [Incumbent(i.seconds, i.objective, None) for i in self.incumbents]
 
     @property
-    def gap(self) -> Any:
+    def gap(self) -> Bound | None:
         """Relative gap between objective and bound; None if one of them is unknown."""
-        if isinstance(self.objective, tuple):
-            bounds = self.bound if isinstance(self.bound, tuple) else (None,) * len(self.objective)
-            return tuple(relative_gap(o, b) for o, b in zip(self.objective, bounds, strict=True))
-        return relative_gap(self.objective, self.bound)
+        return _gap(self.objective, self.bound)
 
-    def __getitem__(self, variable: Any) -> Any:
+    @overload
+    def __getitem__(self, variable: Interval) -> IntervalValue: ...
+    @overload
+    def __getitem__(self, variable: Integer) -> int: ...
+    def __getitem__(self, variable: Interval | Integer) -> IntervalValue | int:
         """Return the value of a variable of the model.
 
         Parameters
@@ -207,22 +221,126 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            Of a schedule one row per job, with the columns job, start (in seconds) and nodes. Of an assignment one row
-            per interval, with the columns name, present, start and end.
-        """
-        import pandas
+            Of a schedule one row per job, with the columns job, start and nodes, and more that depend on the kind of
+            problem. Dispatch and Profit: queue, user, submit, end, wait, duration (s), units, node_list (text); Profit
+            also watts. Eviction: strategy, nodes (number), writes and end of the checkpoint (s from now), loss. Project:
+            mode, end, duration, demands. Of an assignment one row per interval, with the columns name, present, start
+            and end. Empty if there is no answer.
 
-        if self.schedule is not None:
-            jobs = self.schedule.rows()
-            return pandas.DataFrame(jobs, columns=list(jobs[0]) if jobs else ["job", "start", "nodes"])
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> r = sl.solve(sl.load("eurora_99").problem.at(43200, first=5), method="first-solution:est")
+        >>> r.to_pandas()[["job", "queue", "start", "end", "units"]].shape
+        (5, 5)
+        """
+        empty = ["job", "start", "nodes"] if self.schedule is not None else ["name", "present", "start", "end"]
+        return frame(self._rows(), empty)
+
+    def trace_to_pandas(self) -> pandas.DataFrame:
+        """Return the trace (``incumbents``) as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per better solution or bound, with the columns seconds, objective, bound and gap; NaN if unknown. With
+            several objectives the columns are objective_1, objective_2, ..., and likewise for bound and gap.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        several = next((len(i.objective) for i in self.incumbents if isinstance(i.objective, tuple)), 0)
+        names = [
+            f"{name}_{k + 1}" if several else name
+            for name in ("objective", "bound", "gap")
+            for k in range(several or 1)
+        ]
         rows = []
-        for v in self.assignment.model.intervals if self.assignment is not None else []:
-            value: IntervalValue = self[v]
-            rows.append({"name": v.name, "present": value.present, "start": value.start, "end": value.end})
-        table = pandas.DataFrame(rows, columns=["name", "present", "start", "end"])
-        return table.astype({"start": "Int64", "end": "Int64"})
+        for i in self.incumbents:
+            parts = [_parts(value, several or 1) for value in (i.objective, i.bound, i.gap)]
+            rows.append({"seconds": i.seconds, **dict(zip(names, (v for part in parts for v in part), strict=True))})
+        return frame(rows, ["seconds", *names]).astype("float64")
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True, labels: bool = True) -> Axes:
+        """Draw the answer as a Gantt chart, by matplotlib.
+
+        The rows are nodes (Dispatch, Profit; groups of nodes if there are many), running jobs (Eviction), resources
+        (Project) or intervals (a model).
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. None: a new figure.
+        legend : bool, default True
+            Whether to explain the colours and lines, right of the axes.
+        labels : bool, default True
+            Whether to write the names of jobs into the bars that have room for them.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            ``plot().figure.savefig("chart.png")`` saves the picture.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        LookupError
+            If there is no answer.
+        TypeError
+            If the kind of problem has no Gantt chart.
+        """
+        from ..models.display.drawing import draw, require_matplotlib
+
+        require_matplotlib()
+        if self.schedule is not None and self.problem is not None:
+            return draw(gantt_of_schedule(self.problem, self.schedule), ax, legend=legend, labels=labels)
+        if self.assignment is None:
+            raise LookupError(f"there is nothing to draw: the status is {self.status!r}. {self.message}".strip())
+        return draw(gantt_of_assignment(self.assignment), ax, legend=legend, labels=labels)
+
+    def _rows(self) -> Sequence[Mapping[str, object]]:
+        """Return the rows of the table of the answer; those of a faulty answer do not use the problem."""
+        if self.schedule is not None:
+            return rows_of_schedule(None if self.status == "error" else self.problem, self.schedule)
+        return [] if self.assignment is None else rows_of_assignment(self.assignment)
+
+    def _repr_html_(self) -> str:
+        """Return a summary and the first rows of the answer as HTML, for notebooks."""
+        from ..models.display.html import pairs, table
+
+        known = (
+            ("status", self.status),
+            ("objective", self.objective),
+            ("bound", self.bound),
+            ("gap", self.gap),
+            ("seconds", self.seconds.get("total")),
+            ("solver", f"{self.solver} {self.version or ''}".strip()),
+            ("message", self.message),
+        )
+        if self.schedule is None and self.assignment is None:
+            return pairs(known)
+        return pairs(known) + table(self._rows(), "intervals" if self.schedule is None else "jobs")
 
     def __repr__(self) -> str:
         return one_line(
             f"Result({self.status}, objective={self.objective}, bound={self.bound}, solver={self.solver!r})"
         )
+
+
+def _gap(objective: Value | None, bound: Bound | None) -> Bound | None:
+    if isinstance(objective, tuple):
+        bounds = bound if isinstance(bound, tuple) else (None,) * len(objective)
+        return tuple(relative_gap(o, b) for o, b in zip(objective, bounds, strict=True))
+    return None if isinstance(bound, tuple) else relative_gap(objective, bound)
+
+
+def _parts(value: Value | Bound | None, several: int) -> tuple[float | None, ...]:
+    return value if isinstance(value, tuple) else (value,) * several

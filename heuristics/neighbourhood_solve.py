@@ -98,12 +98,13 @@ def improve_placed(
         raise SolverUnavailable(result.message)
     if result.message == INTERRUPTED:
         raise Interrupted
-    if result.assignment is None or result.violations or result.objective is None:
+    value = result.objective
+    if result.assignment is None or result.violations or value is None or isinstance(value, tuple):
         return None
     before, sign = float(found.model.value(found.model.objectives[0], start)), around.sign
-    if sign * (before - result.objective) <= BETTER * abs(before):
+    if sign * (before - value) <= BETTER * abs(before):
         return None
-    return Better(found.read(result.assignment, placement), float(result.objective))
+    return Better(found.read(result.assignment, placement), float(value))
 
 
 def improve(

@@ -325,7 +325,7 @@ class _RelaxationSearch:
             self.placement,
             one,
             self.backend,
-            Limits(seconds, self.threads, self.seed),
+            Limits(seconds, self.threads, self.seed, log=False),
             several,
             nodes,
             first_start,

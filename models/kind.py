@@ -73,6 +73,11 @@ class ProblemKind:
     bench : str, optional
         The object that the bench uses for this kind (``schedlab.bench.kinds.base.BenchKind``). Without it, the bench
         runs the first formulation on each backend and prints the table of methods.
+    gantt : str, optional
+        Function ``(problem, schedule) -> Gantt`` (``schedlab.models.display.gantt``) for ``Result.plot``.
+    rows : str, optional
+        Function ``(problem, schedule) -> list of dict`` that returns the rows of ``Result.to_pandas``, with equal keys.
+        Without it, the rows are those of ``Schedule.rows``.
 
     Examples
     --------
@@ -89,6 +94,8 @@ class ProblemKind:
     solver_warm_up: tuple[str, ...] = ()
     allocator: str | None = None
     bench: str | None = None
+    gantt: str | None = None
+    rows: str | None = None
 
 
 def names() -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal, Protocol
 
 from ..errors import WrongValue
-from .excerpt import with_short_repr
+from .excerpt import one_line, with_short_repr
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
 from .whole_numbers import all_whole, is_whole, shown, whole_amounts, wrong
@@ -16,8 +16,7 @@ from .whole_numbers import all_whole, is_whole, shown, whole_amounts, wrong
 Value = float | tuple[float, ...]
 
 
-@with_short_repr
-@dataclass
+@dataclass(repr=False)
 class Schedule:
     """The start of each job, and the number of its units on each node.
 
@@ -83,6 +82,17 @@ class Schedule:
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of a table with the columns job, start and nodes."""
         return [{"job": j, "start": s, "nodes": self.nodes.get(j)} for j, s in self.start.items()]
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{job}: {start}" for job, start in islice(self.start.items(), 3))
+        more = ", ..." if len(self.start) > 3 else ""
+        return one_line(f"{type(self).__name__}({len(self.start):,} starts: {first}{more})")
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as HTML, for notebooks."""
+        from .display.html import table
+
+        return table(self.rows(), "jobs")
 
     @classmethod
     def from_json(cls, data: Any) -> Schedule:

@@ -222,8 +222,8 @@ def compare(model: Model, left: Sequence[Number], right: Sequence[Number]) -> in
 def _false_objective(model: Model, truth: Truth, result: Result) -> list[str]:
     assert result.assignment is not None
     values = tuple(model.value(e, result.assignment) for e in model.objectives)
-    reported = result.objective if len(values) > 1 else (result.objective,)
-    if values and not all(close(a, b) for a, b in zip(values, reported, strict=True)):
+    reported = _values(result)
+    if values and not (len(values) == len(reported) and all(map(close, values, reported))):
         return [f"reports objective {reported}, but its answer has {values}"]
     order = compare(model, values, truth.objectives)
     if order < 0 or (order > 0 and result.status == "optimal"):
@@ -318,13 +318,20 @@ def brought_back(copied: Copy, result: Result) -> Result:
     return converted
 
 
+def _values(result: Result) -> tuple[float, ...]:
+    """Return the values of all objectives of a result; () if there are none."""
+    if result.objective is None:
+        return ()
+    return result.objective if isinstance(result.objective, tuple) else (result.objective,)
+
+
 def not_worse(model: Model, truth: Truth, result: Result) -> list[str]:
     """Return error messages on a result for more capacity: it must be feasible and its optimum not worse."""
     if truth.best is None or result.status in ("unknown", "unavailable"):
         return []
     if result.assignment is None:
         return [f"{result.status} with more capacity, but {truth.best} is a solution with less"]
-    values = result.objective if isinstance(result.objective, tuple) else (result.objective,)
+    values = _values(result)
     if model.objectives and result.status == "optimal" and compare(model, values, truth.objectives) > 0:
         return [f"the optimum is {values} with more capacity, but {truth.objectives} with less"]
     return []

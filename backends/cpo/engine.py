@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from docplex.cp.utils import CpoException
 
 from ...models.language import Assignment
 from ..base import Conflict, Limits, Outcome, Status, WarmStart, Watch
+from ..solver_log import SolverLog
 
 RELATIVE = 1e-9  # relative gap at which an optimum is proven; the engine's default is 1e-4
 ABSOLUTE = 1e-12  # absolute gap, for objectives near 0
@@ -42,7 +42,7 @@ NOT_USED = WarmStart("rejected", "the engine ended before it used the starting p
 def parameters(limits: Limits) -> dict[str, Any]:
     """Return the engine's parameters. A deterministic limit is a number of branches (BranchLimit), with one worker."""
     chosen: dict[str, Any] = {
-        "LogVerbosity": "Terse",
+        "LogVerbosity": "Terse" if limits.log else "Quiet",
         "OptimalityTolerance": ABSOLUTE,
         "RelativeOptimalityTolerance": max(RELATIVE, limits.gap or 0.0),
         "RandomSeed": limits.seed % 2**31,
@@ -57,7 +57,7 @@ def parameters(limits: Limits) -> dict[str, Any]:
     return chosen | dict(limits.parameters)
 
 
-def start(engine: str, native: Any, log: io.StringIO, **chosen: Any) -> Any:
+def start(engine: str, native: Any, log: SolverLog, **chosen: Any) -> Any:
     """Start an engine and return its ``CpoSolver``, which writes to ``log`` and never to the terminal."""
     return CpoSolver(
         native,
@@ -135,7 +135,7 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
 
     def run(self) -> Outcome:
         """Solve within the limits, in the current thread."""
-        log = io.StringIO()
+        log = SolverLog()
         solver, timers = None, []
         try:
             began = time.monotonic()
@@ -150,7 +150,9 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
                 timer.cancel()
             if solver is not None:
                 solver.end()
-        outcome.log = log.getvalue()
+        outcome.log = log.text()
+        if not self.limits.log:
+            return outcome
         silent = NOT_NEEDED if outcome.status in ("optimal", "feasible") else NOT_USED
         outcome.warm = next((fate for text, fate in FATES.items() if text in outcome.log), silent)
         return outcome
@@ -214,7 +216,7 @@ def refine_conflict(engine: str, native: Any, named: dict[int, str], time_limit:
     limit = {} if time_limit is None else {"ConflictRefinerTimeLimit": time_limit, "TimeLimit": time_limit}
     solver, killer = None, None
     try:
-        solver = start(engine, native, io.StringIO(), ConflictRefinerOnVariables="On", **limit)
+        solver = start(engine, native, SolverLog(), ConflictRefinerOnVariables="On", **limit)
         if time_limit is not None:
             killer = threading.Timer(time_limit + GRACE, solver.agent.process.kill)
             killer.start()

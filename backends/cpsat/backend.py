@@ -149,13 +149,13 @@ class CompiledCpSat:
             lambda solution, bound: watch.solution(self._assignment(solution), self._true_bound(bound)),
             lambda bound: self._report_bound(watch, bound),
         )
-        outcome = Outcome(STATUS[status], log="\n".join(search.log))
+        outcome = Outcome(STATUS[status], log=search.log.text())
         if outcome.status in ("optimal", "feasible"):
             outcome.bound = self._true_bound(response.best_objective_bound)
         elif outcome.status == "error":
             outcome.message = f"CP-SAT calls the model invalid: {self.native.validate() or response.solution_info}"
         if warm is not None:
-            outcome.warm = fate(outcome.log)
+            outcome.warm = fate("\n".join(search.hints))
         return outcome
 
     def _hint_with(self, warm: Assignment | None) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from ortools.sat.python import cp_model
 
 from ..base import Limits, WarmStart
+from ..solver_log import SolverLog
 from .parameters import set_all
 
 SHORT = 0.5
@@ -33,14 +34,17 @@ class CpSatRun:
         Whether the model has a ``no_overlap``.
     overlaps : bool
         Whether the objective sums overlaps of intervals with windows.
-    log : list of str
-        Lines of CP-SAT's log, appended while it runs.
+    log : SolverLog
+        CP-SAT's log, which grows while it runs.
+    hints : list of str
+        The lines of it that say what became of a hint.
     """
 
     limits: Limits
     disjunctive: bool = False
     overlaps: bool = False
-    log: list[str] = field(default_factory=list)
+    log: SolverLog = field(default_factory=SolverLog)
+    hints: list[str] = field(default_factory=list)
     stopped: bool = False
     running: cp_model.CpSolver | None = None
 
@@ -66,11 +70,17 @@ class CpSatRun:
             p.cp_model_probing_level = p.symmetry_level = 0
             p.max_presolve_iterations = 1
         p.catch_sigint_signal = False  # its handler replaces Python's for good: the next Ctrl-C would end the process
-        p.log_search_progress = True
+        p.log_search_progress = limits.log
         p.log_to_stdout = False
         set_all(p, limits.parameters)
-        made.log_callback = self.log.append
+        if limits.log:
+            made.log_callback = self._logged
         return made
+
+    def _logged(self, line: str) -> None:
+        self.log.line(line)
+        if line.startswith(("The solution hint is", "#1 ")):
+            self.hints.append(line)
 
     def halt(self) -> None:
         """Make CP-SAT stop; for other threads."""

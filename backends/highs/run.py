@@ -15,6 +15,7 @@ from ...models.language import Assignment
 from ..base import Limits, Outcome, Status, WarmStart, Watch
 from ..linear import LinearForm
 from ..linear.dual import safe_bound
+from ..solver_log import SolverLog
 from .parameters import OF_OBJECTIVE
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class HighsRun:
         self.limits = limits
         self.deadline = math.inf if limits.time is None else time.perf_counter() + limits.time
         self.stop = threading.Event()
-        self.log: list[str] = []
+        self.log = SolverLog()
         self.alone = False  # whether presolve alone gave the answer, which is not yet confirmed
         self.start: Any = None  # column values of the warm start until HiGHS takes them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
@@ -117,7 +118,7 @@ class HighsRun:
                 getattr(self.highs, name).unsubscribe(callback)
         if fate.fate == "accepted" and self.start is not None:
             fate = WarmStart("accepted", "HiGHS ended before its search, in which it would have used the start")
-        return self._outcome("".join(self.log), fate)
+        return self._outcome(self.log.text(), fate)
 
     def _options(self) -> None:
         h, limits = self.highs, self.limits
@@ -205,7 +206,8 @@ class HighsRun:
         self.highs.run()
 
     def _logged(self, event: Any) -> None:
-        self.log.append(event.message)
+        if self.limits.log:  # the callback itself is needed in any case
+            self.log.write(event.message)
         if self.discrete and re.match(r"Presolve: (Infeasible|Optimal)", event.message):
             self.alone = True
 

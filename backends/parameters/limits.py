@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ...models.excerpt import with_short_repr
+
 Value = bool | int | float | str
 """A value of a solver parameter."""
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Limits:
     """Conditions under which a run ends, the resources that it may use, and parameters of the solver.
@@ -28,6 +31,8 @@ class Limits:
         branches.
     parameters : mapping of str to bool, int, float or str
         Parameters of the solver by the solver's own names. They are set after those that the backend chooses.
+    log : bool
+        Whether to collect the solver's log. Without it the use of a warm start may be unknown ("none").
     """
 
     time: float | None = None
@@ -36,3 +41,4 @@ class Limits:
     gap: float | None = None
     deterministic: float | None = None
     parameters: Mapping[str, Value] = field(default_factory=dict, hash=False)
+    log: bool = True

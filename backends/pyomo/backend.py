@@ -11,8 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any
+from contextlib import redirect_stdout, suppress
+from typing import Any, TextIO, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ..linear import LinearForm, Lowered, lower
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
 from ..parameters.limits import Value
+from ..solver_log import SolverLog
 from ..solver_thread import run_in_thread
 from .parameters import check, options
 
@@ -165,7 +166,8 @@ class PyomoCompiled:
         """Do the work of ``run`` in the current thread."""
         # the interfaces named appsi forget the options of the solver for those of the call
         before = self.solver.options if type(self.solver.options) is dict else {}
-        keywords: dict[str, Any] = {"tee": False, "load_solutions": False, "options": {**before, **chosen}}
+        keywords: dict[str, Any] = {"tee": limits.log, "load_solutions": False, "options": {**before, **chosen}}
+        log = SolverLog()
         began = time.perf_counter()
         if not _one.acquire(timeout=-1 if limits.time is None else min(limits.time, threading.TIMEOUT_MAX)):
             return Outcome("unknown", message=BUSY)
@@ -175,13 +177,17 @@ class PyomoCompiled:
             fate = WarmStart()
             if warm is not None:
                 fate = self._start(warm, keywords)
-            with _Output() as self._output:
+            with (
+                _Output() as self._output,
+                redirect_stdout(cast(TextIO, log)),
+            ):  # Pyomo copies the solver's output there
                 answer = self._solve(limits, keywords)
             with _quiet():  # Pyomo would print a warning at every limit
                 outcome, found = self._outcome(answer, fate)
         finally:
             self._output = None
             _one.release()
+        outcome.log = log.text()
         if found is not None:  # outside the lock: the caller may solve by Pyomo too
             watch.solution(found, outcome.bound)
         return outcome

@@ -72,7 +72,7 @@ def fields(problem: Profit, schedule: Schedule) -> Record:
     end = accounts.makespan(problem, schedule)
     return {
         "account": {
-            HORIZON: as_json(accounts.account(problem, schedule, problem.horizon_end)),
+            HORIZON: as_json(accounts.account(problem, schedule)),
             END: as_json(accounts.account(problem, schedule, end)),
         },
         "makespan": end - problem.begin,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...models import Project, Schedule
+from ...models.project.display import capacities, scheduled
 from ..records.form import TEXT, Form, integer, mapping, row, several
 from ..records.store import Record
 
@@ -21,17 +22,8 @@ FORMS: Mapping[str, Form] = {
 
 def fields(project: Project, schedule: Schedule) -> Record:
     """Return the extra fields of a valid schedule; ``records.form`` describes them."""
-    capacity = {r.name: r.capacity for r in project.resources if r.renewable}
-    rows = []
-    for task in project.tasks:
-        chosen = schedule.nodes.get(task.name) or {
-            task.modes[0].name: 1
-        }  # the mode of a task with one mode may be omitted
-        mode = next(m for m in task.modes if chosen.get(m.name))
-        start = schedule.start[task.name]
-        used = {r: amount for r, amount in mode.demands.items() if amount and r in capacity}
-        rows.append([task.name, mode.name, start, start + mode.duration, used])
-    return {"tasks": rows, "resources": capacity}
+    rows = [list(row) for row in scheduled(project, schedule)]
+    return {"tasks": rows, "resources": capacities(project)}
 
 
 def faults_of_tasks(project: Project, record: Mapping[str, Any], schedule: Schedule) -> list[str]:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...models.display.drawing import SHADES, boxes, mixed
+from ...models.display.gantt import Cells
+from ...models.display.nodes import Rectangle, rectangles, shares
+from ...models.step_function import HOUR
 from ...simulation.curves import in_use, waiting
-from .gantt import HOUR, Rectangle, rectangles, shares
 from .svg import INK, as_svg, stacked, styled
 
 if TYPE_CHECKING:
@@ -26,7 +29,6 @@ Floats = NDArray[np.float64]
 MOST_NODES = 200
 MOST_JOBS = 3000
 MOST_UNITS = 12_000
-SHADES = (0.0, 0.22, 0.42)  # share of white in a colour, to separate neighbouring jobs of the same colour
 CELLS = 480  # columns of a Gantt chart that is drawn as cells
 STEPS = 600  # a curve with more steps than this is drawn as means
 GANTT, CURVE = 3.1, 0.62  # inches: heights of the Gantt chart and of a curve
@@ -180,37 +182,26 @@ def _gantt(
 
 def _rectangles(ax: Axes, frame: Frame, found: Sequence[Rectangle], category: Ints, colours: Sequence[str]) -> None:
     from matplotlib.colors import to_rgb
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
 
-    ring = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
     for k, colour in enumerate(colours):
         for n, shade in enumerate(SHADES):
             mine = [r for r in found if category[r.job] == k and r.job % len(SHADES) == n]
             if not mine:
                 continue
             box = np.array([(r.start, r.end, r.top, r.bottom) for r in mine], np.float64)
-            left, right, top, bottom = frame.positions(box[:, 0]), frame.positions(box[:, 1]), box[:, 2], box[:, 3]
-            x = np.stack([left, right, right, left, left], axis=1).ravel()
-            y = np.stack([top, top, bottom, bottom, top], axis=1).ravel()
-            mixed = tuple(c + shade * (1 - c) for c in to_rgb(colour))
-            path = Path(np.stack([x, y], axis=1), np.tile(ring, len(mine)))
-            ax.add_artist(PathPatch(path, facecolor=mixed, edgecolor="none"))
+            box[:, :2] = frame.positions(box[:, :2])
+            mixture = tuple(c + shade * (1 - c) for c in to_rgb(colour))
+            ax.add_artist(boxes(box, facecolor=mixture, edgecolor="none"))
 
 
 def _cells(
     ax: Axes, frame: Frame, jobs: JobsTable, requests: dict[str, Ints], category: Ints, colours: Sequence[str]
 ) -> list[str]:
-    from matplotlib.colors import to_rgb
-
     nodes = len(frame.platform.nodes)
     each = -(-nodes // MOST_NODES)
     rows = -(-nodes // each)
     held = shares(jobs, frame.platform, requests, category, len(colours), (rows, CELLS), each, frame.begin, frame.end)
-    total = held.sum(axis=0)
-    held = held / np.maximum(total, 1.0)
-    missing = np.array([[1 - c for c in to_rgb(colour)] for colour in colours])
-    image = np.clip(1 - np.tensordot(held, missing, axes=(0, 0)), 0, 1)
+    image = mixed(Cells(held, frame.begin, frame.end), colours)
     right = float(frame.positions(frame.end))
     ax.imshow(image, extent=(0, right, rows * each, 0), aspect="auto", interpolation="none")
     row = "a node" if each == 1 else f"{each:,} nodes"

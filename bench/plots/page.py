@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instances.files.atomic import write_whole
+from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..kinds.base import Drawing, bench_kind, kinds_with
 from ..kinds.replays import platform_of
@@ -29,7 +30,6 @@ from ..tables.replays.report import summary
 from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
 from ..tables.report import by_kind
 from .charts import Chart, Frame, chart
-from .gantt import HOUR
 from .picture import side_by_side
 from .svg import require_matplotlib
 

@@ -74,7 +74,7 @@ def inline(svg: str, title: str) -> str:
     return re.sub(r"<svg ([^>]*)>", rf'<svg role="img" aria-label="{text}" \1><title>{text}</title>', element, count=1)
 
 
-def single(title: str, draw: Callable[[Axes], None], height: float) -> str:
+def single(title: str, draw: Callable[[Axes], object], height: float) -> str:
     """Return one chart as SVG, with the width of the others and a height in inches. ``draw`` draws on the axes."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class HandOver:
         with self._state:
             flat, wait = news.placement, self._due - time.monotonic()
             if flat is None:
-                self._pending = lambda: _of_schedule(news.answer())
+                self._pending = lambda: _of_schedule(cast(Schedule | None, news.answer()))
             elif wait <= 0:
                 self._pending = lambda: _of_arrays(flat)
             else:

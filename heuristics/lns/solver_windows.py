@@ -82,7 +82,7 @@ class _Windows:
         s, settings = self.search, self.settings
         s.check(0.2)
         left = settings.seconds if s.clock.end is None else min(settings.seconds, s.clock.left)
-        limits = Limits(None if seconds is None else left, settings.threads, int(s.rng.integers(2**31)))
+        limits = Limits(None if seconds is None else left, settings.threads, int(s.rng.integers(2**31)), log=False)
         if seconds is None:
             limits = replace(limits, deterministic=settings.work)
         free, nodes = self._free()

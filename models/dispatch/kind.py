@@ -14,4 +14,6 @@ DISPATCH = ProblemKind(
     solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
     allocator="..heuristics.allocation:Allocator",
     bench="..bench.kinds.dispatch:DISPATCH",
+    gantt=".dispatch.display:gantt",
+    rows=".dispatch.display:rows",
 )

@@ -13,4 +13,6 @@ EVICTION = ProblemKind(
     start="greedy",
     solver_warm_up=("..heuristics.eviction_search:warm_up",),
     bench="..bench.kinds.eviction:EVICTION",
+    gantt=".eviction.display:gantt",
+    rows=".eviction.display:rows",
 )

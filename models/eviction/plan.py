@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...errors import WrongValue
-from ..excerpt import with_short_repr
 from ..problem import Schedule
 from ..whole_numbers import is_whole
 
@@ -15,8 +15,7 @@ Strategy = Literal["keep", "kill", "app", "sys"]
 STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
 
 
-@with_short_repr
-@dataclass(init=False)
+@dataclass(init=False, repr=False)
 class EvictionPlan(Schedule):
     """The strategy for each running job.
 
@@ -39,6 +38,10 @@ class EvictionPlan(Schedule):
     def __init__(self, strategy: Mapping[str, str], start: Mapping[str, int] | None = None) -> None:
         super().__init__(dict(start or {}))
         self.strategy = dict(strategy)
+
+    def __repr__(self) -> str:
+        counted = Counter(self.strategy.values())
+        return f"EvictionPlan({', '.join(f'{counted[what]} {what}' for what in STRATEGIES if counted[what])})"
 
     @property
     def evicted(self) -> list[str]:

@@ -1,4 +1,9 @@
-"""Income, costs, energy and utilisation of a schedule, from the data alone."""
+"""Income, costs, energy and utilisation of a schedule, from the data alone.
+
+``operation``, ``account`` and ``daily`` describe the period from the begin of the problem to a time ``end``. By default
+it is ``horizon_end``, up to which profit counts: ``account(p, s).profit == p.objective(s)``. Jobs that start later
+(postponed jobs) are in no account up to ``horizon_end``; ``makespan`` gives the time by which all work is done.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..platform import ProblemError
 from ..problem import Schedule
 from ..step_function import DAY
 from .cooling import along
@@ -112,8 +118,11 @@ def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Op
     ------
     KeyError
         If a job has no start.
+    ProblemError
+        If ``end`` is before the begin of the problem.
     """
-    segments = problem.segments if end is None or end == problem.horizon_end else problem.segments_to(end)
+    end = _end(problem, end)
+    segments = problem.segments if end == problem.horizon_end else problem.segments_to(end)
     starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
     bounds = np.array([segments[0].begin, *(s.end for s in segments)] if segments else [problem.begin], np.int64)
     seconds, joules = np.zeros(bounds.size), np.zeros(bounds.size)
@@ -135,25 +144,38 @@ def account(problem: Profit, schedule: Schedule, end: int | None = None) -> Acco
     schedule : Schedule
         The start of each job.
     end : int, optional
-        A time in seconds. None: the end of the last job.
+        A time in seconds. None: ``horizon_end`` of the problem. ``makespan(problem, schedule)``: the end of the last job.
 
     Returns
     -------
     Account
-        The account.
+        The account. By default its profit is the objective of the problem.
 
     Raises
     ------
     KeyError
         If a job has no start.
+    ProblemError
+        If ``end`` is before the begin of the problem.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> p = sl.load("profit_small").scenario("hybrid,summer,cheap")
+    >>> s = sl.first_solution(p, "est")
+    >>> sl.account(p, s).profit == p.objective(s)
+    True
     """
-    end = makespan(problem, schedule) if end is None else end
+    end = _end(problem, end)
     return _sum_up(problem, operation(problem, schedule, end), problem.begin, end)
 
 
 def daily(problem: Profit, schedule: Schedule, end: int | None = None) -> Iterator[Account]:
-    """Yield an account for each day up to the time ``end`` in seconds (None: ``horizon_end`` of the problem)."""
-    end = problem.horizon_end if end is None else end
+    """Yield an account for each day up to the time ``end`` in seconds (None: ``horizon_end`` of the problem).
+
+    The accounts of the days add up to ``account(problem, schedule, end)``; the first and the last day may be cut.
+    """
+    end = _end(problem, end)
     whole = operation(problem, schedule, end)
     for day in range(problem.begin // DAY, -(-end // DAY)):
         lo, hi = max(problem.begin, day * DAY), min(end, (day + 1) * DAY)
@@ -166,6 +188,15 @@ def makespan(problem: Profit, schedule: Schedule) -> int:
     """Return the end of the last job in seconds."""
     ends = (schedule.start[j.id] + problem.dispatch.duration(j) for j in problem.jobs)
     return max(ends, default=problem.begin)
+
+
+def _end(problem: Profit, end: int | None) -> int:
+    """Return the end of the period that an account describes."""
+    if end is None:
+        return problem.horizon_end
+    if end < problem.begin:
+        raise ProblemError(f"an account cannot end at {end} s, before the problem begins ({problem.begin} s)")
+    return end
 
 
 def _sum_up(problem: Profit, ran: Operation, begin: int, end: int) -> Account:

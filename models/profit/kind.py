@@ -15,4 +15,6 @@ PROFIT = ProblemKind(
     solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
     allocator="..heuristics.allocation:Allocator",
     bench="..bench.kinds.profit:PROFIT",
+    gantt=".profit.display:gantt",
+    rows=".profit.display:rows",
 )

@@ -185,7 +185,7 @@ class Profit:
         """
         from .accounting import account
 
-        return account(self, schedule, self.horizon_end).profit
+        return account(self, schedule).profit
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""

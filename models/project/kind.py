@@ -12,4 +12,6 @@ PROJECT = ProblemKind(
     writer="..instances.kinds.project:write",
     start="multi-sgs",
     bench="..bench.kinds.project:PROJECT",
+    gantt=".project.display:gantt",
+    rows=".project.display:rows",
 )

@@ -151,7 +151,11 @@ def test_models_take_backends_alone() -> None:
     m.minimize(a.end)
     assert sl.solve(m, "highs@pairwise").objective == sl.solve(m, backend="highs", lowering="pairwise").objective == 5
     assert sl.solve(m, sl.methods.CpSat(parameters={"num_workers": 1})).objective == 5
-    for method, expected in (("cpsat:pool", "no formulations"), ("lns", "solves problems"), ("cpsat+warm", "Assignment")):
+    for method, expected in (
+        ("cpsat:pool", "no formulations"),
+        ("lns", "solves problems"),
+        ("cpsat+warm", "Assignment"),
+    ):
         with pytest.raises(TypeError, match=expected):
             sl.solve(m, method)
 
@@ -176,4 +180,6 @@ def test_a_start_with_a_time_limit_of_its_own() -> None:
 def test_every_option_has_a_value_above() -> None:
     assert set(OPTIONS) == set(VALUES)
     assert [c.name for c in all_classes() if issubclass(c, SolverMethod)] == ["cpsat", "highs", "cpo", "pyomo"]
-    assert all(f.default is not None or "|" in str(f.type) for c in all_classes() for f in fields(c) if f.name in OPTIONS)
+    assert all(
+        f.default is not None or "|" in str(f.type) for c in all_classes() for f in fields(c) if f.name in OPTIONS
+    )

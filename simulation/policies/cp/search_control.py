@@ -41,10 +41,10 @@ class Control:
     threads: int = 1
 
     def limits(self, length: float, seed: int) -> Limits:
-        """Return the limits of one step of this length."""
+        """Return the limits of one step of this length; nobody reads the log of a step."""
         if self.deterministic:
-            return Limits(None, 1, seed, deterministic=length)
-        return Limits(length, self.threads, seed)
+            return Limits(None, 1, seed, deterministic=length, log=False)
+        return Limits(length, self.threads, seed, log=False)
 
 
 class SearchResult(NamedTuple):

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from schedlab.bench.cli.app import main
-from schedlab.bench.plots.project import bands, pack
 from schedlab.bench.records.store import files, read
 from schedlab.bench.runs.defaults import defaults
 from schedlab.bench.runs.selection import RunRequest, plan
 from schedlab.instances import Instance, generators, load, write
 from schedlab.models import Mode, Project, Resource, Task
+from schedlab.models.display.packing import pack
+from schedlab.models.project.display import TaskRow, bands
 
 METHODS = "multi-sgs,serial-sgs:spt,cpsat:modes,cpsat:modes+warm"
 
@@ -169,7 +170,7 @@ class TestRectangles:
 
         project = generators["project"](40, seed).project
         record = fields(project, multi_sgs(project).schedule)
-        for band in bands(record):
+        for band in bands([TaskRow(*row) for row in record["tasks"]], record["resources"]):
             held: dict[int, int] = {}
             taken = set()
             for piece in band.pieces:

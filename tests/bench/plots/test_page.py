@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.bench.kinds.replays import replay_in_worker
 from schedlab.bench.plots.charts import Frame, chart, means
-from schedlab.bench.plots.gantt import rectangles, shares
 from schedlab.bench.plots.page import OTHERS, legend_of, plot
 from schedlab.bench.records.record import plain, record
 from schedlab.bench.records.store import Store, stem_of
@@ -25,6 +24,7 @@ from schedlab.bench.runs.view import View
 from schedlab.instances import load
 from schedlab.instances.files.own_files import content_of
 from schedlab.models import NodeGroup, Platform
+from schedlab.models.display.nodes import rectangles, shares
 from schedlab.simulation.engine.simulation import NodeRanges
 from schedlab.simulation.outputs.reading import JobsTable, Kind, read_jobs
 

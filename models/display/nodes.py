@@ -1,23 +1,52 @@
-"""The geometry of Gantt charts: a rectangle per job, or the share of each cell of a grid that the jobs use."""
+"""The geometry of jobs on nodes: a rectangle per job, or the share of each cell of a grid that the jobs use."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ...models.platform import Platform
-    from ...simulation.outputs.reading import JobsTable
+from ..platform import Platform
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-HOUR = 3600
 TINY = 1e-9
+
+
+class Ranges(Protocol):
+    """The nodes of all jobs as ranges: job k has the ranges ``first[k]`` to ``first[k + 1] - 1``.
+
+    Attributes
+    ----------
+    first : ndarray of int, shape (jobs + 1,)
+        The index of the first range of each job, and the number of ranges.
+    low, high : ndarray of int, shape (ranges,)
+        The first and the last node of each range, both included.
+    units : ndarray of int, shape (ranges,)
+        The units of the job on each node of the range.
+    """
+
+    @property
+    def first(self) -> Ints: ...  # noqa: D102
+    @property
+    def low(self) -> Ints: ...  # noqa: D102
+    @property
+    def high(self) -> Ints: ...  # noqa: D102
+    @property
+    def units(self) -> Ints: ...  # noqa: D102
+
+
+class PlacedJobs(Protocol):
+    """Jobs with their starts and ends in seconds, and their nodes."""
+
+    @property
+    def start(self) -> Ints: ...  # noqa: D102
+    @property
+    def end(self) -> Ints: ...  # noqa: D102
+    @property
+    def placement(self) -> Ranges: ...  # noqa: D102
 
 
 class Rectangle(NamedTuple):
@@ -30,7 +59,7 @@ class Rectangle(NamedTuple):
     bottom: float
 
 
-class Bar(NamedTuple):
+class Run(NamedTuple):
     """A job on one node: start and end in seconds, index of the job, and the share of the node that it uses."""
 
     start: int
@@ -39,7 +68,7 @@ class Bar(NamedTuple):
     share: float
 
 
-def rectangles(jobs: JobsTable, platform: Platform, requests: Mapping[str, Ints]) -> list[Rectangle]:
+def rectangles(jobs: PlacedJobs, platform: Platform, requests: Mapping[str, Ints]) -> list[Rectangle]:
     """Return the jobs as rectangles that do not overlap.
 
     A node has height 1. The height of a job is the greatest share of a resource of the node that it uses. If the heights at
@@ -48,7 +77,7 @@ def rectangles(jobs: JobsTable, platform: Platform, requests: Mapping[str, Ints]
 
     Parameters
     ----------
-    jobs : JobsTable
+    jobs : PlacedJobs
         The jobs with their starts, ends and nodes.
     platform : Platform
         The machine.
@@ -61,13 +90,13 @@ def rectangles(jobs: JobsTable, platform: Platform, requests: Mapping[str, Ints]
         Sorted by job.
     """
     p = jobs.placement
-    job, held = np.repeat(np.arange(len(jobs)), np.diff(p.first)), np.zeros(len(p.low))
+    job, held = np.repeat(np.arange(len(p.first) - 1), np.diff(p.first)), np.zeros(len(p.low))
     real = (jobs.end > jobs.start)[job] & (p.low >= 0) & (p.high < len(platform.nodes))
     held[real] = _held(platform, requests, job[real], p.low[real], p.units[real])
-    on: dict[int, list[Bar]] = {}
+    on: dict[int, list[Run]] = {}
     for k in np.flatnonzero(real).tolist():
         j = int(job[k])
-        run = Bar(int(jobs.start[j]), int(jobs.end[j]), j, float(held[k]))
+        run = Run(int(jobs.start[j]), int(jobs.end[j]), j, float(held[k]))
         for node in range(p.low[k], p.high[k] + 1):
             on.setdefault(node, []).append(run)
     found: list[Rectangle] = []
@@ -85,12 +114,12 @@ def rectangles(jobs: JobsTable, platform: Platform, requests: Mapping[str, Ints]
     return sorted([*found, *filled.values()])
 
 
-def _packed(runs: list[Bar]) -> Iterator[tuple[Bar, float, float]]:
+def _packed(runs: list[Run]) -> Iterator[tuple[Run, float, float]]:
     """Yield the jobs on a node (sorted by start) with their tops and bottoms from 0 to 1, each in the first gap that fits.
 
     Jobs that overlap in time, directly or through other jobs, are drawn to the same scale.
     """
-    group: list[tuple[Bar, float, float]] = []
+    group: list[tuple[Run, float, float]] = []
     active: list[tuple[float, float, int]] = []  # (top, bottom, end)
     for run in runs:
         active = sorted(a for a in active if a[2] > run.start)
@@ -107,14 +136,14 @@ def _packed(runs: list[Bar]) -> Iterator[tuple[Bar, float, float]]:
     yield from _scaled(group)
 
 
-def _scaled(group: list[tuple[Bar, float, float]]) -> Iterator[tuple[Bar, float, float]]:
+def _scaled(group: list[tuple[Run, float, float]]) -> Iterator[tuple[Run, float, float]]:
     height = max((bottom for *_, bottom in group), default=1.0)
     scale = 1.0 if height <= 1 + TINY else 1 / height
     yield from ((run, top * scale, bottom * scale) for run, top, bottom in group)
 
 
 def shares(
-    jobs: JobsTable,
+    jobs: PlacedJobs,
     platform: Platform,
     requests: Mapping[str, Ints],
     category: Ints,
@@ -132,7 +161,7 @@ def shares(
 
     Parameters
     ----------
-    jobs : JobsTable
+    jobs : PlacedJobs
         The jobs with their starts, ends and nodes.
     platform : Platform
         The machine.
@@ -154,7 +183,7 @@ def shares(
     ndarray of float, shape (categories, rows, columns)
     """
     p, (rows, columns) = jobs.placement, shape
-    job = np.repeat(np.arange(len(jobs)), np.diff(p.first))
+    job = np.repeat(np.arange(len(p.first) - 1), np.diff(p.first))
     kept = (jobs.end > jobs.start)[job] & (p.high >= p.low) & (p.low >= 0) & (p.high < len(platform.nodes))
     job, low, high, units = job[kept], p.low[kept], p.high[kept], p.units[kept]
     held = _held(platform, requests, job, low, units)

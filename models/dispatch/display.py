@@ -1,0 +1,213 @@
+"""The Gantt chart and the table of a schedule of jobs on nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..display.gantt import GREY, Bar, Cells, Closed, Gantt, Mark, Row, Section
+from ..display.nodes import rectangles, shares
+from ..platform import Platform
+from ..problem import Schedule
+from .jobs import DAY, Job
+from .problem import Dispatch
+
+Ints = NDArray[np.int64]
+# with more nodes, jobs or pieces of jobs than these the chart is a grid: its rows are groups of nodes
+MOST_NODES, MOST_JOBS, MOST_PIECES = 200, 3000, 12_000
+CELLS = 480  # columns of the grid
+NAMED = 30  # nodes up to which each row has the name of its node
+QUEUES = 8  # with a colour of their own: those with most jobs
+OTHERS, RUNNING = "other queues", "running before"
+BOUNDED = 60  # jobs with deadlines or windows of their own up to which these are drawn
+
+
+def rows(problem: Dispatch, schedule: Schedule) -> list[dict[str, Any]]:
+    """Return a row for each job of a schedule.
+
+    Parameters
+    ----------
+    problem : Dispatch
+    schedule : Schedule
+
+    Returns
+    -------
+    list of dict
+        The columns job, queue, user, submit, start, end, wait, duration (s), units, nodes (a dictionary of the units on
+        each node), node_list (text).
+    """
+    found = []
+    for job in problem.jobs:
+        if job.id in schedule.start:
+            start, on = schedule.start[job.id], schedule.nodes.get(job.id)
+            found.append(
+                {
+                    "job": job.id,
+                    "queue": job.queue,
+                    "user": job.user,
+                    "submit": job.submit,
+                    "start": start,
+                    "end": start + problem.duration(job),
+                    "wait": start - job.submit,
+                    "duration": problem.duration(job),
+                    "units": job.units,
+                    "nodes": on,
+                    "node_list": " ".join(f"{n}:{u}" if u > 1 else n for n, u in (on or {}).items()),
+                }
+            )
+    return found
+
+
+class _Ranges(NamedTuple):
+    first: Ints
+    low: Ints
+    high: Ints
+    units: Ints
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Jobs with their times, nodes and requests; in the order of a list."""
+
+    start: Ints
+    end: Ints
+    placement: _Ranges
+    requests: dict[str, Ints]
+
+
+class _Shown(NamedTuple):
+    """A job that is drawn, with its start, its end and its units on each node."""
+
+    job: Job
+    start: int
+    end: int
+    on: Mapping[str, int]
+
+
+def _placed(shown: Sequence[_Shown], platform: Platform) -> _Placed:
+    index = {name: k for k, name in enumerate(platform.nodes)}
+    first = np.concatenate([[0], np.cumsum([len(s.on) for s in shown])]).astype(np.int64)
+    node = np.array([index[n] for s in shown for n in s.on], np.int64)
+    units = np.array([u for s in shown for u in s.on.values()], np.int64)
+    requests = {r: np.array([s.job.request.get(r, 0) for s in shown], np.int64) for r in platform.resources}
+    start, end = (np.array(times, np.int64) for times in ([s.start for s in shown], [s.end for s in shown]))
+    return _Placed(start, end, _Ranges(first, node, node, units), requests)
+
+
+def gantt(problem: Dispatch, schedule: Schedule, marks: Sequence[Mark] = ()) -> Gantt:
+    """Return the Gantt chart of a schedule: nodes are rows, colours are queues, running jobs are hatched.
+
+    The height of a job on a node is the greatest share of a resource of the node that it uses. With many nodes or jobs
+    the chart is a grid, in which a row is a group of nodes.
+
+    Parameters
+    ----------
+    problem : Dispatch
+    schedule : Schedule
+        Jobs without nodes, as in the answer of a relaxation, are left out.
+    marks : sequence of Mark
+        More moments to mark.
+
+    Returns
+    -------
+    Gantt
+    """
+    shown = [
+        _Shown(job, schedule.start[job.id], schedule.start[job.id] + problem.duration(job), schedule.nodes[job.id])
+        for job in problem.jobs
+        if job.id in schedule.start and schedule.nodes.get(job.id)
+    ]
+    moved = len(shown)
+    shown += [_Shown(r.job, problem.now, r.end, r.nodes) for r in problem.running if r.end > problem.now]
+    platform = problem.platform
+    groups, group = _groups([s.job for s in shown[:moved]], len(shown) - moved)
+    placed = _placed(shown, platform)
+    start, end = problem.now, max([problem.now + 1, *(s.end for s in shown), *(m.time for m in marks)])
+    left = len(problem.jobs) - moved
+    title = "jobs on nodes" + (f" ({left:,} jobs without a start or nodes are not drawn)" if left else "")
+    chart = Gantt(
+        (),
+        (),
+        groups,
+        {OTHERS: GREY},
+        title,
+        start,
+        end,
+        _sections(platform),
+        (*([Mark(start, "now")] if problem.running or start else []), *marks),
+        tuple(_closed(problem, start, end)),
+        distinct=True,
+    )
+    nodes = len(platform.nodes)
+    if nodes <= MOST_NODES and len(shown) <= MOST_JOBS and len(placed.placement.low) <= MOST_PIECES:
+        bars = tuple(_bars(problem, shown, placed, groups, group, moved))
+        return replace(chart, rows=tuple(Row(n if nodes <= NAMED else "") for n in platform.nodes), bars=bars)
+    each = -(-nodes // MOST_NODES)
+    grid = -(-nodes // each), CELLS
+    used = shares(placed, platform, placed.requests, group, len(groups), grid, each, start, end)
+    title += f"; a row is {each:,} nodes" if each > 1 else ""
+    title += "; a cell mixes the colours of its jobs, white is idle"
+    rows = tuple(Row("", min(each, nodes - k * each)) for k in range(grid[0]))
+    return replace(chart, rows=rows, title=title, cells=Cells(used, start, end))
+
+
+def _groups(jobs: Sequence[Job], running: int) -> tuple[tuple[str, ...], Ints]:
+    """Return the groups of the colours, and the index of the group of each job; the running jobs come last."""
+    counted = Counter(j.queue for j in jobs)
+    names = sorted(counted) if len(counted) <= QUEUES else sorted(q for q, _ in counted.most_common(QUEUES - 1))
+    found = [*names, *([OTHERS] if len(counted) > QUEUES else []), *([RUNNING] if running else [])]
+    index = {name: k for k, name in enumerate(names)}
+    group = [index.get(j.queue, len(names)) for j in jobs] + [len(found) - 1] * running
+    return tuple(found), np.array(group, np.int64)
+
+
+def _bars(
+    problem: Dispatch, shown: Sequence[_Shown], placed: _Placed, groups: Sequence[str], group: Ints, moved: int
+) -> Iterable[Bar]:
+    """Yield the rectangles of the jobs; a job with a deadline or windows of its own has its allowed periods once."""
+    bounded = {k for k, s in enumerate(shown[:moved]) if s.job.deadline is not None or s.job.windows}
+    left = bounded if len(bounded) <= BOUNDED else set()
+    for r in rectangles(placed, problem.platform, placed.requests):
+        job, row = shown[r.job].job, int(r.top)
+        allowed: tuple[tuple[int, int], ...] = ()
+        if r.job in left:
+            left.discard(r.job)
+            length = problem.duration(job)
+            horizon = max(s.end for s in shown) - length
+            allowed = tuple((lo, hi + length) for lo, hi in problem.start_windows(job, horizon))
+        yield Bar(
+            *(row, r.start, r.end, job.id, groups[group[r.job]], r.top - row, r.bottom - row),
+            hatched=r.job >= moved,
+            allowed=allowed,
+        )
+
+
+def _sections(platform: Platform) -> tuple[Section, ...]:
+    """Return the node groups as sections, unless each node has its own label."""
+    several = 1 < len(platform.groups) <= 12
+    if len(platform.nodes) <= NAMED:
+        return ()
+    found = platform.groups if several else ()
+    return tuple(Section(f"{g.name} ({g.count:,})", g.count) for g in found) or (
+        Section(f"{len(platform.nodes):,} nodes", len(platform.nodes)),
+    )
+
+
+def _closed(problem: Dispatch, start: int, end: int) -> Iterable[Closed]:
+    """Yield the periods in which jobs of a queue may not start, for the only queue with a calendar."""
+    with_calendar = [q for q in problem.queues if q.daily and any(j.queue == q.name for j in problem.jobs)]
+    if len(with_calendar) != 1:
+        return
+    queue, at = with_calendar[0], start
+    opened = sorted(
+        (d * DAY + lo, d * DAY + hi) for d in range(start // DAY - 1, end // DAY + 1) for lo, hi in queue.daily
+    )
+    for lo, hi in [*opened, (end, end)]:
+        if at < min(lo, end):
+            yield Closed(at, min(lo, end), f"no starts of {queue.name}")
+        at = max(at, hi)

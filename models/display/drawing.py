@@ -1,0 +1,288 @@
+"""Drawing of Gantt charts by matplotlib, which is optional (``pip install 'schedlab[plot]'``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..step_function import DAY, HOUR
+from .gantt import Bar, Cells, Gantt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.patches import PathPatch
+
+Floats = NDArray[np.float64]
+PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")
+INK, PALE, CLOSED = "#333333", "#f4f4f4", "#e2e2e2"
+SHADES = (0.0, 0.22, 0.42)  # share of white in a colour, to separate neighbouring bars of one group
+LINES = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))  # of marks
+ALLOWED: Any = {"color": INK, "linewidth": 0.9, "linestyle": ":", "marker": "|", "markersize": 6}
+OUTLINED = 500  # bars up to which each has a white outline
+GAP = 0.12  # between two rows, as a share of a row
+GAPS = 60  # rows up to which there are gaps
+WIDTH, LEAST, MOST, AROUND = 10.0, 2.4, 14.0, 1.1  # inches: a figure; its least and greatest height; without the rows
+ROW, DENSE = 0.28, 5.0  # inches: a row of height 1, all rows with labels by section
+LETTER, LINE = 0.065, 0.13  # inches: width and height of a letter of a label
+LONGEST = 28  # letters of a label of a row
+FAR = 14 * DAY  # later times are drawn relative to the begin of the chart
+
+
+def require_matplotlib() -> None:
+    """Raise ImportError, with the command that installs it, if matplotlib is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as e:
+        raise ImportError("a Gantt chart needs matplotlib: pip install 'schedlab[plot]'") from e
+
+
+def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: bool = True) -> Axes:
+    """Draw a Gantt chart.
+
+    Parameters
+    ----------
+    chart : Gantt
+    ax : matplotlib.axes.Axes, optional
+        Where to draw. None: a new figure, whose height suits the number of rows.
+    legend : bool, default True
+        Whether to explain the colours and lines.
+    labels : bool, default True
+        Whether to write the labels of bars that have room for them.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is missing.
+    """
+    require_matplotlib()
+    ax = _figure(chart) if ax is None else ax
+    begin, end = chart.period
+    name, unit, origin = _unit(chart)
+    y = _Rows(chart)
+    ax.set_xlim((begin - origin) / unit, (end - origin) / unit)
+    ax.set_ylim(max(y.total, 1e-9), 0)
+    for k in range(len(chart.rows) if y.gap else 0):
+        ax.axhspan(y.top(k), y.bottom(k + 1), color=PALE, linewidth=0, zorder=0)
+    for closed in chart.closed:
+        ax.axvspan((closed.start - origin) / unit, (closed.end - origin) / unit, color=CLOSED, linewidth=0, zorder=0.5)
+    if chart.cells is not None:
+        edges = ((chart.cells.start - origin) / unit, (chart.cells.end - origin) / unit, y.total, 0.0)
+        ax.imshow(mixed(chart.cells, _colours(chart)), extent=edges, aspect="auto", interpolation="none")
+    _bars(ax, chart, y, origin, unit, labels)
+    for k, mark in enumerate(chart.marks):
+        ax.axvline((mark.time - origin) / unit, color=INK, linewidth=1.1, linestyle=LINES[k % len(LINES)])
+    _row_labels(ax, chart, y)
+    since = f" since {origin:,} s" if origin else ""
+    ax.set_xlabel(f"time{since}, {name}" if name else "time")
+    ax.set_title(chart.title, loc="left", fontsize=9, wrap=True)
+    if legend:
+        _legend(ax, chart)
+    return ax
+
+
+class _Rows:
+    """The vertical positions of rows and of their parts."""
+
+    def __init__(self, chart: Gantt) -> None:
+        self.heights = np.array([r.height for r in chart.rows], np.float64)
+        self.tops = np.concatenate([[0.0], np.cumsum(self.heights)])
+        self.total = float(self.tops[-1])
+        self.gap = GAP if len(chart.rows) <= GAPS and not chart.sections and chart.cells is None else 0.0
+
+    def top(self, at: float) -> float:
+        """Return the position of the upper edge of a bar at ``at`` rows."""
+        k = min(int(at), len(self.heights) - 1)
+        return float(self.tops[k] + (at - k) * self.heights[k] * (1 - self.gap))
+
+    def bottom(self, at: float) -> float:
+        """Return the position of the lower edge of a bar at ``at`` rows: at a whole number it is before the gap."""
+        k = min(max(int(np.ceil(at)) - 1, 0), len(self.heights) - 1)
+        return float(self.tops[k] + (at - k) * self.heights[k] * (1 - self.gap))
+
+
+def _figure(chart: Gantt) -> Axes:
+    from matplotlib import pyplot
+
+    rows = DENSE if chart.sections or chart.cells is not None else ROW * sum(r.height for r in chart.rows)
+    height = min(max(AROUND + rows, LEAST), MOST)
+    return pyplot.subplots(figsize=(WIDTH, height), layout="constrained")[1]
+
+
+def _unit(chart: Gantt) -> tuple[str, int, int]:
+    """Return the name of the unit of the time axis, its length, and the time at its 0."""
+    begin, end = chart.period
+    if not chart.seconds:
+        return "", 1, 0
+    known = (("seconds", 1), ("minutes", 60), ("hours", HOUR), ("days", DAY))
+    limits = (300, 2 * HOUR, 120 * HOUR)
+    name, unit = next((u for u, limit in zip(known, limits, strict=False) if end - begin <= limit), known[-1])
+    return name, unit, begin if begin > FAR else 0
+
+
+def _colours(chart: Gantt) -> list[str]:
+    """Return the colour of each group."""
+    free = (colour for colour in cycle(PALETTE) if colour not in chart.colours.values())
+    return [chart.colours.get(group) or next(free) for group in chart.groups]
+
+
+def _white(colour: str, share: float) -> tuple[float, float, float]:
+    """Return a colour with a share of white."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = (c + share * (1 - c) for c in to_rgb(colour))
+    return red, green, blue
+
+
+def mixed(cells: Cells, colours: Sequence[str]) -> Floats:
+    """Return the colours of a grid, in which each cell mixes the colours of its groups; what nobody uses is white.
+
+    Parameters
+    ----------
+    cells : Cells
+    colours : sequence of str
+        The colour of each group.
+
+    Returns
+    -------
+    array of float, shape (rows, columns, 3)
+        Red, green and blue from 0 to 1.
+
+    Examples
+    --------
+    >>> mixed(Cells(np.array([[[0.5]], [[0.0]]]), 0, 1), ("#ff0000", "#0000ff")).tolist()
+    [[[1.0, 0.5, 0.5]]]
+    """
+    held = cells.share / np.maximum(cells.share.sum(axis=0), 1.0)
+    missing = np.array([[1 - c for c in _white(colour, 0)] for colour in colours])
+    found: Floats = np.clip(1 - np.tensordot(held, missing, axes=(0, 0)), 0, 1)
+    return found
+
+
+def boxes(box: Floats, **style: Any) -> PathPatch:
+    """Return many rectangles of one style as one artist, which keeps pictures small.
+
+    Parameters
+    ----------
+    box : array of float, shape (rectangles, 4)
+        Left, right, top and bottom of each rectangle.
+    **style
+        Arguments of matplotlib's ``PathPatch``, such as ``facecolor``.
+    """
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    left, right, top, bottom = box.T
+    x = np.stack([left, right, right, left, left], axis=1).ravel()
+    y = np.stack([top, top, bottom, bottom, top], axis=1).ravel()
+    ring = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
+    return PathPatch(Path(np.stack([x, y], axis=1), np.tile(ring, len(box))), **style)
+
+
+def _bars(ax: Axes, chart: Gantt, y: _Rows, origin: int, unit: int, labels: bool) -> None:
+    colours = dict(zip(chart.groups, _colours(chart), strict=True))
+    order = {label: k for k, label in enumerate(dict.fromkeys(b.label for b in chart.bars))}
+    styles: dict[tuple[str, float, bool], list[tuple[float, float, float, float]]] = {}
+    wide, high = _inches(ax)
+    for bar in chart.bars:
+        box = (
+            *((bar.start - origin) / unit, (bar.end - origin) / unit),
+            *(y.top(bar.row + bar.low), y.bottom(bar.row + bar.high)),
+        )
+        colour, middle = colours[bar.group], (box[2] + box[3]) / 2
+        white = SHADES[order[bar.label] % len(SHADES)] if chart.distinct else 0.0
+        if bar.start == bar.end:
+            ax.plot(box[0], middle, marker="X", color=colour, markersize=7, linestyle="", clip_on=False, zorder=4)
+        else:
+            styles.setdefault((colour, white, bar.hatched), []).append(box)
+        for lo, hi in bar.allowed:
+            ends = [(lo - origin) / unit, (hi - origin) / unit]
+            ax.plot(ends, [middle, middle], **ALLOWED, zorder=3)
+        if labels and bar.label and bar.label != chart.rows[bar.row].label:
+            _label(ax, bar, box, _white(colour, 0.75 if bar.hatched else white), (wide, high))
+    for (colour, white, hatched), found in styles.items():
+        style: dict[str, Any] = {
+            "facecolor": _white(colour, white),
+            "edgecolor": "white" if len(chart.bars) <= OUTLINED else "none",
+            "linewidth": 0.3,
+        }
+        if hatched:
+            style = {"facecolor": _white(colour, 0.75), "edgecolor": colour, "linewidth": 0.3, "hatch": "////"}
+        ax.add_artist(boxes(np.array(found), zorder=2, **style))
+
+
+def _inches(ax: Axes) -> tuple[float, float]:
+    """Return the inches of a unit of the time axis and of a row of height 1, about."""
+    place, size = ax.get_position(), ax.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    return 0.9 * place.width * size[0] / max(right - left, 1e-9), 0.9 * place.height * size[1] / max(bottom - top, 1e-9)
+
+
+def _label(ax: Axes, bar: Bar, box: Sequence[float], colour: Sequence[float], inches: tuple[float, float]) -> None:
+    """Write the label of a bar into it, if there is room; the label of a mark stands right of it."""
+    left, right, top, bottom = box
+    if bar.start == bar.end:
+        ax.annotate(
+            bar.label,
+            (left, (top + bottom) / 2),
+            (8, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7,
+            color=INK,
+        )
+    elif LETTER * len(bar.label) <= inches[0] * (right - left) and inches[1] * (bottom - top) >= LINE:
+        red, green, blue = colour
+        bright = 0.3 * red + 0.59 * green + 0.11 * blue > 0.62
+        middle = ((left + right) / 2, (top + bottom) / 2)
+        ax.text(
+            *middle, bar.label, ha="center", va="center", fontsize=7, color=INK if bright else "white", clip_on=True
+        )
+
+
+def _row_labels(ax: Axes, chart: Gantt, y: _Rows) -> None:
+    if chart.sections:
+        edges = np.cumsum([0.0, *(s.height for s in chart.sections)]).tolist()
+        labels = [((lo + hi) / 2, s.label) for (lo, hi), s in zip(pairwise(edges), chart.sections, strict=True)]
+        for edge in edges[1:-1]:
+            ax.axhline(edge, color=INK, linewidth=0.5)
+    else:
+        labels = [((y.top(k) + y.bottom(k + 1)) / 2, row.label) for k, row in enumerate(chart.rows)]
+    kept: list[tuple[float, str]] = []
+    least = LINE / _inches(ax)[1]
+    for at, text in labels:  # a label needs the height of a line
+        if text and (not kept or at - kept[-1][0] >= least):
+            kept.append((at, text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"))
+    ax.set_yticks([at for at, _ in kept], [text for _, text in kept])
+    ax.tick_params(axis="y", length=0, labelsize=8)
+
+
+def _legend(ax: Axes, chart: Gantt) -> None:
+    """Explain the colours and lines, right of the axes."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    hatched = {b.group for b in chart.bars if b.hatched}
+    used = {b.group for b in chart.bars} if chart.cells is None else set(chart.groups)
+    found: list[Any] = []
+    if chart.legend:
+        for name, colour in zip(chart.groups, _colours(chart), strict=True):
+            if name in hatched:
+                found.append(Patch(facecolor=_white(colour, 0.75), edgecolor=colour, hatch="////", label=name))
+            elif name and name in used:
+                found.append(Patch(facecolor=colour, label=name))
+    found += [Patch(facecolor=CLOSED, label=text) for text in dict.fromkeys(c.label for c in chart.closed)]
+    if any(b.allowed for b in chart.bars):
+        found.append(Line2D([], [], **ALLOWED, label="may run"))
+    for k, mark in enumerate(chart.marks):
+        found.append(Line2D([], [], color=INK, linewidth=1.1, linestyle=LINES[k % len(LINES)], label=mark.label))
+    if found:
+        place = (1.0, 1.0)
+        ax.legend(handles=found, frameon=False, fontsize=8, borderaxespad=0.3, loc="upper left", bbox_to_anchor=place)

@@ -1,0 +1,21 @@
+"""The Gantt chart and the table of a schedule of a profit problem: those of its jobs on nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dispatch import display
+from ..display.gantt import Gantt, Mark
+from ..problem import Schedule
+from .problem import Profit
+
+
+def gantt(problem: Profit, schedule: Schedule) -> Gantt:
+    """Return the Gantt chart of the jobs on nodes, with the time up to which profit counts."""
+    return display.gantt(problem.dispatch, schedule, (Mark(problem.horizon_end, "profit counts up to here"),))
+
+
+def rows(problem: Profit, schedule: Schedule) -> list[dict[str, Any]]:
+    """Return a row for each job, as for a dispatching problem, with its power in watts (``watts``)."""
+    watts = {j.id: w for j, w in zip(problem.jobs, problem.watts.tolist(), strict=True)}
+    return [{**row, "watts": watts[row["job"]]} for row in display.rows(problem.dispatch, schedule)]

@@ -1,0 +1,145 @@
+"""The Gantt chart and the table of a schedule of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..display.gantt import Bar, Gantt, Row
+from ..display.packing import Piece, pack
+from ..problem import Schedule
+from .problem import Project
+from .tasks import Mode, Task
+
+OTHERS = "no resource"
+HEIGHT = 3.0  # of the row of a resource, relative to that of a machine, whose capacity is 1
+
+
+class TaskRow(NamedTuple):
+    """A task in a schedule: its mode, start, end, and the demand of each renewable resource that it uses."""
+
+    task: str
+    mode: str
+    start: int
+    end: int
+    demands: Mapping[str, int]
+
+
+class Band(NamedTuple):
+    """A resource with the rectangles of the tasks that use it."""
+
+    name: str
+    capacity: int
+    pieces: list[Piece]
+
+
+def scheduled(project: Project, schedule: Schedule) -> list[TaskRow]:
+    """Return each task that has a start, with its mode and its times."""
+    renewable = {r.name for r in project.resources if r.renewable}
+    found = []
+    for task in project.tasks:
+        if task.name in schedule.start:
+            mode, start = _mode(task, schedule), schedule.start[task.name]
+            used = {r: amount for r, amount in mode.demands.items() if amount and r in renewable}
+            found.append(TaskRow(task.name, mode.name, start, start + mode.duration, used))
+    return found
+
+
+def capacities(project: Project) -> dict[str, int]:
+    """Return the capacity of each renewable resource."""
+    return {r.name: r.capacity for r in project.resources if r.renewable}
+
+
+def bands(tasks: Iterable[TaskRow], capacity: Mapping[str, int]) -> list[Band]:
+    """Return a band per renewable resource, and one for the tasks that use none of them.
+
+    A task occupies as many units of the resource as it demands, next to each other where that is possible. A piece has
+    the index of its task.
+    """
+    known = list(enumerate(tasks))
+    found = []
+    for name, units in capacity.items():
+        use = [(k, t.start, t.end, t.demands.get(name, 0)) for k, t in known]
+        found.append(Band(name, units, list(pack([row for row in use if row[3] and row[2] > row[1]], units))))
+    alone = [(k, t.start, t.end, 1) for k, t in known if t.end > t.start and not any(t.demands.values())]
+    if alone:
+        pieces = list(pack(alone, len(alone)))
+        found.append(Band(OTHERS, max(p.high for p in pieces), pieces))
+    return found
+
+
+def chart(tasks: Iterable[TaskRow], capacity: Mapping[str, int], several: Container[str] = ()) -> Gantt:
+    """Return the Gantt chart of tasks: resources are rows, the height of a task is its demand.
+
+    Parameters
+    ----------
+    tasks : iterable of TaskRow
+        The tasks.
+    capacity : mapping of str to int
+        The capacity of each renewable resource.
+    several : container of str
+        The tasks with several modes, whose mode is shown.
+
+    Returns
+    -------
+    Gantt
+        Times are in the time unit of the project.
+    """
+    known = list(tasks)
+    shown, bars = bands(known, capacity), []
+    for k, band in enumerate(shown):
+        unit = 1 / max(band.capacity, 1)
+        for piece in band.pieces:
+            t = known[piece.task]
+            label = f"{t.task} ({t.mode})" if t.task in several else t.task
+            bars.append(Bar(k, piece.start, piece.end, label, job_of(t.task), unit * piece.low, unit * piece.high))
+    return Gantt(
+        tuple(Row(_label(b), 1 if b.capacity <= 1 else HEIGHT) for b in shown),
+        tuple(bars),
+        tuple(dict.fromkeys(job_of(t.task) for t in known)),
+        title="tasks on resources (capacity); the height of a task is its demand",
+        start=0,
+        seconds=False,
+        legend=False,
+    )
+
+
+def gantt(project: Project, schedule: Schedule) -> Gantt:
+    """Return the Gantt chart of a schedule: resources are rows, a task with several modes shows its mode."""
+    several = {t.name for t in project.tasks if len(t.modes) > 1}
+    return chart(scheduled(project, schedule), capacities(project), several)
+
+
+def rows(project: Project, schedule: Schedule) -> list[dict[str, Any]]:
+    """Return a row for each task: job (its name), mode, start, end, duration, demands, nodes ({mode: 1}).
+
+    ``demands`` is a dictionary of all resources, ``nodes`` the mode as the schedule has it.
+    """
+    modes = {t.name: _mode(t, schedule) for t in project.tasks if t.name in schedule.start}
+    return [
+        {
+            "job": t.task,
+            "mode": t.mode,
+            "start": t.start,
+            "end": t.end,
+            "duration": t.end - t.start,
+            "demands": dict(modes[t.task].demands),
+            "nodes": schedule.nodes.get(t.task),
+        }
+        for t in scheduled(project, schedule)
+    ]
+
+
+def job_of(task: str) -> str:
+    """Return the job of a task of a job shop ("job 1 step 2": "job 1"); other tasks are jobs of their own."""
+    return task.partition(" step ")[0]
+
+
+def _mode(task: Task, schedule: Schedule) -> Mode:
+    """Return the mode of a task; of a task with one mode it may be omitted."""
+    chosen = schedule.nodes.get(task.name) or {task.modes[0].name: 1}
+    return next(m for m in task.modes if chosen.get(m.name))
+
+
+def _label(band: Band) -> str:
+    return band.name if band.name == OTHERS else f"{band.name} ({band.capacity:,})"
