@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import backends
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName, compile
+from .explain import Explanation, explain
 from .models import (
     BatchJob,
     Checkpointing,
@@ -122,6 +123,7 @@ __all__ = [
     "Dispatch",
     "Eviction",
     "EvictionPlan",
+    "Explanation",
     "Guide",
     "Incumbent",
     "Instance",
@@ -160,6 +162,7 @@ __all__ = [
     "element",
     "end_before_end",
     "end_before_start",
+    "explain",
     "first_solution",
     "holds",
     "implies",

@@ -72,6 +72,9 @@ class ProblemKind:
     bench : str, optional
         The object that the bench uses for this kind (``schedlab.bench.kinds.base.BenchKind``). Without it, the bench
         runs the first formulation on each backend and prints the table of methods.
+    elements : str, optional
+        Function or class ``(problem) -> Elements`` (``schedlab.models.elements.element``): what ``schedlab.explain`` may
+        name as a cause of infeasibility. Without it, these are the constraints of the first formulation.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class ProblemKind:
     solver_warm_up: tuple[str, ...] = ()
     allocator: str | None = None
     bench: str | None = None
+    elements: str | None = None
 
 
 def names() -> list[str]:

@@ -14,5 +14,6 @@ PROFIT = ProblemKind(
     warm_up=(".profit.left_out:warm_up",),
     solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
     allocator="..heuristics.allocation:Allocator",
+    elements=".profit.elements:ProfitElements",
     bench="..bench.kinds.profit:PROFIT",
 )

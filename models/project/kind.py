@@ -11,5 +11,6 @@ PROJECT = ProblemKind(
     reader="..instances.kinds.project:read",
     writer="..instances.kinds.project:write",
     start="multi-sgs",
+    elements=".project.elements:ProjectElements",
     bench="..bench.kinds.project:PROJECT",
 )
