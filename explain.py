@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from .backends import Limits, SolverUnavailable, run
 from .backends.gaps import close
@@ -13,100 +12,18 @@ from .backends.interrupts import INTERRUPTED, catch_first, new_call
 from .models import Problem, kind
 from .models.elements.constraints import ConstraintElements
 from .models.elements.element import Element, Elements
+from .models.elements.explanation import Answer, Explanation, Progress
 from .models.elements.minimal_set import minimal_set
 from .models.language import Model
 from .models.language.clock import OutOfTime, within
 from .models.language.model import NamedConstraint
 
-Answer = Literal["infeasible", "feasible", "unknown"]
 SHARE, LEAST = 0.2, 0.5  # a check after the first one gets this share of the time that is left, or these seconds
 LATE = "the time limit ended"
 UNDECIDED = "the solver did not decide in the time given whether there is a solution"
 
 
-@dataclass(frozen=True)
-class Progress:
-    """The state of a call of ``explain``.
-
-    Parameters
-    ----------
-    seconds : float
-        Wall time since the call began.
-    checks : int
-        Number of parts of the problem that were checked.
-    size : int or None
-        Number of elements of the smallest infeasible set so far; None before the problem is proven infeasible.
-    """
-
-    seconds: float
-    checks: int
-    size: int | None
-
-
 OnProgress = Callable[[Progress], Any]
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a problem is infeasible.
-
-    Parameters
-    ----------
-    status : {"infeasible", "feasible", "unknown"}
-        "infeasible": proven, and ``elements`` cannot hold together. "feasible": a schedule was found and verified.
-    elements : tuple of Element
-        The elements of the problem that cannot hold together; empty if the status is not "infeasible".
-    message : str
-        The reason in one sentence.
-    minimal : bool
-        Whether it is proven that without any one of the elements the others can hold together.
-    why : str
-        Why the set is not proven minimal, or why the status is unknown; else empty.
-    seconds : float
-        Wall time of the call.
-    checks : int
-        Number of parts of the problem that were checked.
-    parts : Elements
-        All elements of the problem; ``parts.part(elements)`` is the problem that has the given elements alone.
-    """
-
-    status: Answer
-    elements: tuple[Element, ...]
-    message: str
-    minimal: bool
-    why: str
-    seconds: float
-    checks: int
-    parts: Elements = field(repr=False, compare=False)
-
-    def __repr__(self) -> str:
-        """Return one line with the status and the size of the set."""
-        proof = ", minimal" if self.minimal else ""
-        size = f", {len(self.elements)} elements{proof}" if self.status == "infeasible" else ""
-        return f"Explanation({self.status}{size}, {self.seconds:.1f} s)"
-
-    def __str__(self) -> str:
-        """Return the message, and one line per element."""
-        if self.status != "infeasible":
-            return f"{self.status}: {self.message}"
-        if not self.elements:
-            return f"infeasible: {self.message}"
-        rest = "without any one of them, the others can" if self.minimal else f"not proven minimal: {self.why}"
-        few = "This cannot hold" if len(self.elements) == 1 else f"These {len(self.elements)} cannot hold together"
-        lines = [f"infeasible: {self.message}", f"{few}; {rest}:", *(f"  {e}" for e in self.elements)]
-        return "\n".join(lines)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the explanation as plain data, in the form that ``bench explain --json`` prints."""
-        return {
-            "status": self.status,
-            "message": self.message,
-            "minimal": self.minimal,
-            "why": self.why,
-            "elements": [{"kind": e.kind, "name": e.name, "text": e.text} for e in self.elements],
-            "seconds": self.seconds,
-            "checks": self.checks,
-        }
 
 
 def explain(
@@ -399,3 +316,6 @@ class _Search:
             message = self.why
         seconds = time.perf_counter() - self.began
         return Explanation(self.status, tuple(found), message, self.minimal, self.why, seconds, self.checks, self.parts)
+
+
+__all__ = ["Explanation", "Progress", "elements_of", "explain"]

@@ -118,6 +118,8 @@ def plain_sentence(found: Sequence[Element]) -> str:
     """
     if not found:
         return "the problem has no solution even without all of its removable elements"
+    if len(found) == 1:
+        return f"this cannot hold: {found[0].text}"
     more = f"; and {len(found) - MOST} more" if len(found) > MOST else ""
     return f"these cannot hold together: {'; '.join(e.text for e in found[:MOST])}{more}"
 
