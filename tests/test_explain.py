@@ -380,7 +380,7 @@ def fits(problem):
     return rest_fits(list(problem.jobs))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(TINY, st.integers(0, 3))
 def test_tiny_problems_agree_with_enumeration(rows, running):
     problem = tiny(rows, running)
