@@ -17,6 +17,7 @@ from . import backends
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName
 from .backends import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
 from .errors import SchedlabError, WrongArgument, WrongValue
+from .explain import Explanation, explain
 from .models import (
     BatchJob,
     Checkpointing,
@@ -126,6 +127,7 @@ __all__ = [
     "Dispatch",
     "Eviction",
     "EvictionPlan",
+    "Explanation",
     "Guide",
     "Incumbent",
     "Instance",
@@ -167,6 +169,7 @@ __all__ = [
     "element",
     "end_before_end",
     "end_before_start",
+    "explain",
     "first_solution",
     "forbid_extent",
     "holds",

@@ -83,6 +83,7 @@ def run(
     on_incumbent: OnIncumbent | None = None,
     began: float | None = None,
     judge: Judge | None = None,
+    conflict: bool = True,
     **options: Any,
 ) -> Result:
     """Solve a model.
@@ -104,6 +105,8 @@ def run(
         Returns the objective value of an assignment, or None if the assignment has no value. It replaces the objective
         of the model, for example by the value of the schedule that is read from the assignment. The caller then
         verifies the answers. None: the objective of the model.
+    conflict : bool
+        Whether to look for the constraints in conflict, for up to 5 s, if the model is infeasible.
     **options
         Options of the backend.
 
@@ -156,7 +159,7 @@ def run(
         start = result.assignment
     if len(model.objectives) > 1:
         conclude(result, model, bounds, proven)
-    if result.status == "infeasible":
+    if result.status == "infeasible" and conflict:
         result.conflict = explain(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
     return _timed(result, began)
 

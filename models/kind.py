@@ -78,6 +78,9 @@ class ProblemKind:
     rows : str, optional
         Function ``(problem, schedule) -> list of dict`` that returns the rows of ``Result.to_pandas``, with equal keys.
         Without it, the rows are those of ``Schedule.rows``.
+    elements : str, optional
+        Function or class ``(problem) -> Elements`` (``schedlab.models.elements.element``): what ``schedlab.explain`` may
+        name as a cause of infeasibility. Without it, these are the constraints of the first formulation.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class ProblemKind:
     bench: str | None = None
     gantt: str | None = None
     rows: str | None = None
+    elements: str | None = None
 
 
 def names() -> list[str]:

@@ -24,8 +24,9 @@ ALLOWED = {
     "heuristics": {"errors", "models", "backends"},
     "methods": {"errors", "models", "heuristics", "backends"},
     "solve": {"errors", "models", "instances", "heuristics", "backends", "methods"},
+    "explain": {"errors", "models", "backends"},
     "simulation": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve"},
-    "bench": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve", "simulation"},
+    "bench": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve", "explain", "simulation"},
 }
 FILES_IN_A_FOLDER = 12
 LINES, LINES_OF_KERNELS = 350, 450

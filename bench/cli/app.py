@@ -24,7 +24,7 @@ from .importing import import_app
 from .options import GroupedHelp
 from .plot import plot
 from .run import run
-from .show import list_instances, show
+from .show import explain, list_instances, show
 from .simulate import HELP as SIMULATE_HELP
 from .simulate import simulate
 from .verify import verify
@@ -100,6 +100,7 @@ def bench(
 
 app.command("list")(list_instances)
 app.command("show")(show)
+app.command("explain", cls=GroupedHelp)(explain)
 app.command("run", cls=GroupedHelp)(run)
 app.command("simulate", cls=GroupedHelp, help=SIMULATE_HELP)(simulate)
 app.add_typer(import_app, name="import")

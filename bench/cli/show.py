@@ -1,4 +1,4 @@
-"""``bench list`` and ``bench show``: the shipped instances, and one instance or cooling table."""
+"""``bench list``, ``bench show``, ``bench explain``: the instances, what one contains, and why one is infeasible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ import typer
 from ...instances import UnknownInstance, load, names
 from ..errors import WrongUse
 from ..terminal import console_for
-from .options import Drop, InstanceName, open_instance
+from .options import (
+    PROBLEM,
+    At,
+    Drop,
+    DurationsOption,
+    First,
+    InstanceName,
+    Nodes,
+    ObjectiveOption,
+    Scenario,
+    open_instance,
+    view_of,
+)
 
 
 def list_instances() -> None:
@@ -55,3 +67,49 @@ def show(
             "To draw results, use bench plot"
         )
     show_instance(console_for(), found, instance)
+
+
+def explain(
+    instance: InstanceName,
+    at: At = None,
+    first: First = None,
+    durations: DurationsOption = "walltime",
+    objective: ObjectiveOption = None,
+    nodes_needed: Nodes = None,
+    scenario: Scenario = None,
+    drop_impossible: Drop = False,
+    objective_limit: Annotated[
+        str | None,
+        typer.Option(
+            help="why is no objective at least as good as this? several objectives: 3600,120", rich_help_panel=PROBLEM
+        ),
+    ] = None,
+    backend: Annotated[str, typer.Option(help="the backend that checks parts of the problem")] = "cpsat",
+    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds")] = 60.0,
+    threads: Annotated[int | None, typer.Option(min=1, help="threads of the solver; default: its own")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="random seed of the solver")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="print the answer as JSON")] = False,
+) -> None:
+    """Explain why an instance is infeasible.
+
+    The answer is a minimal set of jobs, resources, windows and limits that cannot hold together. Exit code 0 if it was found,
+    or if the instance is feasible; 1 if that was not decided in the time given.
+
+    Example: bench explain my_day --at 12:00
+
+    Example: bench explain project_small --objective-limit 20
+    """
+    from ..show.explanation import explain_problem
+
+    where = open_instance(instance, drop_impossible)
+    view = view_of(
+        where,
+        at=at,
+        first=first,
+        durations=durations,
+        objective=objective,
+        nodes_needed=nodes_needed,
+        scenario=scenario,
+    )
+    found = explain_problem(view.of(where), objective_limit, backend, time_limit, threads, seed, as_json)
+    raise typer.Exit(0 if found else 1)

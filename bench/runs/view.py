@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ...backends import UnknownName
 from ...instances import Instance
-from ...models.dispatch.jobs import DAY
+from ...models.elements.words import clock
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..kinds.base import bench_kind, kinds_with
@@ -141,19 +141,6 @@ def replay_label(view: View, replay: ReplaySettings) -> str:
     first = f"first {view.first}" if view.first is not None else ""
     aim = f"objective {view.objective}" if view.objective is not None else ""
     return ", ".join(part for part in (whole, first, aim, replay.label) if part)
-
-
-def clock(seconds: int) -> str:
-    """Return seconds since midnight as a time of day; times after the first day have the number of the day in front.
-
-    Examples
-    --------
-    >>> clock(43200), clock(86400 + 61)
-    ('12:00', 'day 2 00:01:01')
-    """
-    day, left = divmod(seconds, DAY)
-    text = f"{left // 3600:02d}:{left // 60 % 60:02d}" + (f":{left % 60:02d}" if left % 60 else "")
-    return f"day {day + 1} {text}" if day else text
 
 
 def parse_clock(text: str) -> int:

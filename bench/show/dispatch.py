@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ...models.dispatch.jobs import DAY
 from ...models.dispatch.problem import Dispatch
-from ..runs.view import clock
+from ...models.elements.words import clock
 from .grid import grid
 
 

@@ -13,6 +13,7 @@ DISPATCH = ProblemKind(
     start="multi-search",
     solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
     allocator="..heuristics.allocation:Allocator",
+    elements=".dispatch.elements:DispatchElements",
     bench="..bench.kinds.dispatch:DISPATCH",
     gantt=".dispatch.display:gantt",
     rows=".dispatch.display:rows",

@@ -12,6 +12,7 @@ EVICTION = ProblemKind(
     writer="..instances.kinds.eviction:write",
     start="greedy",
     solver_warm_up=("..heuristics.eviction_search:warm_up",),
+    elements=".eviction.elements:EvictionElements",
     bench="..bench.kinds.eviction:EVICTION",
     gantt=".eviction.display:gantt",
     rows=".eviction.display:rows",

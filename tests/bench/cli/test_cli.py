@@ -209,7 +209,20 @@ def test_the_pages_of_list_and_show(bench):
     assert bench("--version")[:2] == (0, f"bench {sl.__version__}\n")
 
 
-COMMANDS = ["list", "show", "run", "simulate", "import", "verify", "export", "generate", "plot", "guide", "doctor"]
+COMMANDS = [
+    "list",
+    "show",
+    "explain",
+    "run",
+    "simulate",
+    "import",
+    "verify",
+    "export",
+    "generate",
+    "plot",
+    "guide",
+    "doctor",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

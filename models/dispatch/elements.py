@@ -1,0 +1,145 @@
+"""The removable elements of a dispatching problem: jobs, their windows and deadlines, calendars, resources, running jobs.
+
+Without its element, a job is not there; a job has no start windows, no deadline, or no earliest start after its submit
+time; the jobs of a queue may start at any time of the day; each node of a group has as much of a resource as all jobs
+together request; and a running job holds nothing. Submit times, ``now`` and durations are part of the jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from ..elements.element import Element, Elements
+from ..elements.words import duration, listed, moment, windows
+from ..platform import MOST_CAPACITY, NodeGroup, Platform
+from ..problem import Schedule
+from .conflict_words import conflict_sentence
+from .jobs import DAY, Job, Queue, Running
+from .objectives import OBJECTIVES
+from .problem import Dispatch
+
+
+class DispatchElements(Elements):
+    """The elements of a dispatching problem.
+
+    Parameters
+    ----------
+    problem : Dispatch
+        The problem.
+    """
+
+    harmless_because = "jobs without a deadline and without windows can run after all others"
+
+    def __init__(self, problem: Dispatch) -> None:
+        self.problem = problem
+        # these objectives are sums of costs >= 0, or the last end: no removal makes them worse
+        self.objectives = (problem.aim,) if problem.aim in OBJECTIVES else ()
+        by_slack = sorted(problem.jobs, key=self._slack)
+        of_jobs = [e for j in by_slack for e in _of_job(problem, j)]
+        running = sorted(problem.running, key=lambda r: -r.end)
+        self.all = (
+            *self._resources(),
+            *(Element("calendar", q.name, _calendar(q)) for q in problem.queues if q.daily),
+            *of_jobs,
+            *(Element("running job", r.job.id, _running(r)) for r in running),
+        )
+        postponable = {j.id for j in problem.jobs if j.deadline is None and not j.windows}
+        self.harmless = frozenset(e for e in of_jobs if e.name in postponable)
+
+    def _slack(self, job: Job) -> int:
+        """Return the seconds between the first and the last start of a job; the tightest jobs come first."""
+        if job.deadline is None and not job.windows:
+            return MOST_CAPACITY
+        spans = self.problem.start_windows(job)
+        return spans[-1][1] - spans[0][0] if spans else -1
+
+    def _resources(self) -> list[Element]:
+        used = {r for j in self._jobs() for r, n in j.request.items() if n}
+        return [
+            Element("resource", resource_name(resource, group), _capacity(resource, group))
+            for group in self.problem.platform.groups
+            for resource in self.problem.platform.resources
+            if resource in used
+        ]
+
+    def _jobs(self) -> list[Job]:
+        return [*self.problem.jobs, *(r.job for r in self.problem.running)]
+
+    def part(self, kept: Collection[Element]) -> Dispatch:
+        """Return the problem with the kept elements alone."""
+        p, names = self.problem, {(e.kind, e.name) for e in kept}
+        return p.replace(
+            platform=self._platform(names),
+            jobs=[_limited(j, names) for j in p.jobs if ("job", j.id) in names],
+            queues=[q if ("calendar", q.name) in names else replace(q, daily=()) for q in p.queues],
+            running=[r for r in p.running if ("running job", r.job.id) in names],
+        )
+
+    def _platform(self, names: Collection[tuple[str, str]]) -> Platform:
+        """Return the platform in which every node has enough of the resources that are not kept."""
+        enough: dict[str, int] = {}
+        for job in self._jobs():
+            for resource, n in job.request.items():
+                enough[resource] = enough.get(resource, 0) + n * job.units
+        groups = []
+        for g in self.problem.platform.groups:
+            free = {r: n for r, n in enough.items() if n and ("resource", resource_name(r, g)) not in names}
+            more = {r: min(MOST_CAPACITY, max(n, g.capacity.get(r, 0))) for r, n in free.items()}
+            groups.append(NodeGroup(g.name, g.count, {**g.capacity, **more}))
+        return Platform(groups)
+
+    def refuted(self, part: Dispatch) -> bool:
+        """Return whether a job has no possible start, or the running jobs alone exceed a capacity."""
+        if any(not part.start_windows(j) for j in part.jobs):
+            return True
+        return bool(part.running) and bool(part.replace(jobs=()).verify(Schedule({})))
+
+    def sentence(self, found: Sequence[Element]) -> str:
+        """Return which jobs need how much of which nodes, and when."""
+        return conflict_sentence(self.part(found), found)
+
+
+def resource_name(resource: str, group: NodeGroup) -> str:
+    """Return the name of the element of a resource: "memory of the gpu nodes"."""
+    return f"{resource} of the {group.name} nodes"
+
+
+def _of_job(problem: Dispatch, job: Job) -> list[Element]:
+    """Return a job, and what limits its start."""
+    request = listed([f"{n} {r}" for r, n in job.request.items() if n]) or "nothing"
+    units = f"{job.units} units with {request} each" if job.units > 1 else f"1 unit with {request}"
+    since = moment(max(problem.now, job.submit))
+    found = [Element("job", job.id, f"{job.id} takes {duration(problem.duration(job))}, from {since} on: {units}")]
+    if job.deadline is not None:
+        found.append(Element("deadline", job.id, f"{job.id} ends by {moment(job.deadline)}"))
+    if job.windows:
+        found.append(Element("window", job.id, f"{job.id} starts {windows(job.windows)}"))
+    if job.earliest_start is not None and job.earliest_start > max(problem.now, job.submit):
+        found.append(Element("earliest start", job.id, f"{job.id} starts at {moment(job.earliest_start)} or later"))
+    return found
+
+
+def _limited(job: Job, names: Collection[tuple[str, str]]) -> Job:
+    """Return the job with its kept limits."""
+    return replace(
+        job,
+        deadline=job.deadline if ("deadline", job.id) in names else None,
+        windows=job.windows if ("window", job.id) in names else (),
+        earliest_start=job.earliest_start if ("earliest start", job.id) in names else None,
+    )
+
+
+def _capacity(resource: str, group: NodeGroup) -> str:
+    amount, few = group.capacity.get(resource, 0), group.count == 1
+    nodes = f"the only {group.name} node has" if few else f"the {group.count} {group.name} nodes have"
+    return f"{nodes} {amount if amount else 'no'} {resource}{' each' if amount and not few else ''}"
+
+
+def _calendar(queue: Queue) -> str:
+    spans = listed([f"from {moment(lo)} to {moment(hi % DAY)}" for lo, hi in queue.daily])
+    return f"queue {queue.name} starts jobs {spans} only"
+
+
+def _running(r: Running) -> str:
+    return f"{r.job.id} runs until {moment(r.end)} on {listed(list(r.nodes))}"
