@@ -14,7 +14,6 @@ from .methods import Method, parse_heuristic, parse_method
 from .models import Encoding, Problem, Schedule
 from .models.language import Assignment, Model
 from .models.language.clock import OutOfTime, within
-from .models.problem import Value
 
 if TYPE_CHECKING:
     from .heuristics.reader import Reader
@@ -62,8 +61,8 @@ def solve(
         Limit in the solver's own reproducible unit. CP-SAT: its deterministic time; HiGHS: nodes; CP Optimizer:
         branches.
     on_incumbent : callable or None
-        Called with each Incumbent, which has ``seconds``, ``objective`` and ``bound``, and whose ``answer()`` is the
-        schedule or the assignment. Returning False stops the solver.
+        Called with each Incumbent, which has ``seconds``, ``objective`` and ``bound``; its ``schedule()`` and
+        ``assignment()`` return the solution. Returning False stops the solver or the search.
     method : str or None
         For a problem: a heuristic, or a backend with a formulation, such as "cpsat:counts+warm". The module
         ``schedlab.methods`` describes the syntax. A heuristic ignores ``warm_start``, ``gap_limit``,
@@ -136,39 +135,29 @@ def _by_heuristic(
 ) -> Result:
     from . import __version__, heuristics
 
-    trace: list[Incumbent] = []
-    result = Result("unknown", method.text, __version__, problem=problem, incumbents=trace)
-    took = 0.0
+    request = heuristics.HeuristicRequest(
+        method.argument, limits.time, on_incumbent, limits.seed, limits.threads, method.backend
+    )
     try:
-        report = _reporter(on_incumbent, began, trace)
-        request = heuristics.HeuristicRequest(
-            method.argument, limits.time, report, limits.seed, limits.threads, method.backend
-        )
-        found = heuristics.HEURISTICS[str(method.heuristic)].best(problem, request)
-        took = time.perf_counter() - began
+        result = heuristics.HEURISTICS[str(method.heuristic)].best(problem, request)
     except heuristics.NothingFound as e:
-        result.message = str(e)
-    else:
-        result.message = found.message
-        result.status = "optimal" if found.optimal else "unknown"
-        _conclude(result, problem, found.schedule)
-        if found.optimal:
-            result.bound = result.objective
-    total = time.perf_counter() - began  # including the verification of the schedule
-    result.seconds = {"build": 0.0, "lower": 0.0, "solve": took or total, "total": total}
+        return replace(_without_solver(problem, method.text, began, str(e)), version=__version__)
+    result.solver = method.text
     return result
 
 
-def _reporter(on_incumbent: OnIncumbent | None, began: float, trace: list[Incumbent]) -> Callable[[Value, Any], bool]:
-    """Return the callback of a heuristic, which takes each better objective and its Schedule or Placement."""
+def _reporter(on_incumbent: OnIncumbent | None, began: float, encoding: Encoding | None = None) -> OnIncumbent | None:
+    """Return the callback of the heuristic that makes the start of a solver."""
+    if on_incumbent is None:
+        return None
 
-    def report(objective: Value, found: Any) -> bool:
-        trace.append(Incumbent(time.perf_counter() - began, objective, None))
-        flat = None if isinstance(found, Schedule) else found
-        return (
-            on_incumbent is None
-            or on_incumbent(trace[-1].giving(found.schedule if flat else lambda: found, flat)) is not False
-        )
+    def report(news: Incumbent) -> Any:
+        def assignment() -> Assignment | None:
+            schedule = news.schedule()
+            return None if encoding is None or schedule is None else encoding.write(schedule)
+
+        since = Incumbent(time.perf_counter() - began, news.objective, news.bound)
+        return on_incumbent(since.giving(news.schedule, assignment, news.placement))
 
     return report
 
@@ -211,11 +200,13 @@ def _by_backend(
         with within(None if limits.time is None else began + limits.time):
             encoding = problem.formulations[method.formulation]()
     except OutOfTime as late:
-        start, why = _start(problem, method, warm_start, _remaining(limits, began), _reporter(on_incumbent, began, []))
+        start, why = _start(problem, method, warm_start, _remaining(limits, began), _reporter(on_incumbent, began))
         message = why if why == INTERRUPTED else str(late)
         return _without_solver(problem, method.backend, began, message, start)
     built = time.perf_counter()
-    start, why = _start(problem, method, warm_start, _remaining(limits, began), _reporter(on_incumbent, began, []))
+    start, why = _start(
+        problem, method, warm_start, _remaining(limits, began), _reporter(on_incumbent, began, encoding)
+    )
     if why == INTERRUPTED:
         return _without_solver(problem, method.backend, began, INTERRUPTED, start)
     reader = Reader(problem, encoding, start, limits.time, began)
@@ -283,8 +274,9 @@ def _with_schedules(on_incumbent: OnIncumbent, encoding: Encoding, reader: Reade
     """
 
     def report(found: Incumbent) -> Any:
-        assignment, best = found.answer(), None if reader is None else reader.best
-        return on_incumbent(found.giving(lambda: encoding.read(assignment) if reader is None and assignment else best))
+        assignment, best = found.assignment(), None if reader is None else reader.best
+        read = (lambda: encoding.read(assignment)) if reader is None and assignment is not None else lambda: best
+        return on_incumbent(found.giving(read, lambda: assignment))
 
     return report
 
@@ -320,7 +312,7 @@ def _repair(result: Result, reader: Reader, limits: Limits, began: float) -> Non
 
 
 def _start(
-    problem: Problem, method: Method, given: Schedule | str | None, limits: Limits, report: Callable[[Value, Any], bool]
+    problem: Problem, method: Method, given: Schedule | str | None, limits: Limits, report: OnIncumbent | None
 ) -> tuple[Schedule | None, str]:
     """Return the schedule to start from, or None and the reason why there is none."""
     from . import heuristics

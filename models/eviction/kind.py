@@ -11,6 +11,6 @@ EVICTION = ProblemKind(
     reader="..instances.kinds.eviction:read",
     writer="..instances.kinds.eviction:write",
     start="greedy",
-    solver_warm_up=("..heuristics.eviction_search:warm_up",),
+    solver_warm_up=("..heuristics.eviction.search:warm_up",),
     bench="..bench.kinds.eviction:EVICTION",
 )
