@@ -332,10 +332,12 @@ def _start(
             return None, str(e)
         if found.message == INTERRUPTED:
             return found.schedule, INTERRUPTED
-        given = found.schedule
-    if given is not None and (broken := problem.verify(given)):
+        start: Schedule | None = found.schedule
+    else:
+        start = given
+    if start is not None and (broken := problem.verify(start)):
         return None, f"the start violates the problem: {broken[0].message}"
-    return given, ""
+    return start, ""
 
 
 __all__ = ["Method", "Outcome", "backend", "parse_method", "solve"]

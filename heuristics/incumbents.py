@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
 
 from ..backends.base import WarmStart
 from ..backends.result import Incumbent, Result
@@ -130,13 +131,13 @@ class Incumbents:
         details
             Further properties of the search, by their names.
         """
-        took = self.elapsed
-        found = answer(self.problem, schedule, message=message, optimal=optimal, details=details)
+        took, problem = self.elapsed, self.problem
+        found = answer(problem, schedule, message=message, optimal=optimal, details=details)
         fate = self.warm_start
-        if self.start is not None and found.status != "error":
-            if not improves(self.problem, found.objective, self.trace[0].objective):
-                found = answer(self.problem, self.start, message=message, optimal=optimal, details=details)
-                fate = replace(fate, returned=True)
+        failed = found.status == "error"
+        if self.start is not None and not failed and not improves(problem, found.objective, self.trace[0].objective):
+            found = answer(problem, self.start, message=message, optimal=optimal, details=details)
+            fate = replace(fate, returned=True)
         found.solver, found.incumbents, found.warm_start = self.method, self.trace, fate
         found.seconds = {"build": 0.0, "lower": 0.0, "solve": took, "total": self.elapsed}
         return found
@@ -195,9 +196,8 @@ def answer(
     >>> answer(project, Schedule({"a": 0}, {"a": {"1": 1}}), optimal=True).bound
     3
     """
-    from .. import __version__
-
-    found = Result("optimal" if optimal else "feasible", "", __version__, message=message, details=dict(details or {}))
+    version = str(import_module(__name__.partition(".")[0]).__version__)  # of schedlab
+    found = Result("optimal" if optimal else "feasible", "", version, message=message, details=dict(details or {}))
     found.problem, found.schedule, found.violations = problem, schedule, problem.verify(schedule)
     if found.violations:
         found.fail(f"the schedule violates the problem: {found.violations[0].message}")

@@ -142,7 +142,7 @@ def lns(
     >>> jobs = [Job(n, 0, d, 1, {"cores": c}, "q") for n, d, c in (("a", 9, 2), ("b", 2, 1), ("c", 3, 1))]
     >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 2})]), jobs, [Queue("q", 60)], "waiting")
     >>> lns(p, rounds=3).objective
-    3.0
+    3
     """
     if operators is not None and backend is not None:
         raise TypeError("lns takes operators or a backend; with operators, SolverWindows names the backend")
