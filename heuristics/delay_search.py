@@ -146,6 +146,8 @@ def _first_of(scheduler: ListScheduler, first: Orders, seen: Incumbents, clock: 
     assert seen.start is not None
     start = start_placed(a, seen.start)
     order = order_of_starts(start.starts)
+    if seen.stopped:
+        return _Begin(order, *start, listed=False)
     try:
         listed = scheduler.place(order, stop=clock.stop)
     except (KernelStopped, NoSchedule):
