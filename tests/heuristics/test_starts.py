@@ -148,7 +148,7 @@ def test_false_stops_at_the_start_and_an_error_reaches_the_caller(name: str, pro
             raise ZeroDivisionError("planted")
 
     with pytest.raises(ZeroDivisionError, match="planted"):
-        SEARCHES[name](problem, warm_start=random_start(problem, 1), on_incumbent=fail)
+        SEARCHES[name](problem, time_limit=30.0, warm_start=random_start(problem, 1), on_incumbent=fail)
 
 
 def test_an_error_in_the_callback_leaves_a_solver_of_a_search() -> None:
