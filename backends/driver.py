@@ -159,6 +159,9 @@ def run(
         start = result.assignment
     if len(model.objectives) > 1:
         conclude(result, model, bounds, proven)
+        if fate.returned and warm_start is not None:  # so far: of the first objective alone
+            same = result.objective == tuple(model.value(e, warm_start) for e in model.objectives)
+            result.warm_start = replace(fate, returned=same)
     if result.status == "infeasible" and conflict:
         result.conflict = explain(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
     return _timed(result, began)

@@ -129,7 +129,7 @@ class Recorder:
             if self.on_incumbent is not None and not self.stopped:
                 try:
                     best = self.best
-                    self.stopped = self.on_incumbent(incumbent.giving(lambda: best)) is False
+                    self.stopped = self.on_incumbent(incumbent.giving(assignment=lambda: best)) is False
                 except Exception as e:  # raised again by the driver: the solver's thread would lose it
                     self.failure, self.stopped = e, True
         return self._going()

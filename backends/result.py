@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Bound = float | tuple[float | None, ...]
 """A bound or a gap: one number, or with several objectives a tuple with None for what is unknown."""
-Answer = Schedule | Assignment
 
 
 class _Moment(NamedTuple):
@@ -34,8 +33,8 @@ class _Moment(NamedTuple):
 class Incumbent(_Moment):
     """A better solution or a better bound, at one moment of a call.
 
-    Callbacks get it with the answer (``answer``). The trace of a result (``Result.incumbents``) does not keep the
-    answers.
+    Callbacks get it with its solution (``schedule``, ``assignment``). The trace of a result (``Result.incumbents``) does
+    not keep the solutions.
 
     Parameters
     ----------
@@ -49,10 +48,11 @@ class Incumbent(_Moment):
     Attributes
     ----------
     placement : object or None
-        The answer as flat arrays, from searches that have it in this form. Unlike ``answer()`` it costs no time.
+        The schedule as flat arrays, from searches that have it in this form. Unlike ``schedule()`` it costs no time.
     """
 
-    _answer: Callable[[], Answer | None] | None = None
+    _schedule: Callable[[], Schedule | None] | None = None
+    _assignment: Callable[[], Assignment | None] | None = None
     placement: Any = None
 
     @property
@@ -60,40 +60,57 @@ class Incumbent(_Moment):
         """Relative gap between objective and bound; None if one of them is unknown."""
         return _gap(self.objective, self.bound)
 
-    def giving(self, make: Callable[[], Answer | None], placement: Any = None) -> Incumbent:
-        """Return the same incumbent with an answer.
+    def giving(
+        self,
+        schedule: Callable[[], Schedule | None] | None = None,
+        assignment: Callable[[], Assignment | None] | None = None,
+        placement: Any = None,
+    ) -> Incumbent:
+        """Return the same incumbent with its solution.
 
         Parameters
         ----------
-        make : callable
-            Returns the answer. It is called when the answer is needed.
+        schedule, assignment : callable or None
+            Return the solution of the problem and that of the model. They are called when the solution is needed. None:
+            there is none.
         placement : object or None
-            The answer as flat arrays.
+            The schedule as flat arrays.
 
         Returns
         -------
         Incumbent
         """
         found = Incumbent(*self)
-        found._answer, found.placement = make, placement
+        found._schedule, found._assignment, found.placement = schedule, assignment, placement
         return found
 
-    def answer(self) -> Answer | None:
-        """Return the solution with this objective.
+    def schedule(self) -> Schedule | None:
+        """Return the schedule with this objective.
 
-        The solution is made at this call, from the current state of the search: call it within the callback.
+        The schedule is made at this call, from the current state of the search: call it within the callback.
 
         Returns
         -------
-        Schedule, Assignment or None
-            A Schedule if a problem is solved, an Assignment if a model is solved, None if there is no solution.
+        Schedule or None
+            None if there is no solution, or if a model is solved and not a problem.
 
         Examples
         --------
-        >>> Incumbent(0.5, 7, None).giving(lambda: "schedule").answer(), Incumbent(0.5, 7, None).answer()
-        ('schedule', None)
+        >>> from schedlab import Schedule
+        >>> Incumbent(0.5, 7, None).giving(lambda: Schedule({"a": 4})).schedule().start
+        {'a': 4}
         """
-        return None if self._answer is None else self._answer()
+        return None if self._schedule is None else self._schedule()
+
+    def assignment(self) -> Assignment | None:
+        """Return the values of the variables of the model with this objective; call it within the callback.
+
+        Returns
+        -------
+        Assignment or None
+            None if there is no solution, or if the method has no model, as most heuristics.
+        """
+        return None if self._assignment is None else self._assignment()
 
 
 @dataclass
@@ -142,6 +159,8 @@ class Result:
         The problem that was solved, if a problem was solved.
     schedule : Schedule or None
         The answer, for a problem.
+    details : mapping of str to object
+        What is special about a method, such as the ordering that was best. Each search documents its keys.
 
     Examples
     --------
@@ -171,6 +190,7 @@ class Result:
     model: Model | None = None
     problem: Problem | None = None
     schedule: Schedule | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
 
     def fail(self, message: str) -> None:
         """Turn the result into an error: remove its objective and all bounds.

@@ -23,9 +23,10 @@ from ..models import Dispatch, Profit, Schedule
 from .arrays import Arrays, arrays
 from .clock import Clock, KernelStopped
 from .errors import NoSchedule
+from .kernels.order_moves import OrderResult
 from .kernels.profile import Ints
 from .list_scheduling.first_solution import ListScheduler
-from .list_scheduling.moves import move_jobs
+from .list_scheduling.moves import improve_order
 from .list_scheduling.multi_search import AFTERWARDS
 
 ROUNDS = 120  # moves of single jobs if there is no time limit
@@ -125,9 +126,10 @@ class Allocator:
             return None
         found = best.schedule()
         if free is not None and not clock.over and (rounds or seconds is not None):
-            ids = [self.problem.jobs[j].id for j in free.order.tolist()]
             count, left = (rounds, None) if seconds is None else (MANY_ROUNDS, clock.left)
-            moved = move_jobs(free.scheduler, ids, count, seed, left, placed=free.placement).schedule
+            answer = OrderResult(free.order.astype(np.int64), *(part.copy() for part in free.placement))
+            improve_order(free.scheduler, answer, count, seed, Clock(left))
+            moved = free.scheduler.arrays.schedule(answer.starts, answer.nodes)
             found = min(found, moved, key=lambda s: self._sign * self.problem.objective(s))
         return found
 

@@ -9,6 +9,9 @@
    bounds that the best schedule gave them.
 4. Repeat step 3 until a whole pass finds nothing better.
 
+With a start, the best of three schedules is improved: that of multi-search, the start, and the list schedule of the jobs
+in the order of their starts in the start.
+
 The source leaves some details open. Here:
 
 - A bound is skipped if the job starts later anyway. The last bound tried is H itself.
@@ -20,20 +23,22 @@ The source leaves some details open. Here:
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from functools import cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import WrongValue
+from ..models.excerpt import with_short_repr
+from ..backends.result import Result
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled, internal
-from ..models.excerpt import with_short_repr
-from .arrays import Placement, arrays
+from .arrays import Arrays, Placement, arrays
 from .clock import Clock, KernelStopped, running
+from .errors import NoSchedule
+from .incumbents import Incumbents, OnIncumbent
 from .kernels.aggregate import Aggregate, no_aggregate
 from .kernels.earliest import Scratch, new_scratch
 from .kernels.placement import (
@@ -51,51 +56,22 @@ from .kernels.placement import (
 )
 from .kernels.profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 from .list_scheduling.first_solution import ListScheduler
-from .list_scheduling.multi_search import AFTERWARDS, Improvement, place_all_orders
+from .list_scheduling.multi_search import AFTERWARDS, Orders, place_all_orders
+from .list_scheduling.starts import order_of_starts, start_placed
 from .list_scheduling.warm_up import tiny
 
 STEPS = 50  # default delay: (H - now) / STEPS
 SAME = 1e-12  # relative: smaller improvements are rounding errors
 
 
-@with_short_repr
-@dataclass(frozen=True)
-class Delayed:
-    """The result of the delay search.
-
-    Parameters
-    ----------
-    schedule
-        The best schedule.
-    objective
-        Its objective.
-    trace
-        (seconds, objective) of each incumbent, those of multi-search first.
-    order
-        The ordering that was best in multi-search.
-    delay
-        Seconds.
-    trials
-        Number of schedules made for delayed jobs.
-    complete
-        Whether the search ended by itself, not by a limit.
-    """
-
-    schedule: Schedule
-    objective: float
-    trace: tuple[tuple[float, float], ...]
-    order: str
-    delay: int
-    trials: int
-    complete: bool
-
-
 def delay_search(
     problem: Dispatch | Profit,
-    delay: int | None = None,
+    *,
     time_limit: float | None = None,
-    on_incumbent: Callable[[float, float, Placement], Any] | None = None,
-) -> Delayed:
+    warm_start: Schedule | None = None,
+    on_incumbent: OnIncumbent | None = None,
+    delay: int | None = None,
+) -> Result:
     """Delay jobs of the best multi-search schedule, one after another, where that improves the objective.
 
     Deterministic without a time limit; it then ends by itself.
@@ -104,22 +80,26 @@ def delay_search(
     ----------
     problem
         A dispatching or profit problem.
-    delay
-        Seconds, at least 1; None: 1/50 of the time up to the horizon.
     time_limit
         Seconds for the whole search; None: no limit. The first schedule is always finished.
+    warm_start
+        A schedule that is improved if it is better than that of multi-search; None: no start.
     on_incumbent
-        Called with (seconds, objective, placement) for each incumbent; return False to stop.
+        Called with each Incumbent, those of multi-search first; return False to stop.
+    delay
+        Seconds, at least 1; None: 1/50 of the time up to the horizon.
 
     Returns
     -------
-    Delayed
-        The best schedule and how it was found.
+    Result
+        Its ``details``: ``order``, the ordering that was best in multi-search (None: the start was better); ``delay`` in
+        seconds; ``trials``, the number of schedules made for delayed jobs; ``complete``, whether the search ended by
+        itself, not by a limit.
 
     Raises
     ------
     NoSchedule
-        If no ordering leads to a schedule.
+        If no ordering leads to a schedule, and there is no start.
     ValueError
         If ``delay`` is below 1.
 
@@ -129,33 +109,60 @@ def delay_search(
     """
     if delay is not None and delay < 1:
         raise WrongValue(f"the delay is {delay} s; it must be at least 1 s")
-    began = time.perf_counter()
-    going = True
-
-    def report(improvement: Improvement, placement: Placement) -> bool:
-        nonlocal going
-        going = on_incumbent is None or on_incumbent(improvement.seconds, improvement.objective, placement) is not False
-        return going
-
+    seen = Incumbents(problem, "delay-search", on_incumbent, warm_start)
     scheduler = ListScheduler(arrays(problem))
-    a, clock = scheduler.arrays, Clock(time_limit, began)
+    a, clock = scheduler.arrays, Clock(time_limit, seen.began)
     with clock:
         clock.reserve(AFTERWARDS * clock.elapsed)
-        first = place_all_orders(scheduler, clock, report)
-    trace = [(improvement.seconds, improvement.objective) for improvement in first.trace]
-    order, now = first.trace[-1].order, a.dispatch.now
-    ends = first.placement[0] + a.jobs.duration
-    horizon = problem.horizon_end if isinstance(problem, Profit) else int(ends.max(initial=now))
-    step = delay or max(1, -(-(horizon - now) // STEPS))
-    search = _DelaySearch(scheduler, scheduler.order(order), first.placement, horizon, clock)
-    for value in search.run(step) if going else ():
-        trace.append((time.perf_counter() - began, scheduler.arrays.sign * value))
-        best = Placement(scheduler.arrays, search.starts, search.nodes)
-        if on_incumbent is not None and on_incumbent(*trace[-1], best) is False:
-            break
-    schedule = scheduler.arrays.schedule(search.starts, search.nodes)
-    value = problem.objective(schedule)
-    return Delayed(schedule, value, tuple(trace), order, step, search.trials, search.complete)
+        first = place_all_orders(scheduler, clock, seen)
+        begin = _first_of(scheduler, first, seen, clock)
+    horizon = problem.horizon_end if isinstance(problem, Profit) else _last_end(a, begin.starts)
+    step = delay or max(1, -(-(horizon - a.dispatch.now) // STEPS))
+    search = _DelaySearch(scheduler, begin, horizon, clock)
+    with closing(search.run(step)) as values:
+        for value in () if seen.stopped else values:
+            if not seen.report(a.sign * value, placement=Placement(a, search.starts, search.nodes)):
+                break
+    ended = "ended by itself" if search.complete else "stopped by its limit"
+    return seen.result(
+        a.schedule(search.starts, search.nodes),
+        message=f"order {first.order or 'of the start'}, delays of {step} s, {search.trials} schedules, {ended}",
+        details={"order": first.order, "delay": step, "trials": search.trials, "complete": search.complete},
+    )
+
+
+class _Begin(NamedTuple):
+    """The schedule that is improved; ``listed``: it is the list schedule of the order."""
+
+    order: Ints
+    starts: Ints
+    nodes: Ints
+    listed: bool = True
+
+
+def _first_of(scheduler: ListScheduler, first: Orders, seen: Incumbents, clock: Clock) -> _Begin:
+    """Return the schedule to improve: that of multi-search, or, if it is not better, the start or its list schedule."""
+    a = scheduler.arrays
+    if first.placement is not None and first.order is not None:
+        return _Begin(scheduler.order(first.order), *first.placement)
+    assert seen.start is not None
+    start = start_placed(a, seen.start)
+    order = order_of_starts(start.starts)
+    if seen.stopped:
+        return _Begin(order, *start, listed=False)
+    try:
+        listed = scheduler.place(order, stop=clock.stop)
+    except (KernelStopped, NoSchedule):
+        return _Begin(order, *start, listed=False)
+    value = scheduler.objective(listed[0])
+    if value > scheduler.objective(start.starts):
+        return _Begin(order, *start, listed=False)
+    seen.report(a.sign * value, placement=Placement(a, *listed))
+    return _Begin(order, *listed)
+
+
+def _last_end(a: Arrays, starts: Ints) -> int:
+    return int((starts + a.jobs.duration).max(initial=a.dispatch.now))
 
 
 @cache
@@ -167,13 +174,11 @@ def warm_up() -> None:
 class _DelaySearch:
     """The best schedule so far as a list schedule, and the profile of the jobs before the delayed job."""
 
-    def __init__(
-        self, scheduler: ListScheduler, order: Ints, placement: tuple[Ints, Ints], horizon: int, clock: Clock
-    ) -> None:
-        a = scheduler.arrays
+    def __init__(self, scheduler: ListScheduler, begin: _Begin, horizon: int, clock: Clock) -> None:
+        a, order = scheduler.arrays, begin.order
         self.scheduler, self.order, self.clock = scheduler, order.astype(np.int64), clock
         self.bound = np.full(order.size, -NEVER, np.int64)
-        self.starts, self.nodes = placement
+        self.starts, self.nodes, self.listed = begin.starts, begin.nodes, begin.listed
         self.value = scheduler.objective(self.starts)
         self.horizon = horizon
         self.trials = 0
@@ -184,7 +189,7 @@ class _DelaySearch:
         self._never, self._nothing = running(), np.zeros(order.size + 1)
         self._scratch, self._bound = new_scratch(a.machine.capacity.shape[0]), no_aggregate()
 
-    def run(self, delay: int) -> Iterator[float]:
+    def run(self, delay: int) -> Generator[float, None, None]:
         """Yield the objective of each better schedule until the search ends or the clock stops it."""
         try:
             with self.clock:
@@ -197,7 +202,10 @@ class _DelaySearch:
         n = self.order.size
         for i in range(n):
             yield from self._delay(i, delay)
-            self._fill_before(i)
+            if self.listed:
+                self._fill_before(i)
+            else:
+                self._put(i, i + 1, 1)  # where the start has it, which need not be its earliest place
         self._hopeless.end[:] = 0  # from here on jobs are removed from the profile, so "hopeless" times may change
         before = np.inf
         while self.value < before:

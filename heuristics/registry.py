@@ -2,57 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from ..backends import UnknownName
-from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
+from ..backends import Incumbent, Result, UnknownName, WarmStart
+from ..models import Problem, Schedule, kind
 from ..models.compiled import progress_line
 from ..models.excerpt import with_short_repr
 from ..models.plugins import PluginError, Registry
-from ..models.problem import Value
-from . import eviction_search, evictions, rules
 from .allocation import Allocator
-from .arrays import Placement
-from .delay_search import delay_search
-from .delay_search import warm_up as warm_up_delays
 from .errors import NotForThisProblem, NothingFound, UnknownOrder
-from .list_scheduling.first_solution import first_solution
-from .list_scheduling.multi_search import multi_search
-from .list_scheduling.orders import ORDERINGS
+from .incumbents import OnIncumbent, accepted, answer, improves
 from .list_scheduling.warm_up import warm_up
-from .lns.search import lns
-from .lns.search import warm_up as warm_up_lns
-from .project.priorities import RULES as PRIORITY_RULES
-from .project.serial_sgs import multi_sgs, serial_sgs
-from .relaxation_search import relaxation_search
 
-# on_incumbent(objective, schedule) -> bool: called for each new incumbent; return False to stop the search
-OnIncumbent = Callable[[Value, Schedule | Placement], bool]
-
-
-@with_short_repr
-class Found(NamedTuple):
-    """The schedule that a heuristic found.
-
-    Parameters
-    ----------
-    schedule
-        The schedule, or the plan of an eviction problem.
-    message
-        How the schedule was found, for people.
-    optimal
-        True if the heuristic proves that no better schedule exists.
-    """
-
-    schedule: Schedule
-    message: str
-    optimal: bool = False
+NO_OPTIONS: Mapping[str, Any] = {}
 
 
 @with_short_repr
 class HeuristicRequest(NamedTuple):
-    """The options of one call of a heuristic.
+    """The arguments of one call of a heuristic.
 
     Parameters
     ----------
@@ -61,13 +32,17 @@ class HeuristicRequest(NamedTuple):
     time_limit
         Seconds; None: no limit.
     on_incumbent
-        Callback for each new incumbent: ``on_incumbent(objective, schedule)``; return False to stop the search.
+        Called with each better Incumbent; returning False stops the search.
     seed
         Seed of the random numbers.
     threads
         Threads of the backend; None: all cores.
     backend
         The text after the @ of the method's name; "" if there is none.
+    start
+        The schedule to start from; None: no start. ``Heuristic.best`` passes on feasible ones only.
+    options
+        Further options by name, only those that the heuristic obeys (``Heuristic.options``).
     """
 
     argument: str = ""
@@ -77,7 +52,7 @@ class HeuristicRequest(NamedTuple):
     threads: int | None = None
     backend: str = ""
     start: Schedule | None = None
-    options: Mapping[str, Any] = {}
+    options: Mapping[str, Any] = NO_OPTIONS
 
 
 @with_short_repr
@@ -87,7 +62,8 @@ class Heuristic(NamedTuple):
     Parameters
     ----------
     run
-        The function that runs the heuristic.
+        The function that runs the heuristic. It returns a Result: ``answer`` makes one of a schedule, and ``Incumbents``
+        reports incumbents, keeps to a start and makes the result.
     arguments
         Values that may follow the colon of its name; empty: none.
     kinds
@@ -101,9 +77,13 @@ class Heuristic(NamedTuple):
         The backend that is used if none is named.
     warm_up
         Function that compiles the kernels of the heuristic.
+    starts
+        Whether it takes a start (``HeuristicRequest.start``).
+    options
+        Names of the options that it obeys (``HeuristicRequest.options``).
     """
 
-    run: Callable[[Any, HeuristicRequest], Found]
+    run: Callable[[Any, HeuristicRequest], Result]
     arguments: tuple[str, ...] = ()
     kinds: tuple[str, ...] | Callable[[Problem], bool] = ("dispatch", "profit")
     seeded: bool = False
@@ -117,38 +97,76 @@ class Heuristic(NamedTuple):
         """Return whether the heuristic supports a problem."""
         return self.kinds(problem) if callable(self.kinds) else problem.kind in self.kinds
 
-    def best(self, problem: Problem, request: HeuristicRequest) -> Found:
+    def best(self, problem: Problem, request: HeuristicRequest) -> Result:
         """Run the heuristic; after Ctrl-C return the last incumbent with the message "interrupted".
+
+        A start that violates the problem is rejected: the heuristic runs without it, and ``warm_start`` of the result has
+        the reason. The result is never worse than a feasible start.
 
         Raises
         ------
         NotForThisProblem
             If the heuristic does not support the problem.
+        TypeError
+            If the heuristic does not take the start or an option of the request, or if it returns no Result.
         NothingFound
-            With the message "interrupted", if Ctrl-C arrives before the first incumbent.
+            If the heuristic finds nothing and there is no start; with the message "interrupted", if Ctrl-C arrives before
+            the first incumbent.
 
         Notes
         -----
-        Errors of ``run`` are passed on.
+        Errors of ``run`` and of the callback are passed on.
         """
         from ..backends.interrupts import INTERRUPTED, catch_first
 
         if not self.takes(problem):
             raise NotForThisProblem(f"{self.name} does not support {problem.kind} problems")
-        latest: Schedule | Placement | None = None
-
-        def keep(objective: Value, found: Schedule | Placement) -> bool:
-            nonlocal latest
-            latest = found.kept() if isinstance(found, Placement) else found
-            return request.on_incumbent is None or request.on_incumbent(objective, found)
-
+        self.check_request(request)
+        began = time.perf_counter()
+        latest = _Latest(request.on_incumbent)
+        start, fate = accepted(problem, request.start)
         try:
-            return self.run(problem, request._replace(on_incumbent=keep))
+            found = self.run(problem, request._replace(start=start, on_incumbent=latest))
+            if not isinstance(found, Result):
+                raise TypeError(
+                    f"{self.name} returned {type(found).__name__}; a heuristic returns a Result: "
+                    "schedlab.heuristics.answer(problem, schedule) makes one"
+                )
+        except NothingFound as e:
+            if start is None:
+                raise
+            found = answer(problem, start, message=str(e))
         except KeyboardInterrupt as e:
             catch_first(e)
-        if latest is None:
-            raise NothingFound(INTERRUPTED)
-        return Found(latest.schedule() if isinstance(latest, Placement) else latest, INTERRUPTED)
+            schedule = latest.schedule()
+            if schedule is None and start is None:
+                raise NothingFound(INTERRUPTED) from None
+            found = answer(problem, start if schedule is None else schedule, message=INTERRUPTED)  # type: ignore[arg-type]
+        return self._completed(found, problem, start, fate, latest, began)
+
+    def _completed(
+        self,
+        found: Result,
+        problem: Problem,
+        start: Schedule | None,
+        fate: WarmStart,
+        latest: _Latest,
+        began: float,
+    ) -> Result:
+        """Add to a result what its heuristic has left out; return the start if it is better."""
+        if start is not None and found.status != "error":
+            value = problem.objective(start)
+            if found.objective is None or improves(problem, value, found.objective):
+                found = answer(problem, start, message=found.message, details=found.details)
+            if found.warm_start.fate == "none":
+                found.warm_start = replace(fate, returned=not improves(problem, found.objective, value))
+        elif found.warm_start.fate == "none":
+            found.warm_start = fate
+        found.solver = found.solver or self.name
+        found.incumbents = found.incumbents or latest.trace
+        total = time.perf_counter() - began
+        found.seconds = found.seconds or {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
+        return found
 
     @property
     def name(self) -> str:
@@ -159,6 +177,37 @@ class Heuristic(NamedTuple):
         """Raise UnknownOrder if the argument is not one of ``arguments``."""
         if argument not in (self.arguments or ("",)):
             raise UnknownOrder(argument)
+
+    def check_request(self, request: HeuristicRequest) -> None:
+        """Raise TypeError if the heuristic does not take the start or an option of a request."""
+        if request.start is not None and not self.starts:
+            others = ", ".join(name for name, each in HEURISTICS.usable() if each.starts)
+            raise TypeError(f"{self.name} takes no start; these heuristics do: {others}")
+        for option in request.options:
+            if option not in self.options:
+                others = ", ".join(name for name, each in HEURISTICS.usable() if option in each.options)
+                near = get_close_matches(option, self.options, n=1)
+                takes = f"did you mean {near[0]!r}?" if near else f"it takes: {', '.join(self.options) or 'none'}"
+                also = f"; {option!r} is an option of: {others}" if others else ""
+                raise TypeError(f"{self.name} takes no option {option!r}; {takes}{also}")
+
+
+class _Latest:
+    """A callback that keeps the last schedule of a heuristic and calls the callback of the user."""
+
+    def __init__(self, on_incumbent: OnIncumbent | None) -> None:
+        self.on_incumbent = on_incumbent
+        self.trace: list[Incumbent] = []
+        self.schedule: Callable[[], Schedule | None] = lambda: None
+
+    def __call__(self, news: Incumbent) -> object:
+        flat = news.placement
+        if flat is not None:
+            self.schedule = flat.kept().schedule  # a copy: the search changes its arrays
+        elif (schedule := news.schedule()) is not None:
+            self.schedule = lambda: schedule
+        self.trace.append(Incumbent(*news))
+        return None if self.on_incumbent is None else self.on_incumbent(news)
 
 
 def allocator(problem: Problem, time_limit: float | None = None, began: float | None = None) -> Allocator:
@@ -233,122 +282,24 @@ def warm_up_for(problem: Problem, name: str | None = None) -> None:
             warm()
 
 
-def _without_seconds(request: HeuristicRequest) -> Callable[[float, float, Placement], bool] | None:
-    """Return the callback for searches that report (seconds, objective, placement)."""
-    on_incumbent = request.on_incumbent
-    return None if on_incumbent is None else lambda _, objective, placement: on_incumbent(objective, placement)
-
-
-def _report(problem: Problem, schedule: Schedule, request: HeuristicRequest) -> None:
-    """Report the schedule of a heuristic that makes only one."""
-    if request.on_incumbent is not None:
-        request.on_incumbent(problem.objective(schedule), schedule)
-
-
-def _multi_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
-    on_incumbent = request.on_incumbent
-    report = None if on_incumbent is None else lambda found, placement: on_incumbent(found.objective, placement)
-    found = multi_search(problem, request.time_limit, report)
-    skipped = f"; skipped: {', '.join(found.skipped)}" if found.skipped else ""
-    return Found(found.schedule, f"best order: {found.order}{skipped}")
-
-
-def _first_solution(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
-    schedule = first_solution(problem, request.argument)
-    _report(problem, schedule, request)
-    return Found(schedule, f"order: {request.argument}")
-
-
-def _rule(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
-    schedule = rules.schedule_by_rule(problem, request.argument)
-    _report(problem, schedule, request)
-    return Found(schedule, f"rule: {request.argument}")
-
-
-def _delay_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
-    found = delay_search(problem, time_limit=request.time_limit, on_incumbent=_without_seconds(request))
-    ended = "ended by itself" if found.complete else "stopped by its limit"
-    return Found(found.schedule, f"order {found.order}, delays of {found.delay} s, {found.trials} schedules, {ended}")
-
-
-def _relaxation_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
-    report = _without_seconds(request)
-    found = relaxation_search(problem, request.backend, request.time_limit, request.threads, request.seed, report)
-    return Found(found.schedule, found.message)
-
-
-def _lns(problem: Dispatch | Profit, request: HeuristicRequest) -> Found:
-    found = lns(
-        problem,
-        request.time_limit,
-        request.seed,
-        _without_seconds(request),
-        backend=request.backend or None,
-        threads=request.threads,
-    )
-    operators = (
-        f"{name} {gain.turns} turns, {gain.seconds:.1f} s, {gain.gain:.4g} better"
-        for name, gain in found.operators.items()
-    )
-    return Found(found.schedule, "; ".join(operators))
-
-
-def _dp(p: Eviction, request: HeuristicRequest) -> Found:
-    plan = evictions.trade_off(p).plan()
-    _report(p, plan, request)
-    return Found(plan, _one_after_another(p), optimal=not p.shared_bandwidth)
-
-
-def _greedy(p: Eviction, request: HeuristicRequest) -> Found:
-    plan = eviction_search.greedy(p)
-    _report(p, plan, request)
-    return Found(plan, _one_after_another(p))
-
-
-def _backtracking(p: Eviction, request: HeuristicRequest) -> Found:
-    found = eviction_search.backtracking(p, request.time_limit, request.on_incumbent)
-    if found.plan is None:
-        raise NothingFound(
-            "stopped" if request.time_limit is None else f"no plan was found within {request.time_limit:g} s"
-        )
-    return Found(found.plan, _one_after_another(p), optimal=found.complete and not p.shared_bandwidth)
-
-
-def _one_after_another(p: Eviction) -> str:
-    return "checkpoints one after another" if p.shared_bandwidth else ""
-
-
-def _serial_sgs(problem: Project, request: HeuristicRequest) -> Found:
-    schedule = serial_sgs(problem, request.argument)
-    _report(problem, schedule, request)
-    return Found(schedule, f"priority rule: {request.argument}")
-
-
-def _multi_sgs(problem: Project, request: HeuristicRequest) -> Found:
-    found = multi_sgs(problem, request.time_limit, request.on_incumbent)
-    skipped = f"; skipped at the time limit: {', '.join(found.skipped)}" if found.skipped else ""
-    return Found(found.schedule, f"best priority rule: {found.rule}{skipped}", found.optimal)
-
-
-OWN = {
-    "multi-search": Heuristic(_multi_search),
-    "first-solution": Heuristic(_first_solution, ORDERINGS),
-    "rule": Heuristic(_rule, rules.RULES, warm_up=rules.warm_up),
-    "delay-search": Heuristic(_delay_search, warm_up=warm_up_delays),
-    "relaxation-search": Heuristic(_relaxation_search, seeded=True, backends=True, usual="cpsat"),
-    "lns": Heuristic(_lns, seeded=True, backends=True, warm_up=warm_up_lns),
-    "dp": Heuristic(_dp, kinds=("eviction",), warm_up=eviction_search.warm_up),
-    "greedy": Heuristic(_greedy, kinds=("eviction",), warm_up=eviction_search.warm_up),
-    "backtracking": Heuristic(_backtracking, kinds=("eviction",), warm_up=eviction_search.warm_up),
-    "serial-sgs": Heuristic(_serial_sgs, PRIORITY_RULES, kinds=("project",), warm_up=lambda: None),
-    "multi-sgs": Heuristic(_multi_sgs, kinds=("project",), warm_up=lambda: None),
-}
-
-
 def _check(label: str, found: object) -> None:
     if not isinstance(found, Heuristic):
         raise PluginError(f"{label} is not a schedlab.heuristics.Heuristic: {found!r:.100}")
 
 
+NAMES = (
+    "multi-search",
+    "first-solution",
+    "rule",
+    "delay-search",
+    "relaxation-search",
+    "lns",
+    "dp",
+    "greedy",
+    "backtracking",
+    "serial-sgs",
+    "multi-sgs",
+)
+OWN = {name: f"{__package__}.own:{name.upper().replace('-', '_')}" for name in NAMES}
 HEURISTICS: Registry[Heuristic] = Registry("heuristic", "schedlab.heuristics", OWN, _check)
 """The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS[name] = Heuristic(...)``."""

@@ -1,6 +1,6 @@
 """Relaxation search: nodes of multi-unit jobs are fixed, a backend improves the rest [Bridi2018, 6.7.2], eq. 6.5.
 
-1. Run multi-search.
+1. Run multi-search. With a start, the better one of the two schedules is improved.
 2. Build one model if it is small enough (``LARGEST``): jobs of several units keep their nodes, jobs of one unit may use
    any node, all starts are free. A backend looks for a better objective, with the schedule as warm start.
 3. If the model is too large, or its optimum is not proven in half of the remaining time: go through the schedule window
@@ -13,12 +13,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..backends.result import Result
 from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch.job_arrays import Ints
 from ..models.excerpt import with_short_repr
@@ -26,7 +26,10 @@ from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Placement, arrays
-from .list_scheduling.multi_search import AFTERWARDS, Improvement, multi_search
+from .clock import Clock
+from .incumbents import Incumbents, OnIncumbent, improves
+from .list_scheduling.first_solution import ListScheduler
+from .list_scheduling.multi_search import AFTERWARDS, place_all_orders
 from .neighbourhood_solve import BETTER, improve_placed
 
 # The size of a model is the sum over its units of the nodes that the unit may use ("units x nodes"). CP-SAT keeps 60 s
@@ -61,42 +64,18 @@ class Window(NamedTuple):
     last_start: int
 
 
-@with_short_repr
-@dataclass(frozen=True)
-class Relaxed:
-    """The result of the relaxation search.
-
-    Parameters
-    ----------
-    schedule
-        The best schedule.
-    objective
-        Its objective.
-    trace
-        (seconds, objective) of each incumbent, those of multi-search first.
-    message
-        How the schedule was found, for people.
-    complete
-        Whether the backend proved that no better schedule exists with these nodes of the multi-unit jobs.
-    """
-
-    schedule: Schedule
-    objective: float
-    trace: tuple[tuple[float, float], ...]
-    message: str
-    complete: bool
-
-
 def relaxation_search(
     problem: Dispatch | Profit,
-    backend: str = "cpsat",
+    *,
     time_limit: float | None = None,
     threads: int | None = None,
     seed: int = 0,
-    on_incumbent: Callable[[float, float, Placement], Any] | None = None,
+    warm_start: Schedule | None = None,
+    on_incumbent: OnIncumbent | None = None,
+    backend: str = "cpsat",
     largest: int = LARGEST,
     **options: Any,
-) -> Relaxed:
+) -> Result:
     """Improve the multi-search schedule with a backend while jobs of several units keep their nodes.
 
     The result is verified. Source: [Bridi2018, 6.7.2], equation 6.5.
@@ -105,8 +84,6 @@ def relaxation_search(
     ----------
     problem
         A dispatching or profit problem.
-    backend
-        Name of the backend.
     time_limit
         Seconds for the whole search. None: one model is solved to optimality, or windows until a round improves
         nothing.
@@ -114,8 +91,12 @@ def relaxation_search(
         Threads of the backend; None: all cores.
     seed
         Seed of the backend and of the windows.
+    warm_start
+        A schedule that is improved if it is better than that of multi-search; None: no start.
     on_incumbent
-        Called with (seconds, objective, placement) for each incumbent; return False to stop.
+        Called with each Incumbent, those of multi-search first; return False to stop.
+    backend
+        Name of the backend.
     largest
         Largest model of the whole problem, in units x nodes; less if the time limit is too short to build it.
     **options
@@ -123,13 +104,14 @@ def relaxation_search(
 
     Returns
     -------
-    Relaxed
-        The best schedule and how it was found.
+    Result
+        Its ``details``: ``order``, the ordering that was best in multi-search (None: the start was better);
+        ``complete``, whether the backend proved that no better schedule exists with these nodes of the multi-unit jobs.
 
     Raises
     ------
     NoSchedule
-        If no ordering leads to a schedule.
+        If no ordering leads to a schedule, and there is no start.
     SolverUnavailable
         If the backend is not installed.
     UnknownName
@@ -141,9 +123,10 @@ def relaxation_search(
     here = find(backend).availability()
     if not here.ok:
         raise SolverUnavailable(f"backend {backend!r} is not available: {here.reason}")
-    search = _RelaxationSearch(problem, backend, time_limit, threads, seed, on_incumbent, options)
+    seen = Incumbents(problem, "relaxation-search", on_incumbent, warm_start)
+    search = _RelaxationSearch(problem, backend, time_limit, threads, seed, seen, options)
     search.begin()
-    if not search.stopped:
+    if not seen.stopped:
         search.improve(largest)
     return search.result()
 
@@ -158,20 +141,17 @@ class _RelaxationSearch:
         time_limit: float | None,
         threads: int | None,
         seed: int,
-        on_incumbent: Callable[[float, float, Placement], Any] | None,
+        seen: Incumbents,
         options: dict[str, Any],
     ) -> None:
-        self.began = time.perf_counter()
         self.problem, self.backend, self.limit, self.options = problem, backend, time_limit, options
-        self.on_incumbent = on_incumbent
-        self.threads, self.seed = threads, seed
+        self.seen, self.threads, self.seed = seen, threads, seed
         self.around = Neighbourhoods(problem)
         now = time.perf_counter()
         self.arrays = arrays(problem)
-        # twice: the last schedule is made and verified here, and verified again by the caller
+        # twice: the last schedule is made and verified here, and verified again for the result
         self.last = 2 * AFTERWARDS * (time.perf_counter() - now)
-        self.trace: list[tuple[float, float]] = []
-        self.stopped = self.complete = self.by_windows = False
+        self.complete = self.by_windows = False
         self.rng = np.random.default_rng(seed)
         self.message = ""
 
@@ -180,24 +160,20 @@ class _RelaxationSearch:
         """Seconds left for searching; None: no limit."""
         if self.limit is None:
             return None
-        return max(0.0, self.limit - self.last - (time.perf_counter() - self.began))
+        return max(0.0, self.limit - self.last - self.seen.elapsed)
 
     def begin(self) -> None:
-        """Run multi-search and keep its schedule."""
-
-        def report(improvement: Improvement, placement: Placement) -> bool:
-            self._report(improvement.objective, placement)
-            return not self.stopped
-
-        first = multi_search(self.problem, None if self.limit is None else FIRST_SHARE * self.limit, report)
-        self.schedule, self.objective = first.schedule, first.objective
-        self.placement = self.around.flat.placed(first.schedule)
-        self.message = f"best order: {first.order}"
-
-    def _report(self, objective: float, placement: Placement) -> None:
-        self.trace.append((time.perf_counter() - self.began, objective))
-        if self.on_incumbent is not None and self.on_incumbent(*self.trace[-1], placement) is False:
-            self.stopped = True
+        """Run multi-search and keep its schedule, or the start if that is better."""
+        limit = None if self.limit is None else self.seen.elapsed + FIRST_SHARE * self.limit
+        scheduler, clock = ListScheduler(self.arrays), Clock(limit, self.seen.began)
+        with clock:
+            clock.reserve(self.last / 2)
+            first = place_all_orders(scheduler, clock, self.seen)
+        best = self.seen.start if first.placement is None else self.arrays.schedule(*first.placement)
+        assert best is not None  # without a start, an ordering has led to a schedule
+        self.schedule, self.objective, self.order = best, float(self.problem.objective(best)), first.order
+        self.placement = self.around.flat.placed(best)
+        self.message = "no order is better than the start" if first.order is None else f"best order: {first.order}"
 
     def improve(self, largest: int) -> None:
         """Solve one model if it is small enough and the backend accepts it, then windows."""
@@ -242,7 +218,7 @@ class _RelaxationSearch:
             self.backend,
             Limits(None if self.left is None else ONE_SHARE * self.left, self.threads, self.seed),
             warm_start=found.write(self.placement),
-            on_incumbent=lambda incumbent: not self.stopped,
+            on_incumbent=lambda incumbent: not self.seen.stopped,
             began=built,
             judge=lambda assignment: self._judge(found, assignment),
             **self.options,
@@ -264,7 +240,7 @@ class _RelaxationSearch:
         if self._is_better(value) and not self.by_windows:  # a solver may report once more after its time limit
             self.schedule, self.objective = schedule, value
             self._best = answer
-            self._report(value, Placement(self.arrays, *answer))
+            self.seen.report(value, placement=Placement(self.arrays, *answer))
         return value
 
     def _is_better(self, value: float) -> bool:
@@ -295,7 +271,7 @@ class _RelaxationSearch:
 
     @property
     def _over(self) -> bool:
-        return self.stopped or self.left == 0.0
+        return self.seen.stopped or self.left == 0.0
 
     def _each_window(self, size: int, rounds: int) -> Iterator[Window]:
         """Yield windows of jobs with consecutive starts and some waiting jobs; odd rounds are shifted."""
@@ -332,14 +308,14 @@ class _RelaxationSearch:
             last_start,
             **self.options,
         )
-        if found is None or self.around.sign * (self.trace[-1][1] - found.objective) <= 0:
+        if found is None or not improves(self.problem, found.objective, self.seen.trace[-1].objective):
             return False
         self.placement = found.placement
-        self._report(found.objective, Placement(self.arrays, *found.placement))
+        self.seen.report(found.objective, placement=Placement(self.arrays, *found.placement))
         return True
 
-    def result(self) -> Relaxed:
-        """Return the best schedule, verified."""
+    def result(self) -> Result:
+        """Return the result with the best schedule, verified."""
         if self.by_windows:
             schedule = self.arrays.schedule(*self.placement)
             broken = self.problem.verify(schedule)
@@ -347,4 +323,5 @@ class _RelaxationSearch:
                 self.message += f"; the result of the windows is not used: {broken[0].message}"
             elif self._is_better(value := float(self.problem.objective(schedule))):
                 self.schedule, self.objective = schedule, value
-        return Relaxed(self.schedule, self.objective, tuple(self.trace), self.message, self.complete)
+        details = {"order": self.order, "complete": self.complete}
+        return self.seen.result(self.schedule, message=self.message, details=details)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from ..backends import Incumbent, Result
 from ..backends.gaps import refutation, refutes
 from ..backends.interrupts import INTERRUPTED, catch_first
-from ..models import Problem, Schedule
-from ..models.language import Model
-from ..models.problem import Value
+from ..models import Encoding, Problem, Schedule
+from ..models.language import Assignment, Model
 
 OnIncumbent = Callable[[Incumbent], object]
 
@@ -39,16 +37,23 @@ def conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
         result.fail(refutation(result.bound, result.objective))
 
 
-def reporter(on_incumbent: OnIncumbent | None, began: float, trace: list[Incumbent]) -> Callable[[Value, Any], bool]:
-    """Return the callback of a heuristic, which takes each better objective and its Schedule or Placement."""
+def since(
+    on_incumbent: OnIncumbent | None, began: float, encoding: Encoding | None = None
+) -> OnIncumbent | None:
+    """Return the callback for a heuristic inside a call: the seconds of its incumbents count from the begin of the call.
 
-    def report(objective: Value, found: Any) -> bool:
-        trace.append(Incumbent(time.perf_counter() - began, objective, None))
-        flat = None if isinstance(found, Schedule) else found
-        return (
-            on_incumbent is None
-            or on_incumbent(trace[-1].giving(found.schedule if flat else lambda: found, flat)) is not False
-        )
+    With an encoding, the incumbents also give the assignment of its model.
+    """
+    if on_incumbent is None:
+        return None
+
+    def report(news: Incumbent) -> object:
+        def assignment() -> Assignment | None:
+            schedule = news.schedule()
+            return None if encoding is None or schedule is None else encoding.write(schedule)
+
+        moved = Incumbent(time.perf_counter() - began, news.objective, news.bound)
+        return on_incumbent(moved.giving(news.schedule, assignment, news.placement))
 
     return report
 

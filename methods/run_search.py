@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..backends import Incumbent, Limits, Result, WarmStart
+from ..backends import Limits, Result, WarmStart
 from ..backends.interrupts import INTERRUPTED
 from ..models import Problem, Schedule
-from ..models.problem import Value
 from .method import Start, fields_of
-from .outcomes import OnIncumbent, conclude, reporter
+from .outcomes import OnIncumbent, since, without_solver
 from .searches import Search
 from .text import start_method
 
-Report = Callable[[Value, Any], bool]
+if TYPE_CHECKING:
+    from ..heuristics import HeuristicRequest
 
 
 def run_search(
@@ -49,32 +48,26 @@ def run_search(
     from .. import __version__
     from ..heuristics import HEURISTICS, NothingFound
 
-    trace: list[Incumbent] = []
-    result = Result("unknown", method.text, __version__, problem=problem, incumbents=trace)
-    took = 0.0
+    start, why = start_schedule(problem, given, limits, since(on_incumbent, began), began)
+    offset = time.perf_counter() - began  # for making the start
+    request = _request(method, remaining(limits, began), since(on_incumbent, began))
     try:
-        report = reporter(on_incumbent, began, trace)
-        start, why = start_schedule(problem, given, limits, report, began)
-        if why:
-            result.warm_start = WarmStart("rejected", why)
-        request = _request(method, remaining(limits, began), report)._replace(start=start)
-        found = HEURISTICS[method.name].best(problem, request)
-        took = time.perf_counter() - began
+        if why == INTERRUPTED:
+            return without_solver(problem, method.text, began, why, start)
+        result = HEURISTICS[method.name].best(problem, request._replace(start=start))
     except NothingFound as e:
-        result.message = str(e)
-    else:
-        result.message = found.message
-        result.status = "optimal" if found.optimal else "unknown"
-        conclude(result, problem, found.schedule)
-        if found.optimal:
-            result.bound = result.objective
-    total = time.perf_counter() - began  # including the verification of the schedule
-    result.seconds = {"build": 0.0, "lower": 0.0, "solve": took or total, "total": total}
+        return replace(without_solver(problem, method.text, began, str(e)), version=__version__)
+    result.solver = method.text
+    if why:
+        result.warm_start = WarmStart("rejected", why)
+    result.incumbents = [i._replace(seconds=i.seconds + offset) for i in result.incumbents]
+    result.seconds["build"] = offset
+    result.seconds["total"] = time.perf_counter() - began
     return result
 
 
 def start_schedule(
-    problem: Problem, given: Schedule | Start | None, limits: Limits, report: Report, began: float
+    problem: Problem, given: Schedule | Start | None, limits: Limits, report: OnIncumbent | None, began: float
 ) -> tuple[Schedule | None, str]:
     """Return the schedule to start from, or None and the reason why there is none.
 
@@ -85,8 +78,8 @@ def start_schedule(
         The schedule, or the heuristic that makes it.
     limits : Limits
         Limits of the whole call.
-    report : callable
-        Takes (objective, schedule) of each incumbent of the heuristic; returns False to stop it.
+    report : callable or None
+        Called with each Incumbent of the heuristic; returning False stops it.
     began : float
         Reading of ``time.perf_counter`` when the call began, in seconds.
 
@@ -123,10 +116,10 @@ def remaining(limits: Limits, began: float) -> Limits:
     return replace(limits, time=max(0.0, limits.time - (time.perf_counter() - began)))
 
 
-def _request(method: Search, limits: Limits, report: Report) -> Any:
+def _request(method: Search, limits: Limits, report: OnIncumbent | None) -> HeuristicRequest:
     from ..heuristics import HeuristicRequest
 
-    options: Mapping[str, Any] = {name: getattr(method, name) for name in fields_of(type(method), "option")}
+    options: dict[str, Any] = {name: getattr(method, name) for name in fields_of(type(method), "option")}
     options = {name: value for name, value in options.items() if value is not None}
     return HeuristicRequest(
         method.argument, limits.time, report, limits.seed, limits.threads, method.backend_name, options=options

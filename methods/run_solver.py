@@ -11,7 +11,7 @@ from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
 from ..models.language.clock import OutOfTime, within
 from .method import Start
-from .outcomes import OnIncumbent, conclude, reporter, without_solver
+from .outcomes import OnIncumbent, conclude, since, without_solver
 from .run_search import start_schedule
 from .solvers import SolverMethod
 
@@ -44,17 +44,16 @@ def run_solver(
     -------
     Result
     """
-    report = reporter(on_incumbent, began, [])
     formulation = method.formulation or next(iter(problem.formulations))
     try:
         with within(None if limits.time is None else began + limits.time):
             encoding = problem.formulations[formulation]()
     except OutOfTime as late:
-        start, why = start_schedule(problem, given, limits, report, began)
+        start, why = start_schedule(problem, given, limits, since(on_incumbent, began), began)
         message = why if why == INTERRUPTED else str(late)
         return without_solver(problem, method.name, began, message, start)
     built = time.perf_counter()
-    start, why = start_schedule(problem, given, limits, report, began)
+    start, why = start_schedule(problem, given, limits, since(on_incumbent, began, encoding), began)
     if why == INTERRUPTED:
         return without_solver(problem, method.name, began, INTERRUPTED, start)
     reader = Reader(problem, encoding, start, limits.time, began)
@@ -105,8 +104,9 @@ def _with_schedules(on_incumbent: OnIncumbent, encoding: Encoding, reader: Reade
     """
 
     def report(found: Incumbent) -> object:
-        assignment, best = found.answer(), None if reader is None else reader.best
-        return on_incumbent(found.giving(lambda: encoding.read(assignment) if reader is None and assignment else best))
+        assignment, best = found.assignment(), None if reader is None else reader.best
+        read = (lambda: encoding.read(assignment)) if reader is None and assignment is not None else lambda: best
+        return on_incumbent(found.giving(read, lambda: assignment))
 
     return report
 

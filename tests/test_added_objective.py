@@ -154,7 +154,7 @@ def test_the_searches_find_the_optimum_of_a_line(aim):
         assert sl.solve(problem, method="lns", time_limit=1, seed=1).objective == best
         assert move_jobs(problem, "est", rounds=500).objective == best
         relaxed = relaxation_search(problem, threads=1)
-        assert relaxed.complete and relaxed.objective == best
+        assert relaxed.details["complete"] and relaxed.objective == best
 
 
 @BOTH

@@ -68,7 +68,7 @@ def test_every_method_gives_a_schedule_that_holds(problem, method):
 @pytest.mark.parametrize("formulation", ["units", "counts", "classes", "pool"])
 def test_a_warm_method_ends_no_worse_than_its_start(problem, formulation):
     start = sl.multi_search(problem)
-    result = sl.solve(problem, method=f"cpsat:{formulation}", warm_start=start, time_limit=2, threads=1)
+    result = sl.solve(problem, method=f"cpsat:{formulation}", warm_start=start.schedule, time_limit=2, threads=1)
     assert result.warm_start.fate == "accepted"
     assert result.objective <= start.objective * (1 + 1e-9)
 

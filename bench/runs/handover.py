@@ -66,7 +66,7 @@ class HandOver:
         with self._state:
             flat, wait = news.placement, self._due - time.monotonic()
             if flat is None:
-                self._pending = lambda: _of_schedule(cast(Schedule | None, news.answer()))
+                self._pending = lambda: _of_schedule(news.schedule())
             elif wait <= 0:
                 self._pending = lambda: _of_arrays(flat)
             else:

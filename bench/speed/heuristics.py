@@ -10,7 +10,7 @@ import gzip
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ...heuristics import ListScheduler, first_solution, multi_search, warm_up
 from ...instances import generators, load
@@ -34,8 +34,8 @@ def all_orderings(instance: str = "eurora_700") -> dict[str, Any]:
         "instance": instance,
         "seconds": seconds,
         "objective": found.objective,
-        "order": found.order,
-        "skipped": sorted(found.skipped),
+        "order": found.details["order"],
+        "skipped": sorted(cast(dict[str, str], found.details["skipped"])),
         "violations": len(problem.verify(found.schedule)),
     }
 

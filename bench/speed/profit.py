@@ -43,7 +43,7 @@ def all_orderings(problem: Profit) -> dict[str, Any]:
         "one_seconds": one,
         "seconds": time.perf_counter() - began,
         "objective": found.objective,
-        "order": found.order,
+        "order": found.details["order"],
         "violations": len(problem.verify(found.schedule)),
         "peak_mb": peak_mb(),
     }

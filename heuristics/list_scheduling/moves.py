@@ -11,16 +11,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Generator, Sequence
+from contextlib import closing
 
 import numpy as np
 
-from ...models import Dispatch, Profit, Schedule
 from ...models.excerpt import with_short_repr
+from ...backends.result import Result
+from ...models import Dispatch, Profit
 from ..arrays import Placement
 from ..clock import Clock
+from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.order_moves import OrderResult, improve
 from ..kernels.profile import Floats, Ints
 from .first_solution import ListScheduler
@@ -30,38 +31,15 @@ FIRST_BATCH = 4  # moves of the first call with a time limit
 BATCH_SECONDS = 0.1  # wanted time of one call with a time limit
 
 
-@with_short_repr
-@dataclass(frozen=True)
-class Moved:
-    """The result of ``move_jobs``.
-
-    Parameters
-    ----------
-    order
-        Job ids in the best order.
-    schedule
-        Its schedule.
-    objective
-        Its objective.
-    trace
-        (seconds, objective) of each incumbent.
-    """
-
-    order: tuple[str, ...]
-    schedule: Schedule
-    objective: float
-    trace: tuple[tuple[float, float], ...]
-
-
 def move_jobs(
-    problem: Dispatch | Profit | ListScheduler,
+    problem: Dispatch | Profit,
     order: str | Sequence[str],
-    rounds: int = 1000,
-    seed: int = 0,
+    *,
     time_limit: float | None = None,
-    on_incumbent: Callable[[float, float, Placement], Any] | None = None,
-    placed: tuple[Ints, Ints] | None = None,
-) -> Moved:
+    seed: int = 0,
+    on_incumbent: OnIncumbent | None = None,
+    rounds: int = 1000,
+) -> Result:
     """Move single jobs to other places of the order, at random; keep a move if the objective does not become worse.
 
     Deterministic for a given seed if there is no time limit.
@@ -69,50 +47,63 @@ def move_jobs(
     Parameters
     ----------
     problem
-        A dispatching or profit problem, or its scheduler.
+        A dispatching or profit problem.
     order
         A criterion (see ``CRITERIA``), ``-criterion``, or a list of all job ids.
-    rounds
-        Number of moves.
-    seed
-        Seed of the moves.
     time_limit
         Seconds; None: no limit.
+    seed
+        Seed of the moves.
     on_incumbent
-        Called with (seconds, objective, placement) for each incumbent; return False to stop.
-    placed
-        Starts and nodes of this order, if they are known already.
+        Called with each Incumbent; return False to stop.
+    rounds
+        Number of moves.
 
     Returns
     -------
-    Moved
-        The best order and its schedule.
+    Result
+        Its ``details``: ``order``, the job ids in the best order.
 
     Raises
     ------
     NoSchedule, UnknownOrder, CriterionUnusable
         As ``first_solution``.
     """
-    began = time.perf_counter()
-    scheduler = problem if isinstance(problem, ListScheduler) else ListScheduler(problem)
-    a, best = scheduler.arrays, scheduler.order(order).astype(np.int64)
-    answer = OrderResult(best, *(scheduler.place(best) if placed is None else (part.copy() for part in placed)))
-    value = scheduler.objective(answer.starts)
-    trace = [(time.perf_counter() - began, a.sign * value)]
-    clock = Clock(time_limit, began)
-    for moves in batches(best.size, rounds, seed, clock):
-        found, _, _ = improve(
-            a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop
-        )
-        if found < value:
-            value = float(found)
-            trace.append((time.perf_counter() - began, a.sign * value))
-            placement = Placement(a, answer.starts, answer.nodes)
-            if on_incumbent is not None and on_incumbent(*trace[-1], placement) is False:
-                break
-    schedule = a.schedule(answer.starts, answer.nodes)
-    ids = tuple(a.problem.jobs[j].id for j in best.tolist())
-    return Moved(ids, schedule, a.problem.objective(schedule), tuple(trace))
+    seen = Incumbents(problem, "move-jobs", on_incumbent)
+    scheduler = ListScheduler(problem)
+    first = scheduler.order(order).astype(np.int64)
+    answer = OrderResult(first, *scheduler.place(first))
+    improve_order(scheduler, answer, rounds, seed, Clock(time_limit, seen.began), seen)
+    ids = tuple(problem.jobs[j].id for j in answer.order.tolist())
+    return seen.result(scheduler.arrays.schedule(answer.starts, answer.nodes), details={"order": ids})
+
+
+def improve_order(
+    scheduler: ListScheduler,
+    answer: OrderResult,
+    rounds: int,
+    seed: int,
+    clock: Clock,
+    seen: Incumbents | None = None,
+) -> None:
+    """Move single jobs of an order and its placement, in place; report the incumbents to ``seen``."""
+    a, value = scheduler.arrays, scheduler.objective(answer.starts)
+
+    def report() -> bool:
+        placement = Placement(a, answer.starts, answer.nodes)
+        return seen is None or seen.report(a.sign * value, placement=placement)
+
+    if not report():
+        return
+    with closing(batches(answer.order.size, rounds, seed, clock)) as every:
+        for moves in every:
+            found, _, _ = improve(
+                a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop
+            )
+            if found < value:
+                value = float(found)
+                if not report():
+                    return
 
 
 def not_worse(moves: int) -> tuple[Floats, Floats]:
@@ -120,7 +111,7 @@ def not_worse(moves: int) -> tuple[Floats, Floats]:
     return np.zeros(moves), np.full(moves, np.inf)
 
 
-def batches(jobs: int, rounds: int, seed: int, clock: Clock) -> Iterator[Ints]:
+def batches(jobs: int, rounds: int, seed: int, clock: Clock) -> Generator[Ints, None, None]:
     """Yield random moves (from, to) in batches while the clock allows; the array has the shape (moves, 2).
 
     Parameters

@@ -10,16 +10,16 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
+from ...backends.result import Result
 from ...models import Dispatch, Profit, Schedule
 from ...models.excerpt import with_short_repr
 from ..arrays import Placement, arrays
 from ..clock import Clock, KernelStopped
 from ..errors import CriterionUnusable, NoSchedule
+from ..incumbents import SAME, Incumbents, OnIncumbent
 from ..kernels.profile import Ints
 from .first_solution import ListScheduler
 from .orders import ORDERINGS
@@ -28,62 +28,15 @@ from .postponed import reserve_for_postponed
 AFTERWARDS = 2.0  # time to convert and verify the best schedule, relative to the time for making the arrays
 
 
-@with_short_repr
-class Improvement(NamedTuple):
-    """A new incumbent.
-
-    Parameters
-    ----------
-    seconds
-        Seconds since the call began.
-    objective
-        Objective of the problem.
-    order
-        The ordering that made the schedule.
-    """
-
-    seconds: float
-    objective: float
-    order: str
-
-
-@with_short_repr
-@dataclass
-class MultiSearch(Schedule):
-    """The best schedule of all orderings.
-
-    Parameters
-    ----------
-    start, nodes
-        The schedule, see ``Schedule``.
-    objective
-        Its objective.
-    order
-        The ordering that made it.
-    trace
-        The incumbents in time.
-    skipped
-        Skipped criteria and orderings, each with the reason.
-    """
-
-    objective: float = math.nan
-    order: str = ""
-    trace: tuple[Improvement, ...] = ()
-    skipped: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def schedule(self) -> Schedule:
-        """The schedule without the data of the search."""
-        return Schedule(self.start, self.nodes)
-
-
 def multi_search(
     problem: Dispatch | Profit,
+    *,
     time_limit: float | None = None,
-    on_incumbent: Callable[[Improvement, Placement], Any] | None = None,
+    warm_start: Schedule | None = None,
+    on_incumbent: OnIncumbent | None = None,
     power: Mapping[str, float] | None = None,
     profit: Mapping[str, float] | None = None,
-) -> MultiSearch:
+) -> Result:
     """Return the best list schedule of the eleven criteria, ascending and descending, by the problem's objective.
 
     Criteria whose data are unknown are skipped, and orderings in which a job finds no start.
@@ -94,8 +47,10 @@ def multi_search(
         A dispatching or profit problem.
     time_limit
         Seconds; None: no limit. An ordering that it interrupts is skipped, but the first schedule is always finished.
+    warm_start
+        A schedule that is returned if no ordering leads to a better one; None: no start.
     on_incumbent
-        Called with (improvement, placement) for each incumbent; return False to stop.
+        Called with each Incumbent; return False to stop.
     power
         Power of each job in watts, by job id; None: the powers that the problem contains.
     profit
@@ -103,48 +58,54 @@ def multi_search(
 
     Returns
     -------
-    MultiSearch
-        The best schedule and how it was found.
+    Result
+        Its ``details``: ``order``, the ordering that made the schedule (None: it is the start); ``skipped``, the criteria
+        and orderings that were skipped, each with the reason.
 
     Raises
     ------
     NoSchedule
-        If no ordering leads to a schedule.
+        If no ordering leads to a schedule, and there is no start.
 
     References
     ----------
     [Bridi2018, 6.7.1], algorithm 6.
     """
-    began = time.perf_counter()
+    seen = Incumbents(problem, "multi-search", on_incumbent, warm_start)
     scheduler = ListScheduler(arrays(problem, power, profit))
-    with Clock(time_limit, began) as clock:
+    with Clock(time_limit, seen.began) as clock:
         clock.reserve(AFTERWARDS * clock.elapsed)
-        found = place_all_orders(scheduler, clock, on_incumbent)
-    schedule = scheduler.arrays.schedule(*found.placement)
-    order = found.trace[-1].order
-    return MultiSearch(
-        schedule.start, schedule.nodes, problem.objective(schedule), order, tuple(found.trace), found.skipped
-    )
+        found = place_all_orders(scheduler, clock, seen)
+    schedule = seen.start if found.placement is None else scheduler.arrays.schedule(*found.placement)
+    assert schedule is not None  # without a start, an ordering has led to a schedule
+    skipped = f"; skipped: {', '.join(found.skipped)}" if found.skipped else ""
+    best = "no order is better than the start" if found.order is None else f"best order: {found.order}"
+    return seen.result(schedule, message=best + skipped, details={"order": found.order, "skipped": found.skipped})
 
 
 class Orders(NamedTuple):
-    """The best placement (starts of jobs, nodes of units); ``trace`` and ``skipped`` as in ``MultiSearch``."""
+    """The best placement (starts of jobs, nodes of units) and its ordering; None if the start is not worse.
 
-    placement: tuple[Ints, Ints]
-    trace: list[Improvement]
+    ``skipped`` are the criteria and orderings that were skipped, each with the reason.
+    """
+
+    placement: tuple[Ints, Ints] | None
+    order: str | None
     skipped: dict[str, str]
 
 
-def place_all_orders(
-    scheduler: ListScheduler, clock: Clock, on_incumbent: Callable[[Improvement, Placement], Any] | None = None
-) -> Orders:
-    """Run multi-search on arrays, with the clock of the whole search. Raises NoSchedule."""
-    least, best = math.inf, None
-    trace: list[Improvement] = []
+def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -> Orders:
+    """Run multi-search on arrays, with the clock of the whole search; report to ``seen``. Raises NoSchedule."""
+    a = scheduler.arrays
+    least = math.inf
+    if seen.start is not None:
+        least = a.sign * float(a.problem.objective(seen.start))
+        least -= SAME * abs(least)
+    best, order = None, None
     skipped: dict[str, str] = {}
     failure: NoSchedule | None = None
-    for name in ORDERINGS:
-        tried = best is not None or failure is not None
+    for name in () if seen.stopped else ORDERINGS:
+        tried = best is not None or failure is not None or seen.start is not None
         try:
             if tried and clock.over:
                 raise KernelStopped
@@ -161,12 +122,11 @@ def place_all_orders(
         value = scheduler.objective(placement[0])
         if value < least:
             if best is None:
-                reserve_for_postponed(clock, scheduler.arrays, *placement)
-            least, best = value, placement
-            trace.append(Improvement(clock.elapsed, scheduler.arrays.sign * value, name))
-            if on_incumbent is not None and on_incumbent(trace[-1], Placement(scheduler.arrays, *placement)) is False:
+                reserve_for_postponed(clock, a, *placement)
+            least, best, order = value, placement, name
+            if not seen.report(a.sign * value, placement=Placement(a, *placement)):
                 break
-    if best is None:
+    if best is None and seen.start is None:
         assert failure is not None  # "est" needs no optional data, so at least one ordering was tried
         raise failure
-    return Orders(best, trace, skipped)
+    return Orders(best, order, skipped)

@@ -7,7 +7,7 @@ from .orders import Order, Population
 from .random_keys import KeyNoise
 from .repair import InsertBy, Repair, usual_repair
 from .ruin import RuinAndRecreate
-from .search import Gain, Improved, usual_operators, usual_selection
+from .search import Gain, usual_operators, usual_selection
 from .selection import Alternate, GainPerSecond, History, RandomChoice, Selection, Turn
 from .solver_windows import SolverWindows
 from .state import LnsSearch
@@ -25,7 +25,6 @@ __all__ = [
     "GainPerSecond",
     "HillClimbing",
     "History",
-    "Improved",
     "InsertBy",
     "KeyChanges",
     "KeyNoise",

@@ -1,7 +1,7 @@
 """A large-neighbourhood search for dispatching and profit problems (no published source).
 
 1. Place the jobs in the orders of the presets (weights of job features, ``random_keys``). Keep the best orders
-   (``orders.Population``).
+   (``orders.Population``). A start is kept as well, as it is, and as the list schedule of the order of its starts.
 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
    gain per second (``selection``).
 3. Let it take a turn:
@@ -23,18 +23,19 @@ In a profit problem, jobs that find no start before ``horizon_end`` are postpone
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import WrongArgument
-from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ...models.excerpt import with_short_repr
-from ..arrays import Arrays, Placement
+from ...backends.result import Result
+from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
+from ..arrays import Arrays
 from ..errors import NothingFound
+from ..incumbents import OnIncumbent
 from ..kernels.placement import EARNINGS, LAST_END
 from ..list_scheduling.warm_up import tiny
 from .acceptance import Acceptance
@@ -68,45 +69,23 @@ class Gain(NamedTuple):
     gain: float
 
 
-@with_short_repr
-@dataclass(frozen=True)
-class Improved:
-    """The result of the search.
-
-    Parameters
-    ----------
-    schedule
-        The best schedule.
-    objective
-        Its objective.
-    trace
-        (seconds, objective) of each incumbent.
-    operators
-        Turns, seconds and gain of each operator, by its name.
-    """
-
-    schedule: Schedule
-    objective: float
-    trace: tuple[tuple[float, float], ...]
-    operators: dict[str, Gain] = field(default_factory=dict)
-
-
 def lns(
     problem: Dispatch | Profit,
+    *,
     time_limit: float | None = None,
+    threads: int | None = None,
     seed: int = 0,
-    on_incumbent: Callable[[float, float, Placement], Any] | None = None,
+    warm_start: Schedule | None = None,
+    on_incumbent: OnIncumbent | None = None,
     rounds: int | None = None,
     backend: str | None = None,
-    threads: int | None = None,
-    *,
     operators: Sequence[Operator] | None = None,
     selection: Selection | None = None,
     acceptance: Acceptance | None = None,
     stopping: Stopping | None = None,
     population: Population | None = None,
     turn_seconds: float = 0.15,
-) -> Improved:
+) -> Result:
     """Return the best schedule of a large-neighbourhood search over orders and over parts of the schedule.
 
     Without a time limit the result depends on the seed only, if the given objects look at no clock.
@@ -117,16 +96,18 @@ def lns(
         A dispatching or profit problem.
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
+    threads
+        Threads of the solver, with a backend; None: all cores.
     seed
         Seed of the random numbers.
+    warm_start
+        A schedule that the operators improve, beside the presets; None: no start.
     on_incumbent
-        Called with (seconds, objective, placement) for each incumbent; return False to stop.
+        Called with each Incumbent; return False to stop.
     rounds
         Number of turns; None: 60 without a time limit and a stopping criterion, else no limit.
     backend
         A solver that takes turns as well; None: no solver.
-    threads
-        Threads of the solver; None: all cores.
     operators
         The operators, with different names; None: ``usual_operators``. Not together with ``backend``.
     selection
@@ -142,13 +123,13 @@ def lns(
 
     Returns
     -------
-    Improved
-        The best schedule and how it was found.
+    Result
+        Its ``details``: ``operators``, the ``Gain`` of each operator (turns, seconds, improvement), by its name.
 
     Raises
     ------
     NothingFound
-        If no order leads to a schedule.
+        If no order leads to a schedule, and there is no start.
     SolverUnavailable
         If the backend is not installed.
     UnknownName
@@ -164,11 +145,20 @@ def lns(
     >>> jobs = [Job(n, 0, d, 1, {"cores": c}, "q") for n, d, c in (("a", 9, 2), ("b", 2, 1), ("c", 3, 1))]
     >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 2})]), jobs, [Queue("q", 60)], "waiting")
     >>> lns(p, rounds=3).objective
-    3.0
+    3
     """
     if operators is not None and backend is not None:
         raise WrongArgument("lns takes operators or a backend; with operators, SolverWindows names the backend")
-    search = LnsSearch(problem, time_limit, seed, on_incumbent, acceptance, population, turn_seconds)
+    search = LnsSearch(
+        problem,
+        time_limit=time_limit,
+        seed=seed,
+        warm_start=warm_start,
+        on_incumbent=on_incumbent,
+        acceptance=acceptance,
+        population=population,
+        turn_seconds=turn_seconds,
+    )
     limits: list[Stopping] = [] if time_limit is None else [Seconds(time_limit)]
     limits += [] if stopping is None else [stopping]
     limits += [] if rounds is None else [Turns(rounds)]
@@ -177,11 +167,13 @@ def lns(
     if selection is None:
         selection = usual_selection(search.arrays, operators, time_limit is not None)
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])))
-    if not np.isfinite(search.best_value):
+    start = search.seen.start
+    if not np.isfinite(search.best_value) and start is None:
         raise NothingFound("no order of the jobs that was tried leads to a schedule")
-    schedule = search.schedule()
+    found = start if start is not None and not np.isfinite(search.best_value) else search.schedule()
     gains = {h.name: Gain(len(h.turns), h.seconds, h.gain) for h in search.histories}
-    return Improved(schedule, float(problem.objective(schedule)), tuple(search.trace), gains)
+    turns = (f"{name} {g.turns} turns, {g.seconds:.1f} s, {g.gain:.4g} better" for name, g in gains.items())
+    return search.seen.result(found, message="; ".join(turns), details={"operators": gains})
 
 
 def usual_operators(a: Arrays, backend: str | None = None, threads: int | None = None) -> tuple[Operator, ...]:

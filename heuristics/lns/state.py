@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,19 +11,22 @@ from ...errors import WrongValue
 from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
 from ..clock import Clock, running
+from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.order_moves import OrderResult
 from ..kernels.placement import POSTPONED, build, objective, same_for
 from ..kernels.profile import NEVER, Floats, Ints
 from ..kernels.ruin_arrays import Places
 from ..list_scheduling.multi_search import AFTERWARDS
 from ..list_scheduling.postponed import reserve_for_postponed
+from ..list_scheduling.starts import order_of_starts, start_placed
 from .acceptance import Acceptance, HillClimbing, Tolerances
 from .operators import Operator, Stopped
 from .orders import Order, Population
-from .random_keys import bulk_of, features
+from .random_keys import bulk_of, features, keys_of
 from .selection import History, Selection, Turn
 from .stopping import Progress, Stopping, Turns
 
+SPREAD = 3**0.5  # the keys of a start are from -SPREAD to SPREAD: their standard deviation is 1
 SAME = 1e-12  # relative: smaller improvements are rounding errors
 
 
@@ -33,7 +35,7 @@ class LnsSearch:
 
     Parameters
     ----------
-    problem, time_limit, seed, on_incumbent, acceptance, population, turn_seconds
+    problem, time_limit, seed, warm_start, on_incumbent, acceptance, population, turn_seconds
         As for ``lns``.
 
     Attributes
@@ -50,6 +52,8 @@ class LnsSearch:
         Its objective, to be minimized: minus the profit for a profit problem.
     features, bulk
         Features of the jobs; cumulative probabilities to draw jobs with, large ones more often (``random_keys``).
+    seen
+        The incumbents, with the callback and the start.
     clock
         The clock; ``clock.stop`` is for kernels.
     trial_seconds
@@ -59,19 +63,23 @@ class LnsSearch:
     def __init__(
         self,
         problem: Dispatch | Profit,
+        *,
         time_limit: float | None = None,
         seed: int = 0,
-        on_incumbent: Callable[[float, float, Placement], Any] | None = None,
+        warm_start: Schedule | None = None,
+        on_incumbent: OnIncumbent | None = None,
         acceptance: Acceptance | None = None,
         population: Population | None = None,
         turn_seconds: float = 0.15,
     ) -> None:
-        self.clock = Clock(time_limit)
-        self.problem, self.limit, self.on_incumbent = problem, time_limit, on_incumbent
+        self.seen = Incumbents(problem, "lns", on_incumbent, warm_start)
+        self.clock = Clock(time_limit, self.seen.began)
+        self.problem, self.limit = problem, time_limit
         self.acceptance, self.turn_seconds = acceptance, turn_seconds
         self.population = Population() if population is None else population
+        began = time.perf_counter()
         self.arrays = arrays(problem)
-        self.clock.reserve(AFTERWARDS * self.clock.elapsed)
+        self.clock.reserve(AFTERWARDS * (time.perf_counter() - began))
         self.rng = np.random.default_rng(seed)
         self.features, self.bulk = features(self.arrays), bulk_of(self.arrays)
         self.same = same_for(self.arrays.machine, self.arrays.jobs)
@@ -79,7 +87,6 @@ class LnsSearch:
         self.orders: list[Order] = []
         self.best_value = np.inf
         self.best = Places(*self._room(), np.zeros(self.arrays.costs.ledger.euro_per_joule.size))
-        self.trace: list[tuple[float, float]] = []
         self.trial_seconds = 0.0
         self.histories: list[History] = []
         self._last_gain = 0  # turns until the last one that improved the best objective
@@ -106,20 +113,19 @@ class LnsSearch:
 
     def check(self, ahead: float = 0.0) -> None:
         """Raise Stopped if a trial of ``ahead`` seconds would end after the time limit."""
-        if self.trace and self.clock.left < ahead:
+        if self.seen.trace and self.clock.left < ahead:
             raise Stopped
 
     def keep(self, value: float, starts: Ints, nodes: Ints) -> None:
         """Keep a schedule (starts in seconds, nodes of all units) if it is the best; report it."""
         if not np.isfinite(value) or value >= self.best_value - SAME * abs(value):
             return
-        if not self.trace:
+        if not np.isfinite(self.best_value):
             reserve_for_postponed(self.clock, self.arrays, starts, nodes)
         self.best_value = value
         self.best.starts[:], self.best.nodes[:] = starts, nodes
-        self.trace.append((self.elapsed, self.arrays.sign * value))
         placement = Placement(self.arrays, self.best.starts, self.best.nodes)
-        if self.on_incumbent is not None and self.on_incumbent(*self.trace[-1], placement) is False:
+        if not self.seen.report(self.arrays.sign * value, placement=placement):
             raise Stopped
 
     def place(self, keys: Floats) -> Order:
@@ -127,7 +133,8 @@ class LnsSearch:
         a, began = self.arrays, time.perf_counter()
         order = np.argsort(keys, kind="stable")
         answer = OrderResult(order, *self._room())
-        stop = self.clock.stop if self.trial_seconds else running()  # the first trial is always finished
+        # the first trial is always finished, if there is no start
+        stop = self.clock.stop if self.trial_seconds or self.seen.start is not None else running()
         done = build(
             a.machine, a.jobs, self.same, a.costs.may_postpone, order, self.anytime, answer.starts, answer.nodes, stop
         )
@@ -152,8 +159,10 @@ class LnsSearch:
             pass
 
     def look_around(self) -> None:
-        """Keep the best of the presets, no two of them with the same objective."""
+        """Keep the start and the best of the presets, no two of them with the same objective."""
         found: dict[float, Order] = {}
+        if self.seen.start is not None:
+            found = {order.value: order for order in reversed(list(self._of_start(self.seen.start)))}
         most_seconds = np.inf if self.limit is None else self.population.presets_share * self.limit
         for keys in self.features.presets() or [np.zeros(self.arrays.jobs.units.size)]:
             if found and self.elapsed + self.trial_seconds > most_seconds:
@@ -163,6 +172,20 @@ class LnsSearch:
                 found.setdefault(order.value, order)
                 self.keep(order.value, order.answer.starts, order.answer.nodes)
         self.orders = [found[value] for value in sorted(found)][: self.population.orders]
+
+    def _of_start(self, start: Schedule) -> Iterator[Order]:
+        """Yield the start, in the order of its starts, and the list schedule of this order."""
+        starts, nodes = start_placed(self.arrays, start)
+        order = order_of_starts(starts)
+        keys = keys_of(order, np.linspace(-SPREAD, SPREAD, order.size))
+        value = float(objective(self.arrays.costs, self.arrays.jobs, starts))
+        self.keep(value, starts, nodes)
+        self.orders = [Order(value, keys, OrderResult(order, starts, nodes))]
+        yield self.orders[0]
+        listed = self.place(keys)
+        if np.isfinite(listed.value):
+            self.keep(listed.value, listed.answer.starts, listed.answer.nodes)
+            yield listed
 
     def parent(self) -> Order:
         """Return the order to change, by the rule of the population."""

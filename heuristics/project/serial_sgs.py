@@ -11,17 +11,16 @@ Such a schedule is active: no task can start earlier in its mode without another
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
-from typing import Any
 
 from ...models.excerpt import with_short_repr
+from ...backends.result import Result
 from ...models.problem import Schedule
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode
-from ..errors import UnknownOrder
+from ..errors import NothingFound, UnknownOrder
+from ..incumbents import Incumbents, OnIncumbent
 from .mode_choice import Budget, feasible_modes
 from .network import Network, network
 from .priorities import RULES, priorities
@@ -70,57 +69,37 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     return _Generator(project, net, modes, budget).schedule(rule)
 
 
-@with_short_repr
-@dataclass(frozen=True)
-class MultiSgs:
-    """The best schedule of all priority rules.
-
-    Parameters
-    ----------
-    schedule
-        The schedule.
-    makespan
-        Its makespan.
-    rule
-        The rule that made it.
-    optimal
-        Whether the makespan is that of the longest path with the shortest modes, so that no schedule is better.
-    skipped
-        The rules that were left out because of the time limit.
-    """
-
-    schedule: Schedule
-    makespan: int
-    rule: str
-    optimal: bool
-    skipped: tuple[str, ...] = ()
-
-
 def multi_sgs(
-    project: Project,
+    problem: Project,
+    *,
     time_limit: float | None = None,
-    on_incumbent: Callable[[int, Schedule], Any] | None = None,
-) -> MultiSgs:
+    warm_start: Schedule | None = None,
+    on_incumbent: OnIncumbent | None = None,
+) -> Result:
     """Return the best schedule of the serial schedule generation scheme over all priority rules.
 
     Parameters
     ----------
-    project
+    problem
         The project.
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
+    warm_start
+        A schedule that is returned if no rule leads to a better one; None: no start.
     on_incumbent
-        Called with (makespan, schedule) for each better schedule; return False to stop.
+        Called with each Incumbent; return False to stop.
 
     Returns
     -------
-    MultiSgs
-        The best schedule and how it was found.
+    Result
+        It is "optimal" if the makespan is that of the longest path with the shortest modes. Its ``details``: ``rule``, the
+        rule that made the schedule (None: it is the start); ``skipped``, the rules that were left out because of the
+        time limit.
 
     Raises
     ------
     NothingFound
-        No choice of modes was found for which the non-renewable resources suffice.
+        No choice of modes was found for which the non-renewable resources suffice, and there is no start.
 
     References
     ----------
@@ -130,27 +109,41 @@ def multi_sgs(
     --------
     >>> from schedlab.models import Project, Resource, Task
     >>> tasks = [Task.single(n, d, {"crew": 1}) for n, d in (("a", 2), ("b", 2), ("c", 4))]
-    >>> multi_sgs(Project(tasks, [Resource("crew", 2)])).makespan
+    >>> multi_sgs(Project(tasks, [Resource("crew", 2)])).objective
     4
     """
-    began = time.perf_counter()
-    least = _longest_path(project)
-    net = network(project)
-    generator = _Generator(project, net, *feasible_modes(project, net))
-    best: MultiSgs | None = None
-    skipped: tuple[str, ...] = ()
+    seen = Incumbents(problem, "multi-sgs", on_incumbent, warm_start)
+    least, best, rule, skipped = _longest_path(problem), seen.start, None, list[str]()
+    makespan = None if best is None else problem.objective(best)
+    try:
+        made = () if seen.stopped or makespan == least else _by_rules(problem, seen, time_limit, skipped)
+        for name, schedule in made:
+            value = problem.objective(schedule)
+            if makespan is None or value < makespan:
+                best, rule, makespan = schedule, name, value
+                if not seen.report(makespan, lambda found=schedule: found) or makespan == least:  # type: ignore[misc]
+                    break
+    except NothingFound:
+        if best is None:
+            raise
+    assert best is not None  # the first rule is always finished, if there is no start
+    left = f"; skipped at the time limit: {', '.join(skipped)}" if skipped else ""
+    message = "no rule is better than the start" if rule is None else f"best priority rule: {rule}"
+    details = {"rule": rule, "skipped": tuple(skipped)}
+    return seen.result(best, message=message + left, optimal=makespan == least, details=details)
+
+
+def _by_rules(
+    problem: Project, seen: Incumbents, time_limit: float | None, skipped: list[str]
+) -> Iterator[tuple[str, Schedule]]:
+    """Yield the schedule of each rule; add the rules that the time limit leaves out to ``skipped``."""
+    net = network(problem)
+    generator = _Generator(problem, net, *feasible_modes(problem, net))
     for k, rule in enumerate(RULES):
-        if best is not None and time_limit is not None and time.perf_counter() - began > time_limit:
-            skipped = RULES[k:]
-            break
-        schedule = generator.schedule(rule)
-        makespan = project.objective(schedule)
-        if best is None or makespan < best.makespan:
-            best = MultiSgs(schedule, makespan, rule, makespan == least)
-            if (on_incumbent is not None and on_incumbent(makespan, schedule) is False) or best.optimal:
-                break
-    assert best is not None  # the first rule is always finished
-    return replace(best, skipped=skipped)
+        if seen.trace and time_limit is not None and seen.elapsed > time_limit:
+            skipped.extend(RULES[k:])
+            return
+        yield rule, generator.schedule(rule)
 
 
 def _longest_path(project: Project) -> int:
@@ -211,4 +204,4 @@ def _earliest(usages: dict[str, Usage], mode: Mode, ready: int) -> int:
             return start
 
 
-__all__ = ["MultiSgs", "multi_sgs", "serial_sgs"]
+__all__ = ["multi_sgs", "serial_sgs"]

@@ -36,7 +36,7 @@ def profit(seed, count=14):
 def literally(problem, delay):
     """Run algorithm 7 with all jobs placed anew for each bound; return the best starts and objective."""
     scheduler = ListScheduler(problem)
-    order = scheduler.order(multi_search(problem).order)
+    order = scheduler.order(multi_search(problem).details["order"])
     free = -(2**62)
     bound = dict.fromkeys(order.tolist(), free)
 
@@ -78,7 +78,7 @@ def test_it_is_algorithm_7(make, seed):
     problem = make(seed)
     found = delay_search(problem, delay=1800)
     objective, starts = literally(problem, 1800)
-    assert found.complete and found.delay == 1800
+    assert found.details["complete"] and found.details["delay"] == 1800
     assert found.objective == pytest.approx(objective, rel=1e-9)
     assert found.schedule.start == starts
     assert problem.verify(found.schedule) == []
@@ -112,12 +112,12 @@ def test_a_job_that_costs_more_than_it_earns_goes_to_the_horizon():
 def test_it_is_never_worse_than_multi_search_and_tells_every_step(seed):
     problem = profit(seed, count=30)
     seen = []
-    found = delay_search(problem, on_incumbent=lambda *step: seen.append(step[:2]))
-    values = [v for _, v in found.trace]
-    assert tuple(seen) == found.trace
+    found = delay_search(problem, on_incumbent=lambda *step: seen.append(step[0]))
+    values = [news.objective for news in found.incumbents]
+    assert seen == found.incumbents
     assert values == sorted(values) and values[-1] == pytest.approx(found.objective, rel=1e-9)
     assert found.objective > multi_search(problem).objective
-    assert found.delay == problem.horizon_end / 50
+    assert found.details["delay"] == problem.horizon_end / 50
     assert delay_search(problem).schedule == found.schedule
 
 
@@ -125,7 +125,7 @@ def test_without_time_it_is_the_first_ordering_and_it_stops_on_false():
     problem = dispatch(5, count=30)
     hurried = delay_search(problem, time_limit=0)
     assert hurried.schedule == multi_search(problem, time_limit=0).schedule
-    assert not hurried.complete and hurried.trials <= 1
+    assert not hurried.details["complete"] and hurried.details["trials"] <= 1
     seen = []
     delay_search(problem, on_incumbent=lambda *step: bool(seen.append(step)))
     assert len(seen) == 1
@@ -147,7 +147,7 @@ def test_windows_and_deadlines_hold_for_delayed_jobs():
     ]
     problem = Dispatch(PLATFORM, jobs, queues, "weighted-wait")
     found = delay_search(problem, delay=900)
-    assert found.complete and problem.verify(found.schedule) == []
+    assert found.details["complete"] and problem.verify(found.schedule) == []
     with pytest.raises(NoSchedule):
         delay_search(
             problem.replace(

@@ -7,7 +7,8 @@ import pytest
 import schedlab as sl
 from random_evictions import applications, best_by_enumeration, random_eviction
 from schedlab import Eviction, EvictionCandidate, EvictionPlan, ProblemError
-from schedlab.heuristics import backtracking, evictions, greedy, trade_off
+from schedlab.heuristics import backtracking, greedy, trade_off
+from schedlab.heuristics.eviction import dynamic_program
 from schedlab.instances import generators
 
 
@@ -30,10 +31,12 @@ class TestTheDynamicProgram:
         for t in some:
             here = at(p, t * p.step_s)
             expected = known.deadlines()[t][1:]
-            assert here.objective(known.plan(deadline_s=t * p.step_s)) == expected
-            assert here.verify(known.plan(deadline_s=t * p.step_s)) == []
+            planned = known.plan(deadline_s=t * p.step_s)
+            assert (planned.status, planned.objective, planned.problem) == ("optimal", expected, here)
+            assert here.verify(planned.schedule) == [] and here.objective(planned.schedule) == expected
             searched = backtracking(here)
-            assert searched.complete and here.verify(searched.plan) == [] and here.objective(searched.plan) == expected
+            assert searched.status == "optimal" and searched.details["complete"]
+            assert here.verify(searched.schedule) == [] and here.objective(searched.schedule) == expected
         for backend in ("cpsat", "highs"):
             t = rng.choice(some)
             found = sl.solve(at(p, t * p.step_s), backend=backend, threads=1)
@@ -42,10 +45,10 @@ class TestTheDynamicProgram:
     @pytest.mark.parametrize("seed", range(40))
     def test_it_finds_what_enumeration_finds(self, seed: int) -> None:
         p = random_eviction(random.Random(seed), jobs=6)
-        plan = trade_off(p).plan()
+        plan = trade_off(p).plan().schedule
         assert p.verify(plan) == []
         assert (*p.objective(plan), -applications(plan)) == best_by_enumeration(p)
-        searched = backtracking(p).plan
+        searched = backtracking(p).schedule
         assert (*p.objective(searched), -applications(searched)) == best_by_enumeration(p)
 
     def test_eight_jobs_by_enumeration(self) -> None:
@@ -61,15 +64,15 @@ class TestTheDynamicProgram:
         for nodes in range(0, p.nodes_in_use + 1, 5):
             alone = p.replace(nodes_needed=nodes)
             assert values(alone) == values(p, nodes)
-            assert alone.objective(known.plan(nodes)) == known.deadlines(nodes)[-1][1:]
-            assert alone.verify(known.plan(nodes)) == []
+            assert known.plan(nodes).objective == known.deadlines(nodes)[-1][1:]
+            assert alone.verify(known.plan(nodes).schedule) == []
 
     @pytest.mark.parametrize("seed", range(10))
     def test_few_and_many_steps_are_computed_differently_and_alike(self, seed: int, monkeypatch) -> None:
         p = random_eviction(random.Random(seed), jobs=7)
         found = []
         for most in (0, 10_000):
-            monkeypatch.setattr(evictions, "MOST_DENSE", most)
+            monkeypatch.setattr(dynamic_program, "MOST_DENSE", most)
             found.append(trade_off(p))
         sparse, dense = found
         assert type(sparse.table) is not type(dense.table)
@@ -77,21 +80,21 @@ class TestTheDynamicProgram:
             assert sparse.deadlines(nodes) == dense.deadlines(nodes)
         for t in range(0, p.steps + 1, 9):
             plans = [one.plan(deadline_s=t * p.step_s) for one in found]
-            assert len({p.objective(plan) for plan in plans}) == 1
+            assert len({plan.objective for plan in plans}) == 1
 
     def test_the_same_problem_has_the_same_plans(self) -> None:
         p = generators["theta"](12, 3).problem
         first, second = trade_off(p), trade_off(p)
         for t in range(16):
-            assert first.plan(deadline_s=60 * t) == second.plan(deadline_s=60 * t)
+            assert first.best_plan(deadline_s=60 * t) == second.best_plan(deadline_s=60 * t)
 
     def test_many_jobs_on_many_nodes_at_second_steps(self) -> None:
         p = generators["theta"](40, 5, nodes=6000).problem.replace(step_s=1, nodes_needed=3000)
         known = trade_off(p)
         for t in (0, 100, 313, 900):
             here = at(p, t)
-            assert here.verify(known.plan(deadline_s=t)) == []
-            assert here.objective(known.plan(deadline_s=t)) == known.deadlines()[t][1:]
+            assert here.verify(known.plan(deadline_s=t).schedule) == []
+            assert known.plan(deadline_s=t).objective == known.deadlines()[t][1:]
         found = sl.solve(at(p, 313), backend="cpsat", time_limit=30)
         assert (found.status, found.objective) == ("optimal", known.deadlines()[313][1:])
 
@@ -117,7 +120,7 @@ class TestCorners:
 
     def test_all_nodes_needed_takes_all_and_one_more_is_an_error(self) -> None:
         p = Eviction(self.jobs(), 14, 60)
-        assert trade_off(p).plan().strategy == {"a": "app", "b": "kill", "c": "kill"}
+        assert trade_off(p).plan().schedule.strategy == {"a": "app", "b": "kill", "c": "kill"}
         with pytest.raises(ProblemError, match="at most 14"):
             p.replace(nodes_needed=15)
         with pytest.raises(ProblemError, match="15 nodes"):
@@ -135,19 +138,24 @@ class TestCorners:
 
     def test_a_checkpoint_longer_than_the_deadline_is_none(self) -> None:
         p = Eviction([EvictionCandidate("a", 4, 400, 901, 1200)], 1, 900)
-        assert trade_off(p).plan().strategy == {"a": "kill"} == backtracking(p).plan.strategy == greedy(p).strategy
+        assert (
+            trade_off(p).plan().schedule.strategy
+            == {"a": "kill"}
+            == backtracking(p).schedule.strategy
+            == greedy(p).strategy
+        )
 
     def test_of_equal_losses_the_shorter_time_wins_and_of_equal_times_the_application(self) -> None:
         same = [EvictionCandidate("a", 4, 400, 120, 120), EvictionCandidate("b", 4, 400, 60, 60)]
-        assert trade_off(Eviction(same, 4, 900)).plan().strategy == {"a": "keep", "b": "app"}
+        assert trade_off(Eviction(same, 4, 900)).plan().schedule.strategy == {"a": "keep", "b": "app"}
         twins = [EvictionCandidate("a", 4, 400, 60, None), EvictionCandidate("b", 4, 400, None, 60)]
-        assert trade_off(Eviction(twins, 4, 900)).plan().strategy == {"a": "keep", "b": "app"}
-        assert trade_off(Eviction(twins[::-1], 4, 900)).plan().strategy == {"a": "keep", "b": "app"}
+        assert trade_off(Eviction(twins, 4, 900)).plan().schedule.strategy == {"a": "keep", "b": "app"}
+        assert trade_off(Eviction(twins[::-1], 4, 900)).plan().schedule.strategy == {"a": "keep", "b": "app"}
 
     def test_nobody_runs(self) -> None:
         p = Eviction([], 0, 120)
         assert values(p) == [(0, 0, 0), (60, 0, 0), (120, 0, 0)]
-        assert trade_off(p).plan() == greedy(p) == backtracking(p).plan == EvictionPlan({})
+        assert trade_off(p).plan().schedule == greedy(p) == backtracking(p).schedule == EvictionPlan({})
         assert values(p.replace(step_s=1, deadline_s=300))[300] == (300, 0, 0)
 
 
@@ -178,14 +186,14 @@ class TestBacktracking:
     def test_it_tells_of_every_better_plan_and_can_be_stopped(self) -> None:
         p = generators["theta"](12, 1).problem
         reported: list[tuple[int, int]] = []
-        found = backtracking(p, on_incumbent=lambda value, plan: reported.append(p.objective(plan)) is None)
+        found = backtracking(p, on_incumbent=lambda news: reported.append(p.objective(news.schedule())))
         assert (
-            found.complete
+            found.details["complete"]
             and reported == sorted(reported, reverse=True)
             and reported[-1] == trade_off(p).deadlines()[-1][1:]
         )
-        stopped = backtracking(p, on_incumbent=lambda value, plan: False)
-        assert not stopped.complete and p.verify(stopped.plan) == []
+        stopped = backtracking(p, on_incumbent=lambda news: False)
+        assert not stopped.details["complete"] and p.verify(stopped.schedule) == []
 
     def test_a_limit_ends_it_with_the_best_so_far(self) -> None:
         p = generators["theta"](60, 1, nodes=9000).problem

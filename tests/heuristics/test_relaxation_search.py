@@ -52,23 +52,23 @@ def better(problem, value, than):
 def test_it_keeps_the_nodes_of_wide_jobs_and_is_never_worse(make, backend, options):
     problem = make(2)
     first = multi_search(problem)
-    found = relaxation_search(problem, backend, time_limit=1, threads=2, **options)
+    found = relaxation_search(problem, backend=backend, time_limit=1, threads=2, **options)
     assert problem.verify(found.schedule) == []
     assert found.objective == pytest.approx(problem.objective(found.schedule))
     assert not better(problem, first.objective, found.objective)
-    assert found.trace[0][1] == pytest.approx(first.trace[0].objective)
-    values = [v for _, v in found.trace]
+    assert found.incumbents[0].objective == pytest.approx(first.incumbents[0].objective)
+    values = [news.objective for news in found.incumbents]
     assert values == sorted(values, reverse=problem.sense == "minimize")
     counts = getattr(problem, "horizon_end", float("inf"))
     for job in problem.jobs:
-        if job.units > 1 and first.start[job.id] < counts and found.schedule.start[job.id] < counts:
-            assert found.schedule.nodes[job.id] == first.nodes[job.id]
+        if job.units > 1 and first.schedule.start[job.id] < counts and found.schedule.start[job.id] < counts:
+            assert found.schedule.nodes[job.id] == first.schedule.nodes[job.id]
 
 
 def test_it_finds_what_list_schedules_miss():
     problem = dispatch(12, count=16)
     first = multi_search(problem)
-    found = relaxation_search(problem, "cpsat", time_limit=3, threads=2)
+    found = relaxation_search(problem, backend="cpsat", time_limit=3, threads=2)
     assert found.objective < first.objective
     assert "one model" in found.message
 
@@ -107,25 +107,25 @@ def test_with_all_nodes_kept_it_is_the_best_of_all_starts(seed, backend, options
     """Jobs of several units only: a search over all starts agrees with every backend."""
     jobs = [j for j in dispatch(seed, count=20).jobs if j.units > 1][:4]
     problem = Dispatch(PLATFORM, jobs, [Queue("q", 1200)], "waiting")
-    found = relaxation_search(problem, backend, time_limit=20, threads=2, **options)
-    assert found.complete
-    assert found.objective == best_with_nodes(problem, multi_search(problem).nodes)
+    found = relaxation_search(problem, backend=backend, time_limit=20, threads=2, **options)
+    assert found.details["complete"]
+    assert found.objective == best_with_nodes(problem, multi_search(problem).schedule.nodes)
 
 
 @pytest.mark.parametrize("make", [profit, dispatch])
 def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
     problem = make(4) if make is dispatch else make(4, count=24)
     first = multi_search(problem)
-    found = relaxation_search(problem, "cpsat", time_limit=4, threads=2, largest=10)
+    found = relaxation_search(problem, backend="cpsat", time_limit=4, threads=2, largest=10)
     assert problem.verify(found.schedule) == []
     assert better(problem, found.objective, first.objective)
-    assert "windows" in found.message and "more than 10" in found.message and not found.complete
+    assert "windows" in found.message and "more than 10" in found.message and not found.details["complete"]
 
 
 def test_a_model_that_the_backend_refuses_becomes_windows():
     """The community edition of CP Optimizer rejects a model of 200 jobs."""
     problem = dispatch(5, count=200)
-    found = relaxation_search(problem, "cpo", time_limit=4, threads=2)
+    found = relaxation_search(problem, backend="cpo", time_limit=4, threads=2)
     assert "not one model" in found.message
     assert problem.verify(found.schedule) == [] and found.objective <= multi_search(problem).objective
 
@@ -141,14 +141,14 @@ def test_it_stops_on_false_and_without_time_it_is_the_first_ordering():
 
 def test_backends_that_are_missing_are_named(monkeypatch):
     with pytest.raises(UnknownName, match="cpsta"):
-        relaxation_search(dispatch(1), "cpsta")
+        relaxation_search(dispatch(1), backend="cpsta")
     from schedlab.backends import backend
 
     cpo = backend("cpo")
     missing = type(cpo.availability())("cpo", None, "docplex is not installed")
     monkeypatch.setattr(type(cpo), "availability", lambda self: missing)
     with pytest.raises(SolverUnavailable, match="docplex is not installed"):
-        relaxation_search(dispatch(1), "cpo")
+        relaxation_search(dispatch(1), backend="cpo")
 
 
 def test_a_neighbourhood_is_improved_or_left_alone():

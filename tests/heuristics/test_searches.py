@@ -36,10 +36,10 @@ def test_multi_search_keeps_the_best_of_all_orderings():
         o: problem.objective(first_solution(problem, o)) for o in ("est", "duration", "-duration", "area", "units")
     }
     assert found.objective <= min(alone.values()) + 1e-9
-    assert first_solution(problem, found.order) == found.schedule
-    values = [step.objective for step in found.trace]
-    assert values == sorted(values, reverse=True) and found.trace[-1].order == found.order
-    assert set(found.skipped) == {
+    assert first_solution(problem, found.details["order"]) == found.schedule
+    values = [step.objective for step in found.incumbents]
+    assert values == sorted(values, reverse=True)
+    assert set(found.details["skipped"]) == {
         "power", "power-per-profit", "power-per-profit.duration", "power-per-profit.-duration",
     }  # fmt: skip
 
@@ -48,7 +48,7 @@ def test_power_and_profit_open_the_other_criteria():
     problem = snapshot(2)
     power = {j.id: 10.0 * i for i, j in enumerate(problem.jobs)}
     found = multi_search(problem, power=power, profit=dict.fromkeys(power, 1.0))
-    assert found.skipped == {}
+    assert found.details["skipped"] == {}
     assert found.objective <= multi_search(problem).objective
 
 
@@ -56,9 +56,9 @@ def test_multi_search_stops_on_false_and_in_time():
     problem = snapshot(3)
     seen = []
     found = multi_search(problem, on_incumbent=lambda *step: bool(seen.append(step)))
-    assert len(seen) == len(found.trace) == 1 and found.order == "est"
+    assert len(seen) == len(found.incumbents) == 1 and found.details["order"] == "est"
     hurried = multi_search(problem, time_limit=0)
-    assert hurried.order == "est" and "time limit" in hurried.skipped["-est"]
+    assert hurried.details["order"] == "est" and "time limit" in hurried.details["skipped"]["-est"]
 
 
 def test_an_ordering_that_misses_a_deadline_is_passed_over():
@@ -66,7 +66,7 @@ def test_an_ordering_that_misses_a_deadline_is_passed_over():
     jobs = [Job("long", 0, 100, 1, {"cores": 1}, "q"), Job("urgent", 1, 10, 1, {"cores": 1}, "q", deadline=50)]
     found = multi_search(Dispatch(platform, jobs, queue))
     assert found.schedule.start == {"urgent": 1, "long": 11}
-    assert "urgent" in found.skipped["est"]
+    assert "urgent" in found.details["skipped"]["est"]
     hopeless = [*jobs, Job("too", 1, 45, 1, {"cores": 1}, "q", deadline=50)]
     with pytest.raises(NoSchedule):
         multi_search(Dispatch(platform, hopeless, queue))
@@ -79,10 +79,10 @@ def test_moving_jobs_improves_an_order_and_tells_the_truth(aim):
     found = move_jobs(problem, "est", rounds=400, seed=3)
     assert problem.verify(found.schedule) == []
     assert found.objective == problem.objective(found.schedule) <= before
-    assert found.trace[-1][1] == pytest.approx(found.objective, rel=1e-9)
-    again = first_solution(problem, found.order)  # removing and adding jobs again restores the profile
+    assert found.incumbents[-1].objective == pytest.approx(found.objective, rel=1e-9)
+    again = first_solution(problem, found.details["order"])  # removing and adding jobs again restores the profile
     assert again == found.schedule
-    assert move_jobs(problem, "est", rounds=400, seed=3).order == found.order
+    assert move_jobs(problem, "est", rounds=400, seed=3).details == found.details
     if aim == "weighted-wait":
         assert found.objective < 0.95 * before
 

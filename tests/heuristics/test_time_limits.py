@@ -80,8 +80,9 @@ def test_the_first_schedule_is_finished_and_reported_at_once(problem):
     reported = []
     found = multi_search(problem, time_limit=0.0, on_incumbent=lambda *news: reported.append(len(news)))
     assert not problem.verify(found.schedule)
-    assert found.order == "est" and len(found.trace) == len(reported) == 1
-    assert {"-est", "area", "-area"} <= set(found.skipped) and found.skipped["-est"] == "the time limit was reached"
+    assert found.details["order"] == "est" and len(found.incumbents) == len(reported) == 1
+    skipped = found.details["skipped"]
+    assert {"-est", "area", "-area"} <= set(skipped) and skipped["-est"] == "the time limit was reached"
 
 
 def test_multi_search_tells_of_an_order_before_it_tries_the_next(problem, monkeypatch):
@@ -105,7 +106,7 @@ def test_delay_search_places_no_order_twice(problem, monkeypatch):
     calls, place = [], ListScheduler.place
     monkeypatch.setattr(ListScheduler, "place", lambda *a, **k: (calls.append(1), place(*a, **k))[1])
     found = delay_search(problem, time_limit=0.0)
-    assert len(calls) == 1 and found.trials <= 1 and not found.complete
+    assert len(calls) == 1 and found.details["trials"] <= 1 and not found.details["complete"]
 
 
 def test_moves_and_the_reading_back_of_relaxations_heed_the_clock(problem):

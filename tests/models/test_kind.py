@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 import schedlab as sl
-from schedlab.heuristics import HEURISTICS, Found, Heuristic, HeuristicRequest, NotForThisProblem, NothingFound
+from schedlab.heuristics import HEURISTICS, Heuristic, HeuristicRequest, NotForThisProblem, NothingFound, answer
 from schedlab.models import kind as kinds
 from schedlab.models.kind import ProblemKind
 
@@ -51,11 +51,11 @@ class Line:
         return sl.Schedule.from_json(data)
 
 
-def shortest_first(problem: Line, request: HeuristicRequest) -> Found:
+def shortest_first(problem: Line, request: HeuristicRequest) -> sl.Result:
     starts, now = {}, 0
     for name, size in sorted(problem.sizes.items(), key=lambda job: job[1]):
         starts[name], now = now, now + size
-    return Found(sl.Schedule(starts), "shortest first")
+    return answer(problem, sl.Schedule(starts), message="shortest first")
 
 
 @pytest.fixture

@@ -18,12 +18,13 @@ from schedlab.instances import load
 # The real worker, with a method that finds schedules by multi-search and then ends as its argument says.
 BREAKING = """
 import os, signal, sys, time
+from schedlab.backends import Incumbent
 from schedlab.heuristics import multi_search, registry
 def planted(problem, ask):
-    tell = lambda news, placement: ask.on_incumbent(news.objective, placement)
-    found = multi_search(problem, None, None if ask.argument == "nothing" else tell)
+    found = multi_search(problem, on_incumbent=None if ask.argument == "nothing" else ask.on_incumbent).schedule
     if ask.argument == "wrong":
-        ask.on_incumbent(0.0, type(found)(dict.fromkeys(found.start, 0), found.nodes))
+        wrong = type(found)(dict.fromkeys(found.start, 0), found.nodes)
+        ask.on_incumbent(Incumbent(0.0, 0.0, None).giving(lambda: wrong))
     time.sleep(1.2)
     if ask.argument in ("hang", "nothing", "wrong"): time.sleep(60)
     if ask.argument == "stop": os.kill(os.getpid(), signal.SIGSTOP)

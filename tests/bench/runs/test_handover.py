@@ -10,7 +10,7 @@ from schedlab.bench.runs import handover
 from schedlab.bench.runs.handover import HandOver, handed_over, path_of, remove, with_best
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
-from schedlab.heuristics import Placement, multi_search
+from schedlab.heuristics import multi_search
 from schedlab.instances import load
 
 DAY = View(first=12)
@@ -25,12 +25,8 @@ def path(tmp_path):
 def schedules(problem):
     """Return the incumbents of multi-search, each with a copy of its schedule."""
     found = []
-    multi_search(problem, None, lambda news, placement: found.append((news.objective, copied(placement))))
+    multi_search(problem, on_incumbent=lambda news: found.append((news.objective, news.placement.kept())))
     return found
-
-
-def copied(placement):
-    return Placement(placement.arrays, placement.starts.copy(), placement.nodes.copy())
 
 
 def written(path, problem, within=5.0):
@@ -45,7 +41,7 @@ def written(path, problem, within=5.0):
 def test_the_arrays_of_a_search_come_back_as_its_schedule(path, name):
     problem = View(first=12).of(load(name))
     (value, placement), *_ = schedules(problem)
-    HandOver(path)(Incumbent(0.0, value, None).giving(placement.schedule, placement))
+    HandOver(path)(Incumbent(0.0, value, None).giving(placement.schedule, placement=placement))
     assert handed_over(path, problem) == placement.schedule()
 
 
@@ -56,7 +52,7 @@ def test_what_waits_is_a_copy_and_the_newest_is_written_last(path, monkeypatch):
     found = schedules(problem)
     hand = HandOver(path)
     for value, placement in found:
-        hand(Incumbent(0.0, value, None).giving(placement.schedule, placement))
+        hand(Incumbent(0.0, value, None).giving(placement.schedule, placement=placement))
         placement.starts[:] = 0  # the search goes on with its arrays
     deadline = time.monotonic() + 5
     while written(path, problem) != pytest.approx(found[-1][0]) and time.monotonic() < deadline:
@@ -82,7 +78,7 @@ def test_it_is_written_while_a_solver_runs_and_a_better_bound_alone_writes_nothi
 def test_a_folder_that_cannot_be_written_does_not_end_the_run(path):
     hand = HandOver(path.parent / "nowhere" / path.name)
     (value, placement), *_ = schedules(DAY.of(load("eurora_99")))
-    hand(Incumbent(0.0, value, None).giving(placement.schedule, placement))
+    hand(Incumbent(0.0, value, None).giving(placement.schedule, placement=placement))
     assert list(path.parent.iterdir()) == []
 
 
@@ -134,7 +130,12 @@ def test_an_incumbent_gives_its_answer_and_stays_a_tuple_of_three():
     a = m.interval("a", size=3, start=(2, 9))
     m.minimize(a.end)
     seen = []
-    result = sl.solve(m, on_incumbent=lambda news: seen.append((news, news.answer())))
+    result = sl.solve(m, on_incumbent=lambda news: seen.append((news, news.assignment())))
     news, assignment = seen[-1]
-    assert assignment[a].start == 2 and len(news) == 3 and set(news._asdict()) == {"seconds", "objective", "bound"}
-    assert all(i.answer() is None for i in result.incumbents)
+    assert (
+        assignment[a].start == 2
+        and news.schedule() is None
+        and len(news) == 3
+        and set(news._asdict()) == {"seconds", "objective", "bound"}
+    )
+    assert all(i.assignment() is i.schedule() is None for i in result.incumbents)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab import solve
+from schedlab import Incumbent, solve
 from schedlab.heuristics import NothingFound, lns
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels.earnings import profit
@@ -61,7 +61,7 @@ def test_schedules_of_dispatch_problems_hold_and_are_no_worse_than_usual_orders(
     scheduler = ListScheduler(p)
     usual = min(scheduler.evaluate(scheduler.order(order))[0] for order in ("est", "-area", "-request", "duration"))
     assert found.objective <= usual + 1e-9
-    assert [v for _, v in found.trace] == sorted((v for _, v in found.trace), reverse=True)
+    assert [i.objective for i in found.incumbents] == sorted((i.objective for i in found.incumbents), reverse=True)
 
 
 @settings(max_examples=25, deadline=None)
@@ -73,8 +73,8 @@ def test_schedules_of_profit_problems_hold_and_their_value_is_the_problems(
     found = lns(p, seed=seed, rounds=8)
     assert p.verify(found.schedule) == []
     assert found.objective == pytest.approx(p.objective(found.schedule), abs=1e-9)
-    assert found.trace[-1][1] == pytest.approx(found.objective, abs=1e-9)
-    values = [v for _, v in found.trace]
+    assert found.incumbents[-1].objective == pytest.approx(found.objective, abs=1e-9)
+    values = [i.objective for i in found.incumbents]
     assert values == sorted(values)
 
 
@@ -151,8 +151,8 @@ def test_the_callback_can_stop_it() -> None:
     p = Dispatch(machine(1), jobs, QUEUES, "waiting")
     reported: list[float] = []
 
-    def stop(seconds: float, objective: float, placement: object) -> bool:
-        reported.append(objective)
+    def stop(news: Incumbent) -> bool:
+        reported.append(news.objective)
         return False
 
     assert lns(p, rounds=9, on_incumbent=stop).objective == reported[0]
@@ -174,7 +174,7 @@ def test_a_solver_takes_turns_and_what_it_finds_holds() -> None:
     ]  # fmt: skip
     for p in (earning(jobs), Dispatch(machine(), jobs, QUEUES, "weighted-wait")):
         found = lns(p, rounds=10, backend="cpsat", threads=1)
-        assert found.operators["solver"].turns >= 1
+        assert found.details["operators"]["solver"].turns >= 1
         assert p.verify(found.schedule) == []
         assert found.objective == pytest.approx(p.objective(found.schedule))
 

@@ -200,7 +200,7 @@ class TestSelection:
     @pytest.mark.parametrize("selection", [Alternate({"moves": 0.5}), RandomChoice({"moves": 0.0})])
     def test_the_search_obeys_the_selection(self, selection: Selection) -> None:
         found = lns(problem(), rounds=4, operators=[KeyChanges(), OrderMoves()], selection=selection)
-        counts = [found.operators[name].turns for name in ("keys", "moves")]
+        counts = [found.details["operators"][name].turns for name in ("keys", "moves")]
         assert counts == ([2, 2] if isinstance(selection, Alternate) else [4, 0])
 
 
@@ -215,7 +215,7 @@ class TestStopping:
     def test_the_search_stops_at_the_first_limit(self) -> None:
         def turns(**limits: object) -> int:
             found = lns(problem(12), seed=1, operators=[KeyChanges(trials=1)], **limits)  # type: ignore[arg-type]
-            return found.operators["keys"].turns
+            return found.details["operators"]["keys"].turns
 
         assert turns() == 60
         assert turns(rounds=5) == turns(stopping=Turns(5)) == turns(rounds=9, stopping=Turns(5)) == 5
@@ -224,7 +224,9 @@ class TestStopping:
 
     def test_without_a_gain_it_stops(self) -> None:
         """One job: nothing can improve."""
-        assert lns(problem(1), operators=[KeyChanges()], stopping=NoImprovement(7)).operators["keys"].turns == 7
+        assert (
+            lns(problem(1), operators=[KeyChanges()], stopping=NoImprovement(7)).details["operators"]["keys"].turns == 7
+        )
 
     def test_a_gain_counts_anew(self) -> None:
         p = problem()
@@ -398,7 +400,9 @@ class TestArguments:
             population=Population(),
         )
         usual = lns(p, seed=2, rounds=9)
-        assert given.schedule == usual.schedule and [v for _, v in given.trace] == [v for _, v in usual.trace]
+        assert given.schedule == usual.schedule and [i.objective for i in given.incumbents] == [
+            i.objective for i in usual.incumbents
+        ]
 
     def test_one_object_serves_several_searches(self) -> None:
         operators = [KeyChanges(), OrderMoves(), RuinAndRecreate()]

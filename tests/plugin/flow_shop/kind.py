@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from schedlab import Result
 from schedlab.bench.kinds.base import Drawing
 from schedlab.bench.kinds.plain import PlainKind
 from schedlab.bench.records.form import Form, integer
-from schedlab.heuristics import Found, Heuristic, HeuristicRequest
+from schedlab.heuristics import Heuristic, HeuristicRequest, Incumbents
 from schedlab.instances import Instance
 from schedlab.instances.files.folder import Folder
 from schedlab.instances.files.writing import to_csv, to_toml, write_files
@@ -41,16 +42,16 @@ def write(instance: Instance, folder: str | Path) -> None:
     write_files(Path(folder), files, lambda path: read(Folder(path)))
 
 
-def johnson(problem: Problem, request: HeuristicRequest) -> Found:
+def johnson(problem: Problem, request: HeuristicRequest) -> Result:
     """Return an optimal schedule by Johnson's rule (1954)."""
     assert isinstance(problem, FlowShop)
     jobs = problem.jobs
     early = sorted((j for j, (a, b) in jobs.items() if a <= b), key=lambda j: jobs[j][0])
     late = sorted((j for j, (a, b) in jobs.items() if a > b), key=lambda j: -jobs[j][1])
     schedule = problem.in_order(early + late)
-    if request.on_incumbent is not None:
-        request.on_incumbent(problem.objective(schedule), schedule)
-    return Found(schedule, "Johnson's rule", optimal=True)
+    seen = Incumbents(problem, "johnson", request.on_incumbent)
+    seen.report(problem.objective(schedule), lambda: schedule)
+    return seen.result(schedule, message="Johnson's rule", optimal=True)
 
 
 JOHNSON = Heuristic(johnson, kinds=("flow-shop",), warm_up=lambda: None)

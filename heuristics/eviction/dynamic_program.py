@@ -14,6 +14,7 @@ are written one after another here.
 from __future__ import annotations
 
 import math
+import time
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,10 +24,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models import Eviction, EvictionCandidate, EvictionPlan, ProblemError
-from ..models.excerpt import with_short_repr
-from .kernels import eviction as kernels
-from .kernels.eviction import Bytes, Dense, Ints, Sparse
+from ...models.excerpt import with_short_repr
+from ...backends.result import Result
+from ...models import Eviction, EvictionCandidate, EvictionPlan, ProblemError
+from ..incumbents import Incumbents
+from ..kernels import eviction as kernels
+from ..kernels.eviction import Bytes, Dense, Ints, Sparse
 
 MOST_DENSE = 128  # steps up to which the dense table is faster than the sparse one
 LARGEST_KEY = 2**61
@@ -71,7 +74,7 @@ class TradeOff:
     >>> known = trade_off(Eviction(jobs, nodes_needed=100, deadline_s=180))
     >>> known.deadlines()
     [Deadline(deadline_s=0, loss=10800, checkpoint_s=0), ..., Deadline(deadline_s=180, loss=3600, checkpoint_s=120)]
-    >>> known.plan(nodes=64, deadline_s=120).strategy
+    >>> known.plan(nodes=64, deadline_s=120).schedule.strategy
     {'a': 'sys', 'b': 'keep'}
     """
 
@@ -90,11 +93,21 @@ class TradeOff:
         pairs = zip(loss.tolist(), steps.tolist(), strict=True)
         return [Deadline(t * p.step_s, one, taken * p.step_s) for t, (one, taken) in enumerate(pairs)]
 
-    def plan(self, nodes: int | None = None, deadline_s: int | None = None) -> EvictionPlan:
-        """Return an optimal plan that frees ``nodes`` nodes within ``deadline_s`` seconds; None: the problem's values.
+    def plan(self, nodes: int | None = None, deadline_s: int | None = None) -> Result:
+        """Return the result with an optimal plan that frees ``nodes`` nodes within ``deadline_s`` seconds.
 
-        Raises ProblemError if a value is outside the range that the table covers.
+        None: the problem's values. The ``problem`` of the result has these values, its ``schedule`` is the plan. Raises
+        ProblemError if a value is outside the range that the table covers.
         """
+        began, p = time.perf_counter(), self.problem
+        plan = self.best_plan(nodes, deadline_s)
+        other = {"nodes_needed": nodes, "deadline_s": deadline_s}
+        changes = {name: value for name, value in other.items() if value is not None}
+        seen = Incumbents(p.replace(**changes) if changes else p, "dp", began=began)
+        return seen.result(plan, message=one_after_another(p), optimal=not p.shared_bandwidth)
+
+    def best_plan(self, nodes: int | None = None, deadline_s: int | None = None) -> EvictionPlan:
+        """Return the plan of ``plan`` alone, without its verification."""
         p, k = self.problem, self._row(nodes)
         within = p.deadline_s if deadline_s is None else deadline_s
         if not 0 <= within <= p.deadline_s:
@@ -116,7 +129,7 @@ class TradeOff:
         keys = self._keys(self._row(nodes)).tolist()
         for t, key in enumerate(keys):
             same = t > 0 and key == keys[t - 1]
-            found.append(found[-1] if same else self.plan(nodes, t * self.problem.step_s))
+            found.append(found[-1] if same else self.best_plan(nodes, t * self.problem.step_s))
         return found
 
     @cached_property
@@ -239,6 +252,11 @@ def loss_unit_of(p: Eviction) -> int:
             "use a larger step_s, or a solver"
         )
     return unit
+
+
+def one_after_another(p: Eviction) -> str:
+    """Return the message of a plan that does not use a shared bandwidth; "" if there is none."""
+    return "checkpoints one after another" if p.shared_bandwidth else ""
 
 
 def with_starts(p: Eviction, strategy: dict[str, str]) -> EvictionPlan:

@@ -1,4 +1,4 @@
-"""Greedy method and backtracking for the eviction problem [Maurya2020]; ``evictions`` states the problem.
+"""Greedy method and backtracking for the eviction problem [Maurya2020]; ``dynamic_program`` states the problem.
 
 Greedy method (``greedy``):
 
@@ -15,22 +15,20 @@ Backtracking (``backtracking``): depth-first search over the strategies of all j
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
-from ..models import Eviction, EvictionCandidate, EvictionPlan
-from ..models.eviction.plan import STRATEGIES
-from .evictions import MOST_DENSE, fastest_checkpoint, loss_unit_of, trade_off, with_starts
-from .kernels import eviction as kernels
-from .kernels.eviction import BacktrackingState, StrategyTable
+from ...backends.result import Result
+from ...models import Eviction, EvictionCandidate, EvictionPlan, Schedule
+from ...models.eviction.plan import STRATEGIES
+from ..errors import NothingFound
+from ..incumbents import Incumbents, OnIncumbent
+from ..kernels import eviction as kernels
+from ..kernels.eviction import BacktrackingState, StrategyTable
+from .dynamic_program import MOST_DENSE, fastest_checkpoint, loss_unit_of, one_after_another, trade_off, with_starts
 
 BUDGET = 500_000  # combinations between two looks at the clock
-# on_incumbent((loss in node-seconds, checkpoint time in seconds), plan) -> bool; return False to stop
-OnPlan = Callable[[tuple[int, int], EvictionPlan], bool]
 
 
 def greedy(problem: Eviction) -> EvictionPlan:
@@ -77,26 +75,17 @@ def greedy(problem: Eviction) -> EvictionPlan:
     return with_starts(p, strategy)
 
 
-class Backtracked(NamedTuple):
-    """The result of the backtracking search.
-
-    Parameters
-    ----------
-    plan
-        The best plan found; None if none was found in time.
-    complete
-        Whether the search is complete, which proves that the plan is optimal.
-    """
-
-    plan: EvictionPlan | None
-    complete: bool
-
-
-def backtracking(problem: Eviction, time_limit: float | None = None, on_incumbent: OnPlan | None = None) -> Backtracked:
+def backtracking(
+    problem: Eviction,
+    *,
+    time_limit: float | None = None,
+    warm_start: Schedule | None = None,
+    on_incumbent: OnIncumbent | None = None,
+) -> Result:
     """Search all combinations of strategies, depth first, and return the best plan.
 
     A branch is cut off if it cannot become better than the best plan, if its checkpoints end too late, or if the jobs
-    that are left have too few nodes. The last condition is not in the paper.
+    that are left have too few nodes. The last condition is not in the paper. Checkpoints are written one after another.
 
     Parameters
     ----------
@@ -104,32 +93,55 @@ def backtracking(problem: Eviction, time_limit: float | None = None, on_incumben
         The eviction problem.
     time_limit
         Seconds; None: no limit.
+    warm_start
+        A plan, the best one at the beginning; None: no start.
     on_incumbent
-        Called with ((loss, checkpoint time), plan) for each better plan; return False to stop.
+        Called with each Incumbent; return False to stop.
 
     Returns
     -------
-    Backtracked
-        The best plan, and whether the search is complete.
+    Result
+        It is "optimal" if the search is complete and checkpoints are not written side by side (``shared_bandwidth``). Its
+        ``details``: ``complete``, whether the search is complete.
+
+    Raises
+    ------
+    NothingFound
+        If no plan was found within the time limit, and there is no start.
 
     References
     ----------
     [Maurya2020].
     """
-    began = time.perf_counter()
-    strategies, search = _strategies(problem)
-    plan: EvictionPlan | None = None
-    while (end := kernels.backtrack(strategies, search, problem.nodes_needed, problem.steps, BUDGET)) != kernels.DONE:
+    p, seen = problem, Incumbents(problem, "backtracking", on_incumbent, warm_start)
+    strategies, search = _strategies(p)
+    plan, complete = seen.start, False
+    if plan is not None:
+        loss, seconds = p.objective(plan)
+        search.least[0] = min(search.least[0], _less(p, loss, seconds))
+    while not seen.stopped:
+        end = kernels.backtrack(strategies, search, p.nodes_needed, p.steps, BUDGET)
+        if end == kernels.DONE:
+            complete = True
+            break
         if end == kernels.BETTER:
-            names = dict(zip((c.id for c in problem.candidates), search.plan.tolist(), strict=True))
-            plan = with_starts(problem, {job: STRATEGIES[what] for job, what in names.items()})
-            if on_incumbent is not None and not on_incumbent(problem.objective(plan), plan):
-                return Backtracked(plan, False)
-        if time_limit is not None and time.perf_counter() - began > time_limit:
-            return Backtracked(plan, False)
-    if plan is None:  # no node is needed, or keeping all jobs is the best plan
-        plan = with_starts(problem, dict.fromkeys((c.id for c in problem.candidates), "keep"))
-    return Backtracked(plan, True)
+            names = dict(zip((c.id for c in p.candidates), search.plan.tolist(), strict=True))
+            plan = found = with_starts(p, {job: STRATEGIES[what] for job, what in names.items()})
+            seen.report(p.objective(plan), lambda found=found: found)  # type: ignore[misc]
+        if time_limit is not None and seen.elapsed > time_limit:
+            break
+    if complete and (plan is None or p.nodes_needed == 0):  # keeping all jobs is the best plan
+        plan = with_starts(p, dict.fromkeys((c.id for c in p.candidates), "keep"))
+    if plan is None:
+        raise NothingFound("stopped" if time_limit is None else f"no plan was found within {time_limit:g} s")
+    optimal = complete and not p.shared_bandwidth
+    return seen.result(plan, message=one_after_another(p), optimal=optimal, details={"complete": complete})
+
+
+def _less(p: Eviction, loss: int, seconds: int) -> int:
+    """Return the key below which all plans are better than one of this loss (node-seconds) and checkpoint time."""
+    steps = min(-(-seconds // p.step_s), p.steps)
+    return (loss // loss_unit_of(p) * (p.steps + 1) + steps - 1) * (len(p.candidates) + 1) + 1
 
 
 def _strategies(p: Eviction) -> tuple[StrategyTable, BacktrackingState]:
@@ -164,5 +176,5 @@ def warm_up() -> None:
     jobs = [EvictionCandidate("a", 2, 10, 1, 2), EvictionCandidate("b", 3, 5, 2, None)]
     for deadline in (2, MOST_DENSE + 2):
         known = trade_off(Eviction(jobs, nodes_needed=3, deadline_s=deadline, step_s=1))
-        known.plan()
+        known.best_plan()
     backtracking(known.problem)

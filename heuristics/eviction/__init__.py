@@ -1,0 +1,1 @@
+"""The eviction problem: dynamic program, greedy method, backtracking [Maurya2020]."""

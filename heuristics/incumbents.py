@@ -1,0 +1,218 @@
+"""The part that all searches share: the start, the trace of incumbents, the callback, the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+
+from ..backends.base import WarmStart
+from ..backends.result import Incumbent, Result
+from ..models import Problem, Schedule
+from ..models.problem import Value
+from .arrays import Placement
+
+OnIncumbent = Callable[[Incumbent], object]
+SAME = 1e-12  # relative: smaller differences between two objective values are rounding errors
+
+
+class Incumbents:
+    """The incumbents of one search: it verifies the start, keeps the trace, calls the callback and makes the result.
+
+    A start that is not feasible is rejected: ``start`` is then None, and ``warm_start`` has the reason. A feasible start
+    is the first incumbent, and the result is never worse than it.
+
+    Parameters
+    ----------
+    problem
+        The problem that is solved.
+    method
+        Name of the search, the ``solver`` of its result.
+    on_incumbent
+        Called with each better Incumbent; returning False stops the search. None: no callback.
+    warm_start
+        The schedule to start from; None: no start.
+    began
+        Time at which the search began, by ``time.perf_counter``; None: now.
+
+    Attributes
+    ----------
+    start
+        The start, if there is one and it is feasible; else None.
+    warm_start
+        The fate of the start.
+    trace
+        The incumbents so far.
+    stopped
+        Whether the callback has returned False.
+
+    Examples
+    --------
+    >>> from schedlab.models import Project, Task
+    >>> found = Incumbents(Project([Task.single("a", 3)], []), "by hand")
+    >>> found.report(3, lambda: Schedule({"a": 0}, {"a": {"1": 1}}))
+    True
+    >>> found.report(4), len(found.trace)  # not better
+    (True, 1)
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        method: str = "",
+        on_incumbent: OnIncumbent | None = None,
+        warm_start: Schedule | None = None,
+        began: float | None = None,
+    ) -> None:
+        self.began = time.perf_counter() if began is None else began
+        self.problem, self.method, self.on_incumbent = problem, method, on_incumbent
+        self.trace: list[Incumbent] = []
+        self.stopped = False
+        self.start, self.warm_start = accepted(problem, warm_start)
+        if self.start is not None:
+            start = self.start
+            self.report(problem.objective(start), lambda: start)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the search began."""
+        return time.perf_counter() - self.began
+
+    def report(
+        self,
+        objective: Value,
+        schedule: Callable[[], Schedule] | None = None,
+        placement: Placement | None = None,
+    ) -> bool:
+        """Report a schedule, if it is better than all before.
+
+        Parameters
+        ----------
+        objective
+            Its objective value.
+        schedule
+            Returns the schedule; None: the schedule of ``placement``.
+        placement
+            The schedule as flat arrays; None: the search has none.
+
+        Returns
+        -------
+        bool
+            Whether the search should go on.
+        """
+        if self.stopped or (self.trace and not improves(self.problem, objective, self.trace[-1].objective)):
+            return not self.stopped
+        self.trace.append(Incumbent(self.elapsed, objective, None))
+        if self.on_incumbent is not None:
+            make = placement.schedule if schedule is None and placement is not None else schedule
+            news = self.trace[-1].giving(schedule=make, placement=placement)
+            self.stopped = self.on_incumbent(news) is False
+        return not self.stopped
+
+    def result(
+        self,
+        schedule: Schedule,
+        *,
+        message: str = "",
+        optimal: bool = False,
+        details: Mapping[str, object] | None = None,
+    ) -> Result:
+        """Return the result of the search: the schedule, or the start if the schedule is not better.
+
+        Parameters
+        ----------
+        schedule
+            The best schedule of the search.
+        message
+            How it was found, for people.
+        optimal
+            Whether it is proven that no schedule is better than this one and the start.
+        details
+            Further properties of the search, by their names.
+        """
+        took, problem = self.elapsed, self.problem
+        found = answer(problem, schedule, message=message, optimal=optimal, details=details)
+        fate = self.warm_start
+        failed = found.status == "error"
+        if self.start is not None and not failed and not improves(problem, found.objective, self.trace[0].objective):
+            found = answer(problem, self.start, message=message, optimal=optimal, details=details)
+            fate = replace(fate, returned=True)
+        found.solver, found.incumbents, found.warm_start = self.method, self.trace, fate
+        found.seconds = {"build": 0.0, "lower": 0.0, "solve": took, "total": self.elapsed}
+        return found
+
+
+def accepted(problem: Problem, start: Schedule | None) -> tuple[Schedule | None, WarmStart]:
+    """Return a start and its fate; None and the fate "rejected", with the reason, if it violates the problem.
+
+    Raises
+    ------
+    TypeError
+        If the start is not a Schedule.
+    """
+    if start is None:
+        return None, WarmStart()
+    if not isinstance(start, Schedule):
+        hint = "; the schedule of a Result is its attribute `schedule`" if isinstance(start, Result) else ""
+        raise TypeError(f"warm_start must be a Schedule, not {type(start).__name__}{hint}")
+    if broken := problem.verify(start):
+        return None, WarmStart("rejected", f"the start violates the problem: {broken[0].message}")
+    return start, WarmStart("accepted")
+
+
+def answer(
+    problem: Problem,
+    schedule: Schedule,
+    *,
+    message: str = "",
+    optimal: bool = False,
+    details: Mapping[str, object] | None = None,
+) -> Result:
+    """Return the result of a heuristic from its schedule: verified, with the objective that the problem computes.
+
+    Parameters
+    ----------
+    problem
+        The problem that is solved.
+    schedule
+        The schedule that was found.
+    message
+        How it was found, for people.
+    optimal
+        Whether it is proven that no schedule is better.
+    details
+        Further properties of the search, by their names.
+
+    Returns
+    -------
+    Result
+        Its status is "optimal" or "feasible", or "error" if the schedule violates the problem.
+
+    Examples
+    --------
+    >>> from schedlab.models import Project, Task
+    >>> project = Project([Task.single("a", 3)], [])
+    >>> answer(project, Schedule({"a": 0}, {"a": {"1": 1}}), optimal=True).bound
+    3
+    """
+    version = str(import_module(__name__.partition(".")[0]).__version__)  # of schedlab
+    found = Result("optimal" if optimal else "feasible", "", version, message=message, details=dict(details or {}))
+    found.problem, found.schedule, found.violations = problem, schedule, problem.verify(schedule)
+    if found.violations:
+        found.fail(f"the schedule violates the problem: {found.violations[0].message}")
+        return found
+    found.objective = problem.objective(schedule)
+    found.bound = found.objective if optimal else None
+    return found
+
+
+def improves(problem: Problem, value: Value, than: Value) -> bool:
+    """Return whether an objective value of the problem is better than another one by more than a rounding error."""
+    sign = 1 if problem.sense == "minimize" else -1
+    values, others = (v if isinstance(v, tuple) else (v,) for v in (value, than))
+    for one, other in zip(values, others, strict=True):
+        gain = sign * (other - one)
+        if abs(gain) > SAME * abs(other):
+            return gain > 0
+    return False

@@ -1,0 +1,132 @@
+"""The heuristics of schedlab as entries of the table ``HEURISTICS``: their functions, called with a request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..backends.result import Result
+from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule
+from . import rules
+from .delay_search import delay_search
+from .delay_search import warm_up as warm_up_delays
+from .eviction.dynamic_program import one_after_another, trade_off
+from .eviction.search import backtracking, greedy
+from .eviction.search import warm_up as warm_up_evictions
+from .incumbents import Incumbents
+from .list_scheduling.first_solution import first_solution
+from .list_scheduling.multi_search import multi_search
+from .list_scheduling.orders import ORDERINGS
+from .lns.search import lns
+from .lns.search import warm_up as warm_up_lns
+from .project.priorities import RULES as PRIORITY_RULES
+from .project.serial_sgs import multi_sgs, serial_sgs
+from .registry import Heuristic, HeuristicRequest
+from .relaxation_search import relaxation_search
+
+
+def _constructed(
+    problem: Problem, request: HeuristicRequest, make: Callable[[], Schedule], message: str, optimal: bool = False
+) -> Result:
+    """Return the result of a heuristic that makes one schedule, and report it."""
+    seen = Incumbents(problem, "", request.on_incumbent)
+    schedule = make()
+    seen.report(problem.objective(schedule), lambda: schedule)
+    return seen.result(schedule, message=message, optimal=optimal)
+
+
+def _multi_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
+    return multi_search(
+        problem, time_limit=request.time_limit, warm_start=request.start, on_incumbent=request.on_incumbent
+    )
+
+
+def _first_solution(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
+    order = request.argument
+    return _constructed(problem, request, lambda: first_solution(problem, order), f"order: {order}")
+
+
+def _rule(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
+    rule = request.argument
+    return _constructed(problem, request, lambda: rules.schedule_by_rule(problem, rule), f"rule: {rule}")
+
+
+def _delay_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
+    return delay_search(
+        problem,
+        time_limit=request.time_limit,
+        warm_start=request.start,
+        on_incumbent=request.on_incumbent,
+        **request.options,
+    )
+
+
+def _relaxation_search(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
+    return relaxation_search(
+        problem,
+        time_limit=request.time_limit,
+        threads=request.threads,
+        seed=request.seed,
+        warm_start=request.start,
+        on_incumbent=request.on_incumbent,
+        backend=request.backend or "cpsat",
+        **request.options,
+    )
+
+
+def _lns(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
+    return lns(
+        problem,
+        time_limit=request.time_limit,
+        threads=request.threads,
+        seed=request.seed,
+        warm_start=request.start,
+        on_incumbent=request.on_incumbent,
+        backend=request.backend or None,
+        **request.options,
+    )
+
+
+def _dp(problem: Eviction, request: HeuristicRequest) -> Result:
+    optimal = not problem.shared_bandwidth
+    return _constructed(problem, request, lambda: trade_off(problem).best_plan(), one_after_another(problem), optimal)
+
+
+def _greedy(problem: Eviction, request: HeuristicRequest) -> Result:
+    return _constructed(problem, request, lambda: greedy(problem), one_after_another(problem))
+
+
+def _backtracking(problem: Eviction, request: HeuristicRequest) -> Result:
+    return backtracking(
+        problem, time_limit=request.time_limit, warm_start=request.start, on_incumbent=request.on_incumbent
+    )
+
+
+def _serial_sgs(problem: Project, request: HeuristicRequest) -> Result:
+    rule = request.argument
+    return _constructed(problem, request, lambda: serial_sgs(problem, rule), f"priority rule: {rule}")
+
+
+def _multi_sgs(problem: Project, request: HeuristicRequest) -> Result:
+    return multi_sgs(
+        problem, time_limit=request.time_limit, warm_start=request.start, on_incumbent=request.on_incumbent
+    )
+
+
+def _nothing_to_compile() -> None:
+    pass
+
+
+LNS_OPTIONS = ("rounds", "operators", "selection", "acceptance", "stopping", "population", "turn_seconds")
+MULTI_SEARCH = Heuristic(_multi_search, starts=True)
+FIRST_SOLUTION = Heuristic(_first_solution, ORDERINGS)
+RULE = Heuristic(_rule, rules.RULES, warm_up=rules.warm_up)
+DELAY_SEARCH = Heuristic(_delay_search, warm_up=warm_up_delays, starts=True, options=("delay",))
+RELAXATION_SEARCH = Heuristic(
+    _relaxation_search, seeded=True, backends=True, usual="cpsat", starts=True, options=("largest",)
+)
+LNS = Heuristic(_lns, seeded=True, backends=True, warm_up=warm_up_lns, starts=True, options=LNS_OPTIONS)
+DP = Heuristic(_dp, kinds=("eviction",), warm_up=warm_up_evictions)
+GREEDY = Heuristic(_greedy, kinds=("eviction",), warm_up=warm_up_evictions)
+BACKTRACKING = Heuristic(_backtracking, kinds=("eviction",), warm_up=warm_up_evictions, starts=True)
+SERIAL_SGS = Heuristic(_serial_sgs, PRIORITY_RULES, kinds=("project",), warm_up=_nothing_to_compile)
+MULTI_SGS = Heuristic(_multi_sgs, kinds=("project",), warm_up=_nothing_to_compile, starts=True)
