@@ -30,9 +30,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import WrongValue
-from ..models.excerpt import with_short_repr
 from ..backends.result import Result
+from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
 from ..models.compiled import compiled, internal
 from .arrays import Arrays, Placement, arrays

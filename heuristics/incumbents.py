@@ -207,8 +207,10 @@ def answer(
     return found
 
 
-def improves(problem: Problem, value: Value, than: Value) -> bool:
-    """Return whether an objective value of the problem is better than another one by more than a rounding error."""
+def improves(problem: Problem, value: Value | None, than: Value | None) -> bool:
+    """Return whether an objective value is better than another one by more than a rounding error; None is the worst."""
+    if value is None or than is None:
+        return value is not None
     sign = 1 if problem.sense == "minimize" else -1
     values, others = (v if isinstance(v, tuple) else (v,) for v in (value, than))
     for one, other in zip(values, others, strict=True):

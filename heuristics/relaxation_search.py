@@ -21,7 +21,6 @@ import numpy as np
 from ..backends.result import Result
 from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch.job_arrays import Ints
-from ..models.excerpt import with_short_repr
 from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED

@@ -37,9 +37,7 @@ def conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
         result.fail(refutation(result.bound, result.objective))
 
 
-def since(
-    on_incumbent: OnIncumbent | None, began: float, encoding: Encoding | None = None
-) -> OnIncumbent | None:
+def since(on_incumbent: OnIncumbent | None, began: float, encoding: Encoding | None = None) -> OnIncumbent | None:
     """Return the callback for a heuristic inside a call: the seconds of its incumbents count from the begin of the call.
 
     With an encoding, the incumbents also give the assignment of its model.

@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.excerpt import with_short_repr
 from ...backends.result import Result
 from ...models import Eviction, EvictionCandidate, EvictionPlan, ProblemError
+from ...models.excerpt import with_short_repr
 from ..incumbents import Incumbents
 from ..kernels import eviction as kernels
 from ..kernels.eviction import Bytes, Dense, Ints, Sparse

@@ -16,7 +16,6 @@ from contextlib import closing
 
 import numpy as np
 
-from ...models.excerpt import with_short_repr
 from ...backends.result import Result
 from ...models import Dispatch, Profit
 from ..arrays import Placement

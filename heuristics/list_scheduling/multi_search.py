@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from ...backends.result import Result
 from ...models import Dispatch, Profit, Schedule
-from ...models.excerpt import with_short_repr
 from ..arrays import Placement, arrays
 from ..clock import Clock, KernelStopped
 from ..errors import CriterionUnusable, NoSchedule

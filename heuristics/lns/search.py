@@ -29,10 +29,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import WrongArgument
-from ...models.excerpt import with_short_repr
 from ...backends.result import Result
+from ...errors import WrongArgument
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
+from ...models.excerpt import with_short_repr
 from ..arrays import Arrays
 from ..errors import NothingFound
 from ..incumbents import OnIncumbent

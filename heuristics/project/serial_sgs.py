@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 
-from ...models.excerpt import with_short_repr
 from ...backends.result import Result
 from ...models.problem import Schedule
 from ...models.project.problem import Project
