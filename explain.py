@@ -9,6 +9,7 @@ from typing import Any
 from .backends import Limits, SolverUnavailable, run
 from .backends.gaps import close
 from .backends.interrupts import INTERRUPTED, catch_first, new_call
+from .errors import WrongArgument
 from .models import Problem, kind
 from .models.elements.constraints import ConstraintElements
 from .models.elements.element import Element, Elements
@@ -120,7 +121,7 @@ def elements_of(what: Problem | Model) -> Elements:
     encodings = [make() for make in what.formulations.values()]
     exact = [e for e in encodings if not e.relaxation]
     if not exact:
-        raise TypeError(
+        raise WrongArgument(
             f"problems of kind {what.kind!r} have no exact formulation, so that no part can be proven feasible"
         )
     return ConstraintElements(exact[0].model)
@@ -133,7 +134,7 @@ def _limits(parts: Elements, given: float | Sequence[float | None] | None) -> di
     values = list(given) if isinstance(given, Sequence) else [given]
     if len(values) > len(parts.objectives):
         names = ", ".join(parts.objectives) or "none, as removing an element could make the objective worse"
-        raise TypeError(f"objective_limit has {len(values)} values; objectives that can be limited: {names}")
+        raise WrongArgument(f"objective_limit has {len(values)} values; objectives that can be limited: {names}")
     found, word = {}, "least" if parts.maximized else "most"
     for k, (name, value) in enumerate(zip(parts.objectives, values, strict=False)):
         if value is not None:

@@ -15,9 +15,10 @@ from .base import (
 )
 from .driver import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
 from .driver import run
+from .incumbent import Incumbent
 from .interrupts import INTERRUPTED, Interrupted
 from .registry import UnknownName, available, backend, names, register
-from .result import Incumbent, Result
+from .result import Result
 
 __all__ = [
     "INTERRUPTED",

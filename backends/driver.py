@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..models.language import Assignment, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
-from .base import Backend, Compiled, Exactness, Limits, Outcome, SolverUnavailable, Status, WarmStart
-from .conflicts import explain
+from .base import Backend, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
 from .gaps import refutation
 from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
 from .parameters.obeyed import checked, require_obeyed
@@ -22,7 +21,10 @@ from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
 from .result import Result
 from .solver_log import joined
+from .solver_thread import ThreadedRun
 from .stages import conclude, keep, stage_of
+
+CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
 
 
 def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A001
@@ -163,7 +165,7 @@ def run(
             same = result.objective == tuple(model.value(e, warm_start) for e in model.objectives)
             result.warm_start = replace(fate, returned=same)
     if result.status == "infeasible" and conflict:
-        result.conflict = explain(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
+        result.conflict = _conflict(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
     return _timed(result, began)
 
 
@@ -290,3 +292,22 @@ def _status(outcome: Outcome, recorder: Recorder, exactness: Exactness) -> Statu
 def _timed(result: Result, began: float) -> Result:
     result.seconds["total"] = time.perf_counter() - began
     return result
+
+
+def _conflict(compiled: Callable[[], Compiled], began: float, limits: Limits) -> Conflict:
+    """Return the conflict that the backend finds, in a thread of its own because it may exceed its time limit."""
+    left = CONFLICT_SECONDS
+    if limits.time is not None:
+        left = min(left, limits.time - (time.perf_counter() - began))
+    found: list[Conflict] = []
+
+    def work(_: Watch) -> Outcome:
+        found.append(compiled().conflict(left))
+        return Outcome("unknown")
+
+    if left > 0:
+        threaded = ThreadedRun(work, work, lambda: None)
+        threaded.run(time.perf_counter() + left)
+        if threaded.interrupted:
+            return Conflict(None, INTERRUPTED)
+    return found[0] if found else Conflict(None, "no time was left to look for the constraints in conflict")

@@ -11,7 +11,7 @@ from typing import Any
 from ..models.language import Assignment, Model
 from .base import Exactness
 from .gaps import close, refutes, relative_gap, rounded, unit_of
-from .result import Incumbent
+from .incumbent import Incumbent
 
 OnIncumbent = Callable[[Incumbent], Any]
 Judge = Callable[[Assignment], float | None]

@@ -8,7 +8,9 @@ from dataclasses import replace
 from importlib import import_module
 
 from ..backends.base import WarmStart
-from ..backends.result import Incumbent, Result
+from ..backends.incumbent import Incumbent
+from ..backends.result import Result
+from ..errors import WrongArgument
 from ..models import Problem, Schedule
 from ..models.problem import Value
 from .arrays import Placement
@@ -155,7 +157,7 @@ def accepted(problem: Problem, start: Schedule | None) -> tuple[Schedule | None,
         return None, WarmStart()
     if not isinstance(start, Schedule):
         hint = "; the schedule of a Result is its attribute `schedule`" if isinstance(start, Result) else ""
-        raise TypeError(f"warm_start must be a Schedule, not {type(start).__name__}{hint}")
+        raise WrongArgument(f"warm_start must be a Schedule, not {type(start).__name__}{hint}")
     if broken := problem.verify(start):
         return None, WarmStart("rejected", f"the start violates the problem: {broken[0].message}")
     return start, WarmStart("accepted")

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ..backends import Incumbent, Result, UnknownName, WarmStart
+from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
 from ..models.compiled import progress_line
 from ..models.excerpt import with_short_repr
@@ -128,7 +129,7 @@ class Heuristic(NamedTuple):
         try:
             found = self.run(problem, request._replace(start=start, on_incumbent=latest))
             if not isinstance(found, Result):
-                raise TypeError(
+                raise WrongArgument(
                     f"{self.name} returned {type(found).__name__}; a heuristic returns a Result: "
                     "schedlab.heuristics.answer(problem, schedule) makes one"
                 )
@@ -182,14 +183,14 @@ class Heuristic(NamedTuple):
         """Raise TypeError if the heuristic does not take the start or an option of a request."""
         if request.start is not None and not self.starts:
             others = ", ".join(name for name, each in HEURISTICS.usable() if each.starts)
-            raise TypeError(f"{self.name} takes no start; these heuristics do: {others}")
+            raise WrongArgument(f"{self.name} takes no start; these heuristics do: {others}")
         for option in request.options:
             if option not in self.options:
                 others = ", ".join(name for name, each in HEURISTICS.usable() if option in each.options)
                 near = get_close_matches(option, self.options, n=1)
                 takes = f"did you mean {near[0]!r}?" if near else f"it takes: {', '.join(self.options) or 'none'}"
                 also = f"; {option!r} is an option of: {others}" if others else ""
-                raise TypeError(f"{self.name} takes no option {option!r}; {takes}{also}")
+                raise WrongArgument(f"{self.name} takes no option {option!r}; {takes}{also}")
 
 
 class _Latest:

@@ -8,7 +8,7 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 from urllib.parse import quote, unquote
 
-from ..errors import WrongArgument
+from ..errors import WrongArgument, WrongValue
 
 Value = bool | int | float | str
 WORDS: dict[str, bool] = {"true": True, "false": False}
@@ -115,4 +115,4 @@ def as_type(value: Value, wanted: Any) -> Any:
             return value
         if kind is float and type(value) is int:
             return float(value)
-    raise ValueError(" or ".join(EXPECTED.get(kind, str(kind)) for kind in types))
+    raise WrongValue(" or ".join(EXPECTED.get(kind, str(kind)) for kind in types))

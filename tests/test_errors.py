@@ -31,6 +31,7 @@ CONTROL_FLOW = {
 }
 # built-in errors that a protocol of Python asks for, or that cannot happen
 PROTOCOLS = {
+    ("bench/show/explanation.py", "KeyboardInterrupt"),  # Ctrl-C, passed on after the answer
     ("__init__.py", "AttributeError"),  # module.__getattr__
     ("models/plugins.py", "KeyError"),  # Registry is a mapping
     ("bench/speed/store.py", "AssertionError"),

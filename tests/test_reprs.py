@@ -50,6 +50,8 @@ def language_objects() -> list[Any]:
         sl.no_overlap(jobs),
         sl.synchronize(jobs[0], jobs[1:]),
         sl.end_before_start(jobs[0], jobs[1]),
+        sl.all_or_none(jobs),
+        sl.forbid_extent(jobs[0], [(9 * t, 9 * t + 3) for t in range(500)]),
         sl.sum(xs) <= 3,
     ):
         m.add(c)
@@ -90,7 +92,7 @@ def check(value: object) -> None:
 
 @pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
 def test_records_with_large_contents(kind: type) -> None:
-    if kind in (sl.Result, sl.Simulation):
+    if kind in (sl.Result, sl.Simulation, sl.Explanation) or issubclass(kind, sl.Schedule):
         return  # test_results
     types = getattr(kind, "__annotations__", {}).values()
     numeric = types and all(set(re.findall(r"[a-z]\w*", str(t))) <= {"int", "float", "bool"} for t in types)
@@ -119,6 +121,9 @@ def test_results() -> None:
     check(run)
     check(dataclasses.replace(run, dispatcher=NAME))
     check(sl.trade_off(sl.load("theta_24").problem))
+    check(sl.Schedule(dict.fromkeys((f"{NAME} {k}" for k in range(500)), 3), {NAME: {NAME: 2}}))
+    check(sl.solve("theta_24", "greedy").schedule)
+    check(dataclasses.replace(sl.explain(infeasible), message=NAME))
 
 
 @pytest.mark.parametrize("name", ["eurora_330", "theta_24", "profit_medium", "project_small"])

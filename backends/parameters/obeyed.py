@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...errors import WrongArgument, WrongValue
 from ...models.plugins import PluginError
 from ..base import Backend
 from ..registry import backend, names
@@ -31,7 +32,7 @@ def require_obeyed(found: Backend, limits: Limits) -> None:
         if getattr(limits, name) in (None, {}) or argument in getattr(found, "obeys", ()):
             continue
         others = [other for other in names() if argument in _obeyed_by(other)]
-        raise TypeError(
+        raise WrongArgument(
             f"the backend {found.name!r} does not obey {argument}=...; backends that do: {', '.join(others) or 'none'}"
         )
 
@@ -85,5 +86,5 @@ def fewer_threads(name: str, wanted: object, threads: int | None) -> int | None:
     if not isinstance(wanted, int) or wanted <= 0:
         return threads
     if threads is not None and wanted > threads:
-        raise ValueError(f"the parameter {name}={wanted} is greater than threads={threads}; threads is an upper limit")
+        raise WrongValue(f"the parameter {name}={wanted} is greater than threads={threads}; threads is an upper limit")
     return wanted

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
+from ...errors import WrongValue
 from ...models.excerpt import excerpt
 from ..registry import UnknownName
 from .limits import Value
@@ -135,7 +136,7 @@ def check_all(
     found: dict[str, Value] = {}
     for name, value in given.items():
         if name in refused:
-            raise ValueError(f"the parameter {name} of {solver} cannot be given: {refused[name]}")
+            raise WrongValue(f"the parameter {name} of {solver} cannot be given: {refused[name]}")
         if name not in names:
             raise UnknownName(f"parameter of {solver}", name, sorted(set(names) - set(refused)))
         found[name] = convert(Parameter(solver, name, value))

@@ -16,6 +16,7 @@ from typing import Any, TextIO, cast
 
 import numpy as np
 
+from ...errors import WrongValue
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
@@ -201,7 +202,7 @@ class PyomoCompiled:
             if not limits.parameters:
                 raise
             given = ", ".join(f"{name}={value}" for name, value in limits.parameters.items())
-            raise ValueError(f"Pyomo's solver {self.wanted!r} failed with the parameters {given}: {e}") from e
+            raise WrongValue(f"Pyomo's solver {self.wanted!r} failed with the parameters {given}: {e}") from e
         finally:
             if kept is not None:
                 own.reset()

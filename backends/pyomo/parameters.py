@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ...errors import WrongArgument, WrongValue
 from ..base import Limits
 from ..highs.parameters import check as check_highs
 from ..parameters.limits import Value
@@ -84,7 +85,7 @@ def options(wanted: Any, limits: Limits) -> dict[str, Value]:
     if names is None:
         asked = {"threads": limits.threads is not None, "gap_limit": limits.gap is not None, "seed": limits.seed != 0}
         for name in (name for name, is_given in asked.items() if is_given):
-            raise TypeError(
+            raise WrongArgument(
                 f"the name of the option for {name}=... of Pyomo's solver {wanted!r} is not known; it is known for "
                 f"{', '.join(KNOWN)}; for another solver give it in parameters, by its own name"
             )
@@ -94,7 +95,7 @@ def options(wanted: Any, limits: Limits) -> dict[str, Value]:
     for name in given:
         if name == names.seed or name in names.times:
             reason = argument("seed" if name == names.seed else "time_limit")
-            raise ValueError(f"the parameter {name} of {wanted!r} cannot be given: {reason}")
+            raise WrongValue(f"the parameter {name} of {wanted!r} cannot be given: {reason}")
     found: dict[str, Value] = {names.gap: max(GAP, limits.gap or 0.0)}
     if names.seed is not None:
         found[names.seed] = limits.seed % LARGEST_SEED

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import MissingPackage
 from ..step_function import DAY, HOUR
 from .gantt import Bar, Cells, Gantt
 
@@ -37,7 +38,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as e:
-        raise ImportError("a Gantt chart needs matplotlib: pip install 'schedlab[plot]'") from e
+        raise MissingPackage("a Gantt chart needs matplotlib: pip install 'schedlab[plot]'") from e
 
 
 def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: bool = True) -> Axes:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...errors import MissingPackage
+
 if TYPE_CHECKING:
     import pandas
 
@@ -33,7 +35,7 @@ def frame(rows: Sequence[Mapping[str, object]], empty: Sequence[str]) -> pandas.
     try:
         import pandas
     except ImportError as e:
-        raise ImportError("a table needs pandas: pip install 'schedlab[pandas]'") from e
+        raise MissingPackage("a table needs pandas: pip install 'schedlab[pandas]'") from e
     found = pandas.DataFrame(rows, columns=list(rows[0]) if rows else list(empty))
     for name in found.columns:
         types = {type(row[name]) for row in rows}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...errors import WrongArgument
 from ..kind import known, resolve
 from ..language import Assignment
 from ..problem import Problem, Schedule
@@ -31,7 +32,7 @@ def gantt_of_schedule(problem: Problem, schedule: Schedule) -> Gantt:
     """
     kind = known(problem.kind)
     if kind is None or kind.gantt is None:
-        raise TypeError(
+        raise WrongArgument(
             f"problems of kind {problem.kind!r} have no Gantt chart; a kind has one if its ProblemKind names a function "
             "(problem, schedule) -> Gantt in the field gantt"
         )

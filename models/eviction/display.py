@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ...errors import WrongArgument
 from ..display.gantt import GREY, RED, Bar, Gantt, Mark, Row
 from ..problem import Schedule
 from .plan import EvictionPlan
@@ -127,5 +128,5 @@ def rows(problem: Eviction, plan: Schedule) -> list[dict[str, Any]]:
 
 def _of(plan: Schedule) -> EvictionPlan:
     if not isinstance(plan, EvictionPlan):
-        raise TypeError(f"an eviction problem needs an EvictionPlan, not a {type(plan).__name__}")
+        raise WrongArgument(f"an eviction problem needs an EvictionPlan, not a {type(plan).__name__}")
     return plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..dispatch.elements import DispatchElements
+from ..dispatch.explanation.elements import DispatchElements
 from .problem import Profit
 
 

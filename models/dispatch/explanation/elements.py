@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from ..elements.element import Element, Elements
-from ..elements.words import duration, listed, moment, windows
-from ..platform import MOST_CAPACITY, NodeGroup, Platform
-from ..problem import Schedule
-from .conflict_words import conflict_sentence
-from .jobs import DAY, Job, Queue, Running
-from .objectives import OBJECTIVES
-from .problem import Dispatch
+from ...elements.element import Element, Elements
+from ...elements.words import duration, listed, moment, windows
+from ...platform import MOST_CAPACITY, NodeGroup, Platform
+from ...problem import Schedule
+from ..jobs import DAY, Job, Queue, Running
+from ..objectives import OBJECTIVES
+from ..problem import Dispatch
+from .sentences import conflict_sentence
 
 
 class DispatchElements(Elements):

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..elements.element import Element, named, plain_sentence
-from ..elements.words import duration, listed, moment
+from ...elements.element import Element, named, plain_sentence
+from ...elements.words import duration, listed, moment
 
 if TYPE_CHECKING:
-    from .problem import Dispatch
+    from ..problem import Dispatch
 
 HOUR = 3600
 

@@ -1,0 +1,1 @@
+"""What ``schedlab.explain`` may remove from a dispatch problem, and its answer in words."""
