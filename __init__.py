@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import backends
+from . import backends, methods
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName
 from .backends import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
 from .errors import SchedlabError, WrongArgument, WrongValue
@@ -43,6 +43,8 @@ from .models import (
 )
 from .models.language import (
     Assignment,
+    Integer,
+    Interval,
     Model,
     ModelError,
     all_or_none,
@@ -65,6 +67,7 @@ from .models.language import (
 from .models.language import max as max
 from .models.language import min as min
 from .models.language import sum as sum
+from .models.problem import Value
 from .solve import solve
 
 if TYPE_CHECKING:
@@ -131,6 +134,8 @@ __all__ = [
     "Guide",
     "Incumbent",
     "Instance",
+    "Integer",
+    "Interval",
     "InstanceError",
     "Job",
     "LoweringTooLarge",
@@ -156,6 +161,7 @@ __all__ = [
     "SimulationError",
     "SolverUnavailable",
     "UnknownName",
+    "Value",
     "Workload",
     "WorkloadError",
     "WrongArgument",
@@ -176,6 +182,7 @@ __all__ = [
     "implies",
     "lns",
     "load",
+    "methods",
     "multi_search",
     "no_overlap",
     "overlap",
