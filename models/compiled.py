@@ -22,8 +22,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
+from llvmlite import binding as llvm
 from numba.core import types
 from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, install_listener
 from numba.core.registry import CPUDispatcher
@@ -33,6 +36,7 @@ with warnings.catch_warnings():  # without flock, filelock warns that a lock is 
     from filelock import FileLock
 
 F = TypeVar("F", bound=Callable[..., object])
+ENVIRONMENT = "_ZN08NumbaEnv"  # prefix of the globals in which numba keeps the constants of functions
 PATIENCE = 120.0  # seconds to wait for a process that compiles
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
 
@@ -144,6 +148,33 @@ class _Kernel(CPUDispatcher):
         return super().get_call_template(tuple(plain(kind) for kind in args), named)
 
 
+class _LinkedLibrary(JITCodeLibrary):
+    """The code of an ``internal`` function: linked into its callers, and optimized and translated only there."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave the optimization to the callers."""
+
+    def _finalize_final_module(self) -> None:
+        """Keep the code for callers; only the environments of the functions are translated."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+        self._get_module_for_linking()
+        names = [g.name for g in self._final_module.global_variables if g.name.startswith(ENVIRONMENT)]
+        self._final_module = llvm.parse_assembly("\n".join(f'@"{name}" = common global i64 0' for name in names))
+        super()._finalize_final_module()
+
+
+class _LinkedCompiler(Compiler):
+    """Compiles ``internal`` functions."""
+
+    def define_pipelines(self) -> Any:
+        """Return numba's passes, with a library of our own."""
+        library = _LinkedLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        library.enable_object_caching()
+        self.state.library = library
+        return super().define_pipelines()
+
+
 class _Internal(_Kernel):
     """A compiled function without a wrapper for calls from Python."""
 
@@ -175,7 +206,11 @@ def compiled(function: F, counting: bool = True, internally: bool = False) -> F:
     options: dict[str, Any] = {"nopython": True, "nogil": True, "_nrt": counting, "no_cfunc_wrapper": True}
     if internally:
         options["no_cpython_wrapper"] = True
-    found = (_Internal if internally else _Kernel)(function, targetoptions=options)
+    found = (
+        _Internal(function, targetoptions=options, pipeline_class=_LinkedCompiler)
+        if internally
+        else _Kernel(function, targetoptions=options)
+    )
     with contextlib.suppress(RuntimeError):  # no directory for the cache: compile in every process
         found.enable_caching()
     return cast(F, found)
