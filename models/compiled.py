@@ -26,7 +26,7 @@ from llvmlite import binding as llvm
 from numba.core import types
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, install_listener
 from numba.core.registry import CPUDispatcher
@@ -148,6 +148,33 @@ class _Kernel(CPUDispatcher):
         return super().get_call_template(tuple(plain(kind) for kind in args), named)
 
 
+class _Flags(Flags):
+    """Compiler options that are compared quickly: numba compares the options of its caches ten thousands of times."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Flags and bool(self._values == other._values)
+
+    def __hash__(self) -> int:
+        return id(_Flags)
+
+
+class _EntryLibrary(JITCodeLibrary):
+    """The code of a function that is called from Python, and of its wrapper.
+
+    They are kept apart: in the function, the memory to which an address points is constant (``by_address``); the
+    wrapper writes it.
+    """
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Add functions that are not inlined."""
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
+
+
 class _LinkedLibrary(JITCodeLibrary):
     """The code of an ``internal`` function: linked into its callers, and optimized and translated only there."""
 
@@ -164,15 +191,26 @@ class _LinkedLibrary(JITCodeLibrary):
         super()._finalize_final_module()
 
 
-class _LinkedCompiler(Compiler):
-    """Compiles ``internal`` functions."""
+class _EntryCompiler(Compiler):
+    """Compiles functions that are called from Python."""
+
+    library: Callable[[Any, str], JITCodeLibrary] = _EntryLibrary
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.flags = _Flags(self.state.flags)
 
     def define_pipelines(self) -> Any:
         """Return numba's passes, with a library of our own."""
-        library = _LinkedLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        library.enable_object_caching()
-        self.state.library = library
+        self.state.library = self.library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
         return super().define_pipelines()
+
+
+class _LinkedCompiler(_EntryCompiler):
+    """Compiles ``internal`` functions."""
+
+    library = _LinkedLibrary
 
 
 class _Internal(_Kernel):
@@ -206,11 +244,8 @@ def compiled(function: F, counting: bool = True, internally: bool = False) -> F:
     options: dict[str, Any] = {"nopython": True, "nogil": True, "_nrt": counting, "no_cfunc_wrapper": True}
     if internally:
         options["no_cpython_wrapper"] = True
-    found = (
-        _Internal(function, targetoptions=options, pipeline_class=_LinkedCompiler)
-        if internally
-        else _Kernel(function, targetoptions=options)
-    )
+    kind, compiler = (_Internal, _LinkedCompiler) if internally else (_Kernel, _EntryCompiler)
+    found = kind(function, targetoptions=options, pipeline_class=compiler)
     with contextlib.suppress(RuntimeError):  # no directory for the cache: compile in every process
         found.enable_caching()
     return cast(F, found)

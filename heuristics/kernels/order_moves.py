@@ -8,6 +8,7 @@ import numpy as np
 
 from ...models.compiled import compiled, internal, internal_borrowing
 from .aggregate import Aggregate, no_aggregate
+from .by_address import by_address
 from .earliest import Scratch, new_scratch
 from .placement import (
     EARNINGS,
@@ -26,6 +27,7 @@ from .placement import (
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
 
+@by_address
 class OrderResult(NamedTuple):
     """An order of jobs and its placement.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...models.compiled import compiled, internal, internal_borrowing
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
+from .by_address import by_address
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
@@ -25,6 +26,7 @@ EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3  # modes of ``Costs``
 POSTPONED = -1  # start of a job without a start: it follows after the horizon's end, when nothing is earned any more
 
 
+@by_address
 class Jobs(NamedTuple):
     """Arrays over jobs and over start windows; times in seconds.
 
@@ -67,6 +69,7 @@ class Jobs(NamedTuple):
     hi: Ints
 
 
+@by_address
 class Costs(NamedTuple):
     """An objective of the starts, to be minimized, with wait = start - submit.
 
@@ -100,6 +103,7 @@ class Costs(NamedTuple):
     may_postpone: Bools
 
 
+@by_address
 class Hopeless(NamedTuple):
     """Per kind of jobs, a time range [begin, end) in which no job of the kind can start.
 
