@@ -46,7 +46,7 @@ class _AddressModel(models.PrimitiveModel):
 class _Field(AttributeTemplate):
     key = Address
 
-    def generic_resolve(self, kind: Address, name: str) -> Any:
+    def generic_resolve(self, kind: Address, name: str) -> Any:  # type: ignore[override]
         fields = kind.instance_class._fields
         return kind.types[fields.index(name)] if name in fields else None
 

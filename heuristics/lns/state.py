@@ -127,9 +127,7 @@ class LnsSearch:
         order = np.argsort(keys, kind="stable")
         answer = OrderResult(order, *self._room())
         stop = self.clock.stop if self.trial_seconds else running()  # the first trial is always finished
-        done = build(
-            a.machine, a.jobs, self.same, a.costs.may_postpone, order, self.anytime, answer.starts, answer.nodes, stop
-        )
+        done = build(a.machine, a.jobs, self.same, a.costs, order, self.anytime, answer.starts, answer.nodes, stop)
         if done < 0:
             raise Stopped
         value = float(objective(a.costs, a.jobs, answer.starts)) if done == order.size else np.inf

@@ -166,10 +166,11 @@ def _reserve(
     state.reserved[j] = start
     if start < 0:
         return profile
-    free = np.empty(state.free.shape, np.int64)
-    for p in range(free.shape[0]):
+    places, resources = state.free.shape
+    free = np.empty((places, resources), np.int64)
+    for p in range(places):
         i = segment(profile, p, start)
-        for r in range(free.shape[1]):
+        for r in range(resources):
             free[p, r] = profile.free[p, i, r]
     state.pieces[j] = spread(free, trace.capacity, s.fits, units, best, state.chosen, state.put)
     for k in range(state.pieces[j]):
