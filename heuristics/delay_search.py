@@ -33,34 +33,33 @@ import numpy as np
 from ..backends.result import Result
 from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
-from ..models.compiled import compiled, internal
+from ..models.compiled import compiled
 from .arrays import Arrays, Placement, arrays
 from .clock import Clock, KernelStopped, running
 from .errors import NoSchedule
 from .incumbents import Incumbents, OnIncumbent
-from .kernels.aggregate import Aggregate, no_aggregate
-from .kernels.earliest import Scratch, new_scratch
+from .kernels.aggregate import no_aggregate
+from .kernels.earliest import new_scratch
 from .kernels.placement import (
-    EARNINGS,
     KINDS,
     LAST_END,
     POSTPONED,
+    SAME,
     Costs,
-    Hopeless,
     Jobs,
     cost,
+    fill,
     new_hopeless,
-    place,
     put,
+    together,
 )
-from .kernels.profile import NEVER, Floats, Ints, Machine, Profile, new_profile
+from .kernels.profile import NEVER, Floats, Ints, Profile, new_profile
 from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.multi_search import AFTERWARDS, Orders, place_all_orders
 from .list_scheduling.starts import order_of_starts, start_placed
 from .list_scheduling.warm_up import tiny
 
 STEPS = 50  # default delay: (H - now) / STEPS
-SAME = 1e-12  # relative: smaller improvements are rounding errors
 
 
 def delay_search(
@@ -242,7 +241,7 @@ class _DelaySearch:
         self._work = _copied(self._before, self._work)
         self._known.begin[:], self._known.end[:] = self._hopeless.begin, self._hopeless.end
         self.trials += 1
-        self._work, filled, _ = _fill(
+        self._work, filled, _ = fill(
             self._work, a.machine, a.jobs, a.costs, self._scratch, self._known, self._bound,
             self.order, bound, starts, nodes, i, self.order.size, spent, rest, self.value, self.clock.stop,
         )  # fmt: skip
@@ -253,7 +252,7 @@ class _DelaySearch:
     def _fill_before(self, i: int) -> None:
         """Add job ``order[i]`` to the profile where the best schedule has it, and note its hopeless times."""
         a = self.scheduler.arrays
-        self._before, _, _ = _fill(
+        self._before, _, _ = fill(
             self._before, a.machine, a.jobs, a.costs, self._scratch, self._hopeless, self._bound,
             self.order, self.bound, self.starts, self.nodes, i, i + 1, -np.inf, self._nothing, np.inf, self._never,
         )  # fmt: skip
@@ -289,11 +288,6 @@ def _put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Int
     return profile
 
 
-@internal
-def _together(costs: Costs, some: float, one: float) -> float:
-    return max(some, one) if costs.mode == LAST_END else some + one
-
-
 @compiled
 def _limits(jobs: Jobs, costs: Costs, order: Ints, starts: Ints, bound: Ints, i: int, rest: Floats) -> float:
     """Return the cost of ``order[:i]``; set ``rest[k]`` to a lower bound of the cost of ``order[k:]``."""
@@ -301,51 +295,8 @@ def _limits(jobs: Jobs, costs: Costs, order: Ints, starts: Ints, bound: Ints, i:
     rest[n] = -np.inf if costs.mode == LAST_END else 0.0
     for k in range(n - 1, i, -1):
         j = order[k]
-        rest[k] = _together(costs, rest[k + 1], cost(costs, jobs, j, max(jobs.release[j], bound[j])))
+        rest[k] = together(costs, rest[k + 1], cost(costs, jobs, j, max(jobs.release[j], bound[j])))
     spent = costs.constant
     for k in range(i):
-        spent = _together(costs, spent, cost(costs, jobs, order[k], starts[order[k]]))
+        spent = together(costs, spent, cost(costs, jobs, order[k], starts[order[k]]))
     return spent
-
-
-@compiled
-def _fill(
-    profile: Profile,
-    machine: Machine,
-    jobs: Jobs,
-    costs: Costs,
-    s: Scratch,
-    known: Hopeless,
-    no_bound: Aggregate,
-    order: Ints,
-    bound: Ints,
-    starts: Ints,
-    nodes: Ints,
-    first: int,
-    last: int,
-    spent: float,
-    rest: Floats,
-    most: float,
-    stop: Ints,
-) -> tuple[Profile, int, float]:
-    """Place the jobs ``order[first:last]``, not before their bounds (seconds).
-
-    Returns the profile, the number of placed jobs and their total cost. Stops before a job that has no place, or when
-    the cost plus ``rest`` exceeds ``most`` (not for profits, which are no sum over jobs). The number is -1 if the
-    clock's ``stop`` is set.
-    """
-    for k in range(first, last):
-        if stop[0] != 0:
-            return profile, -1, spent
-        j = order[k]
-        chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, s, known, no_bound, j, bound[j], chosen)
-        if starts[j] == POSTPONED:
-            if costs.may_postpone[j]:
-                continue
-            return profile, k, spent
-        if costs.mode != EARNINGS:
-            spent = _together(costs, spent, cost(costs, jobs, j, starts[j]))
-            if _together(costs, spent, rest[k + 1]) > most + SAME * abs(most):
-                return profile, k, spent
-    return profile, last, spent

@@ -8,6 +8,10 @@ Compiling takes time once after an installation. What costs most of it, and how 
   ``internal``;
 - one version per type of arguments: do not call a function with and without None. Constants are no problem:
   ``_Kernel`` compiles one version for ``f(0)`` and ``f(x)``;
+- tuples of arrays: each array is seven arguments of a compiled function. Mark the class as ``by_address``
+  (``heuristics.kernels``), which takes a fifth of the time off a large kernel;
+- one entry for each use: all that a function calls is optimized and translated to machine code again for each function
+  that Python calls, and only there. Give similar uses one entry, with more arguments;
 - NumPy functions: a slice assignment compiles the text of its error message, ``np.sort`` a sort per type. Prepare arrays
   in Python, and write loops.
 """
@@ -22,8 +26,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
+from llvmlite import binding as llvm
 from numba.core import types
 from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, install_listener
 from numba.core.registry import CPUDispatcher
@@ -35,6 +42,7 @@ with warnings.catch_warnings():  # without flock, filelock warns that a lock is 
     from filelock import FileLock
 
 F = TypeVar("F", bound=Callable[..., object])
+ENVIRONMENT = "_ZN08NumbaEnv"  # prefix of the globals in which numba keeps the constants of functions
 PATIENCE = 120.0  # seconds to wait for a process that compiles
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
 
@@ -146,6 +154,71 @@ class _Kernel(CPUDispatcher):
         return super().get_call_template(tuple(plain(kind) for kind in args), named)
 
 
+class _Flags(Flags):
+    """Compiler options that are compared quickly: numba compares the options of its caches ten thousands of times."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Flags and bool(self._values == other._values)
+
+    def __hash__(self) -> int:
+        return id(_Flags)
+
+
+class _EntryLibrary(JITCodeLibrary):
+    """The code of a function that is called from Python, and of its wrapper.
+
+    They are kept apart: in the function, the memory to which an address points is constant (``by_address``); the
+    wrapper writes it.
+    """
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Add functions that are not inlined."""
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)  # type: ignore[no-untyped-call]
+
+
+class _LinkedLibrary(JITCodeLibrary):
+    """The code of an ``internal`` function: linked into its callers, and optimized and translated only there."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave the optimization to the callers."""
+
+    def _finalize_final_module(self) -> None:
+        """Keep the code for callers; only the environments of the functions are translated."""
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalized = True
+        self._get_module_for_linking()  # type: ignore[no-untyped-call]
+        names = [g.name for g in self._final_module.global_variables if g.name.startswith(ENVIRONMENT)]
+        self._final_module = llvm.parse_assembly("\n".join(f'@"{name}" = common global i64 0' for name in names))
+        super()._finalize_final_module()  # type: ignore[no-untyped-call]
+
+
+class _EntryCompiler(Compiler):
+    """Compiles functions that are called from Python."""
+
+    library: Callable[[Any, str], JITCodeLibrary] = _EntryLibrary
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)  # type: ignore[no-untyped-call]
+        self.state.flags = _Flags(self.state.flags)  # type: ignore[no-untyped-call]
+
+    def define_pipelines(self) -> Any:
+        """Return numba's passes, with a library of our own."""
+        self.state.library = self.library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
+        return super().define_pipelines()  # type: ignore[no-untyped-call]
+
+
+class _LinkedCompiler(_EntryCompiler):
+    """Compiles ``internal`` functions."""
+
+    library = _LinkedLibrary
+
+
 class _Internal(_Kernel):
     """A compiled function without a wrapper for calls from Python."""
 
@@ -177,7 +250,8 @@ def compiled(function: F, counting: bool = True, internally: bool = False) -> F:
     options: dict[str, Any] = {"nopython": True, "nogil": True, "_nrt": counting, "no_cfunc_wrapper": True}
     if internally:
         options["no_cpython_wrapper"] = True
-    found = (_Internal if internally else _Kernel)(function, targetoptions=options)
+    kind, compiler = (_Internal, _LinkedCompiler) if internally else (_Kernel, _EntryCompiler)
+    found = kind(function, targetoptions=options, pipeline_class=compiler)
     with contextlib.suppress(RuntimeError):  # no directory for the cache: compile in every process
         found.enable_caching()
     return cast(F, found)

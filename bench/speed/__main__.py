@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from . import compiling as speed_compiling
 from . import cpsat as speed_cpsat
 from . import evictions as speed_evictions
 from . import heuristics as speed_heuristics
@@ -44,6 +45,7 @@ def main() -> None:
     speed_replay.main()
     speed_evictions.main()
     speed_store.main()
+    speed_compiling.main()
 
 
 if __name__ == "__main__":

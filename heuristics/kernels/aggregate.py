@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...models.compiled import borrowing, internal_borrowing
+from .by_address import by_address
 from .profile import NEVER, Ints, Machine, Profile, segment
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ COLUMNS = 128  # about the most columns: levels of all resources x groups of nod
 GROUPS = 8  # most groups of equal nodes
 
 
+@by_address
 class Aggregate(NamedTuple):
     """The counts as a step function of time in blocks of breakpoints.
 

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from ...models.compiled import internal_borrowing
 from .aggregate import Aggregate, possible
+from .by_address import by_address
 from .profile import NEVER, Floats, Ints, Machine, Profile, segment, segment_from
 
 FEW = 8  # up to this size, heap entries are removed one by one
 
 
+@by_address
 class Scratch(NamedTuple):
     """Scratch arrays of one search, shape (nodes,) each.
 

@@ -15,9 +15,11 @@ import numpy as np
 from ...models import Profit
 from ...models.compiled import borrowing, internal_borrowing
 from ...models.profit.segments import JOULES
+from .by_address import by_address
 from .profile import Floats, Ints
 
 
+@by_address
 class Ledger(NamedTuple):
     """Prices, cooling curves and jobs of a profit problem. Times in seconds, power in watts, money in euro.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...models.compiled import compiled, internal, internal_borrowing
 from .aggregate import Aggregate, no_aggregate
+from .by_address import by_address
 from .earliest import Scratch, new_scratch
 from .placement import (
     EARNINGS,
@@ -22,10 +23,12 @@ from .placement import (
     objective,
     place,
     put,
+    together,
 )
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
 
+@by_address
 class OrderResult(NamedTuple):
     """An order of jobs and its placement.
 
@@ -42,11 +45,6 @@ class OrderResult(NamedTuple):
     order: Ints
     starts: Ints
     nodes: Ints
-
-
-@internal
-def _add(costs: Costs, total: float, one: float) -> float:
-    return max(total, one) if costs.mode == LAST_END else total + one
 
 
 @internal
@@ -76,7 +74,7 @@ def _at_least(costs: Costs, floor: Floats, order: Ints, low: int, rest: Floats) 
     """Set ``rest[k]`` to a lower bound of the cost of the jobs from place k on: each at its earliest start."""
     rest[order.size] = -np.inf if costs.mode == LAST_END else 0.0
     for k in range(order.size - 1, low - 1, -1):
-        rest[k] = _add(costs, rest[k + 1], floor[order[k]])
+        rest[k] = together(costs, rest[k + 1], floor[order[k]])
 
 
 @internal
@@ -101,7 +99,7 @@ def _place_from(
     """
     spent = costs.constant
     for k in range(low):
-        spent = _add(costs, spent, cost(costs, jobs, trial.order[k], trial.starts[trial.order[k]]))
+        spent = together(costs, spent, cost(costs, jobs, trial.order[k], trial.starts[trial.order[k]]))
     for k in range(low, trial.order.size):
         if stop[0] != 0:
             return profile, np.inf, k
@@ -112,8 +110,8 @@ def _place_from(
             if costs.may_postpone[j]:
                 continue
             return profile, np.inf, k
-        spent = _add(costs, spent, cost(costs, jobs, j, trial.starts[j]))
-        if costs.mode != EARNINGS and _add(costs, spent, rest[k + 1]) > limit + 1e-12 * abs(limit):
+        spent = together(costs, spent, cost(costs, jobs, j, trial.starts[j]))
+        if costs.mode != EARNINGS and together(costs, spent, rest[k + 1]) > limit + 1e-12 * abs(limit):
             return profile, np.inf, k + 1
     if costs.mode == EARNINGS:
         spent = objective(costs, jobs, trial.starts)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...models.compiled import compiled, internal, internal_borrowing
 from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
+from .by_address import by_address
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
@@ -23,8 +24,10 @@ Bools = NDArray[np.bool_]
 
 KINDS = 1024  # with more kinds, the test for hopeless times would cost more than a search
 EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3  # modes of ``Costs``
+SAME = 1e-12  # relative: smaller differences of costs are rounding errors
 
 
+@by_address
 class Jobs(NamedTuple):
     """Arrays over jobs and over start windows; times in seconds.
 
@@ -67,6 +70,7 @@ class Jobs(NamedTuple):
     hi: Ints
 
 
+@by_address
 class Costs(NamedTuple):
     """An objective of the starts, to be minimized, with wait = start - submit.
 
@@ -100,6 +104,7 @@ class Costs(NamedTuple):
     may_postpone: Bools
 
 
+@by_address
 class Hopeless(NamedTuple):
     """Per kind of jobs, a time range [begin, end) in which no job of the kind can start.
 
@@ -305,7 +310,7 @@ def build(
     machine: Machine,
     jobs: Jobs,
     same: Same,
-    may_postpone: Bools,
+    costs: Costs,
     order: Ints,
     not_before: Ints,
     starts: Ints,
@@ -322,8 +327,8 @@ def build(
         The nodes and the jobs.
     same
         What all orders share.
-    may_postpone
-        Whether a job may be postponed, shape (jobs,).
+    costs
+        The objective: which jobs may be postponed.
     order
         Indices of the jobs, shape (jobs,).
     not_before
@@ -345,36 +350,11 @@ def build(
     scratch, size = new_scratch(machine.capacity.shape[0]), same.kinds.end.size
     known = same.kinds._replace(begin=np.zeros(size, np.int64), end=np.zeros(size, np.int64))
     aggregate = new_aggregate(machine, jobs, profile, same.levels)
-    return _build(
-        profile, machine, jobs, scratch, known, aggregate, may_postpone, order, not_before, starts, nodes, stop
-    )
-
-
-@compiled
-def _build(
-    profile: Profile,
-    machine: Machine,
-    jobs: Jobs,
-    scratch: Scratch,
-    known: Hopeless,
-    aggregate: Aggregate,
-    may_postpone: Bools,
-    order: Ints,
-    not_before: Ints,
-    starts: Ints,
-    nodes: Ints,
-    stop: Ints,
-) -> int:
-    """Place the jobs, see ``build``."""
-    for k in range(order.size):
-        if stop[0] != 0:
-            return -1
-        j = order[k]
-        chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, scratch, known, aggregate, j, not_before[j], chosen)
-        if starts[j] == POSTPONED and not may_postpone[j]:
-            return k
-    return order.size
+    _, placed, _ = fill(
+        profile, machine, jobs, costs, scratch, known, aggregate, order, not_before, starts, nodes, 0, order.size,
+        -np.inf, np.zeros(order.size + 1), np.inf, stop,
+    )  # fmt: skip
+    return int(placed)
 
 
 @internal
@@ -398,6 +378,55 @@ def cost(costs: Costs, jobs: Jobs, j: int, start: int) -> float:
     if costs.mode == LATE:
         return 1.0 if wait > costs.grace[j] else 0.0
     return float(start + jobs.duration[j])
+
+
+@internal
+def together(costs: Costs, some: float, one: float) -> float:
+    """Return the cost of some jobs and one more, by their costs."""
+    return max(some, one) if costs.mode == LAST_END else some + one
+
+
+@compiled
+def fill(
+    profile: Profile,
+    machine: Machine,
+    jobs: Jobs,
+    costs: Costs,
+    s: Scratch,
+    known: Hopeless,
+    a: Aggregate,
+    order: Ints,
+    bound: Ints,
+    starts: Ints,
+    nodes: Ints,
+    first: int,
+    last: int,
+    spent: float,
+    rest: Floats,
+    most: float,
+    stop: Ints,
+) -> tuple[Profile, int, float]:
+    """Place the jobs ``order[first:last]``, not before their bounds (seconds).
+
+    Returns the profile, the number of placed jobs and their total cost. Stops before a job that has no place, or when
+    the cost plus ``rest`` exceeds ``most`` (not for profits, which are no sum over jobs). The number is -1 if the
+    clock's ``stop`` is set.
+    """
+    for k in range(first, last):
+        if stop[0] != 0:
+            return profile, -1, spent
+        j = order[k]
+        chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
+        starts[j], profile = place(profile, machine, jobs, s, known, a, j, bound[j], chosen)
+        if starts[j] == POSTPONED:
+            if costs.may_postpone[j]:
+                continue
+            return profile, k, spent
+        if costs.mode != EARNINGS:
+            spent = together(costs, spent, cost(costs, jobs, j, starts[j]))
+            if together(costs, spent, rest[k + 1]) > most + SAME * abs(most):
+                return profile, k, spent
+    return profile, last, spent
 
 
 @compiled

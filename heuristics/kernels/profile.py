@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.compiled import compiled, internal, internal_borrowing
+from .by_address import by_address
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -19,6 +20,7 @@ Floats = NDArray[np.float64]
 NEVER = 2**62  # a time (seconds) after all others
 
 
+@by_address
 class Machine(NamedTuple):
     """The nodes and the running jobs on them.
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.compiled import compiled, internal, internal_borrowing
+from .by_address import by_address
 from .destroy import NOISE, ROOM, choose
 from .earnings import book, cooling_cost
 from .placement import EARNINGS, POSTPONED, Costs, Jobs, cost, place, put
@@ -26,6 +27,7 @@ from .ruin_arrays import Known, Places, Room
 RANDOM, AREA, WIDTH, DURATION, START, RELEASE, NEAR_START, POWER_PER_PROFIT, WEIGHT_PER_AREA, BY_GIVEN = range(10)
 
 
+@by_address
 class Steps(NamedTuple):
     """The operators, random numbers and limits of some steps.
 

@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .aggregate import Aggregate, no_aggregate
+from .by_address import by_address
 from .earliest import Scratch, new_scratch
 from .placement import Bools, Hopeless, Jobs, new_hopeless
 from .profile import Floats, Ints, Machine
 
 
+@by_address
 class Places(NamedTuple):
     """A schedule that the steps change in place.
 
@@ -29,6 +31,7 @@ class Places(NamedTuple):
     joules: Floats
 
 
+@by_address
 class Known(NamedTuple):
     """Data that a step reads beside the schedule.
 
@@ -48,6 +51,7 @@ class Known(NamedTuple):
     end: int
 
 
+@by_address
 class Room(NamedTuple):
     """Scratch arrays of a step.
 

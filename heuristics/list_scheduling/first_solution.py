@@ -78,7 +78,7 @@ class ListScheduler:
             a.machine,
             a.jobs,
             self._same,
-            a.costs.may_postpone,
+            a.costs,
             order,
             bound,
             starts,

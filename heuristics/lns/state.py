@@ -135,9 +135,7 @@ class LnsSearch:
         answer = OrderResult(order, *self._room())
         # the first trial is always finished, if there is no start
         stop = self.clock.stop if self.trial_seconds or self.seen.start is not None else running()
-        done = build(
-            a.machine, a.jobs, self.same, a.costs.may_postpone, order, self.anytime, answer.starts, answer.nodes, stop
-        )
+        done = build(a.machine, a.jobs, self.same, a.costs, order, self.anytime, answer.starts, answer.nodes, stop)
         if done < 0:
             raise Stopped
         value = float(objective(a.costs, a.jobs, answer.starts)) if done == order.size else np.inf

@@ -164,8 +164,14 @@ def _is_loaded() -> bool:
 def _start_as_they_fit(rows: Rows, held: int, now: int, capacity: Ints) -> Ints:
     """Start all jobs after the first ``held`` ones; return the starts in seconds, and set their nodes in ``rows``."""
     jobs, nodes, resources = rows.units.size, capacity.shape[0], capacity.shape[1]
-    free, spare, start = capacity.copy(), capacity.sum(axis=0), np.empty(jobs, np.int64)  # spare: of all nodes
-    room = np.full(jobs, LAST, np.int64)  # per kind: until a job ends, more units than that do not fit
+    free, start = capacity.copy(), np.empty(jobs, np.int64)
+    spare = np.zeros(resources, np.int64)  # free amounts of all nodes
+    for n in range(nodes):
+        for r in range(resources):
+            spare[r] += capacity[n, r]
+    room = np.empty(jobs, np.int64)  # per kind: until a job ends, more units than that do not fit
+    for k in range(jobs):
+        room[k] = LAST
     waiting, count, following = np.empty(jobs, np.int64), 0, 0
     fit, score = np.empty(nodes, np.int64), np.empty(nodes, np.float64)
     active, running, t = np.empty(jobs, np.int64), 0, now
@@ -177,7 +183,8 @@ def _start_as_they_fit(rows: Rows, held: int, now: int, capacity: Ints) -> Ints:
                 active[running] = j
                 running += 1
                 continue
-            room[:] = LAST
+            for k in range(jobs):
+                room[k] = LAST
             for r in range(resources):
                 spare[r] += rows.units[j] * rows.request[j, r]
                 for k in range(rows.slot[j], rows.slot[j] + rows.pieces[j]):
@@ -208,10 +215,13 @@ def _start_as_they_fit(rows: Rows, held: int, now: int, capacity: Ints) -> Ints:
                 kept += 1
                 continue
             if j >= held:
-                for n in np.argsort(score, kind="mergesort"):
-                    if left > 0 and fit[n] > 0:
-                        rows.node[entry], rows.share[entry] = n, min(left, fit[n])
-                        left, entry = left - rows.share[entry], entry + 1
+                while left > 0:
+                    best = -1
+                    for n in range(nodes):
+                        if fit[n] > 0 and (best < 0 or score[n] < score[best]):
+                            best = n
+                    rows.node[entry], rows.share[entry] = best, min(left, fit[best])
+                    left, entry, fit[best] = left - rows.share[entry], entry + 1, 0
                 rows.pieces[j] = entry - rows.slot[j]
             for r in range(resources):
                 spare[r] -= rows.units[j] * rows.request[j, r]

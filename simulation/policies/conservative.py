@@ -63,17 +63,22 @@ def running_profile(trace: TraceArrays, state: State) -> Profile:
     """Return the free capacity of each place from now on, given the expected ends of the running jobs."""
     now, n = state.clock[NOW], state.clock[RUNNING]
     places, resources = trace.capacity.shape
-    length = np.ones(places, np.int64)
+    length = np.empty(places, np.int64)
+    for p in range(places):
+        length[p] = 1
     for i in range(n):
         j = state.running[i]
         for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
             length[state.place[k]] += 1
-    room = length.max() + SPARE
-    profile = Profile(
-        np.ones(places, np.int64), np.empty((places, room), np.int64), np.empty((places, room, resources), np.int64)
-    )
-    profile.time[:, 0] = now
-    profile.free[:, 0, :] = state.free
+    room = 0
+    for p in range(places):
+        room = max(room, length[p] + SPARE)
+        length[p] = 1
+    profile = Profile(length, np.empty((places, room), np.int64), np.empty((places, room, resources), np.int64))
+    for p in range(places):
+        profile.time[p, 0] = now
+        for r in range(resources):
+            profile.free[p, 0, r] = state.free[p, r]
     for i in range(n):
         j, end = state.running[i], max(state.running_end[i], now + 1)
         for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
@@ -81,7 +86,8 @@ def running_profile(trace: TraceArrays, state: State) -> Profile:
             last = profile.length[p] - 1
             if profile.time[p, last] < end:
                 profile.time[p, last + 1] = end
-                profile.free[p, last + 1] = profile.free[p, last]
+                for r in range(resources):
+                    profile.free[p, last + 1, r] = profile.free[p, last, r]
                 last += 1
                 profile.length[p] += 1
             for r in range(resources):
@@ -160,9 +166,12 @@ def _reserve(
     state.reserved[j] = start
     if start < 0:
         return profile
-    free = np.empty_like(state.free)
-    for p in range(free.shape[0]):
-        free[p] = profile.free[p, segment(profile, p, start)]
+    places, resources = state.free.shape
+    free = np.empty((places, resources), np.int64)
+    for p in range(places):
+        i = segment(profile, p, start)
+        for r in range(resources):
+            free[p, r] = profile.free[p, i, r]
     state.pieces[j] = spread(free, trace.capacity, s.fits, units, best, state.chosen, state.put)
     for k in range(state.pieces[j]):
         state.place[trace.first[j] + k], state.share[trace.first[j] + k] = state.chosen[k], state.put[k]

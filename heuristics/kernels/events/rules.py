@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....models.compiled import internal, internal_borrowing
+from ..by_address import by_address
 from ..profile import Floats, Ints
 from .fit import count_fits, spread
 from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, keep_places, may_start, rank
@@ -17,6 +18,7 @@ from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, ke
 ALL = 2**31  # ``Rules.candidates``: no limit
 
 
+@by_address
 class Rules(NamedTuple):
     """A rule: the job with the least base + slope * now is first.
 

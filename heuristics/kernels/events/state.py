@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....models.compiled import internal, internal_borrowing
+from ..by_address import by_address
 from ..profile import NEVER, Floats, Ints
 from .sorting import sort_by
 
@@ -21,6 +22,7 @@ NOW, NEXT, WAITING, SORTED, RUNNING, ENDED, BLOCKED_SINCE, EARLY, WAKE, DECISION
 SCALARS = 11
 
 
+@by_address
 class TraceArrays(NamedTuple):
     """The jobs, calendars and places of a replay; times in seconds.
 
@@ -71,6 +73,7 @@ class TraceArrays(NamedTuple):
     capacity: Ints
 
 
+@by_address
 class State(NamedTuple):
     """The state of a replay; lists are filled from the front.
 

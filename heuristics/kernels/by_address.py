@@ -1,0 +1,113 @@
+"""Named tuples of arrays that compiled functions pass by address.
+
+numba passes each array of a tuple as seven numbers, so a call with fifty arrays has 350 arguments. Most of the time to
+compile a kernel went into them. A class marked ``by_address`` is stored once, at the call from Python, and compiled
+functions pass its address. Its arrays have no owner in compiled code: a function must not return them.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import NativeValue, register_model, typeof_impl, unbox
+from numba.np.arrayobj import make_array, populate_array
+
+T = TypeVar("T", bound=type)
+
+
+class Address(types.Type):
+    """The type of an address of a named tuple."""
+
+    def __init__(self, fields: Any, members: Any) -> None:
+        self.instance_class, self.types = fields, members
+        digest = sha256(repr([(m.key if isinstance(m, types.Array) else m.name) for m in members]).encode())
+        super().__init__(f"{fields.__name__}.{digest.hexdigest()[:12]}")
+
+    @property
+    def key(self) -> Any:
+        """Return what tells types apart."""
+        return self.instance_class, self.types
+
+
+@register_model(Address)
+class _AddressModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Address) -> None:
+        members = ir.LiteralStructType([manager.lookup(m).get_value_type() for m in kind.types])
+        super().__init__(manager, kind, members.as_pointer())
+
+
+@infer_getattr
+class _Field(AttributeTemplate):
+    key = Address
+
+    def generic_resolve(self, kind: Address, name: str) -> Any:  # type: ignore[override]
+        fields = kind.instance_class._fields
+        return kind.types[fields.index(name)] if name in fields else None
+
+
+def by_address(fields: T) -> T:
+    """Let compiled functions take instances of a named tuple by address."""
+    typeof_impl.register(fields)(_type_of)
+    return fields
+
+
+def _type_of(value: Any, context: Any) -> Any:
+    members = tuple(typeof_impl(item, context) for item in value)
+    return None if None in members else Address(type(value), members)
+
+
+@unbox(Address)
+def _stored(kind: Address, value: Any, c: Any) -> NativeValue:
+    """Store the items in memory of the call from Python; return its address."""
+    address = cgutils.alloca_once(c.builder, c.context.get_value_type(kind).pointee)
+    failed = cgutils.alloca_once_value(c.builder, cgutils.false_bit)
+    items = []
+    for k, member in enumerate(kind.types):
+        item = c.unbox(member, c.pyapi.tuple_getitem(value, k))
+        c.builder.store(item.value, cgutils.gep_inbounds(c.builder, address, 0, k))
+        with c.builder.if_then(item.is_error, likely=False):
+            c.builder.store(cgutils.true_bit, failed)
+        items.append((member, item))
+
+    def cleanup() -> None:
+        for member, item in reversed(items):
+            if item.cleanup is not None:
+                item.cleanup()
+            if c.context.enable_nrt:
+                c.context.nrt.decref(c.builder, member, item.value)
+
+    return NativeValue(address, is_error=c.builder.load(failed), cleanup=cleanup)
+
+
+@lower_getattr_generic(Address)
+def _item(context: Any, builder: Any, kind: Address, address: Any, name: str) -> Any:
+    index = kind.instance_class._fields.index(name)
+    member = kind.types[index]
+    if not isinstance(member, types.Array):
+        return _constant(builder, address, index)
+    array = make_array(member)(context, builder)
+    position = array._datamodel.get_field_position
+    shape = [_constant(builder, address, index, position("shape"), d) for d in range(member.ndim)]
+    itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(member.dtype)))
+    if member.layout == "C":
+        strides = [itemsize]
+        for size in reversed(shape[1:]):
+            strides.insert(0, builder.mul(strides[0], size))
+    else:
+        strides = [_constant(builder, address, index, position("strides"), d) for d in range(member.ndim)]
+    data = _constant(builder, address, index, position("data"))
+    populate_array(array, data, shape, strides, itemsize, None)
+    return array._getvalue()
+
+
+def _constant(builder: Any, address: Any, *indices: int) -> Any:
+    """Load a number that does not change during the call."""
+    loaded = builder.load(cgutils.gep_inbounds(builder, address, 0, *indices))
+    loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return loaded
