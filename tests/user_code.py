@@ -89,7 +89,12 @@ def main() -> list[str]:
     replay = sl.simulate("eurora_99", dispatcher="easy")
     plan = sl.trade_off(sl.Eviction([sl.EvictionCandidate("a", 2, 10, 1, 2)], 1, 60)).plan()
     why: sl.Explanation = sl.explain(problem, time_limit=10)
-    made = {type(native).__name__: len(table), refused: len(trace), why.status: two_jobs(), plan.status: len(replay.start)}
+    made = {
+        type(native).__name__: len(table),
+        refused: len(trace),
+        why.status: two_jobs(),
+        plan.status: len(replay.start),
+    }
     return [*map(read, results.values()), *(f"{name} {value}" for name, value in made.items())]
 
 
