@@ -89,7 +89,7 @@ def export(
     scenario: Scenario = None,
     drop_impossible: Drop = False,
 ) -> None:
-    """Write a formulation in the file format of a solver, or as JSON before it is lowered for a solver.
+    """Write a formulation as a solver's file or as JSON.
 
     Example: bench export eurora_99 --formulation pool@900s --format mps --out pool.mps
     """

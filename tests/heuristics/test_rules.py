@@ -293,7 +293,7 @@ def test_rules_are_methods():
     result = sl.solve(problem, method="rule:est-strict")
     assert (result.status, result.objective) == ("feasible", 30)
     assert result.schedule.start == {"a": 0, "b": 10, "c": 10, "d": 10}
-    with pytest.raises(sl.backends.UnknownName, match="no argument of rule 'spt'; did you mean est"):
+    with pytest.raises(sl.backends.UnknownName, match="no argument of rule 'spt' in 'rule:spt'; did you mean est"):
         sl.solve(problem, method="rule:spt")
     with pytest.raises(UnknownOrder, match="no rule 'spt'"):
         schedule_by_rule(problem, "spt")
