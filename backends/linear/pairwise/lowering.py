@@ -53,6 +53,7 @@ from ....models.language import (
     Model,
     NoOverlap,
 )
+from ....models.language.clock import look
 from ...base import Exactness, LoweringTooLarge
 from ..column_starts import ColumnStarts
 from ..constraints import alternative, forbid_extent, transitions
@@ -147,9 +148,14 @@ class Pairwise:
         """Add the capacity row of each member j; ``states``: arrays of i, j and the column of A[i,j]."""
         runner, at, state = states
         known = np.array([isinstance(d, int) for d in demands])
-        loads = [self._load(d, r) for d, r in zip(demands, m.runs, strict=True)]
+        variable = {n: self._most(d) for n, d in enumerate(demands) if isinstance(d, Linear)}
+        loads = [
+            r.times(d) if isinstance(d, int) else self._load(*variable[n], r)
+            for n, (d, r) in enumerate(zip(demands, m.runs, strict=True))
+        ]
         for a, b, k in zip(*(x[~known[runner]].tolist() for x in states), strict=True):
-            loads[b] = loads[b].plus(self._load(demands[a], column(k)))
+            look()
+            loads[b] = loads[b].plus(self._load(*variable[a], column(k)))
         first = self.form.n_rows
         for load in loads:
             self.form.row(load, -INF, peak)
@@ -157,14 +163,14 @@ class Pairwise:
         amounts = np.array([d if isinstance(d, int) else 0 for d in demands], dtype=np.int64)
         self.form.entries(first + at[plain], state[plain], amounts[runner[plain]])
 
-    def _load(self, demand: int | Linear, on: Affine) -> Affine:
-        """Return an expression that is at least ``demand`` if ``on`` (a constant or a binary) is 1, else at least 0."""
-        if isinstance(demand, int):
-            return on.times(demand)
-        e = self.expressions.affine(demand, GE)
+    def _most(self, demand: Linear) -> tuple[Affine, int]:
+        """Return a variable demand in linear form, and its greatest value."""
+        return self.expressions.affine(demand, GE), self.expressions.bounds.of(demand)[1]
+
+    def _load(self, e: Affine, most: int, on: Affine) -> Affine:
+        """Return an expression that is at least the demand ``e`` if ``on`` (a constant or a binary) is 1, else at least 0."""
         if not on.terms:
             return e.times(on.constant)
-        most = self.expressions.bounds.of(demand)[1]
         w = self.form.column(
             0, most, integral=False, name="load", recipe=lambda p: e.value(p.x) if on.value(p.x) > 0.5 else 0
         )
