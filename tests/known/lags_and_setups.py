@@ -32,5 +32,5 @@ def test_job_shops_with_setup_times(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_projects_with_maximum_lags(seed: int) -> None:
-    found = answers(project(seed, tasks=12))
+    found = answers(project(seed, tasks=10))
     assert len(set(found.values())) == 1 and next(iter(found.values()))[0] == "optimal", found
