@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +67,11 @@ class ReplayPlan:
     by_count: bool
     trace: TraceArrays
     killed: Any
+
+    @cached_property
+    def row(self) -> dict[str, int]:
+        """The row of each job in the workload, by its id."""
+        return {name: j for j, name in enumerate(self.workload.ids)}
 
     def result(self, state: State, decisions: Decisions, seconds: float, notes: tuple[str, ...] = ()) -> Simulation:
         """Return the result of the replay so far; running jobs get the end that their runtime gives."""
