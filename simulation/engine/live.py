@@ -30,7 +30,6 @@ from ...heuristics.kernels.events.state import (
     WAKE,
     State,
     TraceArrays,
-    new_state,
 )
 from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job
@@ -80,7 +79,7 @@ class LiveReplay:
     def __init__(self, plan: ReplayPlan, fixed: Ints | None, on_progress: OnProgress | None) -> None:
         self.plan, self.on_progress = plan, on_progress
         self.fixed = fixed is not None
-        self.state = new_state(plan.trace, fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
+        self.state = plan.first_state(fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
         self.rules: Rules | None = None
         self.jobs, self.always = LiveJobs(plan, self.state), False
         self.debt = 0.0
@@ -172,7 +171,7 @@ class LiveReplay:
         changed: set[int] = set()
         for j in state.ended[: state.clock[ENDED]].tolist():
             self.jobs.end(j)
-            if not self.fixed:
+            if not self.fixed and j < len(plan.workload):
                 changed.update(plan.predictor.learn(j, int(plan.trace.runtime[j])))
         again = {j for user in changed for j in self.jobs.by_user.get(user, ())}
         new = range(len(self.jobs.waiting), int(state.clock[WAITING]))
@@ -240,7 +239,9 @@ class LiveReplay:
     def _apply_policy(self, policy: Policy) -> None:
         plan, state = self.plan, self.state
         if self.rules is None:
-            self.rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")
+            self.rules = rules_of(
+                policy, plan.workload, state.expected[: len(plan.workload)], plan.allocator == "best-fit"
+            )
             state.clock[SORTED] = 0
         kernels.kernel(self.rules).decide(plan.trace, state, self.rules)
         for j in [j for j in self.jobs.waiting if state.start[j] >= 0]:

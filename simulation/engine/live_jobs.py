@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import NoReturn
 
 from ...heuristics.kernels.events.entries import begin, compact, keep_places, may_start
@@ -35,6 +36,10 @@ class LiveJobs:
         self.expected: dict[str, int] = {}
         self.row: dict[str, int] = {}
         self.plans = Plans()
+        for j, r in enumerate(plan.workload.running, len(plan.workload)):
+            self.running[j] = replace(r, job=replace(r.job, runtime=None))
+            self.expected[r.job.id] = int(state.expected[j])
+            self.row[r.job.id] = j
 
     def arrive(self, j: int, job: Job) -> None:
         """Add job j to the queue; its expected duration is known to the state."""

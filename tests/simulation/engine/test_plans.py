@@ -251,7 +251,7 @@ def test_a_plan_may_raise_and_have_numbers_of_numpy():
         yield PlannedStart("a", ONE, 5)
         raise RuntimeError("out of ideas")
 
-    with pytest.raises(sl.SimulationError, match="raised at 0.*RuntimeError: out of ideas"):
+    with pytest.raises(sl.SimulationError, match=r"raised at 0.*RuntimeError: out of ideas"):
         simulate(day(job("a")), dispatcher=Custom(lambda m: Decision([], plan=wrong())))
     plan = [PlannedStart("a", {"n-1": np.int64(1)}, np.int64(5))]
     assert simulate(day(job("a")), dispatcher=Custom(at([0], Decision([], plan=plan)))).start.tolist() == [5]
