@@ -23,7 +23,7 @@ from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column
 from ..models.dispatch.jobs import Window
 from .errors import NothingFound, UnknownOrder
-from .kernels.events.entries import begin, keep_places
+from .kernels.events.beginning import start_on
 from .kernels.events.machine import counted, trace_of
 from .kernels.events.nodes import by_name, ranges_of
 from .kernels.events.replay import replay_by_rule
@@ -222,10 +222,7 @@ def _with_running(problem: Dispatch, rows: _Rows, trace: TraceArrays) -> State:
     number = {name: n for n, name in enumerate(problem.platform.nodes)}
     for k, r in enumerate(r for r in problem.running if r.end > problem.now):
         held = [(number[name], units) for name, units in r.nodes.items() if units > 0]
-        for i, (node, units) in enumerate(held):
-            state.chosen[i], state.put[i] = node, units
-        keep_places(trace, state, k, len(held))
-        begin(trace, state, k)
+        start_on(trace, state, k, held, problem.now)
     return state
 
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SchedlabError
-from ..models.dispatch.job_arrays import JobArrays, column, distinct
-from ..models.dispatch.jobs import Durations, Job, Queue, Window
+from ..models.dispatch.job_arrays import JobArrays, column, distinct, numbers_of
+from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
 from ..models.dispatch.problem import Dispatch, impossible
 from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
+from .busy import moved, running_at
 from .report import Report
 
 Ints = NDArray[np.int64]
@@ -70,6 +71,10 @@ class Workload:
         Unix time of second 0; None if unknown.
     report
         Repairs, unreadable lines and jobs that were left out.
+    begin
+        Time at which a replay begins, in s; None: at the first event.
+    running
+        Jobs that run at ``begin``; they are not among the rows. One without nodes gets them from the allocator.
 
     Examples
     --------
@@ -99,6 +104,8 @@ class Workload:
     windows: Mapping[int, tuple[Window, ...]] = field(default_factory=dict)
     unix_start: int | None = None
     report: Report = field(default_factory=Report)
+    begin: int | None = None
+    running: tuple[Running, ...] = ()
 
     def __post_init__(self) -> None:
         for name in WHOLE:
@@ -123,7 +130,8 @@ class Workload:
     def of(cls, problem: Dispatch, name: str = "jobs", report: Report | None = None) -> Workload:
         """Make a workload of the jobs of a problem. Raises WorkloadError for no job, or a job without a runtime.
 
-        Deadlines are left out: a dispatcher does not enforce them.
+        Deadlines are left out: a dispatcher does not enforce them. If the problem has running jobs or a ``now`` other
+        than 0, the replay begins at ``now`` with these jobs.
         """
         missing = [j.id for j in problem.jobs if j.runtime is None]
         if missing:
@@ -133,9 +141,9 @@ class Workload:
             )
         order = np.argsort(problem.job_arrays.submit, kind="stable")
         arrays, jobs = problem.job_arrays.some(order), [problem.jobs[k] for k in order.tolist()]
-        users, programs = _index(j.user for j in jobs), _index(j.name for j in jobs)
+        users, programs = numbers_of(j.user for j in jobs), numbers_of(j.name for j in jobs)
         queues = {q.name: k for k, q in enumerate(problem.queues)}
-        return cls(
+        found = cls(
             name=name,
             ids=tuple(j.id for j in jobs),
             submit=arrays.submit,
@@ -156,6 +164,17 @@ class Workload:
             windows={k: j.windows for k, j in enumerate(jobs) if j.windows},
             report=report or Report(),
         ).checked()
+        return found.beginning(problem.now, problem.running) if problem.now or problem.running else found
+
+    def beginning(self, begin: int, running: Iterable[Running] = ()) -> Workload:
+        """Return the same jobs for a replay from ``begin`` (s) on, with jobs that run then; no other starts earlier.
+
+        Running jobs that have ended by then are left out. Raises WorkloadError if the data contradict each other.
+        """
+        listed, faults = running_at(begin, running, set(self.ids))
+        if faults:
+            raise WorkloadError(f"{self.name}: {faults[0]}")
+        return replace(self, begin=int(begin), running=listed, release=np.maximum(self.release, begin))
 
     def checked(self) -> Workload:
         """Return the workload itself. Raises WorkloadError if it has no job."""
@@ -197,9 +216,16 @@ class Workload:
         )
 
     def dispatch(self, platform: Platform, objective: str = "waiting", durations: Durations = "walltime") -> Dispatch:
-        """Return the offline problem of all jobs. Raises ProblemError for jobs that the platform cannot hold."""
+        """Return the offline problem of all jobs. Raises ProblemError for jobs that the platform cannot hold.
+
+        Raises WorkloadError for running jobs without nodes.
+        """
         jobs = [self.job(k) for k in range(len(self))]
-        return Dispatch(platform, jobs, self.queues, objective, durations=durations)
+        homeless = [r.job.id for r in self.running if not r.nodes]
+        if homeless:
+            raise WorkloadError(f"{self.name}: the nodes of the running job {homeless[0]!r} are unknown")
+        running = [replace(r, end=r.true_end) if durations == "runtime" else r for r in self.running]
+        return Dispatch(platform, jobs, self.queues, objective, self.begin or 0, running, durations)
 
     def keep(self, rows: Ints | NDArray[np.bool_], report: Report | None = None) -> Workload:
         """Return the workload of some rows, given as a mask or as indices."""
@@ -278,22 +304,28 @@ class Workload:
             recorded_start=start,
             windows={k: tuple((lo - origin, hi - origin) for lo, hi in w) for k, w in self.windows.items()},
             unix_start=None if self.unix_start is None else self.unix_start + origin,
+            begin=None if self.begin is None else self.begin - origin,
+            running=tuple(moved(r, -origin) for r in self.running),
         )
 
     def load(self, platform: Platform) -> float:
         """Return the offered load, work of the jobs / capacity of the platform.
 
-        Work is the sum of units x cores x runtime; capacity is cores x time between first and last submission. Without
-        a resource ``cores``, the first resource counts. Infinite if all jobs have the same submit time.
+        Work is the sum of units x cores x runtime; capacity is cores x time between first submission (or ``begin``) and
+        last submission. Without a resource ``cores``, the first resource counts. Infinite if there is no such time.
         """
         resource = "cores" if "cores" in self.resources else self.resources[0]
         per_unit = self.request[:, self.resources.index(resource)]
         work = float((self.units.astype(np.float64) * per_unit * self.runtime).sum())  # int64 would overflow
-        span = float(self.submit[-1] - self.submit[0]) * platform.total(resource)
+        span = float(self.submit[-1] - self._origin) * platform.total(resource)
         return work / span if span > 0 else float("inf")
 
+    @property
+    def _origin(self) -> int:
+        return int(self.submit[0]) if self.begin is None else self.begin
+
     def at_load(self, load: float, platform: Platform) -> Workload:
-        """Return the same jobs with the times between submissions scaled so that the offered load is ``load``."""
+        """Return the same jobs with submit times (from ``begin`` on) rescaled so that the offered load is ``load``."""
         if not 0 < load < float("inf"):
             raise WorkloadError(f"an offered load of {load} cannot be reached; expected a number above 0, such as 1.2")
         before = self.load(platform)
@@ -301,12 +333,13 @@ class Workload:
             raise WorkloadError(
                 f"{self.name}: the offered load is undefined: all jobs have the same submit time, or none has work"
             )
-        origin = self.submit[0]
+        origin = self._origin
         if (self.submit[-1] - origin) * (before / load) > LATEST:
             raise WorkloadError(
                 f"{self.name}: an offered load of {load:g} moves submit times beyond {LATEST:,} s (317 years)"
             )
-        submit = origin + np.rint((self.submit - origin) * (before / load)).astype(np.int64)
+        later = np.rint((self.submit - origin) * (before / load)).astype(np.int64)
+        submit = np.where(self.submit < origin, self.submit, origin + later)
         notes = (f"arrivals rescaled from an offered load of {before:.3f} to {load:g}",)
         return replace(
             self,
@@ -315,11 +348,3 @@ class Workload:
             recorded_start=np.full(len(self), UNKNOWN, np.int64),
             report=self.report.and_also(notes=notes),
         )
-
-
-def _index(values: Iterable[str]) -> dict[str, int]:
-    """Return each distinct value with its index, in the order of first occurrence."""
-    found: dict[str, int] = {}
-    for v in values:
-        found.setdefault(v, len(found))
-    return found

@@ -249,3 +249,11 @@ def offsets(sizes: Ints | Sequence[int]) -> Ints:
 def column(values: Iterable[int], size: int = -1) -> Ints:
     """Return whole numbers as an array; ``size`` is their number, if it is known."""
     return np.fromiter(values, np.int64, size)
+
+
+def numbers_of(values: Iterable[str]) -> dict[str, int]:
+    """Return each distinct value with its index, in the order of first occurrence."""
+    found: dict[str, int] = {}
+    for v in values:
+        found.setdefault(v, len(found))
+    return found

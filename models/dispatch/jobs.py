@@ -149,3 +149,8 @@ class Running:
     start: int
     nodes: Mapping[str, int]
     end: int
+
+    @property
+    def true_end(self) -> int:
+        """Its end in seconds by its runtime; the expected end if the runtime is not known."""
+        return self.end if self.job.runtime is None else self.start + self.job.runtime

@@ -21,7 +21,13 @@ def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tup
     made, faults = whole_records(jobs, JOB, lambda j: f"job {j.id!r}")
     if not is_whole(now):
         return {}, [f"now {wrong(now)}", *faults]
-    running_jobs, more = whole_records([r.job for r in running], JOB, lambda j: f"running job {j.id!r}")
-    with_job = [r if r.job is j else replace(r, job=j) for r, j in zip(running, running_jobs, strict=True)]
-    others, found = whole_records(with_job, RUNNING, lambda r: f"running job {r.job.id!r}")
-    return {"jobs": made, "running": others, "now": int(now)}, [*faults, *more, *found]
+    others, more = whole_running(running)
+    return {"jobs": made, "running": others, "now": int(now)}, [*faults, *more]
+
+
+def whole_running(running: Sequence[Running]) -> tuple[tuple[Running, ...], list[str]]:
+    """Return running jobs with Python's integers, and messages for values that are not whole."""
+    jobs, faults = whole_records([r.job for r in running], JOB, lambda j: f"running job {j.id!r}")
+    with_job = [r if r.job is j else replace(r, job=j) for r, j in zip(running, jobs, strict=True)]
+    found, more = whole_records(with_job, RUNNING, lambda r: f"running job {r.job.id!r}")
+    return found, [*faults, *more]

@@ -1,6 +1,6 @@
-"""Check of the form of a dispatcher's answer: its types and values.
+"""Check of a dispatcher's answer: its types and values (``fault_of``), and the units and nodes of its starts.
 
-Whether the starts are possible (waiting job, free nodes) is checked by the replay in ``live``.
+Whether the jobs wait and may start is checked by the replay in ``live``.
 """
 
 from __future__ import annotations
@@ -9,23 +9,28 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, get_args
 
-from .moment import Decision, Ended, Start
+import numpy as np
+
+from ...heuristics.kernels.profile import Ints
+from ...models.whole_numbers import is_whole, wrong
+from .moment import Decision, Ended, PlannedStart, Start
 
 ENDINGS = get_args(Ended)
 LONGEST = 80  # characters of a foreign object in a message
 
 
 class DecisionFault(NamedTuple):
-    """The first fault of an answer, and the id of the job concerned, if the answer names one."""
+    """The first fault of an answer, and the id of the job and the name of the node concerned, if it names them."""
 
     why: str
     job: str | None = None
+    node: str | None = None
 
 
 def fault_of(answer: object) -> DecisionFault | None:
     """Return the first fault of the form of an answer, or None if there is none.
 
-    ``answer.starts`` must not be a generator: this function iterates over it.
+    ``answer.starts`` and ``answer.plan`` must not be generators: this function iterates over them.
 
     Examples
     --------
@@ -42,7 +47,37 @@ def fault_of(answer: object) -> DecisionFault | None:
         return DecisionFault(
             f"Decision.starts is {shown(answer.starts)}; expected a list of Start (schedlab.simulation.engine.moment)"
         )
-    return _fault_of_statistics(answer) or next(filter(None, map(_fault_of_start, answer.starts)), None)
+    return (
+        _fault_of_statistics(answer)
+        or next(filter(None, map(_fault_of_start, answer.starts)), None)
+        or _fault_of_plan(answer)
+    )
+
+
+def _fault_of_plan(answer: Decision) -> DecisionFault | None:
+    """Return the first fault of the fields that ask for something later."""
+    if answer.wake is not None and not is_whole(answer.wake):
+        return DecisionFault(f"Decision.wake {wrong(answer.wake, or_none=True)}, a time in seconds")
+    plan: object = answer.plan
+    if plan is None:
+        return None
+    if isinstance(plan, str | Mapping) or not isinstance(plan, Iterable):
+        return DecisionFault(f"Decision.plan is {shown(plan)}; expected a list of PlannedStart, or None")
+    named: set[str] = {start.job for start in answer.starts}
+    for planned in plan:
+        if not isinstance(planned, PlannedStart):
+            return DecisionFault(
+                f"Decision.plan contains {shown(planned)}; expected PlannedStart(job id, {{node: units}}, time)"
+            )
+        fault = _fault_of_start(Start(planned.job, planned.nodes), "PlannedStart")
+        if fault is not None:
+            return fault
+        if not is_whole(planned.time):
+            return DecisionFault(f"PlannedStart.time of job {planned.job!r} {wrong(planned.time)}", planned.job)
+        if planned.job in named:
+            return DecisionFault(f"job {planned.job!r} has two starts in one Decision; expected one", planned.job)
+        named.add(planned.job)
+    return None
 
 
 def _fault_of_statistics(answer: Decision) -> DecisionFault | None:
@@ -61,17 +96,63 @@ def _fault_of_statistics(answer: Decision) -> DecisionFault | None:
     return None
 
 
-def _fault_of_start(start: object) -> DecisionFault | None:
+def _fault_of_start(start: object, kind: str = "Start") -> DecisionFault | None:
     if not isinstance(start, Start):
         return DecisionFault(f"Decision.starts contains {shown(start)}; expected Start(job id, {{node: units}})")
     job, nodes = start
     if not isinstance(job, str):
-        return DecisionFault(f"Start.job is {shown(job)}; expected the id of a job, a string")
+        return DecisionFault(f"{kind}.job is {shown(job)}; expected the id of a job, a string")
     if not isinstance(nodes, Mapping):
-        return DecisionFault(f"Start.nodes of job {job!r} is {shown(nodes)}; expected {{node: units}}", job)
+        return DecisionFault(f"{kind}.nodes of job {job!r} is {shown(nodes)}; expected {{node: units}}", job)
     for node, units in nodes.items():
         if not isinstance(units, Integral) or isinstance(units, bool):
             return DecisionFault(f"{shown(units)} units of job {job!r} on node {node!r}; expected a whole number", job)
+    return None
+
+
+def fault_of_units(job: str, nodes: Mapping[str, int], units: int, known: Mapping[str, int]) -> DecisionFault | None:
+    """Return the fault of a start that has not all ``units`` of the job, or nodes that are not ``known``."""
+    if sum(nodes.values()) != units or any(u < 1 for u in nodes.values()):
+        return DecisionFault(f"job {job!r} has {units} units; the units of its start are {dict(nodes)}", job)
+    unknown = next((node for node in nodes if node not in known), None)
+    if unknown is not None:
+        why = f"the platform has no node {unknown!r}, which job {job!r} should use"
+        return DecisionFault(why, job, unknown)
+    return None
+
+
+class Shortage(NamedTuple):
+    """A node that cannot hold the units of a job: the amounts of a resource that are needed and that are there."""
+
+    node: str
+    resource: int
+    need: int
+    there: int
+
+
+def shortage(nodes: Mapping[str, int], request: Ints, amounts: Ints, known: Mapping[str, int]) -> Shortage | None:
+    """Return the first node that has too little for its units.
+
+    Parameters
+    ----------
+    nodes : mapping of str to int
+        Node name -> number of units.
+    request : ndarray of int64, shape (resources,)
+        Amounts per unit.
+    amounts : ndarray of int64, shape (nodes, resources)
+        Amounts that each node has.
+    known : mapping of str to int
+        Node name -> row of ``amounts``.
+
+    Returns
+    -------
+    Shortage or None
+        None if all nodes have enough.
+    """
+    for node, units in nodes.items():
+        need, there = units * request, amounts[known[node]]
+        for r in np.flatnonzero(need > there).tolist():
+            return Shortage(node, r, int(need[r]), int(there[r]))
     return None
 
 

@@ -8,40 +8,43 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...heuristics.kernels.events.entries import advance, begin, compact, keep_places, may_start, step
+from ...heuristics.kernels.events.entries import advance, may_start, step
 from ...heuristics.kernels.events.fit import count_fits
 from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.standstill import Standstill
 from ...heuristics.kernels.events.state import (
     ENDED,
+    NEXT,
     NOW,
+    RUNNING,
     SORTED,
     STARTED,
     WAITING,
+    WAKE,
     State,
     TraceArrays,
-    new_state,
 )
-from ...heuristics.kernels.profile import Ints
-from ...models import Job, Running
+from ...heuristics.kernels.profile import NEVER, Ints
+from ...models import Job
 from ...models.compiled import compiled
 from ...models.whole_numbers import is_whole, wrong
 from ..policies.policy import Policy
 from . import compiled_replay as kernels
-from .answer import fault_of
-from .moment import Decision, Dispatcher, Moment, Start
+from .answer import DecisionFault, fault_of
+from .live_jobs import LiveJobs
+from .moment import Decision, Dispatcher, FailedStart, Moment
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 
 TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
+MOST_CALLS = 10_000  # requested calls in a row without a start while nothing runs, arrives or opens
 
 
 @compiled
@@ -68,23 +71,17 @@ def any_fits(trace: TraceArrays, state: State) -> bool:
 class LiveReplay:
     """One replay: its state and the statistics of its decisions.
 
-    ``waiting``, ``running`` and ``by_user`` identify jobs by their row in the workload, ``expected`` (seconds; waiting
-    and running jobs) and ``row`` by their id. ``fixed``: the expected durations never change. ``rules``: the policy as
-    the kernels take it, None if it is out of date. ``debt``: wall time of decisions, below 1 s, that has not yet passed
-    on the simulated clock.
+    ``fixed``: the expected durations never change. ``rules``: the policy as the kernels take it, None if it is out of
+    date. ``always``: the dispatcher is called at every event. ``debt``: wall time of decisions, below 1 s, that has not
+    yet passed on the simulated clock.
     """
 
     def __init__(self, plan: ReplayPlan, fixed: Ints | None, on_progress: OnProgress | None) -> None:
         self.plan, self.on_progress = plan, on_progress
         self.fixed = fixed is not None
-        self.state = new_state(plan.trace, fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
+        self.state = plan.first_state(fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
         self.rules: Rules | None = None
-        self.waiting: dict[int, Job] = {}
-        self.running: dict[int, Running] = {}
-        self.by_user: dict[int, set[int]] = defaultdict(set)
-        self.expected: dict[str, int] = {}
-        self.row: dict[str, int] = {}
-        self.nodes = {name: n for n, name in enumerate(plan.platform.nodes)}
+        self.jobs, self.always = LiveJobs(plan, self.state), False
         self.debt = 0.0
         self.skipped, self.urgent, self.made = 0, 0, 0
         self.endings: Counter[str] = Counter()
@@ -93,27 +90,42 @@ class LiveReplay:
         self.began = self.last_report = time.perf_counter()
 
     def run(self) -> Simulation:
-        """Replay all events and return the result. Raises SimulationError."""
+        """Replay all events and return the result. Raises SimulationError, with the replay so far."""
+        try:
+            return self._run()
+        except SimulationError as e:
+            e.partial = e.partial or self.result()
+            raise
+
+    def _run(self) -> Simulation:
         plan, state = self.plan, self.state
         if not isinstance(plan.dispatcher, Policy):
             self._begin(plan.dispatcher)
         notes: tuple[str, ...] = ()
-        standstill = Standstill(plan.trace, state)
-        going = step(plan.trace, state, plan.period)
+        standstill, idle = Standstill(plan.trace, state), 0
+        going = self._step()
         while going:
             self._learn()
             last_call, started = standstill.reached(), state.clock[STARTED]
-            moved = self._decide() if state.clock[WAITING] > 0 else False
+            moved = self._decide()
             if self._stopped():
                 notes = (STOPPED,)
                 break
-            if last_call and state.clock[STARTED] == started:
+            idle = idle + 1 if last_call and state.clock[STARTED] == started else 0
+            if idle and (idle > MOST_CALLS or self.jobs.plans.next_time() >= NEVER):
                 break
-            going = moved or step(plan.trace, state, plan.period)
+            going = moved or self._step()
         found = self.result(notes)
         if not notes:
             check_all_started(plan, state, found)
         return found
+
+    def _step(self) -> bool:
+        """Go to the next event, planned start or requested call; return False if nothing can happen any more."""
+        clock, trace = self.state.clock, self.plan.trace
+        if clock[WAITING] + clock[RUNNING] > 0 or clock[NEXT] < trace.order.size:
+            clock[WAKE] = min(clock[WAKE], self.jobs.plans.next_time())
+        return step(trace, self.state, self.plan.period)
 
     def _begin(self, dispatcher: Dispatcher) -> None:
         plan = self.plan
@@ -121,9 +133,11 @@ class LiveReplay:
             dispatcher.begin(plan.platform, plan.workload.queues, plan.seed)
         except Exception as e:
             raise SimulationError(
-                f"dispatcher {plan.name} raised in begin, before the replay: {type(e).__name__}: {e}",
-                partial=self.result(),
+                f"dispatcher {plan.name} raised in begin, before the replay: {type(e).__name__}: {e}"
             ) from e
+        self.always = getattr(dispatcher, "always", False)
+        if not isinstance(self.always, bool):
+            raise SimulationError(f"dispatcher {plan.name}: always is {self.always!r:.80}; expected True or False")
 
     def result(self, notes: tuple[str, ...] = ()) -> Simulation:
         """Return the result of the replay so far."""
@@ -156,33 +170,29 @@ class LiveReplay:
         plan, state = self.plan, self.state
         changed: set[int] = set()
         for j in state.ended[: state.clock[ENDED]].tolist():
-            ended = self.running.pop(j, None)
-            if ended is not None:
-                self.expected.pop(ended.job.id, None)
-            if not self.fixed:
+            self.jobs.end(j)
+            if not self.fixed and j < len(plan.workload):
                 changed.update(plan.predictor.learn(j, int(plan.trace.runtime[j])))
-        again = {j for user in changed for j in self.by_user.get(user, ())}
-        new = range(len(self.waiting), int(state.clock[WAITING]))
+        again = {j for user in changed for j in self.jobs.by_user.get(user, ())}
+        new = range(len(self.jobs.waiting), int(state.clock[WAITING]))
         arrived = state.waiting[state.clock[WAITING] - len(new) : state.clock[WAITING]].tolist()
         for j in arrived:
-            self.by_user[int(plan.workload.user[j])].add(j)
-            self.waiting[j] = self._job(j)
+            self.jobs.arrive(j, self._job(j))
         if not self.fixed:
             self._expect([*again, *arrived])
         for j in arrived:
-            self.expected[self.waiting[j].id] = int(state.expected[j])
-            self.row[self.waiting[j].id] = j
+            self.jobs.expected[self.jobs.waiting[j].id] = int(state.expected[j])
 
     def _expect(self, jobs: list[int]) -> None:
         """Predict the durations of these waiting jobs; if there are any, a policy sorts the queue again."""
         for j in jobs:
             predicted = self.plan.predictor.predict(j)
             if not is_whole(predicted):
-                job, name = self.waiting[j].id, self.plan.predictor.name
+                job, name = self.jobs.waiting[j].id, self.plan.predictor.name
                 why = f"predictor {name}: the duration of job {job!r} {wrong(predicted)}"
-                raise SimulationError(why, job, time=int(self.state.clock[NOW]), partial=self.result())
+                raise SimulationError(why, job, time=int(self.state.clock[NOW]))
             self.state.expected[j] = max(1, predicted)
-            self.expected[self.waiting[j].id] = int(self.state.expected[j])
+            self.jobs.expected[self.jobs.waiting[j].id] = int(self.state.expected[j])
         if jobs:
             self.rules = None
 
@@ -191,25 +201,29 @@ class LiveReplay:
         return replace(self.plan.workload.job(j), runtime=None)
 
     def _decide(self) -> bool:
-        """Make one decision, unless no job could start; return whether it moved the simulated clock."""
+        """Make the planned starts and one decision, unless none is due; return whether it moved the simulated clock."""
         plan, state = self.plan, self.state
         began = time.perf_counter()
         if isinstance(plan.dispatcher, Policy):
+            if state.clock[WAITING] == 0:
+                return False
             self._apply_policy(plan.dispatcher)
-        elif not any_fits(plan.trace, state):
-            self.skipped += 1
-            return False
-        else:
-            decision = self._decision_of(plan.dispatcher)
             took = time.perf_counter() - began
-            self._count(decision, took)
-            moved = self._charge(took)
-            self._apply(decision, moved)
-            return moved
+            self.made += 1
+            self.seconds["total"].append(took)
+            return self._charge(took)
+        failed = self.jobs.start_planned()
+        called = self.jobs.plans.called(int(state.clock[NOW])) or self.always or bool(failed)
+        if not called and not (state.clock[WAITING] > 0 and any_fits(plan.trace, state)):
+            self.skipped += int(state.clock[WAITING] > 0)
+            return False
+        now = int(state.clock[NOW])
+        decision = self._decision_of(plan.dispatcher, failed)
         took = time.perf_counter() - began
-        self.made += 1
-        self.seconds["total"].append(took)
-        return self._charge(took)
+        self._count(decision, took)
+        moved = self._charge(took)
+        self._apply(decision, now)
+        return moved
 
     def _charge(self, took: float) -> bool:
         """Add the wall time of a decision to the simulated clock, in whole seconds; the rest is kept in ``debt``."""
@@ -225,18 +239,15 @@ class LiveReplay:
     def _apply_policy(self, policy: Policy) -> None:
         plan, state = self.plan, self.state
         if self.rules is None:
-            self.rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")
+            self.rules = rules_of(
+                policy, plan.workload, state.expected[: len(plan.workload)], plan.allocator == "best-fit"
+            )
             state.clock[SORTED] = 0
         kernels.kernel(self.rules).decide(plan.trace, state, self.rules)
-        for j in [j for j in self.waiting if state.start[j] >= 0]:
-            self._dequeue(j)
+        for j in [j for j in self.jobs.waiting if state.start[j] >= 0]:
+            self.jobs.dequeue(j)
 
-    def _dequeue(self, j: int) -> Job:
-        """Remove job j from the waiting jobs and return it."""
-        self.by_user[int(self.plan.workload.user[j])].discard(j)
-        return self.waiting.pop(j)
-
-    def _decision_of(self, dispatcher: Dispatcher) -> Decision:
+    def _decision_of(self, dispatcher: Dispatcher, failed: list[FailedStart]) -> Decision:
         """Call the dispatcher and return its decision; turn an exception into a SimulationError with the time."""
         plan, state = self.plan, self.state
         now = int(state.clock[NOW])
@@ -244,27 +255,30 @@ class LiveReplay:
             now=now,
             platform=plan.platform,
             queues=plan.workload.queues,
-            waiting=tuple(self.waiting.values()),
-            expected=self.expected,
+            waiting=tuple(self.jobs.waiting.values()),
+            expected=self.jobs.expected,
             may_start=allowed(plan.trace, state),
-            running=tuple(self.running.values()),
+            running=tuple(self.jobs.running.values()),
             free=state.free.copy(),
+            planned=self.jobs.plans.by_id,
+            failed=failed,
         )
         try:
             answer = dispatcher.decide(moment)
             if isinstance(answer, Decision) and isinstance(answer.starts, Iterator):
                 answer.starts = list(answer.starts)  # a generator may raise, too
+            if isinstance(answer, Decision) and isinstance(answer.plan, Iterator):
+                answer.plan = list(answer.plan)
         except SimulationError:
             raise
         except Exception as e:
             raise SimulationError(
-                f"dispatcher {plan.name} raised at {now}, with {len(self.waiting)} jobs waiting: {type(e).__name__}: {e}",
+                f"dispatcher {plan.name} raised at {now}, with {len(self.jobs.waiting)} jobs waiting: {type(e).__name__}: {e}",
                 time=now,
-                partial=self.result(),
             ) from e
         fault = fault_of(answer)
         if fault is not None:
-            self._refuse(fault.job, None, fault.why)
+            self.jobs.refuse(fault)
         return answer
 
     def _count(self, decision: Decision, took: float) -> None:
@@ -278,60 +292,17 @@ class LiveReplay:
         if decision.gain is not None:
             self.gains.append(decision.gain)
 
-    def _apply(self, decision: Decision, moved: bool) -> None:
-        """Check and start the jobs of a decision, one after the other.
+    def _apply(self, decision: Decision, called: int) -> None:
+        """Start the jobs of a decision, keep its plan and the call that it requests.
 
-        If the decision took simulated time (``moved``), jobs whose calendar has closed in the meantime stay in the
-        queue.
+        If the decision took simulated time since it was ``called``, jobs whose calendar has closed in the meantime stay
+        in the queue.
         """
-        trace, state = self.plan.trace, self.state
-        for start in decision.starts:
-            j = self._waiting_row(start)
-            if moved and not may_start(trace, j, state.clock[NOW]):
-                continue
-            entries = self._checked(start, j)
-            keep_places(trace, state, j, entries)
-            begin(trace, state, j)
-            job, now = self._dequeue(j), int(state.clock[NOW])
-            self.running[j] = Running(job, now, dict(start.nodes), now + int(state.expected[j]))
-        compact(state)
-
-    def _waiting_row(self, start: Start) -> int:
-        j = self.row.get(start.job)
-        if j is None:
-            self._refuse(start.job, None, f"there is no job {start.job!r} in the queue; use the ids of moment.waiting")
-        if j not in self.waiting:
-            self._refuse(start.job, None, f"job {start.job!r} has started already, at {int(self.state.start[j])}")
-        return j
-
-    def _checked(self, start: Start, j: int) -> int:
-        """Check one start; write its nodes to ``state.chosen`` and ``state.put``, and return how many there are."""
-        trace, state = self.plan.trace, self.state
-        if not may_start(trace, j, state.clock[NOW]):
-            self._refuse(start.job, None, f"the calendars of job {start.job!r} do not allow a start now (may_start)")
-        total = sum(start.nodes.values())
-        if total != trace.units[j] or any(u < 1 for u in start.nodes.values()):
-            self._refuse(
-                start.job,
-                None,
-                f"job {start.job!r} has {int(trace.units[j])} units; the units of its start are {dict(start.nodes)}",
-            )
-        for k, (node, units) in enumerate(start.nodes.items()):
-            n = self.nodes.get(node)
-            if n is None:
-                self._refuse(start.job, node, f"the platform has no node {node!r}, which job {start.job!r} should use")
-            need = units * trace.request[j]
-            for r in np.flatnonzero(need > state.free[n]).tolist():
-                resource = self.plan.platform.resources[r]
-                self._refuse(
-                    start.job,
-                    node,
-                    f"job {start.job!r} needs {int(need[r])} {resource} on node {node!r}, "
-                    f"where {int(state.free[n, r])} are free",
-                )
-            state.chosen[k], state.put[k] = n, units
-        return len(start.nodes)
-
-    def _refuse(self, job: str | None, node: str | None, why: str) -> NoReturn:
-        now = int(self.state.clock[NOW])
-        raise SimulationError(f"dispatcher {self.plan.name} at {now}: {why}", job, node, now, self.result())
+        late = self.state.clock[NOW] > called
+        self.jobs.start_all(decision.starts, late)
+        if decision.wake is not None:
+            if decision.wake <= called:
+                self.jobs.refuse(DecisionFault(f"Decision.wake is {decision.wake}; expected a time after {called}"))
+            self.jobs.plans.call_at(int(decision.wake))
+        if decision.plan is not None:
+            self.jobs.plan_all(decision.plan, called)

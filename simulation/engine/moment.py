@@ -12,11 +12,24 @@ Pass the object to ``schedlab.simulate(..., dispatcher=...)``.
    the jobs start, and ``decide`` is called again at the new time.
 3. ``decide`` returns a ``Decision`` with the jobs that start now and their nodes. All other jobs stay in the queue.
 
+A dispatcher can ask for more calls, and can plan:
+
+- With the attribute ``always = True`` it is called at every event, also when no waiting job could start, or none waits.
+- ``Decision.wake`` is a later time at which it is called as well. Each requested time counts, also if it is called
+  earlier for another reason.
+- ``Decision.plan`` has starts at later times. At each event, after the arrivals and before the call, the simulator makes
+  the planned starts of this time without calling the dispatcher. A start that is not possible (the job has not arrived,
+  its calendars are closed, a node is busy) leaves the plan, the job stays in the queue, and the dispatcher is called
+  with the start and the reason in ``Moment.failed``. Other starts may use the nodes of a plan; the plan then fails.
+
 The simulator checks each start, in the given order, against these rules:
 
 - The job is in ``moment.waiting`` and its entry of ``moment.may_start`` is True. A job starts at most once.
 - The numbers of units are whole, at least 1, and their sum is ``job.units``.
 - Every node is in ``moment.platform.nodes`` and has enough free capacity after the starts before this one.
+
+A planned start must name a job of the workload that has not started, all of its units, nodes that could hold them if
+they were empty, and a time after now.
 
 A start that breaks a rule, a result that is not a ``Decision``, and an exception in ``begin`` or ``decide`` end the
 replay with ``SimulationError``. The same holds for jobs that are never started: the replay fails when no job runs, no
@@ -90,6 +103,50 @@ class Start(NamedTuple):
     nodes: Mapping[str, int]
 
 
+class PlannedStart(NamedTuple):
+    """A start at a later time, which the simulator makes without calling the dispatcher.
+
+    Parameters
+    ----------
+    job : str
+        The ``id`` of the job. It may arrive later, but not after ``time``.
+    nodes : mapping of str to int
+        Node name -> number of units, as in ``Start``.
+    time : int
+        The time of the start in seconds, after now.
+
+    Examples
+    --------
+    >>> PlannedStart("job-1", {"gpu-1": 3}, time=3600)
+    PlannedStart(job='job-1', nodes={'gpu-1': 3}, time=3600)
+    """
+
+    job: str
+    nodes: Mapping[str, int]
+    time: int
+
+
+class FailedStart(NamedTuple):
+    """A planned start that was not possible at its time.
+
+    Parameters
+    ----------
+    job : str
+        The ``id`` of the job.
+    nodes : mapping of str to int
+        Node name -> number of units, as planned.
+    time : int
+        The planned time in seconds.
+    why : str
+        The reason, for people.
+    """
+
+    job: str
+    nodes: Mapping[str, int]
+    time: int
+    why: str
+
+
 @dataclass(frozen=True)
 class Moment:
     """The state of the machine and of the queue at one time: the input of ``Dispatcher.decide``.
@@ -118,6 +175,11 @@ class Moment:
     free : ndarray of int64, shape (nodes, resources)
         The free amount of each resource on each node. Rows are in the order of ``platform.nodes``, columns in the order
         of ``platform.resources``. The array is a copy, and the dispatcher may change it.
+    planned : mapping of str to PlannedStart
+        Job id -> planned start, for the jobs that are planned. The simulator changes this mapping after the call, as it
+        does with ``expected``.
+    failed : sequence of FailedStart
+        The planned starts that were not possible at this event. They are no longer in ``planned``.
     """
 
     now: int
@@ -128,6 +190,8 @@ class Moment:
     may_start: NDArray[np.bool_]
     running: Sequence[Running]
     free: Ints
+    planned: Mapping[str, PlannedStart] = field(default_factory=dict)
+    failed: Sequence[FailedStart] = ()
 
 
 Ended = Literal["trivial", "optimal", "limit", "no-gain", "infeasible", "nothing"]
@@ -146,7 +210,7 @@ Ended = Literal["trivial", "optimal", "limit", "no-gain", "infeasible", "nothing
 class Decision:
     """The output of ``Dispatcher.decide``: the jobs that start now, and statistics of the call.
 
-    Only ``starts`` changes the replay. The other fields go into the statistics; leave them at their defaults if the
+    Only ``starts``, ``wake`` and ``plan`` change the replay. The other fields go into the statistics; leave them at their defaults if the
     dispatcher does not know them.
 
     Parameters
@@ -164,6 +228,11 @@ class Decision:
         Number of jobs in the model of this call.
     urgent : int
         Number of jobs that ``max_stretch`` put before all others.
+    wake : int, optional
+        A later time in seconds at which the dispatcher is called as well.
+    plan : iterable of PlannedStart, optional
+        Starts at later times. They replace the planned starts of the same jobs; those of other jobs stay. An empty list
+        removes all planned starts. None: no change.
     """
 
     starts: Iterable[Start]
@@ -172,6 +241,8 @@ class Decision:
     seconds: Mapping[str, float] = field(default_factory=dict)
     jobs: int = 0
     urgent: int = 0
+    wake: int | None = None
+    plan: Iterable[PlannedStart] | None = None
 
 
 class Dispatcher(Protocol):
@@ -184,6 +255,8 @@ class Dispatcher(Protocol):
     ----------
     name : str
         The name in results and error messages.
+    always : bool, optional
+        Whether ``decide`` is called at every event, also when no waiting job could start. Default: False.
     """
 
     name: str

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...heuristics.kernels.events.nodes import ranges_of
+from ...heuristics.kernels.events.beginning import busy_state
+from ...heuristics.kernels.events.nodes import by_name, ranges_of
 from ...heuristics.kernels.events.rules import ALL, Rules
 from ...heuristics.kernels.events.state import WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
@@ -51,7 +53,7 @@ class ReplayPlan:
 
     ``name`` is the name of the dispatcher. ``period`` is in seconds, 0 for none. ``charge``: decisions take simulated
     time. ``by_count``: nodes are interchangeable and the replay only counts them. ``killed``: mask of the jobs that end
-    at their walltime. ``trace``: the workload and the platform as arrays.
+    at their walltime. ``trace``: the workload, its running jobs and the platform as arrays.
     """
 
     workload: Workload
@@ -67,22 +69,37 @@ class ReplayPlan:
     trace: TraceArrays
     killed: Any
 
+    @cached_property
+    def row(self) -> dict[str, int]:
+        """The row of each job in the workload, by its id."""
+        return {name: j for j, name in enumerate(self.workload.ids)}
+
+    def first_state(self, expected: Ints) -> State:
+        """Return the state at the begin; ``expected``: expected durations of the jobs in seconds."""
+        w = self.workload
+        return busy_state(self.trace, expected, w.begin, w.running, None if self.by_count else self.platform.nodes)
+
     def result(self, state: State, decisions: Decisions, seconds: float, notes: tuple[str, ...] = ()) -> Simulation:
         """Return the result of the replay so far; running jobs get the end that their runtime gives."""
-        started = state.start >= 0
+        n, w = len(self.workload), self.workload
+        first, low, high, units = ranges_of(self.trace, state, self.by_count)
+        if w.running:
+            held = by_name((first[n:], low, high, units), self.platform.nodes)
+            w = replace(w, running=tuple(replace(r, nodes=on) for r, on in zip(w.running, held, strict=True)))
+        used, started = int(first[n]), state.start[:n] >= 0
         return Simulation(
-            workload=self.workload,
+            workload=w,
             platform=self.platform,
             dispatcher=self.name,
             predictor=self.predictor.name,
             allocator=self.allocator,
             seed=self.seed,
-            start=state.start,
-            end=np.where(started, state.start + self.trace.runtime, -1),
+            start=state.start[:n],
+            end=np.where(started, state.start[:n] + self.trace.runtime[:n], -1),
             killed=self.killed & started,
-            expected=state.expected,
-            first_reserved=state.first_reserved,
-            placement=NodeRanges(*ranges_of(self.trace, state, self.by_count)),
+            expected=state.expected[:n],
+            first_reserved=state.first_reserved[:n],
+            placement=NodeRanges(first[: n + 1], low[:used], high[:used], units[:used]),
             decisions=decisions,
             seconds=seconds,
             notes=(*self.predictor.notes, *notes),
@@ -126,7 +143,8 @@ def check_all_started(plan: ReplayPlan, state: State, found: Simulation) -> None
     waiting = int(state.clock[WAITING])
     if waiting:
         job = plan.workload.ids[int(state.waiting[0])]
-        last = int(max(found.end.max(), plan.trace.release.max()))
+        ends = [r.true_end for r in plan.workload.running]
+        last = int(max(found.end.max(), found.workload.release.max(), *ends))
         raise SimulationError(
             f"job {job!r} waits forever: after time {last} no job runs and no job arrives, and dispatcher {plan.name} "
             f"has not started {waiting} waiting job{'s' * (waiting > 1)}",

@@ -6,21 +6,25 @@ At each event jobs end first, then jobs arrive, then one decision is made [Bridi
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from ...errors import WrongValue
-from ...heuristics.kernels.events.machine import counted, trace_of
+from ...heuristics.kernels.events.beginning import busy_trace, crowded, on_nodes, with_running
+from ...heuristics.kernels.events.machine import counted
 from ...heuristics.kernels.events.standstill import Standstill
-from ...heuristics.kernels.events.state import DECISIONS, NOW, STARTED, new_state
+from ...heuristics.kernels.events.state import DECISIONS, NOW, STARTED
 from ...instances import Instance, load
+from ...instances.busy import ending_at_walltime
 from ...instances.workload import Ints, Workload, WorkloadError
-from ...models import Dispatch, Platform
+from ...models import Dispatch, Platform, Running
 from ...models.compiled import progress_line
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
-from ..predictors import Predictor
+from ..predictors import Predictor, Real
 from ..predictors import predictor as predictor_named
 from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
@@ -44,6 +48,8 @@ def simulate(
     charge_decisions: bool = False,
     period: int | None = None,
     on_progress: OnProgress | None = None,
+    running: Iterable[Running] | None = None,
+    begin: int | None = None,
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
 
@@ -81,6 +87,14 @@ def simulate(
         Called with a ``Progress`` from time to time: every 20,000 events of a compiled replay, else about every 0.2 s
         of wall time. If it returns False, the replay stops and returns the result so far, with a note in
         ``Simulation.notes``.
+    running : iterable of Running, optional
+        The jobs that run at ``begin``: nodes, start, and expected end. They end by their runtimes (``job.runtime``), or
+        at the expected end if the runtime is None. A job with ``nodes={}`` gets nodes from the allocator; without room
+        it is left out and listed in ``Simulation.workload.report.dropped``. Metrics leave these jobs out; utilisation
+        and the verification count them. Default: those of the workload or problem.
+    begin : int, optional
+        The time in seconds at which the replay begins; no job starts before. Jobs submitted earlier wait. Default:
+        ``Workload.begin`` or ``Dispatch.now``; with ``running``, else the first submit time.
 
     Returns
     -------
@@ -94,7 +108,8 @@ def simulate(
         queue when no event is left; or if a predictor returns something other than whole seconds. ``partial`` holds the
         replay so far.
     WorkloadError
-        If there is no job to replay, a job has no runtime, or a platform is needed and missing.
+        If there is no job to replay, a job has no runtime, a platform is needed and missing, or the running jobs
+        contradict each other or the platform.
     UnknownName
         If no dispatcher, predictor, backend or instance has the given name.
     PluginError
@@ -112,6 +127,9 @@ def simulate(
     True
     """
     jobs, machine = _workload(workload, platform)
+    if running is not None or begin is not None:
+        at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
+        jobs = jobs.beginning(at, jobs.running if running is None else running)
     chosen, name, named_predictor = _dispatcher(dispatcher)
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
@@ -120,10 +138,13 @@ def simulate(
     source = predictor if predictor is not None else named_predictor
     model = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
-    by_count = isinstance(chosen, Policy) and counted(jobs, machine)
+    jobs = _with_places(jobs, machine, isinstance(chosen, Policy), allocator == "best-fit")
+    if kill_at_walltime or isinstance(model, Real):
+        jobs = _truly_ending(jobs, kill_at_walltime, isinstance(model, Real))
+    by_count = isinstance(chosen, Policy) and _counted(jobs, machine)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
-        trace_of(jobs, machine, runtime, by_count), runtime < jobs.runtime,
+        busy_trace(jobs, jobs.running, machine, runtime, by_count), runtime < jobs.runtime,
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs)
     with progress_line():
@@ -151,6 +172,49 @@ def _workload(what: Workload | Dispatch | Instance | str, platform: Platform | N
     return jobs.on(machine), machine
 
 
+def _counted(jobs: Workload, machine: Platform) -> bool:
+    """Return whether it is enough to count the free nodes, see ``counted``: no running job is on given nodes."""
+    return not any(r.nodes for r in jobs.running) and counted(
+        with_running(jobs, jobs.running, machine.resources), machine
+    )
+
+
+def _with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool) -> Workload:
+    """Return the workload with nodes for its running jobs, unless the replay only counts them; check their nodes."""
+    running = jobs.running
+    full = crowded(running, machine)
+    if full is not None:
+        job, node, resource = full
+        why = f"more {resource} than it has" if resource else "but the platform has no such node"
+        raise WorkloadError(f"{jobs.name}: job {job!r} runs at the begin on node {node!r}, {why}")
+    foreign = [r for r in running if any(n > 0 and name not in machine.resources for name, n in r.job.request.items())]
+    kept = [r for r in running if r not in foreign]
+    if by_policy and _counted(replace(jobs, running=tuple(kept)), machine):
+        free, order = len(machine.nodes), sorted(range(len(kept)), key=lambda k: kept[k].start)
+        fits = set[int]()
+        for k in order:
+            if kept[k].job.units <= free:
+                fits.add(k)
+                free -= kept[k].job.units
+        kept = [r for k, r in enumerate(kept) if k in fits]
+    elif kept:
+        kept = on_nodes(kept, machine, best)
+    left = {r.job.id for r in kept}
+    gone = [(r.job.id, "runs at the begin, but there is no room for it") for r in running if r.job.id not in left]
+    report = (
+        jobs.report.and_also({"running at the begin without room, left out": len(gone)}, gone) if gone else jobs.report
+    )
+    return replace(jobs, running=tuple(kept), report=report) if running else jobs
+
+
+def _truly_ending(jobs: Workload, killed: bool, known: bool) -> Workload:
+    """Return the workload whose running jobs end at their walltimes (``killed``), and as expected (``known``)."""
+    running = ending_at_walltime(jobs.running) if killed else jobs.running
+    at = jobs.begin or 0
+    running = tuple(replace(r, end=r.true_end) if known else r for r in running if r.true_end > at)
+    return replace(jobs, running=running)
+
+
 def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, str, str]:
     if isinstance(what, str):
         named = parse_dispatcher(what)
@@ -176,7 +240,7 @@ def _fixed_durations(model: Predictor, jobs: Workload) -> Ints | None:
 
 def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnProgress | None) -> Simulation:
     """Replay a policy with fixed expected durations; the whole loop is compiled."""
-    state = new_state(plan.trace, expected)
+    state = plan.first_state(expected)
     rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
     began = time.perf_counter()
     notes: tuple[str, ...] = ()

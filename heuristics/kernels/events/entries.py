@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ....models.compiled import borrowing
-from . import replay, state
+from . import replay, rules, state
 from .state import State, TraceArrays
 
 _step, _advance, _begin = replay.step, state.advance, state.begin
+_try_start = rules.try_start
 _keep_places, _compact, _may_start = state.keep_places, state.compact, state.may_start
 
 
@@ -44,3 +45,9 @@ def compact(state: State) -> None:
 def may_start(trace: TraceArrays, j: int, t: int) -> bool:
     """Return whether the calendars let job j start at t, see ``state.may_start``."""
     return _may_start(trace, j, t)
+
+
+@borrowing
+def try_start(trace: TraceArrays, state: State, j: int, best: bool) -> bool:
+    """Start job j now if there is room for it, see ``rules.try_start``."""
+    return _try_start(trace, state, state.free, j, best)

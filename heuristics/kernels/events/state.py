@@ -32,7 +32,7 @@ class TraceArrays(NamedTuple):
     Parameters
     ----------
     order
-        Indices of the jobs in the order of their arrival, shape (jobs,).
+        Indices of the jobs in the order of their arrival, shape (jobs,); without the jobs that run from the begin on.
     release
         Arrival of each job, shape (jobs,).
     runtime
@@ -146,7 +146,7 @@ class State(NamedTuple):
 
 def new_state(trace: TraceArrays, expected: Ints) -> State:
     """Return the state before the first event; ``expected``: expected durations in seconds, shape (jobs,)."""
-    jobs, places = trace.order.size, trace.capacity.shape[0]
+    jobs, places = trace.release.size, trace.capacity.shape[0]
     slots = int(trace.first[-1])
     clock = np.zeros(SCALARS, np.int64)
     clock[NOW], clock[WAKE] = -NEVER, NEVER

@@ -1,0 +1,175 @@
+"""The waiting and running jobs of a replay in Python, and their starts: now, and planned for later.
+
+Each start is checked; one that is not possible is refused with a ``SimulationError``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NoReturn
+
+from ...heuristics.kernels.events.entries import begin, compact, keep_places, may_start
+from ...heuristics.kernels.events.state import NOW, State
+from ...models import Job, Running
+from .answer import DecisionFault, fault_of_units, shortage
+from .moment import FailedStart, PlannedStart, Start
+from .plans import Plans
+from .progress import ReplayPlan
+from .simulation import SimulationError
+
+
+class LiveJobs:
+    """The jobs of a replay.
+
+    ``waiting``, ``running`` and ``by_user`` identify jobs by their row in the workload, ``expected`` (seconds; waiting
+    and running jobs) and ``row`` (the jobs that have arrived) by their id. ``plans``: the planned starts.
+    """
+
+    def __init__(self, plan: ReplayPlan, state: State) -> None:
+        self._plan, self._state = plan, state
+        self._nodes = {name: n for n, name in enumerate(plan.platform.nodes)}
+        self.waiting: dict[int, Job] = {}
+        self.running: dict[int, Running] = {}
+        self.by_user: dict[int, set[int]] = defaultdict(set)
+        self.expected: dict[str, int] = {}
+        self.row: dict[str, int] = {}
+        self.plans = Plans()
+        for j, r in enumerate(plan.workload.running, len(plan.workload)):
+            self.running[j] = replace(r, job=replace(r.job, runtime=None))
+            self.expected[r.job.id] = int(state.expected[j])
+            self.row[r.job.id] = j
+
+    def arrive(self, j: int, job: Job) -> None:
+        """Add job j to the queue; its expected duration is known to the state."""
+        self.by_user[int(self._plan.workload.user[j])].add(j)
+        self.waiting[j] = job
+        self.row[job.id] = j
+
+    def dequeue(self, j: int) -> Job:
+        """Remove job j from the waiting jobs and return it."""
+        self.by_user[int(self._plan.workload.user[j])].discard(j)
+        return self.waiting.pop(j)
+
+    def end(self, j: int) -> None:
+        """Remove job j from the running jobs."""
+        ended = self.running.pop(j, None)
+        if ended is not None:
+            self.expected.pop(ended.job.id, None)
+
+    def start_all(self, starts: Iterable[Start], late: bool) -> None:
+        """Check and start these jobs, one after the other; ``late``: leave out jobs whose calendars are closed."""
+        for start in starts:
+            j = self._waiting_row(start)
+            if late and not may_start(self._plan.trace, j, self._state.clock[NOW]):
+                continue
+            self._check(start, j)
+            self._start(j, start.nodes)
+        compact(self._state)
+
+    def plan_all(self, plan: Iterable[PlannedStart], called: int) -> None:
+        """Check and keep planned starts after the time ``called``; none: remove all that are planned."""
+        planned = [(self._planned_row(p, called), p) for p in plan]
+        if not planned:
+            self.plans.clear()
+        for j, p in planned:
+            self.plans.put(j, p)
+
+    def _start(self, j: int, nodes: Mapping[str, int]) -> None:
+        """Start waiting job j now on nodes that have room for it; ``compact`` must follow."""
+        trace, state = self._plan.trace, self._state
+        for k, (node, units) in enumerate(nodes.items()):
+            state.chosen[k], state.put[k] = self._nodes[node], units
+        keep_places(trace, state, j, len(nodes))
+        begin(trace, state, j)
+        job, now = self.dequeue(j), int(state.clock[NOW])
+        self.running[j] = Running(job, now, dict(nodes), now + int(state.expected[j]))
+        self.plans.remove(j)
+
+    def start_planned(self) -> list[FailedStart]:
+        """Make the planned starts that are due, and return those that are not possible."""
+        failed = []
+        for j, planned in self.plans.due(int(self._state.clock[NOW])):
+            why = self._hindrance(j, planned)
+            if why:
+                failed.append(FailedStart(*planned, why))
+            else:
+                self._start(j, planned.nodes)
+                compact(self._state)
+        return failed
+
+    def _hindrance(self, j: int, planned: PlannedStart) -> str:
+        """Return why a planned start is not possible now; an empty string if it is."""
+        trace, now = self._plan.trace, int(self._state.clock[NOW])
+        if planned.time < now:
+            return f"a decision lasted until {now}"
+        if j not in self.waiting:
+            return f"job {planned.job!r} has not arrived"
+        if not may_start(trace, j, now):
+            return f"the calendars of job {planned.job!r} do not allow a start"
+        lack = shortage(planned.nodes, trace.request[j], self._state.free, self._nodes)
+        if lack is None:
+            return ""
+        there = ", ".join(repr(r.job.id) for r in self.running.values() if lack.node in r.nodes)
+        return (
+            f"node {lack.node!r} has {lack.there} free {self._plan.platform.resources[lack.resource]}, job "
+            f"{planned.job!r} needs {lack.need}; there run: {there}"
+        )
+
+    def _waiting_row(self, start: Start) -> int:
+        j = self.row.get(start.job)
+        if j is None:
+            why = f"there is no job {start.job!r} in the queue; use the ids of moment.waiting"
+            self.refuse(DecisionFault(why, start.job))
+        if j not in self.waiting:
+            self.refuse(self._has_started(start.job, j))
+        return j
+
+    def _has_started(self, job: str, j: int) -> DecisionFault:
+        return DecisionFault(f"job {job!r} has started already, at {int(self._state.start[j])}", job)
+
+    def _check(self, start: Start, j: int) -> None:
+        """Refuse a start that is not possible now."""
+        trace, state = self._plan.trace, self._state
+        if not may_start(trace, j, state.clock[NOW]):
+            why = f"the calendars of job {start.job!r} do not allow a start now (may_start)"
+            self.refuse(DecisionFault(why, start.job))
+        fault = fault_of_units(start.job, start.nodes, int(trace.units[j]), self._nodes)
+        lack = None if fault else shortage(start.nodes, trace.request[j], state.free, self._nodes)
+        if lack is not None:
+            why = (
+                f"job {start.job!r} needs {lack.need} {self._plan.platform.resources[lack.resource]} on node "
+                f"{lack.node!r}, where {lack.there} are free"
+            )
+            fault = DecisionFault(why, start.job, lack.node)
+        if fault is not None:
+            self.refuse(fault)
+
+    def _planned_row(self, planned: PlannedStart, called: int) -> int:
+        """Return the row of the job of a planned start; refuse a start that never is possible."""
+        j, trace, job = self._plan.row.get(planned.job), self._plan.trace, planned.job
+        if j is None:
+            self.refuse(DecisionFault(f"the plan has a start of job {job!r}; the workload has no such job", job))
+        if self._state.start[j] >= 0:
+            self.refuse(self._has_started(job, j))
+        if planned.time <= called:
+            why = f"the start of job {job!r} is planned at {planned.time}; expected a time after {called}"
+            self.refuse(DecisionFault(f"{why} (jobs that start now belong to Decision.starts)", job))
+        fault = fault_of_units(job, planned.nodes, int(trace.units[j]), self._nodes)
+        lack = None if fault else shortage(planned.nodes, trace.request[j], trace.capacity, self._nodes)
+        if lack is not None:
+            why = (
+                f"the plan of job {job!r} needs {lack.need} {self._plan.platform.resources[lack.resource]} on node "
+                f"{lack.node!r}, which has {lack.there}"
+            )
+            fault = DecisionFault(why, job, lack.node)
+        if fault is not None:
+            self.refuse(fault)
+        return j
+
+    def refuse(self, fault: DecisionFault) -> NoReturn:
+        """Raise a SimulationError with the dispatcher and the time."""
+        now = int(self._state.clock[NOW])
+        why = f"dispatcher {self._plan.name} at {now}: {fault.why}"
+        raise SimulationError(why, fault.job, fault.node, now)
