@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -15,6 +15,7 @@ from ...instances import Instance, UnknownInstance, load
 from ...instances.files.own_files import content_of
 from ...instances.report import Report
 from ...models import Dispatch
+from ...models.dispatch.objectives import objective_names
 from ..errors import WrongUse
 from ..kinds.replays import SHOWN, ReplayCase, replay_case
 from ..records.store import Record, jobs_file
@@ -23,6 +24,9 @@ from .replay_settings import ReplaySettings
 from .run import RunTask, conclude, perform
 from .selection import Run, replays
 from .view import View
+
+if TYPE_CHECKING:
+    from ...simulation.policies.registry import Named
 
 TIME_LIMIT = 3600.0  # seconds for a whole replay
 SETTINGS = "instance.toml"
@@ -108,12 +112,25 @@ def replay_request(
     names = list(dict.fromkeys(name.strip() for text in dispatchers for name in text.split(",") if name.strip()))
     if not names:
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
-    for name in names:
-        check_dispatcher(name)
+    named = [check_dispatcher(name) for name in names]
+    _check_objective(options["objective"], named)
     replay = ReplaySettings(trace=is_trace(path), **options)
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
     return ReplayRequest(path, names, view, replay, starts)
+
+
+def _check_objective(objective: str | None, dispatchers: Sequence[Named]) -> None:
+    """Raise UnknownName or WrongUse if there is no such objective, or no dispatcher that the option concerns."""
+    if objective is None:
+        return
+    if objective not in objective_names():
+        raise UnknownName("objective", objective, list(objective_names()))
+    if not any(d.backend is not None and d.objective is None for d in dispatchers):
+        raise WrongUse(
+            f"--objective {objective}: only for dispatchers with a solver whose name has no objective, such as pcp3@cpsat; "
+            f"none of {', '.join(d.text for d in dispatchers)} is one"
+        )
 
 
 def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
