@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -160,6 +161,14 @@ def simulate(
         Path | None,
         typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
     ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            help="a published study, whose dispatchers and limit of a decision are the default, and whose figures are "
+            "printed beside ours: galleguillos2019, or a TOML file",
+            rich_help_panel=RESULTS,
+        ),
+    ] = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
     retry: Retry = False,
@@ -170,10 +179,15 @@ def simulate(
     """Replay a log or an instance under dispatchers: the command; its help text is ``HELP``."""
     from ..runs import simulate as replays
     from ..runs.run import RunTask
+    from ..studies.study import find_study
 
+    published = None if study is None else find_study(study)
+    if published is not None and decision_time is None and deterministic is None:
+        decision_time = published.decision_time
+    usual = ["fcfs,easy"] if published is None else published.dispatchers
     request = replays.replay_request(
         workload,
-        dispatchers or ["fcfs,easy"],
+        dispatchers or usual,
         View(first=first, durations="runtime"),
         starts,
         {
@@ -188,4 +202,5 @@ def simulate(
         time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
     )
     task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain)
+    request = replace(request, study=published)
     raise typer.Exit(replays.carry_out(request, task, console_for(stderr=as_json), console_for(stderr=True)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
 
 from ...backends import UnknownName
 from ...instances import Instance, UnknownInstance, load
@@ -19,6 +20,11 @@ from ...models.dispatch.objectives import objective_names
 from ..errors import WrongUse
 from ..kinds.replays import SHOWN, ReplayCase, replay_case
 from ..records.store import Record, jobs_file
+from ..studies.study import Study
+from ..tables.legend import legend
+from ..tables.replays.report import drawn
+from ..tables.replays.results import extract_replays
+from ..tables.replays.study import compare
 from ..terminal import say
 from .replay_settings import ReplaySettings
 from .run import RunTask, conclude, perform
@@ -48,6 +54,8 @@ class ReplayRequest:
         Settings of the replays.
     starts
         CSV file for the start times, None for no file.
+    study
+        A published study, whose figures are printed beside those of the replays.
     """
 
     path: str
@@ -55,6 +63,7 @@ class ReplayRequest:
     view: View
     replay: ReplaySettings
     starts: Path | None = None
+    study: Study | None = None
 
 
 def is_trace(path: str) -> bool:
@@ -175,7 +184,23 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         without = write_starts(records, folder, case, request.starts)
         missing = f"; no start times of {', '.join(without)}" if without else ""
         notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
-    return conclude(plans, records, task, tables, notes)
+    code = conclude(plans, records, task, tables, notes)
+    if request.study is not None:
+        print_study(request.study, records, tables, task.explain)
+    return code
+
+
+def print_study(study: Study, records: Sequence[Record], tables: Console, explain: bool) -> None:
+    """Print the figures of a study beside those of replays, and the orders of dispatchers that differ."""
+    rows = [row for _, results in extract_replays(records)[0] for row in results.rows]
+    found = compare(study, rows)
+    for grid in found.grids:
+        tables.print()
+        tables.print(drawn(grid))
+        tables.print(legend(grid.meaning, explain))
+    tables.print()
+    head = f"{len(found.differing)} orders differ from [{study.reference}]:"
+    tables.print(Text("\n  ".join([head, *found.differing]) if found.differing else "No order differs from the study."))
 
 
 def _instance(path: str, drop_impossible: bool) -> Instance:
