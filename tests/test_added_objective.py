@@ -209,9 +209,7 @@ def test_a_cp_dispatcher_follows_the_added_objective(aim, family):
         problem = problem.replace(jobs=[Job(j.id, 0, *_rest(j)) for j in problem.jobs])
         best = optimum(problem)
         for objective in (aim, None):
-            dispatcher = CPDispatcher(
-                family, 3, first_limit=5, limit=5, max_stretch=None, deterministic=True, objective=objective
-            )
+            dispatcher = CPDispatcher(family, 3, first_limit=5, deterministic=5, max_stretch=None, objective=objective)
             replay = sl.simulate(problem, dispatcher=dispatcher)
             assert replay.violations == []
             start = dict(zip(replay.workload.ids, replay.start.tolist(), strict=True))

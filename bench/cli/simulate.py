@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..runs.replay_settings import parse_stretch
+from ..runs.replay_settings import decision_limit, parse_stretch
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View
 from ..terminal import console_for
@@ -35,7 +36,8 @@ Every start is checked. The metrics are printed as a table and kept as records; 
 Batsim jobs.csv.
 
 \b
-A dispatcher is NAME[-w|-d|-r|-l][@BACKEND], such as easy-d or hcp3-r@cpsat.
+A dispatcher is NAME[-w|-d|-r|-l][@BACKEND[:OBJECTIVE]], such as easy-d,
+hcp3-r@cpsat or pcp3@cpsat:weighted-wait.
 NAME     blocking:     fcfs, sjf
          rules:        rule:est (earliest start), rule:wt (shortest expected
                        duration), rule:profit, rule:slowdown;
@@ -52,6 +54,9 @@ expected duration of a job
          -l  mean runtime of the user's last two jobs
          -r  its real runtime
 BACKEND  of dispatchers with a solver: cpsat (default), highs, cpo
+OBJECTIVE of these dispatchers: makespan, waiting, weighted-wait,
+         weighted-tardiness, late-jobs, queue-priority-wait, slowdown;
+         default: that of the version, slowdown for pcp3 and hcp3
 
 The same command again runs only what has no valid record; a dispatcher of
 your own is run again if its source has changed. Records as pandas tables:
@@ -104,16 +109,22 @@ def simulate(
         ),
     ] = None,
     decision_time: Annotated[
-        float, typer.Option(min=0.001, help="seconds of the solver for a decision", rich_help_panel=DECISIONS)
-    ] = 0.2,
+        float | None, typer.Option(help="limit of a decision in seconds; default: 0.2", rich_help_panel=DECISIONS)
+    ] = None,
     deterministic: Annotated[
-        bool,
+        float | None,
         typer.Option(
-            "--deterministic",
-            help="limit decisions by the deterministic time of the solver, not by the clock",
+            help="limit of a decision in units of the solver instead, the same starts in every run: cpsat: its "
+            "deterministic time (about 1 s of a core), highs: nodes, cpo: branches",
             rich_help_panel=DECISIONS,
         ),
-    ] = False,
+    ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            help="objective of those that do not name one; default: that of their version", rich_help_panel=DECISIONS
+        ),
+    ] = None,
     max_stretch: Annotated[
         str | None,
         typer.Option(
@@ -150,6 +161,14 @@ def simulate(
         Path | None,
         typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
     ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            help="a published study, whose dispatchers and limit of a decision are the default, and whose figures are "
+            "printed beside ours: galleguillos2019, or a TOML file",
+            rich_help_panel=RESULTS,
+        ),
+    ] = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
     retry: Retry = False,
@@ -160,16 +179,21 @@ def simulate(
     """Replay a log or an instance under dispatchers: the command; its help text is ``HELP``."""
     from ..runs import simulate as replays
     from ..runs.run import RunTask
+    from ..studies.study import find_study
 
+    published = None if study is None else find_study(study)
+    if published is not None and decision_time is None and deterministic is None:
+        decision_time = published.decision_time
+    usual = ["fcfs,easy"] if published is None else published.dispatchers
     request = replays.replay_request(
         workload,
-        dispatchers or ["fcfs,easy"],
+        dispatchers or usual,
         View(first=first, durations="runtime"),
         starts,
         {
             "format": form,
             "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
-            "decision_time": decision_time, "deterministic": deterministic,
+            **decision_limit(decision_time, deterministic), "objective": objective,
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
             "kill": kill, "charge": charge, "period": period,
         },
@@ -178,4 +202,5 @@ def simulate(
         time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
     )
     task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain)
+    request = replace(request, study=published)
     raise typer.Exit(replays.carry_out(request, task, console_for(stderr=as_json), console_for(stderr=True)))

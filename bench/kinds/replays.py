@@ -205,7 +205,8 @@ def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[
     """Return the options of a dispatcher with a solver."""
     found: dict[str, Any] = {
         "limit": replay.decision_time,
-        "deterministic": bool(replay.deterministic),
+        "deterministic": replay.deterministic,
+        "objective": replay.objective,
         "threads": threads,
         "seed": seed,
     }

@@ -32,9 +32,11 @@ class ReplaySettings:
     load
         Offered load to which the submit times are rescaled; None: not rescaled.
     decision_time
-        Time limit of a decision in seconds. None for dispatchers without a solver.
+        Time limit of a decision in seconds. None for dispatchers without a solver, and with ``deterministic``.
     deterministic
-        Whether the deterministic time of the solver limits a decision. None for dispatchers without a solver.
+        Limit of a decision in the solver's own reproducible unit; None: ``decision_time`` is the limit.
+    objective
+        Name of the objective of the dispatchers with a solver; None: that of their version or name.
     max_stretch
         Slowdown above which a job goes first, or "off"; None: the default of the dispatcher.
     allocator
@@ -60,7 +62,8 @@ class ReplaySettings:
     window: str | None = None
     load: float | None = None
     decision_time: float | None = DECISION_TIME
-    deterministic: bool | None = False
+    deterministic: float | None = None
+    objective: str | None = None
     max_stretch: float | str | None = None
     allocator: str = BEST_FIT
     kill: bool = False
@@ -82,7 +85,7 @@ class ReplaySettings:
     @property
     def for_policies(self) -> ReplaySettings:
         """The settings for a dispatcher without a solver: options that it ignores are None and not part of the key."""
-        return replace(self, decision_time=None, deterministic=None, max_stretch=None)
+        return replace(self, decision_time=None, deterministic=None, objective=None, max_stretch=None)
 
     @property
     def workload(self) -> ReplaySettings:
@@ -101,7 +104,8 @@ class ReplaySettings:
             self.window or "",
             f"load {self.load:g}" if self.load is not None else "",
             f"{self.decision_time:g} s a decision" if self.decision_time is not None else "",
-            "deterministic" if self.deterministic else "",
+            f"{self.deterministic:g} deterministic units a decision" if self.deterministic else "",
+            f"objective {self.objective}" if self.objective else "",
             f"max stretch {self.max_stretch}" if self.max_stretch is not None else "",
             self.allocator if self.allocator != BEST_FIT else "",
             "killed at the walltime" if self.kill else "",
@@ -109,6 +113,25 @@ class ReplaySettings:
             f"called every {self.period} s" if self.period is not None else "",
         ]
         return ", ".join(p for p in parts if p)
+
+
+def decision_limit(seconds: float | None, units: float | None) -> dict[str, float | None]:
+    """Return the fields ``decision_time`` and ``deterministic`` of --decision-time and --deterministic. Raises WrongUse.
+
+    Examples
+    --------
+    >>> decision_limit(None, None), decision_limit(None, 0.5)
+    ({'decision_time': 0.2, 'deterministic': None}, {'decision_time': None, 'deterministic': 0.5})
+    """
+    if seconds is not None and units is not None:
+        raise WrongUse(
+            f"--decision-time {seconds:g} and --deterministic {units:g} both limit a decision, in seconds and in units of "
+            "the solver; give one of them"
+        )
+    for option, value in (("--decision-time", seconds), ("--deterministic", units)):
+        if value is not None and not 0 < value < float("inf"):
+            raise WrongUse(f"{option} {value}: expected a number above 0, such as {DECISION_TIME}")
+    return {"decision_time": DECISION_TIME if seconds is None and units is None else seconds, "deterministic": units}
 
 
 def parse_stretch(text: str | None) -> float | str | None:

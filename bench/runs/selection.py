@@ -233,6 +233,8 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
         seeds = request.seeds[:1] if source is None else request.seeds  # a third party's may use the seed
         run = replace(run, replay=replay.for_policies)
         return [_with_solver(replace(run, seed=seed), "schedlab") for seed in seeds]
+    if named.objective is not None:
+        replay = replace(replay, objective=None)  # the name has its own
     # the problem of one decision is small: one thread is as fast as many, and more repeatable
     run = replace(run, threads=request.threads or 1, replay=replay)
     return [_with_solver(replace(run, seed=seed), solver) for seed in request.seeds]

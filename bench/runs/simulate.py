@@ -6,23 +6,33 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
 
 from ...backends import UnknownName
 from ...instances import Instance, UnknownInstance, load
 from ...instances.files.own_files import content_of
 from ...instances.report import Report
 from ...models import Dispatch
+from ...models.dispatch.objectives import objective_names
 from ..errors import WrongUse
 from ..kinds.replays import SHOWN, ReplayCase, replay_case
 from ..records.store import Record, jobs_file
+from ..studies.study import Study
+from ..tables.legend import legend
+from ..tables.replays.report import drawn
+from ..tables.replays.results import extract_replays
+from ..tables.replays.study import compare
 from ..terminal import say
 from .replay_settings import ReplaySettings
 from .run import RunTask, conclude, perform
 from .selection import Run, replays
 from .view import View
+
+if TYPE_CHECKING:
+    from ...simulation.policies.registry import Named
 
 TIME_LIMIT = 3600.0  # seconds for a whole replay
 SETTINGS = "instance.toml"
@@ -44,6 +54,8 @@ class ReplayRequest:
         Settings of the replays.
     starts
         CSV file for the start times, None for no file.
+    study
+        A published study, whose figures are printed beside those of the replays.
     """
 
     path: str
@@ -51,6 +63,7 @@ class ReplayRequest:
     view: View
     replay: ReplaySettings
     starts: Path | None = None
+    study: Study | None = None
 
 
 def is_trace(path: str) -> bool:
@@ -108,12 +121,25 @@ def replay_request(
     names = list(dict.fromkeys(name.strip() for text in dispatchers for name in text.split(",") if name.strip()))
     if not names:
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
-    for name in names:
-        check_dispatcher(name)
+    named = [check_dispatcher(name) for name in names]
+    _check_objective(options["objective"], named)
     replay = ReplaySettings(trace=is_trace(path), **options)
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
     return ReplayRequest(path, names, view, replay, starts)
+
+
+def _check_objective(objective: str | None, dispatchers: Sequence[Named]) -> None:
+    """Raise UnknownName or WrongUse if there is no such objective, or no dispatcher that the option concerns."""
+    if objective is None:
+        return
+    if objective not in objective_names():
+        raise UnknownName("objective", objective, list(objective_names()))
+    if not any(d.backend is not None and d.objective is None for d in dispatchers):
+        raise WrongUse(
+            f"--objective {objective}: only for dispatchers with a solver whose name has no objective, such as pcp3@cpsat; "
+            f"none of {', '.join(d.text for d in dispatchers)} is one"
+        )
 
 
 def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
@@ -158,7 +184,23 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         without = write_starts(records, folder, case, request.starts)
         missing = f"; no start times of {', '.join(without)}" if without else ""
         notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
-    return conclude(plans, records, task, tables, notes)
+    code = conclude(plans, records, task, tables, notes)
+    if request.study is not None:
+        print_study(request.study, records, tables, task.explain)
+    return code
+
+
+def print_study(study: Study, records: Sequence[Record], tables: Console, explain: bool) -> None:
+    """Print the figures of a study beside those of replays, and the orders of dispatchers that differ."""
+    rows = [row for _, results in extract_replays(records)[0] for row in results.rows]
+    found = compare(study, rows)
+    for grid in found.grids:
+        tables.print()
+        tables.print(drawn(grid))
+        tables.print(legend(grid.meaning, explain))
+    tables.print()
+    head = f"{len(found.differing)} orders differ from [{study.reference}]:"
+    tables.print(Text("\n  ".join([head, *found.differing]) if found.differing else "No order differs from the study."))
 
 
 def _instance(path: str, drop_impossible: bool) -> Instance:

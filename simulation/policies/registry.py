@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ...backends import UnknownName
 from ...backends import names as backend_names
+from ...models.dispatch.objectives import objective_names
 from ...models.plugins import (
     REFERENCE,
     NoSuchAttribute,
@@ -41,12 +42,15 @@ class Named(NamedTuple):
         Name of the predictor.
     backend : str or None
         Backend of a CP dispatcher; None for the others.
+    objective : str or None
+        Objective of a CP dispatcher; None: that of its version.
     """
 
     text: str
     dispatcher: str
     predictor: str
     backend: str | None
+    objective: str | None = None
 
     def make(self, **options: Any) -> Any:
         """Return the dispatcher; ``options`` go to ``CPDispatcher``, the others take none.
@@ -57,7 +61,8 @@ class Named(NamedTuple):
             If the dispatcher of a third party cannot be imported or created, or is not a dispatcher.
         """
         if self.backend is not None:
-            return DISPATCHERS[self.dispatcher](self.backend, **options)
+            own = {} if self.objective is None else {"objective": self.objective}
+            return DISPATCHERS[self.dispatcher](self.backend, **{**options, **own})
         if self.dispatcher in DISPATCHERS:
             found = DISPATCHERS[self.dispatcher]
             return found if isinstance(found, Policy) else dispatcher_of(found, DISPATCHERS.label(self.dispatcher))
@@ -96,7 +101,7 @@ def _referred(text: str) -> Any:
     except NoSuchModule:
         note = f", and no module {module} in the current folder or installed"
         here = [f"{file.stem}:{attribute}" for file in sorted(Path.cwd().glob("*.py"))]
-        raise UnknownName("dispatcher", text, [*dispatchers(), *here], note) from None
+        raise UnknownName("dispatcher", text, [*_near(text), *here], note) from None
 
 
 def _with_backend(name: str) -> Callable[..., Any]:
@@ -161,7 +166,7 @@ def check_dispatcher(text: str) -> Named:
 
 
 def parse_dispatcher(text: str) -> Named:
-    """Split the name of a dispatcher, ``NAME[-w|-d|-r|-l][@BACKEND]``, into its parts.
+    """Split the name of a dispatcher, ``NAME[-w|-d|-r|-l][@BACKEND[:OBJECTIVE]]``, into its parts.
 
     A dispatcher ``module:attribute`` is imported, from the current folder or an installed package, but not created.
 
@@ -171,7 +176,7 @@ def parse_dispatcher(text: str) -> Named:
         ``NAME`` is one of ``dispatchers()``, or ``module:attribute``, a dispatcher, or a class or function without
         arguments that returns one. The letter selects the predictor: ``w`` walltime (default), ``d``
         data-driven, ``r`` real (the runtimes), ``l`` last-two. ``BACKEND`` is the solver of a CP dispatcher, by default
-        ``cpsat``; others take none.
+        ``cpsat``, and ``OBJECTIVE`` its objective, by default that of its version; others take none.
 
     Returns
     -------
@@ -188,15 +193,18 @@ def parse_dispatcher(text: str) -> Named:
     Examples
     --------
     >>> parse_dispatcher("hcp3-d@cpsat")
-    Named(text='hcp3-d@cpsat', dispatcher='hcp3', predictor='data-driven', backend='cpsat')
+    Named(text='hcp3-d@cpsat', dispatcher='hcp3', predictor='data-driven', backend='cpsat', objective=None)
+    >>> parse_dispatcher("pcp3@highs:weighted-wait").objective
+    'weighted-wait'
     """
-    head, at, backend = text.partition("@")
+    head, at, solver = text.partition("@")
+    backend, colon, objective = solver.partition(":")
     name, dash, letter = head.rpartition("-")
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
         name, letter = head, "w"
     if name not in DISPATCHERS:
         if not REFERENCE.fullmatch(name):
-            raise UnknownName("dispatcher", text, dispatchers())
+            raise UnknownName("dispatcher", text, _near(name))
         _referred(name)
     if name not in CP:
         if at:
@@ -205,4 +213,13 @@ def parse_dispatcher(text: str) -> Named:
     backend = backend or "cpsat"
     if backend not in backend_names():
         raise UnknownName("backend", backend, backend_names())
-    return Named(text, name, PREDICTED_BY[letter], backend)
+    if colon and objective not in objective_names():
+        raise UnknownName("objective", objective, list(objective_names()))
+    return Named(text, name, PREDICTED_BY[letter], backend, objective if colon else None)
+
+
+def _near(name: str) -> list[str]:
+    """Return the names to compare an unknown name with; ``pcp3:waiting`` lacks the backend before its objective."""
+    head, colon, objective = name.partition(":")
+    complete = [f"{head}@cpsat:{objective}"] if colon and head.partition("-")[0] in CP else []
+    return [*complete, *dispatchers()]

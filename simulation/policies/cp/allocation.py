@@ -46,6 +46,19 @@ class Requests(NamedTuple):
     hi: Ints
     slot: Ints
 
+    def on_nodes(self, nodes: Sequence[Mapping[str, int]], jobs: Ints, start: int, names: Sequence[str]) -> Allocation:
+        """Return the allocation of some jobs to given nodes, all with the same start; the others have none.
+
+        ``nodes`` has {node name: units} of every job, ``names`` are the names of all nodes.
+        """
+        found = no_allocation(self)
+        index = {name: n for n, name in enumerate(names)}
+        for j in jobs.tolist():
+            found.start[j], found.pieces[j] = start, len(nodes[j])
+            for e, (name, units) in enumerate(nodes[j].items(), self.slot[j]):
+                found.node[e], found.put[e] = index[name], units
+        return found
+
 
 class Allocation(NamedTuple):
     """The start and the nodes of each job.
@@ -70,6 +83,14 @@ class Allocation(NamedTuple):
         at = int(requests.slot[j])
         end = at + int(self.pieces[j])
         return {names[n]: u for n, u in zip(self.node[at:end].tolist(), self.put[at:end].tolist(), strict=True)}
+
+
+def no_allocation(requests: Requests) -> Allocation:
+    """Return an allocation with no job: the start of each is -1."""
+    n, slots = requests.units.size, int(requests.slot[-1])
+    return Allocation(
+        np.full(n, -1, np.int64), np.zeros(n, np.int64), np.empty(slots, np.int64), np.empty(slots, np.int64)
+    )
 
 
 def requests_of(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nodes: int) -> Requests:
@@ -126,10 +147,7 @@ class NodeTimeline:
 
         A job that does not fit in its windows gets the start -1 and uses no node.
         """
-        n, slots = requests.units.size, int(requests.slot[-1])
-        allocation = Allocation(
-            np.full(n, -1, np.int64), np.zeros(n, np.int64), np.empty(slots, np.int64), np.empty(slots, np.int64)
-        )
+        allocation = no_allocation(requests)
         self._profile = _place_all(self._profile, self.machine, self._scratch, requests, order, allocation)
         return allocation
 

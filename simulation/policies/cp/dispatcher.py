@@ -10,8 +10,8 @@
 - Version 2 takes a job that runs longer than expected to end at now + 1 s.
 - Version 3 uses the slowdown as objective and as priority.
 
-Another objective can be given; the priority, by which jobs are chosen for the model and the first solution is made,
-stays that of the version.
+Any other objective of dispatching problems can be given (see ``objective``). The priority, by which jobs are chosen for
+the model, stays that of the version; the warm start is then that of multi-search.
 
 The search of the paper schedules or postpones jobs in order of priority. Here its first solution is the warm start, and
 the solver improves it within its limit.
@@ -36,7 +36,6 @@ from numpy.typing import NDArray
 
 from ....backends import Compiled
 from ....backends import compile as compile_model
-from ....errors import WrongValue
 from ....heuristics.kernels.profile import Floats
 from ....models import Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
@@ -45,25 +44,27 @@ from ....models.language import Assignment
 from ....models.problem import Encoding
 from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
-from .model import RunningUsage, end_of_horizon, latest_start, problem_of, running_usage, uncollected, windows_of
+from .model import RunningUsage, problem_of, running_usage, uncollected, windows_of_model
+from .objective import Family, best_start, moved_to_now, origin_of, usual_objective
 from .priority import by_queue, by_slowdown, ordered
-from .search_control import Control, search
+from .search_control import Control, limit_of, search
 from .urgency import STRETCH, Guard, Held, by_walltime
 from .waiting import Register, Waiting, can_start_now
 
-Family = Literal["pcp", "hcp"]
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
 
 class Modelled(NamedTuple):
     """The model of a decision, the same model compiled for the solver, and its warm start.
 
-    ``warm`` is None if not all jobs fit in their windows in order of priority, beside the reservations.
+    ``warm`` is None if not all jobs fit in their windows in order of priority, beside the reservations. ``origin`` is
+    the value from which improvements are measured.
     """
 
     encoding: Encoding
     compiled: Compiled
     warm: Assignment | None
+    origin: int
 
 
 class CPDispatcher:
@@ -82,29 +83,35 @@ class CPDispatcher:
     m : int
         Largest number of jobs in a model.
     first_limit : float, optional
-        Limit of the first step of the solver in seconds (see ``search_control.Control``). Default: ``limit / 16`` for
-        HCP, ``limit`` for PCP.
-    limit : float
-        Limit of one decision in seconds, above 0. With ``deterministic``, both limits are in the solver's own unit.
+        Limit of the first step of the solver (see ``search_control.Control``), in seconds or, with ``deterministic``,
+        in the solver's own unit. Default: the whole limit for PCP, a sixteenth of it for HCP.
+    limit : float, optional
+        Limit of one decision in seconds, above 0; the time for the model counts. Default: 16 s without
+        ``deterministic``.
     k : int
         Number of successive steps without improvement that end a decision.
     max_stretch : float or None
         A job whose slowdown would be above this value, and a job that has waited longer than its fair wait, goes before
         all others and, if it cannot start, holds a reservation (see ``urgency``). None: off. Default: 50 in version 3,
         None in the other versions.
-    deterministic : bool
-        Whether the limits are in the solver's own reproducible unit, so that equal replays give equal results.
+    deterministic : float, optional
+        Limit of one decision in the solver's own reproducible unit, above 0, instead of ``limit`` (CP-SAT: about one
+        second of one core; HiGHS: nodes of the search tree; CP Optimizer: branches). Equal replays then give equal
+        results, on every machine.
     threads : int
         Threads of the solver.
     seed : int
         Seed of the solver; ``begin`` replaces it by the seed of the replay.
     objective : str, optional
-        Name of an objective of ``Dispatch``. Default: that of the version.
+        Name of an objective of ``Dispatch``: one of ``sl.models.dispatch.objectives.objective_names()``. Default: that of
+        the version.
 
     Raises
     ------
     ValueError
-        If ``limit`` is not above 0.
+        If ``limit`` or ``deterministic`` is not a number above 0.
+    TypeError
+        If both are given.
     ProblemError
         If the objective is unknown.
 
@@ -112,6 +119,8 @@ class CPDispatcher:
     --------
     >>> CPDispatcher("hcp", 3).name
     'hcp3@cpsat'
+    >>> CPDispatcher("pcp", 3, objective="makespan", deterministic=0.1).name
+    'pcp3@cpsat:makespan'
     """
 
     def __init__(
@@ -122,24 +131,26 @@ class CPDispatcher:
         formulation: str | None = None,
         m: int = 100,
         first_limit: float | None = None,
-        limit: float = 16.0,
+        limit: float | None = None,
         k: int = 2,
         max_stretch: float | Literal["default"] | None = "default",
-        deterministic: bool = False,
+        deterministic: float | None = None,
         threads: int = 1,
         seed: int = 0,
         objective: str | None = None,
     ) -> None:
-        if limit <= 0:
-            raise WrongValue(f"limit is {limit} s per decision; expected more than 0")
+        length = limit_of(limit, deterministic)
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
-        self.name = f"{family}{version or ''}@{backend}"
+        self.name = f"{family}{version or ''}@{backend}{f':{objective}' if objective else ''}"
         self.formulation = formulation or FORMULATIONS[family]
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
         # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
-        self.control = Control(first_limit or limit / (16 if family == "hcp" else 1), limit, k, deterministic, threads)
+        first = first_limit or length / (16 if family == "hcp" else 1)
+        self.control = Control(first, length, k, deterministic is not None, threads)
         self.naive = version <= 1
-        self.aim = find_objective(objective or _usual_objective(family, version)).name
+        usual = usual_objective(family, version)
+        self.aim = usual if objective is None else find_objective(objective).name
+        self.another_aim = self.aim != usual
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
@@ -219,28 +230,36 @@ class CPDispatcher:
         allocation = timeline.copy().place(requests, np.arange(len(chosen.jobs)))
         if (allocation.start >= 0).all():
             return Decision([*first, *self._starts(chosen, requests, allocation)], urgent=urgent)
-        windows = self._windows(moment, chosen, runs, held)
+        fixed = max(0, len(chosen) - self.m) if self.version == 0 else 0
+        windows = windows_of_model(moment, chosen, runs.expected, held.end(), self.naive, fixed)
         if windows is None:
             return Decision(first, "infeasible", urgent=urgent)
         modelling = time.perf_counter()
         with uncollected():
-            made = self._model(moment, chosen, windows, runs, held)
+            made = self._model(moment, chosen, windows, runs, held, began)
         solving = time.perf_counter()
+        deadline = began + self.control.total
         answer = search(
-            made.compiled, made.encoding.model, made.warm, self.control, self.seed, began + self.control.total
+            made.compiled, made.encoding.model, made.warm, self.control, self.seed, deadline, origin=made.origin
         )
         allocating = time.perf_counter()
         seconds = {"model": solving - modelling, "solve": allocating - solving}
         if answer.best is None:
             return Decision(first, answer.ended, None, seconds, len(chosen.jobs), urgent)
-        starts = self._read(made.encoding, answer.best, chosen, requests, timeline, held)
+        starts = self._read(made.encoding, answer.best, chosen, requests, windows, timeline, held)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, len(chosen.jobs), urgent)
 
     def _model(
-        self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: RunningUsage, held: Held
+        self,
+        moment: Moment,
+        chosen: Waiting,
+        windows: list[tuple[Window, ...]],
+        runs: RunningUsage,
+        held: Held,
+        began: float,
     ) -> Modelled:
-        """Return the model of the chosen and the urgent jobs, with the first solution in order of priority."""
+        """Return the model of the chosen and the urgent jobs, with its warm start."""
         requests = requests_of(chosen, windows, len(self._nodes))
         timeline = held.reserve_on(NodeTimeline(self._capacity, moment.now, runs.modelled))
         allocation = timeline.place(requests, np.arange(len(chosen.jobs)))
@@ -248,12 +267,15 @@ class CPDispatcher:
         problem = problem_of(moment, jobs, [*windows, *held.windows], runs.modelled, self.aim)
         encoding = problem.formulations[self.formulation]()
         compiled = compile_model(encoding.model, self.backend)
-        if (allocation.start < 0).any():
-            return Modelled(encoding, compiled, None)
-        begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]
-        nodes = {j.id: dict(allocation.nodes(requests, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
-        start = Schedule(dict(zip([j.id for j in jobs.jobs], begins, strict=True)), nodes | held.nodes(self._nodes))
-        return Modelled(encoding, compiled, encoding.write(start))
+        start = None
+        if (allocation.start >= 0).all():
+            begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]
+            nodes = {j.id: dict(allocation.nodes(requests, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
+            start = Schedule(dict(zip([j.id for j in jobs.jobs], begins, strict=True)), nodes | held.nodes(self._nodes))
+        if self.another_aim:
+            start = best_start(problem, start, None if self.control.deterministic else began + self.control.total)
+        warm = None if start is None else encoding.write(start)
+        return Modelled(encoding, compiled, warm, origin_of(problem))
 
     def _read(
         self,
@@ -261,6 +283,7 @@ class CPDispatcher:
         answer: Assignment,
         chosen: Waiting,
         requests: Requests,
+        windows: list[tuple[Window, ...]],
         timeline: NodeTimeline,
         held: Held,
     ) -> list[Start]:
@@ -270,39 +293,21 @@ class CPDispatcher:
         jobs, they are allocated by priority, and jobs that do not fit stay in the queue.
         """
         schedule = encoding.read(answer)
-        here = np.array([i for i, j in enumerate(chosen.jobs) if schedule.start[j.id] == timeline.now], np.int64)
-        if not encoding.relaxation and not self.naive and not held.allocations:
-            ids = [chosen.jobs[i].id for i in here.tolist()]
-            return [Start(i, schedule.nodes[i]) for i in ids]
-        return self._starts(chosen, requests, timeline.copy().place(requests, here))
-
-    def _windows(
-        self, moment: Moment, chosen: Waiting, runs: RunningUsage, held: Held
-    ) -> list[tuple[Window, ...]] | None:
-        """Return the start windows of each job; None if a job cannot end by the end of the naive horizon."""
-        if not self.naive:
-            return windows_of(moment, chosen, latest_start(moment, chosen, runs.expected, held.end()))
-        last = end_of_horizon(moment, chosen)
-        latest = (last - chosen.duration).tolist()
-        whole = windows_of(moment, chosen, last)
-        found = [tuple((lo, min(hi, to)) for lo, hi in w if lo <= to) for w, to in zip(whole, latest, strict=True)]
-        if not all(found):
-            return None
-        if self.version == 0 and moment.running:  # jobs after the first m are fixed to the end of the horizon
-            late = chosen.duration[self.m :].tolist()
-            found[self.m :] = [((max(moment.now, last - d), max(moment.now, last - d)),) for d in late]
+        starts = np.array([schedule.start[j.id] for j in chosen.jobs], np.int64)
+        here = np.flatnonzero(starts == timeline.now)
+        if encoding.relaxation or self.naive or held.allocations:
+            begun = timeline.copy().place(requests, here)
+        else:
+            begun = requests.on_nodes([schedule.nodes[j.id] for j in chosen.jobs], here, timeline.now, self._nodes)
+        found = self._starts(chosen, requests, begun)
+        if self.another_aim:
+            later = requests_of(by_walltime(chosen) if held.allocations else chosen, windows, len(self._nodes))
+            found += self._starts(chosen, later, moved_to_now(timeline.copy(), later, begun, starts))
         return found
 
     def _starts(self, jobs: Waiting, requests: Requests, allocation: Allocation) -> list[Start]:
         found = np.flatnonzero(allocation.start >= 0).tolist()
         return [Start(jobs.jobs[i].id, allocation.nodes(requests, i, self._nodes)) for i in found]
-
-
-def _usual_objective(family: Family, version: int) -> str:
-    """Return the objective of a version."""
-    if version >= 3:
-        return "slowdown"
-    return "weighted-tardiness" if family == "pcp" else "queue-priority-wait"
 
 
 def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:

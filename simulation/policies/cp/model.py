@@ -147,6 +147,40 @@ def windows_of(moment: Moment, jobs: Waiting, last: int, followed: int = FOLLOWE
     return [_of_job(j, by_queue.get(j.queue, anytime), moment.now, last, far) for j in jobs.jobs]
 
 
+def windows_of_model(
+    moment: Moment, jobs: Waiting, usage: Usage, reserved_end: int, naive: bool, fixed: int
+) -> list[tuple[Window, ...]] | None:
+    """Return the start windows of each job in a model; None if a job cannot end by the end of the naive horizon.
+
+    Parameters
+    ----------
+    moment : Moment
+        The current state.
+    jobs : Waiting
+        The jobs of the model.
+    usage : Usage
+        The use of nodes by the running jobs.
+    reserved_end : int
+        End of the last job with a reservation, in seconds.
+    naive : bool
+        Whether the model is that of versions 0 and 1: all jobs end by ``end_of_horizon``.
+    fixed : int
+        Number of jobs, the last ones, that a naive model fixes to the end of the horizon if a job is running.
+    """
+    if not naive:
+        return windows_of(moment, jobs, latest_start(moment, jobs, usage, reserved_end))
+    last = end_of_horizon(moment, jobs)
+    latest = (last - jobs.duration).tolist()
+    whole = windows_of(moment, jobs, last)
+    found = [tuple((lo, min(hi, to)) for lo, hi in w if lo <= to) for w, to in zip(whole, latest, strict=True)]
+    if not all(found):
+        return None
+    if fixed and moment.running:
+        begins = np.maximum(moment.now, last - jobs.duration[-fixed:]).tolist()
+        found[-fixed:] = [((begin, begin),) for begin in begins]
+    return found
+
+
 def _of_job(job: Job, calendar: tuple[Window, ...], now: int, last: int, far: int) -> tuple[Window, ...]:
     if not job.windows:
         return calendar

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from ....backends import INTERRUPTED, Compiled, Interrupted, Limits
 from ....backends.recorder import Recorder
-from ....errors import SolverFailed
+from ....errors import SolverFailed, WrongArgument, WrongValue
 from ....models.language import Assignment, Model
 from ...engine.moment import Ended
 
+SECONDS = 16.0  # limit of one decision, ``delta_max`` in [Galleguillos2019, 5]
 SHORTEST = 0.01  # seconds; a step with less time left is not begun
 
 
@@ -60,7 +61,13 @@ class SearchResult(NamedTuple):
 
 
 def search(
-    compiled: Compiled, model: Model, warm: Assignment | None, control: Control, seed: int, deadline: float
+    compiled: Compiled,
+    model: Model,
+    warm: Assignment | None,
+    control: Control,
+    seed: int,
+    deadline: float,
+    origin: float = 0,
 ) -> SearchResult:
     """Solve a model in steps, each from the best solution so far.
 
@@ -78,6 +85,8 @@ def search(
         Seed of the first step; each further step adds 1.
     deadline : float
         Time on the clock ``time.perf_counter`` at which the search ends; ignored if ``control.deterministic``.
+    origin : float
+        The value of the objective from which the gain is measured: ``(start - end) / |start - origin|``.
 
     Returns
     -------
@@ -121,13 +130,23 @@ def search(
         ended = "no-gain"
     if recorder.best is None:
         return SearchResult(None, "infeasible" if ended == "infeasible" else "nothing", None)
-    return SearchResult(recorder.best, ended, _gain(start, recorder.objective, recorder.sign))  # type: ignore[arg-type]
+    return SearchResult(recorder.best, ended, _gain(start, recorder.objective, recorder.sign, origin))  # type: ignore[arg-type]
 
 
-def _gain(start: float | None, end: float | None, sign: int) -> float | None:
+def _gain(start: float | None, end: float | None, sign: int, origin: float) -> float | None:
     if start is None or end is None:
         return None
     better = sign * (start - end)
     if better <= 0:
         return 0.0
-    return better / abs(start) if start else None
+    return better / abs(start - origin) if start != origin else None
+
+
+def limit_of(limit: float | None, deterministic: float | None) -> float:
+    """Return the limit of one decision; raise WrongArgument or WrongValue if the two arguments do not give one."""
+    if limit is not None and deterministic is not None:
+        raise WrongArgument("limit (seconds) and deterministic (units of the solver) both limit a decision; give one")
+    for name, value in (("limit", limit), ("deterministic", deterministic)):
+        if value is not None and (isinstance(value, bool) or not 0 < value < float("inf")):
+            raise WrongValue(f"{name} is {value!r} per decision; expected a number above 0")
+    return SECONDS if limit is None and deterministic is None else float(limit or deterministic or 0)

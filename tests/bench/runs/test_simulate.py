@@ -241,7 +241,7 @@ RUN = Run("log", "log.swf", "c0ffee", "hcp3-d@cpsat", replay=ReplaySettings(trac
     "change",
     [
         {"format": "swf"}, {"nodes": 8}, {"cores": 2}, {"memory": 100}, {"window": "2012-07-13:23d"}, {"load": 1.2},
-        {"decision_time": 0.3}, {"deterministic": True}, {"max_stretch": 50.0}, {"max_stretch": "off"},
+        {"decision_time": 0.3}, {"deterministic": 0.3}, {"objective": "waiting"}, {"max_stretch": 50.0}, {"max_stretch": "off"},
         {"allocator": "first-fit"}, {"kill": True}, {"charge": True}, {"period": 60},
     ],
 )  # fmt: skip
@@ -252,9 +252,7 @@ def test_whatever_decides_a_replay_changes_its_key(change):
 
 
 def test_what_a_policy_does_not_heed_does_not_tell_its_runs_apart(bench, command, results):
-    code, _, err = bench(
-        *command, "--decision-time", 3, "--deterministic", "--max-stretch", 9, "--threads", 2, "--seeds", "1-4"
-    )
+    code, _, err = bench(*command, "--decision-time", 3, "--max-stretch", 9, "--threads", 2, "--seeds", "1-4")
     assert code == 0 and err.count("(kept)") == 2 and "2 runs" in err
 
 

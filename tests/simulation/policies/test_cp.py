@@ -109,7 +109,7 @@ def test_any_formulation_may_be_chosen(family, formulation):
 def test_deterministic_replays_are_the_same():
     day = sl.load("eurora_99")
     w = sl.Workload.of(day.dispatch).first(40)
-    one, two = (simulate(w, day.platform, make("hcp3", limit=0.05, deterministic=True)) for _ in range(2))
+    one, two = (simulate(w, day.platform, make("hcp3", deterministic=0.05)) for _ in range(2))
     assert one.start.tolist() == two.start.tolist()
     assert one.placement.low.tolist() == two.placement.low.tolist()
 

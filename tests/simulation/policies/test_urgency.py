@@ -112,7 +112,7 @@ def test_a_wide_job_starts_although_narrow_ones_never_cease():
 def test_the_real_day_waits_no_longer_than_half_as_long_again_as_under_easy():
     day = sl.load("eurora_330")
     first = Workload.of(day.dispatch).first(70)
-    ours = simulate(first, day.platform, make("hcp3", limit=0.01, deterministic=True))
+    ours = simulate(first, day.platform, make("hcp3", deterministic=0.01))
     easy = simulate(first, day.platform, "easy")
     wait = [(r.start - r.workload.submit).max() for r in (ours, easy)]
     assert wait[0] <= 1.5 * wait[1]
