@@ -18,6 +18,7 @@ from ...models import Dispatch
 from ..errors import WrongUse
 from ..kinds.replays import SHOWN, ReplayCase, replay_case
 from ..records.store import Record, jobs_file
+from ..tables.replays.groups import show_groups
 from ..terminal import say
 from .replay_settings import ReplaySettings
 from .run import RunTask, conclude, perform
@@ -44,6 +45,8 @@ class ReplayRequest:
         Settings of the replays.
     starts
         CSV file for the start times, None for no file.
+    by
+        Properties of jobs by whose values further tables are printed, such as user.
     """
 
     path: str
@@ -51,6 +54,7 @@ class ReplayRequest:
     view: View
     replay: ReplaySettings
     starts: Path | None = None
+    by: Sequence[str] = ()
 
 
 def is_trace(path: str) -> bool:
@@ -73,7 +77,12 @@ def trace_name(path: str) -> str:
 
 
 def replay_request(
-    path: str, dispatchers: Iterable[str], view: View, starts: Path | None, options: Mapping[str, Any]
+    path: str,
+    dispatchers: Iterable[str],
+    view: View,
+    starts: Path | None,
+    options: Mapping[str, Any],
+    by: Sequence[str] = (),
 ) -> ReplayRequest:
     """Check the options of ``bench simulate`` and return the request.
 
@@ -89,6 +98,8 @@ def replay_request(
         CSV file for the start times, None for no file.
     options
         Fields of ``ReplaySettings``, without ``trace``.
+    by
+        Properties of jobs by whose values further tables are printed.
 
     Returns
     -------
@@ -113,7 +124,7 @@ def replay_request(
     replay = ReplaySettings(trace=is_trace(path), **options)
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
-    return ReplayRequest(path, names, view, replay, starts)
+    return ReplayRequest(path, names, view, replay, starts, by)
 
 
 def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
@@ -158,7 +169,10 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         without = write_starts(records, folder, case, request.starts)
         missing = f"; no start times of {', '.join(without)}" if without else ""
         notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
-    return conclude(plans, records, task, tables, notes)
+    code = conclude(plans, records, task, tables, notes)
+    if request.by and not task.as_json:
+        show_groups(tables, records, request.by, task.explain)
+    return code
 
 
 def _instance(path: str, drop_impossible: bool) -> Instance:

@@ -34,6 +34,7 @@ from ...heuristics.kernels.profile import Ints
 from ...models import Job, Running
 from ...models.compiled import compiled
 from ...models.whole_numbers import is_whole, wrong
+from ..model_sizes import SizeCount
 from ..policies.policy import Policy
 from . import compiled_replay as kernels
 from .answer import fault_of
@@ -90,6 +91,7 @@ class LiveReplay:
         self.endings: Counter[str] = Counter()
         self.seconds: dict[str, list[float]] = {part: [] for part in ("total", "model", "solve", "allocate")}
         self.gains: list[float] = []
+        self.sizes = SizeCount(plan.platform.resources)
         self.began = self.last_report = time.perf_counter()
 
     def run(self) -> Simulation:
@@ -137,6 +139,7 @@ class LiveReplay:
             total_seconds=total,
             gains=np.array(self.gains),
             urgent=self.urgent,
+            models=self.sizes.means(),
         )
         return self.plan.result(self.state, decisions, seconds, notes)
 
@@ -272,6 +275,7 @@ class LiveReplay:
         self.made += 1
         self.endings[decision.ended] += 1
         self.urgent += decision.urgent
+        self.sizes.add(decision, len(self.running), self.state.free)
         self.seconds["total"].append(took)
         for part in ("model", "solve", "allocate"):
             self.seconds[part].append(decision.seconds.get(part, 0.0))

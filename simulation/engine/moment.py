@@ -161,7 +161,9 @@ class Decision:
     seconds : mapping of str to float
         Wall time of the parts ``"model"``, ``"solve"`` and ``"allocate"`` of the call, in seconds.
     jobs : int
-        Number of jobs in the model of this call.
+        Number of waiting jobs in the model of this call.
+    requested : mapping of str to int
+        What these jobs request: resource -> sum of units * request per unit. Empty: no model, or its size is unknown.
     urgent : int
         Number of jobs that ``max_stretch`` put before all others.
     """
@@ -172,6 +174,7 @@ class Decision:
     seconds: Mapping[str, float] = field(default_factory=dict)
     jobs: int = 0
     urgent: int = 0
+    requested: Mapping[str, int] = field(default_factory=dict)
 
 
 class Dispatcher(Protocol):

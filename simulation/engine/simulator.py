@@ -20,6 +20,7 @@ from ...models.compiled import progress_line
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
+from ..predictor_time import TimedPredictor
 from ..predictors import Predictor
 from ..predictors import predictor as predictor_named
 from . import compiled_replay as kernels
@@ -118,7 +119,7 @@ def simulate(
     if period is not None and (not is_whole(period) or period < 1):
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1")
     source = predictor if predictor is not None else named_predictor
-    model = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
+    model = TimedPredictor(predictor_named(source, kill_at_walltime) if isinstance(source, str) else source)
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     by_count = isinstance(chosen, Policy) and counted(jobs, machine)
     plan = ReplayPlan(

@@ -49,7 +49,7 @@ from .model import RunningUsage, end_of_horizon, latest_start, problem_of, runni
 from .priority import by_queue, by_slowdown, ordered
 from .search_control import Control, search
 from .urgency import STRETCH, Guard, Held, by_walltime
-from .waiting import Register, Waiting, can_start_now
+from .waiting import Register, Waiting, can_start_now, requested
 
 Family = Literal["pcp", "hcp"]
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
@@ -231,11 +231,13 @@ class CPDispatcher:
         )
         allocating = time.perf_counter()
         seconds = {"model": solving - modelling, "solve": allocating - solving}
+        modelled = chosen.joined(held.jobs)
+        size = len(modelled.jobs), urgent, requested(modelled, moment.platform.resources)
         if answer.best is None:
-            return Decision(first, answer.ended, None, seconds, len(chosen.jobs), urgent)
+            return Decision(first, answer.ended, None, seconds, *size)
         starts = self._read(made.encoding, answer.best, chosen, requests, timeline, held)
         seconds["allocate"] = time.perf_counter() - allocating
-        return Decision([*first, *starts], answer.ended, answer.gain, seconds, len(chosen.jobs), urgent)
+        return Decision([*first, *starts], answer.ended, answer.gain, seconds, *size)
 
     def _model(
         self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: RunningUsage, held: Held
