@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import Any
 
 from ..models.dispatch.jobs import Job, Running
 from ..models.dispatch.whole_jobs import whole_running
@@ -66,7 +67,7 @@ def moved(r: Running, seconds: int) -> Running:
 
 
 def _moved(job: Job, seconds: int) -> Job:
-    shifted = {
+    shifted: dict[str, Any] = {
         name: None if (time := getattr(job, name)) is None else time + seconds
         for name in ("submit", "earliest_start", "deadline")
     }

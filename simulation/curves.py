@@ -1,4 +1,4 @@
-"""Step functions over the time of a replay: number of waiting jobs, used amount of a resource.
+"""Step functions over the time of a replay: number of waiting and running jobs, used amount of a resource.
 
 A curve is a pair of arrays of equal length: ``times`` (seconds, increasing) and ``values``. The value is ``values[k]``
 in ``[times[k], times[k + 1])``, and 0 before ``times[0]``. All changes at one time are one step.
@@ -62,6 +62,27 @@ def utilisation(simulation: Simulation, resource: str) -> tuple[Ints, Ints]:
         raise UnknownName("resource", resource, list(s.platform.resources))
     column = s.workload.request[:, s.workload.resources.index(resource)]
     return in_use(s.start, s.end, s.workload.units * column)
+
+
+def running(simulation: Simulation) -> tuple[Ints, Ints]:
+    """Return the number of running jobs over time.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        A replay.
+
+    Returns
+    -------
+    times, values : ndarray of int64
+        The curve: seconds, number of jobs.
+    """
+    return in_use(simulation.start, simulation.end, np.ones_like(simulation.start))
+
+
+def resources(simulation: Simulation) -> dict[str, tuple[Ints, Ints]]:
+    """Return the used amount of each resource of the platform over time, as ``utilisation`` does for one of them."""
+    return {name: utilisation(simulation, name) for name in simulation.platform.resources}
 
 
 def waiting(submit: Ints, start: Ints) -> tuple[Ints, Ints]:

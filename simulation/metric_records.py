@@ -9,43 +9,16 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ..backends import UnknownName
+from ..errors import WrongArgument
 from .accuracy import Accuracy
 from .engine.moment import Ended
+from .groups import GROUPINGS, Groups
+from .model_sizes import ModelSizes
+from .spread import Spread
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Statistics of a quantity over jobs, in the unit of the quantity; all None if there is no job.
-
-    Parameters
-    ----------
-    mean : float
-        ``sum(x) / n``.
-    std : float
-        Standard deviation of the population, ``sqrt(sum((x - mean)^2) / n)``.
-    median, p95, p99 : float
-        The 50th, 95th and 99th percentiles, with linear interpolation (``numpy.percentile``).
-    max : float
-        The largest value.
-    """
-
-    mean: float | None = None
-    std: float | None = None
-    median: float | None = None
-    p95: float | None = None
-    p99: float | None = None
-    max: float | None = None
-
-    @classmethod
-    def of(cls, values: Ints | Floats) -> Spread:
-        """Return the statistics of an array with one value per job."""
-        if not values.size:
-            return cls()
-        median, p95, p99 = np.percentile(values, [50, 95, 99]).tolist()
-        return cls(float(values.mean()), float(values.std()), median, p95, p99, float(values.max()))
+BSLD_FLOOR = 10.0  # seconds, the usual least duration in the bounded slowdown
 
 
 @dataclass(frozen=True)
@@ -120,6 +93,8 @@ class DecisionMetrics:
         Number of these calls without improvement.
     urgent : int
         Sum over the calls of the number of jobs that ``max_stretch`` put before all others.
+    models : ModelSizes
+        Mean sizes of the models.
     """
 
     made: int | None = None
@@ -134,6 +109,7 @@ class DecisionMetrics:
     gain_mean: float | None = None
     gain_none: int | None = None
     urgent: int | None = None
+    models: ModelSizes = field(default_factory=ModelSizes)
 
 
 @dataclass(frozen=True)
@@ -157,7 +133,7 @@ class Metrics:
     slowdown : Spread
         ``(wait + d) / d``, without unit, at least 1.
     bounded_slowdown : Spread
-        ``max(1, (wait + d) / max(d, 10 s))``, without unit.
+        ``max(1, (wait + d) / max(d, bsld_floor))``, without unit.
     by_class : mapping of str to JobClass
         The metrics of the jobs by ``e - s``: ``"short"`` (less than 1 h), ``"medium"`` (1 to 5 h), ``"long"`` (more
         than 5 h) [Galleguillos2019, 5].
@@ -184,10 +160,27 @@ class Metrics:
         at its submit time never counts; a job that never starts waits to the end.
     queue_mean : float
         Mean number of waiting jobs over the makespan: (integral of the number of waiting jobs) / makespan.
+    running_max, running_mean : float
+        Largest and mean number of running jobs over the makespan, as for waiting jobs.
+    in_use : mapping of str to float
+        For each resource, the mean amount in use over the makespan, in the unit of the resource.
+    wait_over_ewt : mapping of str to int
+        Histogram of ``wait / ewt``: bin -> number of jobs. ``"0"`` are jobs without wait, ``"0.5-0.75"`` those with
+        ``0.5 < wait / ewt <= 0.75``, ``"above 10"`` those with more than 10. Empty if no job started.
     decisions : DecisionMetrics
         The calls of the dispatcher.
     accuracy : Accuracy
         The expected durations compared with the durations in the replay.
+    prediction_seconds : float
+        Wall time of the predictor in the whole replay, in seconds.
+    bsld_floor : float
+        The least duration in the bounded slowdown, in seconds.
+    groups : mapping of str to Groups
+        The same metrics per queue, user, partition (if the log records it), class of units and class of unit-hours: see
+        ``by``.
+    percentiles : mapping of str to tuple of float
+        The 101 percentiles 0, 1, ..., 100 (linear interpolation) of ``"wait"``, ``"slowdown"`` and ``"ratio"``
+        (duration / expected duration); quantities without a value are left out.
     """
 
     jobs: int
@@ -206,16 +199,61 @@ class Metrics:
     queue_mean: float | None
     decisions: DecisionMetrics
     accuracy: Accuracy
+    running_max: int | None = None
+    running_mean: float | None = None
+    in_use: Mapping[str, float | None] = field(default_factory=dict)
+    wait_over_ewt: Mapping[str, int] = field(default_factory=dict)
+    prediction_seconds: float | None = None
+    bsld_floor: float = BSLD_FLOOR
+    groups: Mapping[str, Groups] = field(default_factory=dict, repr=False)
+    percentiles: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
+
+    def by(self, grouping: str) -> Groups:
+        """Return the metrics of the groups of jobs with respect to a property.
+
+        Parameters
+        ----------
+        grouping : {"queue", "user", "partition", "units", "unit-hours"}
+            The property. ``"units"`` are classes by the number of units of a job, ``"unit-hours"`` by units * runtime.
+
+        Returns
+        -------
+        Groups
+            A mapping from the name of a group to its metrics, the groups with most jobs first.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such property.
+        WrongArgument
+            If the log does not record the property.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> queues = sl.simulate("eurora_99", dispatcher="easy").metrics.by("queue")
+        >>> list(queues), queues["debug"].jobs
+        (['parallel', 'debug', 'np_longpar'], 27)
+        """
+        if grouping not in GROUPINGS:
+            raise UnknownName("grouping", grouping, list(GROUPINGS))
+        if grouping not in self.groups:
+            raise WrongArgument(
+                f"by {grouping}: the log does not record the {grouping} of its jobs; known: {', '.join(self.groups)}"
+            )
+        return self.groups[grouping]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all values as one flat dict for JSON.
 
         Keys are joined with underscores (``wait_mean``, ``short_slowdown_max``, ``utilisation_cores``,
         ``decisions_ended_optimal``, ``accuracy_mae``); the keys of ``thesis`` stay as they are (``AQ``, ``%O``).
+        ``groups`` and ``percentiles`` are not part of it.
         """
         found: dict[str, Any] = {}
         for name, value in parts_of(self):
-            _flatten("" if name in ("by_class", "thesis") else name, value, found)
+            if name not in ("groups", "percentiles"):
+                _flatten("" if name in ("by_class", "thesis") else name, value, found)
         return found
 
 

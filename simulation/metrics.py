@@ -6,52 +6,70 @@ value that is not known is None, never 0 or infinite.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import WrongValue
 from ..instances.workload import Workload
 from ..models.platform import Platform
 from .accuracy import Accuracy, accuracy
-from .curves import in_use, queue_length, utilisation, waiting
+from .curves import in_use, queue_length, running, utilisation, waiting
 from .engine.moment import Ended
-from .metric_records import DecisionMetrics, JobClass, Metrics, Spread, Timing, parts_of
+from .groups import GROUPINGS, GroupMetrics, Groups, JobFigures, groups_of
+from .metric_records import BSLD_FLOOR, DecisionMetrics, JobClass, Metrics, Timing, parts_of
+from .model_sizes import ModelSizes
+from .spread import Spread
 
 if TYPE_CHECKING:
     from .engine.simulation import Decisions, Simulation
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-BOUND = 10  # seconds, the smallest duration in the bounded slowdown
 HOUR = 3600
 PHASES = ("model", "solve", "allocate")
+OF_EWT = (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10)  # edges of the histogram of wait / ewt
 
 __all__ = [
+    "BSLD_FLOOR",
+    "GROUPINGS",
     "DecisionMetrics",
+    "GroupMetrics",
+    "Groups",
     "JobClass",
     "Metrics",
+    "ModelSizes",
     "Spread",
     "Timing",
     "metrics",
     "queue_length",
     "recorded",
+    "running",
     "utilisation",
 ]
 
 
-def metrics(simulation: Simulation) -> Metrics:
+def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
     """Return the metrics of a replay, or of the partial result of a replay that failed.
 
     Parameters
     ----------
     simulation : Simulation
         The result of ``simulate``, or ``SimulationError.partial``.
+    bsld_floor : float
+        The least duration in the bounded slowdown, in seconds, above 0; usual values are 10 and 60.
 
     Returns
     -------
     Metrics
         All metrics; jobs that never started count only in ``not_started`` and in the queue length.
+
+    Raises
+    ------
+    ValueError
+        If ``bsld_floor`` is not a number above 0.
 
     Examples
     --------
@@ -70,10 +88,12 @@ def metrics(simulation: Simulation) -> Metrics:
         killed=int(s.killed[done].sum()),
         decisions=s.decisions,
         expected=s.expected,
+        prediction_seconds=s.prediction_seconds,
+        bsld_floor=bsld_floor,
     )
 
 
-def recorded(workload: Workload, platform: Platform | None = None) -> Metrics | None:
+def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: float = BSLD_FLOOR) -> Metrics | None:
     """Return the metrics of the starts that the trace records from the real machine.
 
     Parameters
@@ -82,6 +102,8 @@ def recorded(workload: Workload, platform: Platform | None = None) -> Metrics | 
         The trace. Jobs without a recorded start count only in ``jobs`` and ``not_started``.
     platform : Platform, optional
         The machine; without it there is no utilisation.
+    bsld_floor : float
+        The least duration in the bounded slowdown, in seconds, above 0.
 
     Returns
     -------
@@ -93,7 +115,7 @@ def recorded(workload: Workload, platform: Platform | None = None) -> Metrics | 
         return None
     start = workload.recorded_start
     end = np.where(known, start + workload.runtime, -1)
-    found = _measure(workload.keep(known), start[known], end[known], platform)
+    found = _measure(workload.keep(known), start[known], end[known], platform, bsld_floor=bsld_floor)
     missing = int((~known).sum())
     values = dict(parts_of(found))
     return Metrics(**{**values, "jobs": len(workload), "not_started": missing})
@@ -108,17 +130,20 @@ def _measure(
     killed: int | None = None,
     decisions: Decisions | None = None,
     expected: Ints | None = None,
+    prediction_seconds: float | None = None,
+    bsld_floor: float = BSLD_FLOOR,
 ) -> Metrics:
     done = (start >= 0) & (end >= 0)
-    wait = (start - workload.submit)[done]
+    figures = job_figures(workload, start, end, expected, bsld_floor)
+    wait, slowdown, bounded = figures.wait, figures.slowdown, figures.bounded_slowdown
     took = (end - start)[done]
-    slowdown, bounded = _slowdowns(wait, took)
     begin = int(workload.submit.min())
     last, finish = (int(workload.submit.max()), int(end[done].max())) if done.any() else (None, None)
     makespan = None if finish is None else finish - begin
     used = _used(workload, platform, start, end)
     offered = {r: platform.total(r) for r in platform.resources} if platform else dict.fromkeys(workload.resources)
-    queue_max, queue_mean = _queue(workload, start, begin, finish)
+    queue_max, queue_mean = _over(waiting(workload.submit, start), begin, finish)
+    running_max, running_mean = _over(in_use(start, end, np.ones_like(start)), begin, finish)
     calls = _decisions(decisions)
     return Metrics(
         jobs=len(workload),
@@ -137,13 +162,52 @@ def _measure(
         queue_mean=queue_mean,
         decisions=calls,
         accuracy=Accuracy() if expected is None else accuracy(expected[done], took),
+        running_max=running_max,
+        running_mean=running_mean,
+        in_use={r: _over(used[r], begin, finish)[1] if r in used else None for r in offered},
+        wait_over_ewt=_wait_over_ewt(workload, wait, done),
+        prediction_seconds=prediction_seconds,
+        bsld_floor=float(bsld_floor),
+        groups=groups_of(workload, figures),
+        percentiles=_percentiles(figures),
     )
 
 
-def _slowdowns(wait: Ints, took: Ints) -> tuple[Floats, Floats]:
-    duration = np.maximum(took, 1)
+def job_figures(
+    workload: Workload, start: Ints, end: Ints, expected: Ints | None = None, bsld_floor: float = BSLD_FLOOR
+) -> JobFigures:
+    """Return wait, slowdown and bounded slowdown of each job with a known start and end.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs.
+    start, end : ndarray of int64, shape (jobs,)
+        Seconds, -1 if unknown.
+    expected : ndarray of int64, shape (jobs,), optional
+        Expected durations in seconds.
+    bsld_floor : float
+        The least duration in the bounded slowdown, in seconds, above 0.
+
+    Returns
+    -------
+    JobFigures
+        The figures, in the order of the workload.
+
+    Raises
+    ------
+    ValueError
+        If ``bsld_floor`` is not a number above 0.
+    """
+    if not 0 < bsld_floor < np.inf:
+        raise WrongValue(f"bsld_floor is {bsld_floor}; expected a number of seconds above 0, such as 10 or 60")
+    row = np.flatnonzero((start >= 0) & (end >= 0))
+    wait = start[row] - workload.submit[row]
+    duration = np.maximum(end[row] - start[row], 1)
     response = wait + duration
-    return response / duration, np.maximum(1.0, response / np.maximum(duration, BOUND))
+    bounded = np.maximum(1.0, response / np.maximum(duration, bsld_floor))
+    ratio = None if expected is None else expected[row] / duration
+    return JobFigures(row, wait, response / duration, bounded, ratio)
 
 
 def _by_class(wait: Ints, took: Ints, slowdown: Floats, bounded: Floats) -> dict[str, JobClass]:
@@ -204,6 +268,7 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
         gain_mean=float(gains.mean()) if gains.size else None,
         gain_none=int((gains <= 0).sum()) if gains.size else None,
         urgent=d.urgent if reported else None,
+        models=d.models,
     )
 
 
@@ -223,14 +288,31 @@ def _share(curve: tuple[Ints, Ints] | None, begin: int, end: int | None, offered
     return _area(curve, begin, end) / (offered * (end - begin))
 
 
-def _queue(workload: Workload, start: Ints, begin: int, finish: int | None) -> tuple[int | None, float | None]:
-    """Return the largest and the mean number of waiting jobs over the makespan."""
+def _over(curve: tuple[Ints, Ints], begin: int, finish: int | None) -> tuple[int | None, float | None]:
+    """Return the largest and the mean value of a curve over the makespan."""
     if finish is None:
         return None, None
-    curve = waiting(workload.submit, start)
     within = curve[1][curve[0] <= finish]
     mean = _area(curve, begin, finish) / (finish - begin) if finish > begin else None
     return int(within.max(initial=0)), mean
+
+
+def _wait_over_ewt(workload: Workload, wait: Ints, done: NDArray[np.bool_]) -> dict[str, int]:
+    """Return the histogram of wait / ewt; a bin holds its upper edge, not its lower one."""
+    if not wait.size:
+        return {}
+    ewt = np.array([q.ewt for q in workload.queues], np.int64)[workload.queue[done]]
+    counts = np.bincount(np.searchsorted(OF_EWT, wait / ewt, side="left"), minlength=len(OF_EWT) + 1)
+    names = ["0", *(f"{a:g}-{b:g}" for a, b in pairwise(OF_EWT)), f"above {OF_EWT[-1]:g}"]
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def _percentiles(figures: JobFigures) -> dict[str, tuple[float, ...]]:
+    """Return the percentiles 0 to 100 of the wait, the slowdown, and duration / expected duration."""
+    found: dict[str, Ints | Floats] = {"wait": figures.wait, "slowdown": figures.slowdown}
+    if figures.expected_ratio is not None:
+        found["ratio"] = 1 / figures.expected_ratio
+    return {name: tuple(np.percentile(v, np.arange(101)).tolist()) for name, v in found.items() if v.size}
 
 
 def _area(curve: tuple[Ints, Ints], begin: int, end: int) -> float:

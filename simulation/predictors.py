@@ -31,8 +31,13 @@ class Predictor(Protocol):
         Remarks on data that the trace lacks, set by ``begin``; they go to ``Simulation.notes``.
     """
 
-    name: str
-    notes: tuple[str, ...]
+    @property
+    def name(self) -> str:
+        """The name in results and error messages."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on data that the trace lacks."""
 
     def begin(self, workload: Workload) -> Ints | None:
         """Prepare for a replay.

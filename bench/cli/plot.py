@@ -21,10 +21,17 @@ def plot(
         list[str] | None,
         typer.Option(help="profit problems: methods to compare, such as lns,rule:est; default: the best two"),
     ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            help="replays: one figure as SVG (--out FILE.svg): ecdf (duration / predicted duration), bars (mean and deviation "
+            "of wait and slowdown), bars-by-length, waits (wait / ewt), ecdf-wait, ecdf-slowdown, running (jobs over time)"
+        ),
+    ] = None,
 ) -> None:
     """Draw the results of a folder on one HTML page.
 
-    Replays: Gantt charts side by side, used resources and waiting jobs over time, and tables of all metrics.
+    Replays: Gantt charts side by side, used resources and waiting jobs over time, tables of all metrics, and figures of statistics.
 
     Eviction problems: loss over deadline, extra loss of the greedy method, response times.
 
@@ -36,8 +43,10 @@ def plot(
     Needs matplotlib.
 
     Example: bench plot results/eurora_700 --out eurora.html
+
+    Example: bench plot results/log --figure bars --out bars.svg
     """
     from ..plots.page import plot as draw
 
-    path, count = draw(results, out, colour, () if methods is None else parse_methods(methods))
+    path, count = draw(results, out, colour, () if methods is None else parse_methods(methods), figure)
     say(f"{path}: {count} runs")

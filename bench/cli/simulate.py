@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..runs.replay_settings import decision_limit, parse_stretch
+from ..runs.replay_settings import decision_limit, parse_floor, parse_stretch
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View
 from ..terminal import console_for
@@ -148,6 +148,20 @@ def simulate(
     period: Annotated[
         int | None, typer.Option(min=1, help="also call the dispatcher every n seconds", rich_help_panel=SIMULATION)
     ] = None,
+    bsld_floor: Annotated[
+        float,
+        typer.Option(
+            help="least duration in the bounded slowdown, in seconds, such as 10 or 60", rich_help_panel=RESULTS
+        ),
+    ] = 10.0,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="also tables of the largest groups of jobs: queue, user, partition, units, unit-hours, class (units and "
+            "unit-hours), separated by commas",
+            rich_help_panel=RESULTS,
+        ),
+    ] = None,
     time_limit: Annotated[
         float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)
     ] = 3600.0,
@@ -180,6 +194,7 @@ def simulate(
     from ..runs import simulate as replays
     from ..runs.run import RunTask
     from ..studies.study import find_study
+    from ..tables.replays.groups import parse_by
 
     published = None if study is None else find_study(study)
     if published is not None and decision_time is None and deterministic is None:
@@ -195,8 +210,9 @@ def simulate(
             "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
             **decision_limit(decision_time, deterministic), "objective": objective,
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
-            "kill": kill, "charge": charge, "period": period,
+            "kill": kill, "charge": charge, "period": period, "bsld_floor": parse_floor(bsld_floor),
         },
+        parse_by(by or ()),
     )  # fmt: skip
     limits = RunRequest(
         time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible

@@ -129,7 +129,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     The jobs are written to a Batsim jobs.csv in the folder ``spec["out"]``; its name begins with ``spec["stem"]``.
     """
     from ...simulation.engine.simulation import SimulationError
-    from ...simulation.metrics import metrics, recorded
+    from ...simulation.metrics import BSLD_FLOOR, metrics, recorded
     from ...simulation.outputs.writing import write_jobs
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
@@ -151,9 +151,12 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     done = failure is None and not watch.stopped
     name = f"{spec['stem']}.jobs.csv"
     write_jobs(simulation, Path(spec["out"]) / name)
-    in_log = recorded(case.workload, case.platform)
+    floor = replay.bsld_floor or BSLD_FLOOR
+    in_log, measured = recorded(case.workload, case.platform, floor), metrics(simulation, floor)
     found = {
-        "metrics": metrics(simulation).as_dict(),
+        "metrics": measured.as_dict(),
+        "groups": {by: groups.as_dict() for by, groups in measured.groups.items()},
+        "percentiles": {name: list(values) for name, values in measured.percentiles.items()},
         "simulation": {
             **described(simulation, replay),
             "dispatcher": spec["method"],

@@ -25,12 +25,14 @@ from ..kinds.base import Drawing, bench_kind, kinds_with
 from ..kinds.replays import platform_of
 from ..records.store import Record, files, jobs_file, read
 from ..tables.replays.columns import best_of, columns_of, key_of
-from ..tables.replays.figures import TextGrid, all_figures, predictions
+from ..tables.replays.figures import TextGrid, all_figures, models, predictions
+from ..tables.replays.groups import group_grids
 from ..tables.replays.report import summary
 from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
 from ..tables.report import by_kind
 from .charts import Chart, Frame, chart
 from .picture import side_by_side
+from .statistics import figures_of, statistics_of
 from .svg import require_matplotlib
 
 if TYPE_CHECKING:
@@ -73,7 +75,11 @@ class Legend:
 
 
 def plot(
-    folder: Path, out: Path | None = None, colour: str | None = None, methods: Sequence[str] = ()
+    folder: Path,
+    out: Path | None = None,
+    colour: str | None = None,
+    methods: Sequence[str] = (),
+    figure: str | None = None,
 ) -> tuple[Path, int]:
     """Draw the records of a folder on one HTML page, or its replays as one SVG picture.
 
@@ -89,6 +95,8 @@ def plot(
         else the length.
     methods : sequence of str
         The methods whose schedules of profit problems are drawn over time; by default the best search and the best rule.
+    figure : str, optional
+        A name of ``statistics.FIGURES``: an SVG picture shows this figure of the replays instead of their Gantt charts.
 
     Returns
     -------
@@ -111,11 +119,17 @@ def plot(
     if out is not None and not out.parent.is_dir():
         raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
     found, others = _read_replays(folder)
+    if figure is not None:
+        pictures = figures_of(found, folder, figure, path)
+        return _save(path, side_by_side(pictures)), sum(len(results.rows) for _, results in found)
     drawings = [(title, results, drawn) for title, results in found if (drawn := _to_draw(results))]
     charts = [_draw(folder, title, results, drawn, colour) for title, results, drawn in drawings]
     if path.suffix.lower() == ".svg":
         return _save(path, _picture(path, charts)), sum(len(drawing.charts) for drawing in charts)
-    sections = [_section(title, results, made) for (title, results, _), made in zip(drawings, charts, strict=True)]
+    sections = [
+        _section(title, results, made, statistics_of(results, folder))
+        for (title, results, _), made in zip(drawings, charts, strict=True)
+    ]
     others_drawn = [drawing for drawing in _of_kinds(others, methods) if drawing.sections]
     sections += [section for drawing in others_drawn for section in drawing.sections]
     if not sections:
@@ -209,8 +223,8 @@ def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Reco
     return _Charts(lead, legend, charts)
 
 
-def _section(title: str, results: ReplayResults, drawing: _Charts) -> str:
-    """Return the HTML section of some replays: tables, meaning of the colours, and a card per dispatcher."""
+def _section(title: str, results: ReplayResults, drawing: _Charts, statistics: Sequence[tuple[str, str]]) -> str:
+    """Return the HTML section of some replays: tables, meaning of the colours, a card per dispatcher, statistics."""
     notes = dict.fromkeys(note for *_, made in drawing.charts for note in made.notes)
     cards = "".join(_card(*each) for each in drawing.charts)
     return "\n".join(
@@ -218,14 +232,19 @@ def _section(title: str, results: ReplayResults, drawing: _Charts) -> str:
             f"<section><h2>{escape(title)}</h2><p>{escape(drawing.lead)}</p>",
             _table(results),
             _list([key_of(columns_of(results)), *(line.plain for line in summary(results))]),
-            _grid(predictions(results)),
-            f"<details><summary>All figures</summary>{''.join(map(_grid, all_figures(results)))}</details>",
+            *map(_grid, (predictions(results), models(results))),
+            f"<details><summary>All figures</summary>{''.join(map(_grid, [*all_figures(results), *group_grids(results)]))}</details>",
             _swatches(drawing.legend),
             f'<div class="cards">{cards}</div>',
             _list(f"{note[0].upper()}{note[1:]}." for note in notes),
+            f'<h3>Statistics</h3><div class="cards">{"".join(_figure(*each) for each in statistics)}</div>',
             "</section>",
         ]
     )
+
+
+def _figure(caption: str, svg: str) -> str:
+    return f"<figure><figcaption>{escape(caption[0].upper() + caption[1:])}</figcaption>{svg}</figure>"
 
 
 def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:

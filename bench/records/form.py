@@ -42,6 +42,10 @@ Every record, known after the run:
 Replays:
 
 - ``metrics``: numbers by name, see ``simulation.metrics.Metrics``; times in seconds, utilisation from 0 to 1.
+- ``groups``: the metrics per queue, user, partition, class of units, class of unit-hours: object from the name of the property to
+  an object with ``columns`` (object of lists of equal length, one value per group: ``name``, ``jobs``, ``wait_mean``, ...; largest
+  groups first) and ``others`` (the values of all jobs outside the 10 largest groups; null: there are at most 10 groups).
+- ``percentiles``: lists of the percentiles 0, 1, ..., 100 of ``wait`` (s), ``slowdown``, ``ratio`` (duration / expected duration).
 - ``simulation``: object with ``dispatcher``, ``predictor``, ``allocator``, ``options``, ``objective``, ``jobs`` (number),
   ``platform`` (list of ``name``, ``count`` of nodes, ``capacity`` of a node), ``offline`` (whether offline methods solve the
   same problem), ``recorded`` (metrics of the starts in the log), ``notes``, ``report``.
@@ -211,6 +215,28 @@ VALUE = maybe(either(NUMBER, several(maybe(NUMBER))))  # one objective, several 
 FIGURES = mapping(maybe(NUMBER))
 SENSE = _is(lambda v: v in (None, "minimize", "maximize"), "minimize or maximize")
 
+
+def columns(needed: Mapping[str, Form], rest: Form) -> Form:
+    """Return the form of a table: an object with a list per column, all of the same length; no column: no row."""
+    table = fields({}, {name: several(form) for name, form in needed.items()}, rest=several(rest))
+
+    def each(value: Any, where: str) -> Iterator[RecordFault]:
+        yield from table(value, where)
+        if isinstance(value, dict) and value:
+            yield from (RecordFault(f"{where}.{name}", PRESENT, None) for name in needed if name not in value)
+            if len({len(column) for column in value.values() if isinstance(column, list)}) > 1:
+                yield RecordFault(
+                    where, "columns of equal length", {name: len(column) for name, column in value.items()}
+                )
+
+    return each
+
+
+OF_GROUP = {"name": TEXT, "jobs": integer(0), "started": integer(0)}
+GROUPS = mapping(
+    fields({"columns": columns(OF_GROUP, maybe(NUMBER)), "others": maybe(fields(OF_GROUP, rest=maybe(NUMBER)))})
+)
+
 VIEW = fields(
     {"at": maybe(integer()), "first": maybe(integer(1)), "durations": TEXT, "objective": maybe(TEXT)},
     {"nodes_needed": maybe(integer(0)), "scenario": maybe(TEXT)},
@@ -220,7 +246,7 @@ REPLAY = fields(
     {
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
         **dict.fromkeys(("format", "window"), maybe(TEXT)),
-        **dict.fromkeys(("load", "decision_time"), maybe(NUMBER)),
+        **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),
         "deterministic": maybe(either(NUMBER, FLAG)),
         "objective": maybe(TEXT),
@@ -264,6 +290,8 @@ RECORD = fields(
     },
     {
         "metrics": maybe(FIGURES),
+        "groups": maybe(GROUPS),
+        "percentiles": maybe(mapping(several(NUMBER))),
         "simulation": maybe(SIMULATION),
         "jobs_csv": maybe(TEXT),
         "host": fields({"cpu": TEXT, "cores": integer(1), "memory_gb": maybe(NUMBER), "system": TEXT}, rest=anything),

@@ -16,7 +16,13 @@ from .form import SCHEMA
 from .host import host
 from .store import Record
 
-OF_REPLAYS = ("metrics", "simulation", "jobs_csv")  # fields that only the records of replays have
+OF_REPLAYS = (
+    "metrics",
+    "groups",
+    "percentiles",
+    "simulation",
+    "jobs_csv",
+)  # fields that only the records of replays have
 BROKEN_OFF = ("crash", "out of memory", "timeout")  # causes of runs that did not end by themselves
 AGREE = 1e-6  # greatest relative difference of two equal objective values
 

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...instances import Instance
 from ...instances.files.own_files import content_of
+from ...models.excerpt import excerpt
 from ...models.kind import names
 from ...models.problem import Problem, Schedule, Value
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.replays import ReplayCase, replay_case
-from ..runs.replay_settings import ReplaySettings
+from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View
 from .form import fault_of_schema
 from .record import AGREE, agree, gap_of
 from .record import record as record_of
 from .store import files, jobs_file, read, read_json
+
+if TYPE_CHECKING:
+    from ...simulation.outputs.reading import Replayed
 
 Load = Callable[[str, bool], Instance]
 OTHER_KEY = "its key does not match its instance, method, seed, limits and versions: the record was changed"
@@ -166,13 +171,41 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     if record["verified"] is not (not faults):
         found.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}")
     if value is not None:
-        wait = float((replayed.start - case.workload.submit).mean())
-        claims = {"objective": (record["objective"], value), "mean wait": (record["metrics"]["wait_mean"], wait)}
+        claims = {"objective": (record["objective"], value), **_claims(record, case, replayed)}
         found += [
             f"it has {name} {recorded}, its start times give {true}"
             for name, (recorded, true) in claims.items()
-            if not agree(true, recorded)
+            if true != recorded and not agree(true, recorded)
         ]
+    return found
+
+
+def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> dict[str, tuple[Any, Any]]:
+    """Return the metrics that starts and ends determine, of all jobs and of each group: (value of the record, true value)."""
+    from ...simulation.groups import groups_of
+    from ...simulation.metrics import job_figures
+    from ...simulation.spread import Spread
+
+    floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
+    figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor)
+    known = record["metrics"]
+    found = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
+    for kind in ("wait", "slowdown", "bounded_slowdown"):
+        for part, true in asdict(Spread.of(getattr(figures, kind))).items():
+            name = f"{kind}_{part}"
+            if name in known:
+                found[name] = (known[name], true)
+    recorded = record.get("groups") or {}
+    for by, groups in groups_of(case.workload, figures).items() if recorded else ():
+        here, table = groups.as_dict()["columns"], recorded.get(by, {}).get("columns", {})
+        if table.get("name") != here["name"]:
+            found[f"groups by {by}"] = (table.get("name"), here["name"])
+            continue
+        for column in (c for c in here if c not in ("name", "expected_ratio")):
+            for name, value, true in zip(
+                here["name"], table.get(column, [None] * len(here["name"])), here[column], strict=True
+            ):
+                found[f"{column} of {by} {excerpt(name)}"] = (value, true)
     return found
 
 

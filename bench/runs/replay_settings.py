@@ -8,6 +8,7 @@ from ..errors import WrongUse
 
 DECISION_TIME = 0.2  # seconds of a solver for one decision
 OFF = "off"
+USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 
 
@@ -47,6 +48,8 @@ class ReplaySettings:
         Whether decisions take time on the simulated clock.
     period
         Seconds between additional calls of the dispatcher; None: it is called at events only.
+    bsld_floor
+        Least duration in the bounded slowdown, in seconds; None: the usual one, 10 s.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class ReplaySettings:
     kill: bool = False
     charge: bool = False
     period: int | None = None
+    bsld_floor: float | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -111,6 +115,7 @@ class ReplaySettings:
             "killed at the walltime" if self.kill else "",
             "decisions take time" if self.charge else "",
             f"called every {self.period} s" if self.period is not None else "",
+            f"bounded slowdown from {self.bsld_floor:g} s" if self.bsld_floor is not None else "",
         ]
         return ", ".join(p for p in parts if p)
 
@@ -151,3 +156,16 @@ def parse_stretch(text: str | None) -> float | str | None:
     if not 1 < value < float("inf"):
         raise WrongUse(f"--max-stretch {text}: expected a slowdown above 1, such as 50, or off")
     return value
+
+
+def parse_floor(seconds: float) -> float | None:
+    """Return the value of --bsld-floor, None for the usual 10 s. Raises WrongUse.
+
+    Examples
+    --------
+    >>> parse_floor(60.0), parse_floor(10.0)
+    (60.0, None)
+    """
+    if not 0 < seconds < float("inf"):
+        raise WrongUse(f"--bsld-floor {seconds:g}: expected a number of seconds above 0, such as 10 or 60")
+    return None if seconds == USUAL_FLOOR else seconds

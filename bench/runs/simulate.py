@@ -22,6 +22,7 @@ from ..kinds.replays import SHOWN, ReplayCase, replay_case
 from ..records.store import Record, jobs_file
 from ..studies.study import Study
 from ..tables.legend import legend
+from ..tables.replays.groups import show_groups
 from ..tables.replays.report import drawn
 from ..tables.replays.results import extract_replays
 from ..tables.replays.study import compare
@@ -56,6 +57,8 @@ class ReplayRequest:
         CSV file for the start times, None for no file.
     study
         A published study, whose figures are printed beside those of the replays.
+    by
+        Properties of jobs by whose values further tables are printed, such as user.
     """
 
     path: str
@@ -64,6 +67,7 @@ class ReplayRequest:
     replay: ReplaySettings
     starts: Path | None = None
     study: Study | None = None
+    by: Sequence[str] = ()
 
 
 def is_trace(path: str) -> bool:
@@ -86,7 +90,12 @@ def trace_name(path: str) -> str:
 
 
 def replay_request(
-    path: str, dispatchers: Iterable[str], view: View, starts: Path | None, options: Mapping[str, Any]
+    path: str,
+    dispatchers: Iterable[str],
+    view: View,
+    starts: Path | None,
+    options: Mapping[str, Any],
+    by: Sequence[str] = (),
 ) -> ReplayRequest:
     """Check the options of ``bench simulate`` and return the request.
 
@@ -102,6 +111,8 @@ def replay_request(
         CSV file for the start times, None for no file.
     options
         Fields of ``ReplaySettings``, without ``trace``.
+    by
+        Properties of jobs by whose values further tables are printed.
 
     Returns
     -------
@@ -126,7 +137,7 @@ def replay_request(
     replay = ReplaySettings(trace=is_trace(path), **options)
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
-    return ReplayRequest(path, names, view, replay, starts)
+    return ReplayRequest(path, names, view, replay, starts, by=by)
 
 
 def _check_objective(objective: str | None, dispatchers: Sequence[Named]) -> None:
@@ -185,6 +196,8 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         missing = f"; no start times of {', '.join(without)}" if without else ""
         notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
     code = conclude(plans, records, task, tables, notes)
+    if request.by and not task.as_json:
+        show_groups(tables, records, request.by, task.explain)
     if request.study is not None:
         print_study(request.study, records, tables, task.explain)
     return code

@@ -93,6 +93,11 @@ def _fault_of_statistics(answer: Decision) -> DecisionFault | None:
         return DecisionFault(f"Decision.gain is {shown(answer.gain)}; expected a number, or None if it is unknown")
     if not isinstance(answer.urgent, Integral):
         return DecisionFault(f"Decision.urgent is {shown(answer.urgent)}; expected a whole number of jobs")
+    if not isinstance(answer.jobs, Integral):
+        return DecisionFault(f"Decision.jobs is {shown(answer.jobs)}; expected a whole number of jobs")
+    requested: Any = answer.requested
+    if not isinstance(requested, Mapping) or not all(isinstance(n, Integral) for n in requested.values()):
+        return DecisionFault(f"Decision.requested is {shown(requested)}; expected {{resource: whole number}}")
     return None
 
 

@@ -35,6 +35,7 @@ from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job
 from ...models.compiled import compiled
 from ...models.whole_numbers import is_whole, wrong
+from ..model_sizes import SizeCount
 from ..policies.policy import Policy
 from . import compiled_replay as kernels
 from .answer import DecisionFault, fault_of
@@ -87,6 +88,7 @@ class LiveReplay:
         self.endings: Counter[str] = Counter()
         self.seconds: dict[str, list[float]] = {part: [] for part in ("total", "model", "solve", "allocate")}
         self.gains: list[float] = []
+        self.sizes = SizeCount(plan.platform.resources)
         self.began = self.last_report = time.perf_counter()
 
     def run(self) -> Simulation:
@@ -151,6 +153,7 @@ class LiveReplay:
             total_seconds=total,
             gains=np.array(self.gains),
             urgent=self.urgent,
+            models=self.sizes.means(),
         )
         return self.plan.result(self.state, decisions, seconds, notes)
 
@@ -286,6 +289,7 @@ class LiveReplay:
         self.made += 1
         self.endings[decision.ended] += 1
         self.urgent += decision.urgent
+        self.sizes.add(decision, len(self.jobs.running), self.state.free)
         self.seconds["total"].append(took)
         for part in ("model", "solve", "allocate"):
             self.seconds[part].append(decision.seconds.get(part, 0.0))

@@ -225,7 +225,9 @@ class Decision:
     seconds : mapping of str to float
         Wall time of the parts ``"model"``, ``"solve"`` and ``"allocate"`` of the call, in seconds.
     jobs : int
-        Number of jobs in the model of this call.
+        Number of waiting jobs in the model of this call.
+    requested : mapping of str to int
+        What these jobs request: resource -> sum of units * request per unit. Empty: no model, or its size is unknown.
     urgent : int
         Number of jobs that ``max_stretch`` put before all others.
     wake : int, optional
@@ -243,6 +245,7 @@ class Decision:
     urgent: int = 0
     wake: int | None = None
     plan: Iterable[PlannedStart] | None = None
+    requested: Mapping[str, int] = field(default_factory=dict)
 
 
 class Dispatcher(Protocol):

@@ -16,7 +16,7 @@ from ...heuristics.kernels.events.state import WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
 from ...models import Platform
 from ..policies.policy import Policy
-from ..predictors import Predictor
+from ..predictor_time import TimedPredictor
 from .moment import Dispatcher
 from .simulation import Decisions, NodeRanges, Simulation, SimulationError
 
@@ -60,7 +60,7 @@ class ReplayPlan:
     platform: Platform
     dispatcher: Policy | Dispatcher
     name: str
-    predictor: Predictor
+    predictor: TimedPredictor
     allocator: str
     seed: int
     period: int
@@ -103,6 +103,7 @@ class ReplayPlan:
             decisions=decisions,
             seconds=seconds,
             notes=(*self.predictor.notes, *notes),
+            prediction_seconds=self.predictor.seconds,
         )
 
 

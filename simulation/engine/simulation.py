@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,12 @@ from ...instances.workload import Ints, Workload
 from ...models import Platform, Schedule
 from ...models.excerpt import one_line
 from ...models.language import Violation
+from ..model_sizes import ModelSizes
 
 if TYPE_CHECKING:
     import pandas
+
+    from ..metric_records import Metrics
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +66,8 @@ class Decisions:
         Relative improvement over the warm start, one entry per call that reported it (``Decision.gain``).
     urgent : int
         Sum of ``Decision.urgent``: how often ``max_stretch`` put a job before all others.
+    models : ModelSizes
+        Mean sizes of the models of these calls.
     """
 
     made: int
@@ -72,6 +77,7 @@ class Decisions:
     total_seconds: float = 0.0
     gains: Floats = field(default_factory=lambda: np.empty(0))
     urgent: int = 0
+    models: ModelSizes = field(default_factory=ModelSizes)
 
 
 @dataclass
@@ -109,6 +115,8 @@ class Simulation:
         All faults that the verification of the replay found; empty if the replay is valid.
     notes : tuple of str
         Remarks, for example about users that the trace does not name, or that the replay was stopped.
+    prediction_seconds : float, optional
+        Wall time of the predictor in seconds.
 
     Examples
     --------
@@ -136,10 +144,11 @@ class Simulation:
     seconds: float
     violations: list[Violation] = field(default_factory=list)
     notes: tuple[str, ...] = ()
+    prediction_seconds: float | None = None
 
     @property
-    def metrics(self) -> Any:
-        """Waits, slowdowns, utilisation, decisions: a ``schedlab.simulation.metrics.Metrics``."""
+    def metrics(self) -> Metrics:
+        """Waits, slowdowns, utilisation, decisions; ``metrics.metrics(run, bsld_floor=60)`` for another floor."""
         from ..metrics import metrics
 
         return metrics(self)

@@ -24,6 +24,7 @@ from ...models.compiled import progress_line
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
+from ..predictor_time import TimedPredictor
 from ..predictors import Predictor, Real
 from ..predictors import predictor as predictor_named
 from . import compiled_replay as kernels
@@ -136,11 +137,12 @@ def simulate(
     if period is not None and (not is_whole(period) or period < 1):
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1")
     source = predictor if predictor is not None else named_predictor
-    model = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
+    predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
+    model = TimedPredictor(predicting)
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     jobs = _with_places(jobs, machine, isinstance(chosen, Policy), allocator == "best-fit")
-    if kill_at_walltime or isinstance(model, Real):
-        jobs = _truly_ending(jobs, kill_at_walltime, isinstance(model, Real))
+    if kill_at_walltime or isinstance(predicting, Real):
+        jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
     by_count = isinstance(chosen, Policy) and _counted(jobs, machine)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,

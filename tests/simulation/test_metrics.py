@@ -148,7 +148,7 @@ def test_nothing_started_is_unknown_throughout():
     counts = {"jobs": 4, "started": 0, "not_started": 4, "killed": 0}
     classes = {f"{name}_jobs": 0 for name in ("short", "medium", "long")}
     calls = {"decisions_made": 0, "decisions_skipped": 0, "decisions_seconds_total": 0.0}
-    assert known == {**counts, **classes, **calls}
+    assert known == {**counts, **classes, **calls, "bsld_floor": 10.0}
 
 
 def test_jobs_that_all_come_at_once_have_no_span_of_submission():

@@ -163,11 +163,11 @@ class Pairwise:
         amounts = np.array([d if isinstance(d, int) else 0 for d in demands], dtype=np.int64)
         self.form.entries(first + at[plain], state[plain], amounts[runner[plain]])
 
-    def _most(self, demand: Linear) -> tuple[Affine, int]:
+    def _most(self, demand: Linear) -> tuple[Affine, float]:
         """Return a variable demand in linear form, and its greatest value."""
         return self.expressions.affine(demand, GE), self.expressions.bounds.of(demand)[1]
 
-    def _load(self, e: Affine, most: int, on: Affine) -> Affine:
+    def _load(self, e: Affine, most: float, on: Affine) -> Affine:
         """Return an expression that is at least the demand ``e`` if ``on`` (a constant or a binary) is 1, else at least 0."""
         if not on.terms:
             return e.times(on.constant)

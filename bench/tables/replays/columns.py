@@ -9,7 +9,7 @@ from ....backends.gaps import relative_gap
 from ..numbers import number, percent
 from .results import RECORDED, DispatcherRow, ReplayResults
 
-BOUNDED = "bounded slowdown: max(1, (wait + duration) / max(duration, 10 s))"
+BOUNDED = "bounded slowdown: max(1, (wait + duration) / max(duration, {:g} s))"
 WQT = "WQT: sum over the jobs of wait / expected waiting time (ewt) of the queue"
 USED = "used: mean share of the machine in use, from the first submission to the end of the last job"
 CALLS = "calls: decisions made / decisions that used the solver / of these proven optimal / stopped by the time limit"
@@ -81,7 +81,7 @@ def columns_of(results: ReplayResults) -> list[Column]:
         figure("mean\nwait s", "wait_mean", count, "wait: time from submission to start"),
         figure("max\nwait s", "wait_max", count),
         figure("mean\nslow-\ndown", "slowdown_mean", short, "slowdown: (wait + duration) / duration"),
-        figure("bounded\nslow-\ndown", "bounded_slowdown_mean", short, BOUNDED, spare=4),
+        figure("bounded\nslow-\ndown", "bounded_slowdown_mean", short, BOUNDED.format(results.bsld_floor), spare=4),
         Column(aim, lambda row: number(_objective(row, results)), meaning, lambda row: _objective(row, results)),
         figure("late\njobs", "NL", count, "late: jobs that waited longer than the ewt of their queue", spare=2),
         figure(f"{resource}\nused", used, share, USED, greatest=True, spare=3),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
-from .columns import compact, count, share, short
+from .columns import BOUNDED, compact, count, share, short
 from .results import DispatcherRow, ReplayResults
 
 Writer = Callable[[float], str]
 SPREAD = ("mean", "std", "median", "p95", "p99", "max")
 CLASSES = ("short", "medium", "long")
 ENDS = ("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing")
+OF_EWT = "wait_over_ewt_"
 RATIOS = ("p5", "p25", "p50", "p75", "p95")
 
 
@@ -76,10 +78,11 @@ def all_figures(results: ReplayResults) -> list[TextGrid]:
             "bounded slowdown",
             "bounded_slowdown",
             short,
-            "bounded slowdown: max(1, (wait + duration) / max(duration, 10 s)).",
+            f"{BOUNDED.format(results.bsld_floor)}.",
         ),
         _thesis(results),
         _machine(results),
+        _over_ewt(results),
         _calls(results),
         _times(results),
     ]
@@ -164,6 +167,37 @@ def _times(results: ReplayResults) -> TextGrid:
         "solver calls: only the calls that used the solver; model, solve, allocation: parts of the time of these calls."
     )
     return TextGrid("time of a decision, in milliseconds", heads, rows, meaning)
+
+
+def models(results: ReplayResults) -> TextGrid:
+    """Return the mean sizes of the models and the times, as table 2 of [Galleguillos2019]."""
+    heads = ["dispatcher", "ms a\ncall", "prediction\ns", "replay\ns", "models", "intervals", "requested", "available"]
+    figures: list[tuple[str, Writer]] = [("decisions_seconds_mean", _milli), ("prediction_seconds", short)]
+    sizes = [(f"decisions_models_{n}", short) for n in ("intervals", "requested_total", "available_total")]
+    rows = [
+        [row.name, *(_cell(row, *each) for each in figures), short(replay_seconds(row)), _cell(row, "decisions_models_built", compact),
+         *(_cell(row, *each) for each in sizes)]
+        for row in results.rows
+        if row.metric("decisions_models_built") is not None
+    ]  # fmt: skip
+    meaning = (
+        "ms a call: mean time of a decision; prediction: time of the predictor; replay: time of the whole replay; models: number of "
+        "models built; means over these models: intervals: waiting jobs in the model and running jobs; requested: units * request "
+        "of these waiting jobs, summed over the resources; available: free amounts, summed over the resources (memory in GB)."
+    )
+    return TextGrid("times and sizes of the models", heads, rows, meaning)
+
+
+def replay_seconds(row: DispatcherRow) -> float:
+    """Return the wall time of a replay in seconds, the mean over the seeds."""
+    return fmean([float(r["seconds"]["total"] or 0) for r in row.records])
+
+
+def _over_ewt(results: ReplayResults) -> TextGrid:
+    names = [k for k in results.metrics if k.startswith(OF_EWT)]
+    bins = [k.removeprefix(OF_EWT) for k in names]
+    meaning = "number of jobs by wait / expected waiting time of the queue (ewt); 0: no wait; 0.5-0.75: above 0.5, at most 0.75."
+    return _grid(results, "wait / ewt, number of jobs", ["dispatcher", *bins], [(k, compact) for k in names], meaning)
 
 
 def _grid(

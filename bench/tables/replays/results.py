@@ -11,7 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from ...records.store import Record
-from ...runs.replay_settings import ReplaySettings
+from ...runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ...runs.view import View, replay_label
 from ..methods import ViewResults
 
@@ -115,6 +115,11 @@ class ReplayResults:
     def metrics(self) -> Sequence[str]:
         """The names of the figures in the records of the replays."""
         return next((list(r["metrics"]) for r in self.records if "metrics" in r), [])
+
+    @property
+    def bsld_floor(self) -> float:
+        """The least duration in the bounded slowdown, in seconds."""
+        return next((float(f) for r in self.records if (f := (r.get("metrics") or {}).get("bsld_floor"))), USUAL_FLOOR)
 
     @property
     def aim(self) -> str:

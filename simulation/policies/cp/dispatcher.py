@@ -49,7 +49,7 @@ from .objective import Family, best_start, moved_to_now, origin_of, usual_object
 from .priority import by_queue, by_slowdown, ordered
 from .search_control import Control, limit_of, search
 from .urgency import STRETCH, Guard, Held, by_walltime
-from .waiting import Register, Waiting, can_start_now
+from .waiting import Register, Waiting, can_start_now, requested
 
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
@@ -244,11 +244,17 @@ class CPDispatcher:
         )
         allocating = time.perf_counter()
         seconds = {"model": solving - modelling, "solve": allocating - solving}
+        modelled = chosen.joined(held.jobs)
+        size: dict[str, Any] = {
+            "jobs": len(modelled.jobs),
+            "urgent": urgent,
+            "requested": requested(modelled, moment.platform.resources),
+        }
         if answer.best is None:
-            return Decision(first, answer.ended, None, seconds, len(chosen.jobs), urgent)
+            return Decision(first, answer.ended, None, seconds, **size)
         starts = self._read(made.encoding, answer.best, chosen, requests, windows, timeline, held)
         seconds["allocate"] = time.perf_counter() - allocating
-        return Decision([*first, *starts], answer.ended, answer.gain, seconds, len(chosen.jobs), urgent)
+        return Decision([*first, *starts], answer.ended, answer.gain, seconds, **size)
 
     def _model(
         self,

@@ -109,3 +109,9 @@ def can_start_now(free: Ints, jobs: Waiting) -> Bools:
         room = int((free[:, used] // request[used]).min(axis=1).clip(0).sum()) if used.any() else NEVER
         found[here] = jobs.units[here] <= room
     return found
+
+
+def requested(jobs: Waiting, resources: Sequence[str]) -> dict[str, int]:
+    """Return what jobs request together: resource -> sum of units * request per unit."""
+    amounts = (jobs.units[:, None] * jobs.requests[jobs.kind]).sum(axis=0)
+    return dict(zip(resources, amounts.tolist(), strict=True))

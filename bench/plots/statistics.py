@@ -1,0 +1,279 @@
+"""Figures of statistics from the records of replays: distributions, bars of mean and deviation, waits, running jobs.
+
+Each function ``draw_...`` draws on axes from plain data. ``FIGURES`` makes the SVG element of a figure from records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...backends import UnknownName
+from ...models.step_function import HOUR
+from ..errors import WrongUse
+from ..records.store import jobs_file
+from ..tables.replays.figures import OF_EWT
+from ..tables.replays.results import DispatcherRow, ReplayResults
+from .svg import GREY, INK, WIDTH, as_svg, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac")
+LINES = ("-", "--", ":", "-.")
+PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
+ALL = ""
+CLASSES = {ALL: "all jobs", "short_": "jobs below 1 h", "medium_": "jobs of 1 to 5 h", "long_": "jobs above 5 h"}
+STEPS = 400  # a curve over time is drawn as means over this many intervals
+
+
+class Bar(NamedTuple):
+    """The bar of a dispatcher: its mean and the standard deviation, None if unknown."""
+
+    name: str
+    mean: float
+    std: float | None = None
+
+
+def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: bool = True) -> None:
+    """Draw empirical distribution functions: for each value x, the share of the jobs with a value of at most x.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where it is drawn.
+    curves : mapping of str to sequence of float
+        Name -> percentiles in equal steps from 0 to 100, such as ``Metrics.percentiles["ratio"]``.
+    label : str
+        The label of the x axis.
+    log : bool
+        Whether the x axis is logarithmic; values of at most 0 are then left out.
+    """
+    for k, (name, values) in enumerate(curves.items()):
+        x, y = np.asarray(values, np.float64), np.linspace(0, 100, len(values))
+        keep = x > 0 if log else np.ones_like(x, np.bool_)
+        if not keep.any():
+            continue
+        x = np.concatenate(
+            [[x[keep][0]], x[keep], [x[keep][-1]]]
+        )  # equal values: the curve rises there from 0 to 100 %
+        y = np.concatenate([[0.0 if keep.all() else y[keep][0]], y[keep], [100.0]])
+        ax.plot(x, y, label=name, color=COLOURS[k % len(COLOURS)], linestyle=LINES[k % len(LINES)], linewidth=1.3)
+    if log:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+    ax.set_ylim(0, 102)
+    ax.set_xlabel(label)
+    ax.set_ylabel("jobs, %")
+    ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
+    if ax.lines:
+        ax.legend(frameon=False, fontsize=7, loc="best")
+
+
+def draw_bars(ax: Axes, bars: Sequence[Bar], label: str) -> None:
+    """Draw a horizontal bar per dispatcher with its mean as text, and an error bar of one standard deviation.
+
+    The lower end of an error bar is cut at 0.
+    """
+    place = np.arange(len(bars))
+    mean = np.array([bar.mean for bar in bars], np.float64)
+    std = np.array([bar.std or 0.0 for bar in bars], np.float64)
+    ax.barh(place, mean, height=0.62, color=COLOURS[0], alpha=0.8)
+    ax.errorbar(mean, place, xerr=[np.minimum(std, mean), std], fmt="none", ecolor=INK, elinewidth=0.8, capsize=2.0)
+    right = float((mean + std).max(initial=0.0)) or 1.0
+    for y, value, end in zip(place.tolist(), mean.tolist(), (mean + std).tolist(), strict=True):
+        ax.text(end + 0.02 * right, y, f"{value:,.0f}" if value >= 100 else f"{value:.3g}", va="center", fontsize=7)
+    ax.set_xlim(0, 1.22 * right)
+    ax.set_ylim(len(bars) - 0.4, -0.6)
+    ax.set_yticks(place, [bar.name for bar in bars])
+    ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_locator(_few())
+    ax.xaxis.set_major_formatter("{x:,g}")
+    ax.set_xlabel(label)
+
+
+def draw_histogram(ax: Axes, counts: Mapping[str, Mapping[str, float]], label: str) -> None:
+    """Draw shares of jobs by bin, a group of bars per bin with a bar per dispatcher; ``counts``: name -> bin -> jobs."""
+    bins = list(next(iter(counts.values()), {}))
+    width = 0.8 / max(1, len(counts))
+    for k, (name, here) in enumerate(counts.items()):
+        total = sum(here.values()) or 1
+        shares = [100 * here.get(b, 0) / total for b in bins]
+        offset = (k - (len(counts) - 1) / 2) * width
+        ax.bar(np.arange(len(bins)) + offset, shares, width, label=name, color=COLOURS[k % len(COLOURS)])
+    ax.set_xticks(np.arange(len(bins)), bins)
+    ax.set_xlabel(label)
+    ax.set_ylabel("jobs, %")
+    ax.legend(frameon=False, fontsize=7)
+
+
+def draw_over_time(ax: Axes, curves: Mapping[str, tuple[Any, Any]], label: str) -> None:
+    """Draw step functions over time; ``curves``: name -> (times in s, values), as ``simulation.curves`` gives them."""
+    from .charts import means
+
+    known = {name: curve for name, curve in curves.items() if len(curve[0])}
+    begin = min((int(times[0]) for times, _ in known.values()), default=0)
+    end = max((int(times[-1]) for times, _ in known.values()), default=1)
+    edges = np.linspace(begin, max(end, begin + 1), STEPS + 1)
+    unit, seconds = ("hours", HOUR) if end - begin <= 120 * HOUR else ("days", 24 * HOUR)
+    for k, (name, (times, values)) in enumerate(known.items()):
+        colour, style = COLOURS[k % len(COLOURS)], LINES[k % len(LINES)]
+        x = (edges[:-1] + edges[1:]) / 2 - begin
+        ax.plot(x / seconds, means(times, values, edges), label=name, color=colour, linestyle=style, linewidth=1.0)
+    ax.set_xlim(0, (end - begin) / seconds)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter("{x:,g}")
+    ax.set_xlabel(f"time since the first event, {unit}")
+    ax.set_ylabel(label)
+    if known:
+        ax.legend(frameon=False, fontsize=7)
+
+
+def _few() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(4)
+
+
+def figure(title: str, panels: Sequence[Callable[[Axes], object]], across: int, height: float) -> str:
+    """Return panels as one SVG element, ``across`` beside each other, each ``height`` inches high."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    down = -(-len(panels) // across)
+    with styled(title):
+        made = Figure(figsize=(WIDTH, height * down), layout="constrained")
+        FigureCanvasSVG(made)
+        axes = made.subplots(down, across, squeeze=False).ravel().tolist()
+        for ax, panel in zip(axes, panels, strict=False):
+            panel(ax)
+        for ax in axes[len(panels) :]:
+            ax.set_axis_off()
+        return as_svg(made, title)
+
+
+def ecdf(results: ReplayResults, quantity: str = "ratio") -> str:
+    """Return the distribution of a quantity of ``Metrics.percentiles``, by default duration / expected duration.
+
+    As figure 1 of [Galleguillos2019]: left of 1 durations were overestimated, right of 1 underestimated. Curves that are
+    equal are drawn once; a curve of several seeds is that of the first seed.
+    """
+    label = {
+        "ratio": "duration / predicted duration",
+        "wait": "wait, s (jobs without wait: the share at the left end)",
+        "slowdown": "slowdown",
+    }[quantity]
+    same: dict[tuple[float, ...], list[str]] = {}
+    for row in results.rows:
+        found = (row.records[0].get("percentiles") or {}).get(quantity) if row.records else None
+        if found:
+            name = f"{row.name} ({row.records[0]['simulation']['predictor']})" if quantity == "ratio" else row.name
+            same.setdefault(tuple(found), []).append(name)
+    curves = {", ".join(names): values for values, names in same.items()}
+    if not curves:
+        return ""
+    return figure(f"distribution: {label}", [lambda ax: draw_ecdf(ax, curves, label)], 1, 1.4 * PANEL)
+
+
+def bars(results: ReplayResults, classes: Sequence[str] = (ALL,)) -> str:
+    """Return mean and standard deviation of wait and slowdown per dispatcher, as figures 2 to 4 of [Galleguillos2019].
+
+    Parameters
+    ----------
+    results : ReplayResults
+        The replays of one workload; the schedule that the log records is one of the bars.
+    classes : sequence of {"", "short_", "medium_", "long_"}
+        The classes of jobs by duration, a row of two panels each; "": all jobs.
+    """
+    panels: list[Callable[[Axes], object]] = []
+    most = 0
+    for which in classes:
+        for name, unit in (("wait", ", s"), ("slowdown", "")):
+            found = _bars(results.rows, f"{which}{name}")
+            most = max(most, len(found))
+            panels.append(_panel(found, f"{name} of {CLASSES[which]}{unit}"))
+    return figure("mean and standard deviation per dispatcher", panels, 2, 0.62 + ROW * most) if most else ""
+
+
+def _bars(rows: Sequence[DispatcherRow], key: str) -> list[Bar]:
+    known = [(row.name, row.metric(f"{key}_mean"), row.metric(f"{key}_std")) for row in rows]
+    return [Bar(name, mean, std) for name, mean, std in known if mean is not None]
+
+
+def _panel(found: Sequence[Bar], label: str) -> Callable[[Axes], object]:
+    return lambda ax: draw_bars(ax, found, label)
+
+
+def waits(results: ReplayResults) -> str:
+    """Return the histogram of wait / expected waiting time of the queue, per dispatcher."""
+    counts = {}
+    for row in results.rows:
+        known = {key.removeprefix(OF_EWT): row.metric(key) for key in results.metrics if key.startswith(OF_EWT)}
+        counts[row.name] = {name: value for name, value in known.items() if value is not None}
+    counts = {name: found for name, found in counts.items() if found}
+    label = "wait / expected waiting time of the queue (ewt)"
+    return figure(label, [lambda ax: draw_histogram(ax, counts, label)], 1, 1.2 * PANEL) if counts else ""
+
+
+def running(results: ReplayResults, folder: Path) -> str:
+    """Return the number of running jobs over time, a curve per dispatcher (its first seed)."""
+    from ...simulation.curves import in_use
+    from ...simulation.outputs.reading import read_jobs
+
+    curves = {}
+    for row in results.rows:
+        if row.records and row.records[0].get("jobs_csv"):
+            jobs = read_jobs(jobs_file(folder, row.records[0]))
+            curves[row.name] = in_use(jobs.start, jobs.end, np.ones_like(jobs.start))
+    return (
+        figure("running jobs", [lambda ax: draw_over_time(ax, curves, "running jobs")], 1, 1.2 * PANEL)
+        if curves
+        else ""
+    )
+
+
+FIGURES: Mapping[str, Callable[[ReplayResults, Path], str]] = {
+    "ecdf": lambda results, folder: ecdf(results),
+    "bars": lambda results, folder: bars(results),
+    "bars-by-length": lambda results, folder: bars(results, ("short_", "medium_", "long_")),
+    "waits": lambda results, folder: waits(results),
+    "ecdf-wait": lambda results, folder: ecdf(results, "wait"),
+    "ecdf-slowdown": lambda results, folder: ecdf(results, "slowdown"),
+    "running": running,
+}
+CAPTIONS = {
+    "ecdf": "distribution of duration / predicted duration",
+    "bars": "wait and slowdown: mean, and error bars of one standard deviation",
+    "bars-by-length": "the same by duration of the jobs",
+    "waits": "wait / expected waiting time of the queue",
+    "ecdf-wait": "distribution of the wait",
+    "ecdf-slowdown": "distribution of the slowdown",
+    "running": "running jobs over time",
+}
+
+
+def figures_of(found: Sequence[tuple[str, ReplayResults]], folder: Path, name: str, out: Path) -> list[tuple[str, str]]:
+    """Return pairs (title, SVG element) of one figure, for each workload that was replayed.
+
+    Raises UnknownName if there is no such figure, WrongUse if the output is no SVG file or no record has the data.
+    """
+    if name not in FIGURES:
+        raise UnknownName("figure", name, list(FIGURES))
+    if out.suffix.lower() != ".svg":
+        raise WrongUse(f"--figure {name}: a single figure is written as SVG; expected --out {name}.svg, found {out}")
+    made = [(title, FIGURES[name](results, folder)) for title, results in found]
+    if not any(svg for _, svg in made):
+        raise WrongUse(
+            f"{folder}: no record has the data of the figure {name}; bench simulate writes them, "
+            "and replaces records of an earlier version with --again"
+        )
+    return [(title, svg) for title, svg in made if svg]
+
+
+def statistics_of(results: ReplayResults, folder: Path) -> list[tuple[str, str]]:
+    """Return pairs (caption, SVG element) of all figures that the records of some replays allow."""
+    made = [(CAPTIONS[name], draw(results, folder)) for name, draw in FIGURES.items()]
+    return [(caption, svg) for caption, svg in made if svg]

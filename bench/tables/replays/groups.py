@@ -1,0 +1,193 @@
+"""The tables of groups of jobs: waits and slowdowns per queue, user, partition and class, of each dispatcher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ....backends import UnknownName
+from ....simulation.groups import CLASSES, GROUPINGS, LARGEST
+from ...records.store import Record
+from ..legend import legend
+from .columns import count, share, short
+from .figures import TextGrid, Writer
+from .results import DispatcherRow, ReplayResults, extract_replays
+
+CLASS = "class"
+NAMELESS = "(none)"
+LONGEST = 24  # characters of the name of a group
+MEANING = (
+    "The largest groups by number of jobs; others: all jobs outside the {n} largest groups. wait: time from submission to start, s; "
+    "share: sum of the waits of the group / sum of all waits; slowdown: (wait + duration) / duration; bsld: bounded slowdown, "
+    "max(1, (wait + duration) / max(duration, {floor:g} s)); std: standard deviation; p95, p99: percentiles with linear "
+    "interpolation; exp/run: mean of expected duration / duration."
+)
+
+
+class GroupColumn(NamedTuple):
+    """A column: heading, key of the figure, its text, and what is left out first (the greatest number) if space is short."""
+
+    head: str
+    key: str
+    written: Writer
+    spare: int = 0
+
+
+COLUMNS = (
+    GroupColumn("wait\nmean", "wait_mean", count),
+    GroupColumn("\nstd", "wait_std", count, 3),
+    GroupColumn("\nmedian", "wait_median", count, 6),
+    GroupColumn("\np95", "wait_p95", count, 1),
+    GroupColumn("\np99", "wait_p99", count, 9),
+    GroupColumn("\nmax", "wait_max", count),
+    GroupColumn("\nshare", "wait_share", share, 4),
+    GroupColumn("slowdown\nmean", "slowdown_mean", short),
+    GroupColumn("\nstd", "slowdown_std", short, 10),
+    GroupColumn("\nmedian", "slowdown_median", short, 12),
+    GroupColumn("\np95", "slowdown_p95", short, 7),
+    GroupColumn("\np99", "slowdown_p99", short, 13),
+    GroupColumn("\nmax", "slowdown_max", short, 14),
+    GroupColumn("bsld\nmean", "bounded_slowdown_mean", short),
+    GroupColumn("\nstd", "bounded_slowdown_std", short, 11),
+    GroupColumn("\nmedian", "bounded_slowdown_median", short, 15),
+    GroupColumn("\np95", "bounded_slowdown_p95", short, 2),
+    GroupColumn("\np99", "bounded_slowdown_p99", short, 8),
+    GroupColumn("\nmax", "bounded_slowdown_max", short, 16),
+    GroupColumn("exp/\nrun", "expected_ratio", short, 5),
+)
+
+
+def parse_by(texts: Iterable[str]) -> list[str]:
+    """Return the properties of jobs that ``--by`` names; ``class`` means the classes of units and of unit-hours.
+
+    Raises UnknownName.
+
+    Examples
+    --------
+    >>> parse_by(["user,class"])
+    ['user', 'units', 'unit-hours']
+    """
+    found: list[str] = []
+    for name in (part.strip() for text in texts for part in text.split(",") if part.strip()):
+        if name not in (*GROUPINGS, CLASS):
+            raise UnknownName("property of jobs", name, [*GROUPINGS, CLASS])
+        found += CLASSES if name == CLASS else [name]
+    return list(dict.fromkeys(found))
+
+
+def show_groups(console: Console, records: Iterable[Record], by: Sequence[str], explain: bool = False) -> None:
+    """Print a table per property: the figures of the largest groups under each dispatcher."""
+    for title, results in extract_replays(records)[0]:
+        for name in by:
+            grid = groups_grid(results, name, f"{title}, by {name}", console.width)
+            if grid.rows:
+                console.print(_drawn(grid))
+                console.print(legend(grid.meaning, explain))
+            else:
+                console.print(Text(f"by {name}: {_why_not(results, name)}", style="dim"))
+            console.print()
+
+
+def _drawn(grid: TextGrid) -> Table:
+    made = Table(title=grid.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    for head in grid.heads:
+        words = head in (grid.heads[0], grid.heads[2])
+        made.add_column(head, justify="left" if words else "right", no_wrap=True)
+    for row in grid.rows:
+        made.add_row(*map(Text, row))
+    return made
+
+
+def _why_not(results: ReplayResults, name: str) -> str:
+    if any(r.get("groups") for r in results.records):
+        return f"the log does not record the {name} of its jobs"
+    return "no complete replay has these figures; records of an earlier version are replaced with --again"
+
+
+def groups_grid(results: ReplayResults, by: str, title: str, width: int | None = None) -> TextGrid:
+    """Return the figures of the largest groups under each dispatcher, as many columns as fit into ``width`` characters.
+
+    Parameters
+    ----------
+    results : ReplayResults
+        The replays of one workload.
+    by : str
+        The property of jobs, such as ``"user"``.
+    title : str
+        The title of the table.
+    width : int, optional
+        The width in characters; None: all columns.
+
+    Returns
+    -------
+    TextGrid
+        A row per group and dispatcher; no rows if the records have no such groups.
+    """
+    members = [(row, _rows(row, by)) for row in results.rows if row.records]
+    members = [(row, found) for row, found in members if found]
+    floor = next((row.metric("bsld_floor") or 10.0 for row, _ in members), 10.0)
+    cells: list[tuple[list[str], Mapping[str, Any]]] = []
+    for k, first in enumerate(members[0][1] if members else ()):
+        for n, (row, found) in enumerate(members):
+            name = str(first["name"]) or NAMELESS
+            name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+            head = [name, count(first["jobs"])] if n == 0 else ["", ""]
+            cells.append(([*head, row.name], found[k]))
+    columns = _fitting(cells, width)
+    rows = [[*head, *(_cell(column, values) for column in columns)] for head, values in cells]
+    heads = [by, "jobs", "dispatcher", *(column.head for column in columns)]
+    return TextGrid(title, heads, rows, MEANING.format(n=LARGEST, floor=floor))
+
+
+def group_grids(results: ReplayResults) -> list[TextGrid]:
+    """Return the grids of all properties with more than one group, with all columns."""
+    grids = [groups_grid(results, by, f"by {by}") for by in GROUPINGS]
+    return [grid for grid in grids if len({row[0] for row in grid.rows if row[0]}) > 1]
+
+
+def _rows(row: DispatcherRow, by: str) -> list[dict[str, Any]]:
+    """Return the figures of the largest groups and of the others, means over the seeds; [] if there are none."""
+    tables = [(r.get("groups") or {}).get(by) for r in row.records] if row.whole else [None]
+    if not all(tables):
+        return []
+    seeds = [[*_listed(t["columns"]), *([t["others"]] if t["others"] else [])] for t in tables if t]
+    return [_mean(same) for same in zip(*seeds, strict=True)]
+
+
+def _listed(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, values, strict=True)) for values in list(zip(*columns.values(), strict=True))[:LARGEST]]
+
+
+def _mean(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the means of the figures of one group over the seeds; None unless every seed has the figure."""
+    found: dict[str, Any] = {"name": same[0]["name"]}
+    for key in same[0]:
+        values = [figures[key] for figures in same]
+        if key != "name":
+            found[key] = None if any(v is None for v in values) else fmean(values)
+    return found
+
+
+def _cell(column: GroupColumn, values: Mapping[str, Any]) -> str:
+    value = values.get(column.key)
+    return "-" if value is None else column.written(value)
+
+
+def _fitting(cells: Sequence[tuple[Sequence[str], Mapping[str, Any]]], width: int | None) -> list[GroupColumn]:
+    """Return the columns that fit into ``width`` characters beside the first three."""
+    shown = list(COLUMNS)
+    if width is None or not cells:
+        return shown
+    names = sum(max(len(head[k]) for head, _ in cells) + 1 for k in range(3))
+    size = {
+        c.key: 1 + max([*map(len, c.head.split("\n")), *(len(_cell(c, values)) for _, values in cells)]) for c in shown
+    }
+    while names + sum(size[c.key] for c in shown) > width and any(c.spare for c in shown):
+        shown.remove(max(shown, key=lambda c: c.spare))
+    return shown

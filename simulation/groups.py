@@ -1,0 +1,266 @@
+"""The metrics of groups of jobs: per queue, user, partition, number of units, unit-hours. All groups at once, from sorted arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MissingPackage
+from ..instances.workload import Workload
+from .spread import Spread
+
+if TYPE_CHECKING:
+    import pandas
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+LARGEST = 10  # groups that are listed one by one; the jobs of all other groups are ``others``
+OTHERS = "others"
+UNITS = (2, 5, 17, 65, 257, 1025, 4097)  # first number of units of each class after the first
+UNIT_HOURS = (1, 10, 100, 1000, 10_000)
+
+
+@dataclass(frozen=True)
+class JobFigures:
+    """Arrays with one entry per job that started, from which the metrics are computed.
+
+    Parameters
+    ----------
+    row : ndarray of int64
+        The row of the job in the workload.
+    wait : ndarray of int64
+        Seconds.
+    slowdown, bounded_slowdown : ndarray of float
+        Without unit.
+    expected_ratio : ndarray of float or None
+        Expected duration / duration; None if no durations were expected.
+    """
+
+    row: Ints
+    wait: Ints
+    slowdown: Floats
+    bounded_slowdown: Floats
+    expected_ratio: Floats | None
+
+
+@dataclass(frozen=True)
+class GroupMetrics:
+    """The metrics of the jobs of one group; None where no job of the group started.
+
+    Parameters
+    ----------
+    name : str
+        The name of the group, such as a user.
+    jobs, started : int
+        Number of jobs of the group in the workload, and of those that started.
+    wait_share : float or None
+        Sum of the waits of the group / sum of the waits of all jobs, from 0 to 1; None if no job waited.
+    expected_ratio : float or None
+        Mean of expected duration / duration (durations are at least 1 s); above 1 if durations are overestimated.
+    wait : Spread
+        Seconds.
+    slowdown, bounded_slowdown : Spread
+        Without unit.
+    """
+
+    name: str
+    jobs: int
+    started: int
+    wait_share: float | None
+    expected_ratio: float | None
+    wait: Spread
+    slowdown: Spread
+    bounded_slowdown: Spread
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all values as a flat dict: ``name``, ``jobs``, ``wait_mean``, ``bounded_slowdown_p99``, ..."""
+        found: dict[str, Any] = {}
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if isinstance(value, Spread):
+                found |= {f"{part.name}_{s.name}": getattr(value, s.name) for s in fields(value)}
+            else:
+                found[part.name] = value
+        return found
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Groups(Mapping[str, GroupMetrics]):
+    """The metrics of all groups of jobs with respect to one property: a mapping from the name of a group to its metrics.
+
+    Parameters
+    ----------
+    by : str
+        The property, one of ``GROUPINGS``.
+    groups : sequence of GroupMetrics
+        The groups, those with most jobs first.
+    others : GroupMetrics or None
+        The metrics of all jobs outside the 10 largest groups together; None if there are at most 10 groups.
+    """
+
+    by: str
+    groups: Sequence[GroupMetrics]
+    others: GroupMetrics | None = None
+
+    @cached_property
+    def _index(self) -> dict[str, GroupMetrics]:
+        return {group.name: group for group in self.groups}
+
+    def __getitem__(self, name: str) -> GroupMetrics:
+        return self._index[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (group.name for group in self.groups)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __repr__(self) -> str:
+        return f"Groups(by {self.by}, {len(self)} groups)"
+
+    @property
+    def largest(self) -> list[GroupMetrics]:
+        """The 10 largest groups, then all other jobs as the group ``"others"``."""
+        return [*self.groups[:LARGEST], *([self.others] if self.others else [])]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return ``{"columns": {"name": [...], "jobs": [...], ...}, "others": {...} or None}`` for JSON."""
+        rows = [group.as_dict() for group in self.groups]
+        columns = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+        return {"columns": columns, "others": self.others.as_dict() if self.others else None}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a table with a row per group, the largest first: name, jobs, started, wait_share, wait_mean, ..."""
+        try:
+            import pandas
+        except ImportError as e:
+            raise MissingPackage("to_pandas needs pandas: pip install 'schedlab[pandas]'") from e
+        return pandas.DataFrame(self.as_dict()["columns"])
+
+
+def groups_of(workload: Workload, figures: JobFigures) -> dict[str, Groups]:
+    """Return the metrics of the groups of a workload by each property of ``GROUPINGS`` that the log records."""
+    found = {}
+    for by, grouping in GROUPINGS.items():
+        grouped = grouping(workload)
+        if grouped is not None:
+            found[by] = _groups(by, *grouped, figures)
+    return found
+
+
+def _groups(by: str, code: Ints, names: Sequence[str], figures: JobFigures) -> Groups:
+    """Return the metrics of the groups; ``code``: the index of each job's group in ``names``."""
+    jobs, mine = np.bincount(code, minlength=len(names)), code[figures.row]
+    started = np.bincount(mine, minlength=len(names))
+    kinds = ("wait", "slowdown", "bounded_slowdown")
+    spreads = {kind: spreads_of(getattr(figures, kind), mine, len(names)) for kind in kinds}
+    waited = np.bincount(mine, figures.wait, len(names))
+    ratio = None if figures.expected_ratio is None else np.bincount(mine, figures.expected_ratio, len(names))
+    order = sorted(np.flatnonzero(jobs).tolist(), key=lambda k: (-int(jobs[k]), names[k]))
+
+    def group(name: str, which: Ints, values: Sequence[Spread]) -> GroupMetrics:
+        ran, total = int(started[which].sum()), float(waited.sum())
+        return GroupMetrics(
+            name,
+            int(jobs[which].sum()),
+            ran,
+            float(waited[which].sum()) / total if total > 0 else None,
+            float(ratio[which].sum()) / ran if ran and ratio is not None else None,
+            *values,
+        )
+
+    members = [group(names[k], np.array([k]), [spreads[kind][k] for kind in kinds]) for k in order]
+    rest = np.array(order[LARGEST:], np.int64)
+    if not rest.size:
+        return Groups(by, members)
+    outside = np.isin(mine, rest)
+    together = [Spread.of(getattr(figures, kind)[outside]) for kind in kinds]
+    return Groups(by, members, group(OTHERS, rest, together))
+
+
+def spreads_of(values: Ints | Floats, code: Ints, groups: int) -> list[Spread]:
+    """Return the statistics of the values of each group, as ``Spread.of`` gives them; one sort serves all groups.
+
+    Parameters
+    ----------
+    values : ndarray of int64 or float, shape (jobs,)
+        The values.
+    code : ndarray of int64, shape (jobs,)
+        The group of each job, from 0 to ``groups - 1``.
+    groups : int
+        Number of groups.
+
+    Examples
+    --------
+    >>> [s.median for s in spreads_of(np.array([3, 1, 7]), np.array([0, 0, 2]), 3)]
+    [2.0, None, 7.0]
+    """
+    count = np.bincount(code, minlength=groups)
+    there = np.flatnonzero(count)
+    found = [Spread()] * groups
+    if not there.size:
+        return found
+    order = np.lexsort((values, code))
+    ordered = values[order].astype(np.float64)
+    n = count[there]
+    first = np.cumsum(n) - n
+    mean = np.add.reduceat(ordered, first) / n
+    std = np.sqrt(np.add.reduceat((ordered - np.repeat(mean, n)) ** 2, first) / n)
+    percentiles = [_percentile(ordered, first, n, q) for q in (50, 95, 99)]
+    columns = [c.tolist() for c in (mean, std, *percentiles, ordered[first + n - 1])]
+    for k, row in zip(there.tolist(), zip(*columns, strict=True), strict=True):
+        found[k] = Spread(*row)
+    return found
+
+
+def _percentile(ordered: Floats, first: Ints, n: Ints, q: float) -> Floats:
+    """Return a percentile of each group with linear interpolation between neighbours, as ``numpy.percentile``."""
+    place = (n - 1) * (q / 100)
+    below = place.astype(np.int64)
+    low, high = ordered[first + below], ordered[first + np.minimum(below + 1, n - 1)]
+    found: Floats = low + (high - low) * (place - below)
+    return found
+
+
+def _by_queue(workload: Workload) -> tuple[Ints, Sequence[str]]:
+    return workload.queue, [queue.name for queue in workload.queues]
+
+
+def _by_user(workload: Workload) -> tuple[Ints, Sequence[str]]:
+    return workload.user, workload.users
+
+
+def _by_partition(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
+    """Return the partitions; None for logs that record none."""
+    names = getattr(workload, "partitions", ())
+    return (workload.partition, names) if names else None  # type: ignore[attr-defined]
+
+
+def _by_units(workload: Workload) -> tuple[Ints, Sequence[str]]:
+    """Return the classes by number of units; ``"2-4"`` holds 2, 3 and 4."""
+    edges = (1, *UNITS)
+    names = [f"{a}-{b - 1}" if b > a + 1 else f"{a}" for a, b in zip(edges, UNITS, strict=False)]
+    return np.searchsorted(UNITS, workload.units, side="right"), [*names, f"{UNITS[-1]} or more"]
+
+
+def _by_unit_hours(workload: Workload) -> tuple[Ints, Sequence[str]]:
+    """Return the classes by units * runtime in hours; ``"1-10"`` holds 1, not 10."""
+    hours = workload.units * np.maximum(workload.runtime, 0) / 3600
+    names = [f"below {UNIT_HOURS[0]}", *(f"{a}-{b}" for a, b in pairwise(UNIT_HOURS)), f"{UNIT_HOURS[-1]} or more"]
+    return np.searchsorted(UNIT_HOURS, hours, side="right"), names
+
+
+GROUPINGS: Mapping[str, Callable[[Workload], tuple[Ints, Sequence[str]] | None]] = {
+    "queue": _by_queue,
+    "user": _by_user,
+    "partition": _by_partition,
+    "units": _by_units,
+    "unit-hours": _by_unit_hours,
+}
+CLASSES = ("units", "unit-hours")  # the groupings that are meant by "class"
