@@ -11,6 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -30,11 +31,12 @@ from ...heuristics.kernels.events.state import (
     TraceArrays,
     new_state,
 )
-from ...heuristics.kernels.profile import Ints
+from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job, Running
 from ...models.compiled import compiled
 from ...models.whole_numbers import is_whole, wrong
 from ..policies.policy import Policy
+from ..rankers.ranking import Ranking
 from . import compiled_replay as kernels
 from .answer import fault_of
 from .moment import Decision, Dispatcher, Moment, Start
@@ -90,6 +92,10 @@ class LiveReplay:
         self.endings: Counter[str] = Counter()
         self.seconds: dict[str, list[float]] = {part: [] for part in ("total", "model", "solve", "allocate")}
         self.gains: list[float] = []
+        self.ranking: Ranking | None = None
+        if isinstance(plan.dispatcher, Policy) and plan.dispatcher.ranker is not None:
+            ranker, refuse = plan.dispatcher.ranker, partial(self._refuse, None, None)
+            self.ranking = Ranking(ranker, plan.workload, self.state, plan.trace.runtime, plan.by_count, refuse)
         self.began = self.last_report = time.perf_counter()
 
     def run(self) -> Simulation:
@@ -97,6 +103,8 @@ class LiveReplay:
         plan, state = self.plan, self.state
         if not isinstance(plan.dispatcher, Policy):
             self._begin(plan.dispatcher)
+        elif self.ranking is not None:
+            self.ranking.begin(plan.platform, plan.workload, plan.seed)
         notes: tuple[str, ...] = ()
         standstill = Standstill(plan.trace, state)
         going = step(plan.trace, state, plan.period)
@@ -172,6 +180,8 @@ class LiveReplay:
         for j in arrived:
             self.expected[self.waiting[j].id] = int(state.expected[j])
             self.row[self.waiting[j].id] = j
+        if self.ranking is not None:
+            self.ranking.arrive(np.array(arrived, np.int64))
 
     def _expect(self, jobs: list[int]) -> None:
         """Predict the durations of these waiting jobs; if there are any, a policy sorts the queue again."""
@@ -227,9 +237,14 @@ class LiveReplay:
         if self.rules is None:
             self.rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")
             state.clock[SORTED] = 0
-        kernels.kernel(self.rules).decide(plan.trace, state, self.rules)
-        for j in [j for j in self.waiting if state.start[j] >= 0]:
+        rules = self.rules if self.ranking is None else self.ranking.sort(self.rules)
+        queue = state.waiting[: state.clock[WAITING]].copy()
+        kernels.kernel(rules).decide(plan.trace, state, rules)
+        started = queue[state.start[queue] >= 0]
+        for j in started.tolist():
             self._dequeue(j)
+        if self.ranking is not None:
+            self.ranking.started(started)
 
     def _dequeue(self, j: int) -> Job:
         """Remove job j from the waiting jobs and return it."""
@@ -334,4 +349,5 @@ class LiveReplay:
 
     def _refuse(self, job: str | None, node: str | None, why: str) -> NoReturn:
         now = int(self.state.clock[NOW])
-        raise SimulationError(f"dispatcher {self.plan.name} at {now}: {why}", job, node, now, self.result())
+        when = f"at {now}" if now > -NEVER else "before the replay"
+        raise SimulationError(f"dispatcher {self.plan.name} {when}: {why}", job, node, now, self.result())
