@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ from ...models.compiled import compiled
 from ...models.whole_numbers import is_whole, wrong
 from ..model_sizes import SizeCount
 from ..policies.policy import Policy
+from ..rankers.ranking import Ranking
 from . import compiled_replay as kernels
 from .answer import DecisionFault, fault_of
 from .live_jobs import LiveJobs
@@ -89,6 +91,10 @@ class LiveReplay:
         self.seconds: dict[str, list[float]] = {part: [] for part in ("total", "model", "solve", "allocate")}
         self.gains: list[float] = []
         self.sizes = SizeCount(plan.platform.resources)
+        self.ranking: Ranking | None = None
+        if isinstance(plan.dispatcher, Policy) and plan.dispatcher.ranker is not None:
+            ranker = plan.dispatcher.ranker
+            self.ranking = Ranking(ranker, plan.workload, self.state, plan.trace.runtime, plan.by_count, self._refuse)
         self.began = self.last_report = time.perf_counter()
 
     def run(self) -> Simulation:
@@ -103,6 +109,8 @@ class LiveReplay:
         plan, state = self.plan, self.state
         if not isinstance(plan.dispatcher, Policy):
             self._begin(plan.dispatcher)
+        elif self.ranking is not None:
+            self.ranking.begin(plan.platform, plan.workload, plan.seed)
         notes: tuple[str, ...] = ()
         standstill, idle = Standstill(plan.trace, state), 0
         going = self._step()
@@ -185,6 +193,8 @@ class LiveReplay:
             self._expect([*again, *arrived])
         for j in arrived:
             self.jobs.expected[self.jobs.waiting[j].id] = int(state.expected[j])
+        if self.ranking is not None:
+            self.ranking.arrive(np.array(arrived, np.int64))
 
     def _expect(self, jobs: list[int]) -> None:
         """Predict the durations of these waiting jobs; if there are any, a policy sorts the queue again."""
@@ -246,9 +256,17 @@ class LiveReplay:
                 policy, plan.workload, state.expected[: len(plan.workload)], plan.allocator == "best-fit"
             )
             state.clock[SORTED] = 0
-        kernels.kernel(self.rules).decide(plan.trace, state, self.rules)
-        for j in [j for j in self.jobs.waiting if state.start[j] >= 0]:
+        rules = self.rules if self.ranking is None else self.ranking.sort(self.rules)
+        queue = state.waiting[: state.clock[WAITING]].copy()
+        kernels.kernel(rules).decide(plan.trace, state, rules)
+        started = queue[state.start[queue] >= 0]
+        for j in started.tolist():
             self.jobs.dequeue(j)
+        if self.ranking is not None:
+            self.ranking.started(started)
+
+    def _refuse(self, why: str) -> NoReturn:
+        self.jobs.refuse(DecisionFault(why))
 
     def _decision_of(self, dispatcher: Dispatcher, failed: list[FailedStart]) -> Decision:
         """Call the dispatcher and return its decision; turn an exception into a SimulationError with the time."""

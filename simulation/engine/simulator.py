@@ -150,7 +150,7 @@ def simulate(
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs)
     with progress_line():
-        if isinstance(chosen, Policy) and fixed is not None and not charge_decisions:
+        if isinstance(chosen, Policy) and chosen.ranker is None and fixed is not None and not charge_decisions:
             found = _compiled(plan, chosen, fixed, on_progress)
         else:
             found = LiveReplay(plan, fixed, on_progress).run()

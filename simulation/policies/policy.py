@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...errors import WrongValue
 from ...instances.workload import Ints, Workload
 from ...models.excerpt import with_short_repr
+from ..rankers.ranker import Ranker, check_ranker
 
 Floats = NDArray[np.float64]
 Key = Callable[[Workload, Ints], "Floats | Ints | tuple[Floats, Floats]"]
@@ -79,11 +80,16 @@ class Policy:
         None: all waiting jobs (conservative backfilling).
     candidates : int, optional
         Number of jobs at the head of the queue that are examined at each event. None: all.
+    ranker : Ranker, optional
+        Sorts the waiting jobs at each decision by what it has learned during the replay; ``key`` orders jobs of equal
+        rank. See ``schedlab.simulation.rankers.ranker``. The loop of the replay is then in Python.
 
     Raises
     ------
     ValueError
         If ``reservations`` is negative or ``candidates`` is below 1.
+    PluginError
+        If ``ranker`` is not a ranker.
 
     Examples
     --------
@@ -101,12 +107,37 @@ class Policy:
     strict: bool = False
     reservations: int | None = 0
     candidates: int | None = None
+    ranker: Ranker | None = None
 
     def __post_init__(self) -> None:
+        if self.ranker is not None:
+            check_ranker(f"policy {self.name!r}: the argument ranker ({self.ranker!r:.100})", self.ranker)
         for what, least in (("reservations", 0), ("candidates", 1)):
             value = getattr(self, what)
             if value is not None and value < least:
                 raise WrongValue(f"policy {self.name!r}: {what} is {value}, expected at least {least}, or None for all")
+
+    def with_ranker(self, ranker: Ranker, name: str | None = None) -> Policy:
+        """Return this policy with a ranker, which sorts the waiting jobs at each decision.
+
+        Parameters
+        ----------
+        ranker : Ranker
+            The ranker, for example ``schedlab.simulation.rankers.priorities.Fairshare(half_life=86400)``.
+        name : str, optional
+            The name of the new policy. Default: the names of the policy and the ranker, joined by "+".
+
+        Returns
+        -------
+        Policy
+            The new policy.
+
+        Raises
+        ------
+        PluginError
+            If ``ranker`` is not a ranker.
+        """
+        return replace(self, ranker=ranker, name=name or f"{self.name}+{getattr(ranker, 'name', '')}")
 
 
 POLICIES: dict[str, Policy] = {

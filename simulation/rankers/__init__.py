@@ -1,0 +1,1 @@
+"""Rankers: priorities of waiting jobs that are learned during a replay."""
