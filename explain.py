@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .backends import Limits, SolverUnavailable, run
 from .backends.gaps import close
 from .backends.interrupts import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
+from .methods.arguments import limits_of
 from .models import Problem, kind
 from .models.elements.constraints import ConstraintElements
 from .models.elements.element import Element, Elements
@@ -18,6 +19,11 @@ from .models.elements.minimal_set import minimal_set
 from .models.language import Model
 from .models.language.clock import OutOfTime, within
 from .models.language.model import NamedConstraint
+from .models.whole_numbers import is_real
+from .solve import model_or_problem
+
+if TYPE_CHECKING:
+    from .instances import Instance
 
 SHARE, LEAST = 0.2, 0.5  # a check after the first one gets this share of the time that is left, or these seconds
 LATE = "the time limit ended"
@@ -28,7 +34,7 @@ OnProgress = Callable[[Progress], Any]
 
 
 def explain(
-    what: Problem | Model,
+    what: Problem | Model | Instance | str,
     *,
     objective_limit: float | Sequence[float | None] | None = None,
     backend: str = "cpsat",
@@ -46,8 +52,8 @@ def explain(
 
     Parameters
     ----------
-    what : Problem or Model
-        The problem.
+    what : Problem, Model, Instance or str
+        The problem; a text is the name of an instance, or the path of its folder.
     objective_limit : float or sequence of float or None, optional
         Explain why no answer has an objective at least as good as this; with several objectives, one limit for each, None
         for no limit. The limit is one more element. Not for objectives that may become worse if an element is removed,
@@ -74,7 +80,9 @@ def explain(
     SolverUnavailable
         If the solver is missing or cannot take the problem.
     TypeError
-        If ``objective_limit`` is given and the objective cannot be limited.
+        If ``objective_limit`` is given and the objective cannot be limited, or if an argument has a wrong type.
+    ValueError
+        If an argument has a wrong value.
 
     References
     ----------
@@ -92,11 +100,12 @@ def explain(
       task: a takes 3 with 1 of crane
       limit: the makespan is at most 6
     """
-    parts = elements_of(what)
+    parts = elements_of(model_or_problem(what))
     limits = _limits(parts, objective_limit)
+    solver = limits_of(time_limit, threads, seed, None, None, {})
     began = time.perf_counter()
     new_call()
-    search = _Search(parts, limits, backend, Limits(time_limit, threads, seed), on_progress, began)
+    search = _Search(parts, limits, backend, solver, on_progress, began)
     try:
         with within(None if time_limit is None else began + time_limit):
             search.run()
@@ -132,6 +141,11 @@ def _limits(parts: Elements, given: float | Sequence[float | None] | None) -> di
     if given is None:
         return {}
     values = list(given) if isinstance(given, Sequence) else [given]
+    for value in values:
+        if value is not None and not is_real(value):
+            raise WrongArgument(
+                f"objective_limit is {given!r:.80}; expected a number, or None or a number per objective"
+            )
     if len(values) > len(parts.objectives):
         names = ", ".join(parts.objectives) or "none, as removing an element could make the objective worse"
         raise WrongArgument(f"objective_limit has {len(values)} values; objectives that can be limited: {names}")

@@ -84,7 +84,8 @@ def solve(
         Parameters of the solver by its own names, for example ``{"linearization_level": 2}`` of CP-SAT.
     on_incumbent : callable or None
         Called with each Incumbent, which has ``seconds``, ``objective`` and ``bound``, and gives the answer by
-        ``schedule()`` or ``assignment()``. Returning False stops the call; an exception ends it and is raised.
+        ``schedule()`` or ``assignment()``. Its ``objective`` is None while only a bound is known. Returning False ends the
+        call with the best answer so far, before the first answer with that one; an exception ends it and is raised.
     **options
         Values of further fields of the method, for example ``rounds=30`` of ``sl.methods.Lns``, or
         ``lowering="pairwise"`` of ``sl.methods.Highs``.
@@ -126,7 +127,7 @@ def solve(
     }
     check_arguments(chosen, given)
     limits = limits_of(time_limit, threads, seed, gap_limit, deterministic_limit, chosen.solver_parameters)
-    solved = _model_or_problem(what)
+    solved = model_or_problem(what)
     began = time.perf_counter()
     new_call()
     try:
@@ -138,8 +139,8 @@ def solve(
         return without_solver(solved, chosen.text, began, INTERRUPTED)
 
 
-def _model_or_problem(what: Model | Problem | Instance | str) -> Model | Problem:
-    """Return the problem of an instance or of its name; a model or a problem as it is."""
+def model_or_problem(what: Model | Problem | Instance | str) -> Model | Problem:
+    """Return the problem of an instance or of its name; a model or a problem as it is; raise TypeError for anything else."""
     if isinstance(what, str):
         from .instances import load
 

@@ -100,7 +100,7 @@ def run(
     warm_start : Assignment or None
         Where to start from. It may violate the model.
     on_incumbent : callable or None
-        Called with each Incumbent; returning False stops the run.
+        Called with each Incumbent; returning False stops the run, as soon as there is an answer.
     began : float or None
         Reading of ``time.perf_counter`` when the call began, in seconds; None: now.
     judge : callable or None
@@ -215,7 +215,9 @@ def _solve_stage(
         recorder.solution(copy.copy(incumbent))
     first = recorder.objective
     left = None if limits.time is None else max(0.0, limits.time - (solving - began))
-    if left == 0.0 and not isinstance(compiled, NotCompiled):
+    if recorder.stopped:  # at the start
+        outcome = Outcome("unknown")
+    elif left == 0.0 and not isinstance(compiled, NotCompiled):
         outcome = Outcome("unknown", message="the time limit ended before the solver began")
     else:
         try:
@@ -251,7 +253,7 @@ def _solve_stage(
     result.seconds["solve"] += time.perf_counter() - solving
     _check(result, recorder, stage, outcome)
     finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
-    return result, finished and result.message != INTERRUPTED
+    return result, finished and not recorder.stopped and result.message != INTERRUPTED
 
 
 def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome) -> None:

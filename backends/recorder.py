@@ -31,7 +31,7 @@ class Recorder:
     began : float
         Reading of ``time.perf_counter`` when the call began, in seconds.
     on_incumbent : callable or None
-        Called with each Incumbent; returning False stops the run.
+        Called with each Incumbent; returning False stops the run, as soon as there is an answer.
     judge : callable or None
         Returns the value of an assignment, or None if it has none; None: the objective of ``model``.
     settled : sequence of float
@@ -67,7 +67,8 @@ class Recorder:
         self.known_bound: float | None = None
         self.whole = all(e.integral for e in model.objectives[:1])
         self.trace: list[Incumbent] = []
-        self.stopped = False
+        self.refused = False  # on_incumbent has returned False
+        self.stopped = False  # on_incumbent has ended the run
         self.failure: Exception | None = None
         self._lock = threading.Lock()
 
@@ -79,6 +80,8 @@ class Recorder:
     def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
         """Record a solution; return whether the solver should go on."""
         with self._lock:
+            if self.stopped:  # a solver may report more before it stops
+                return False
             self._tighten(bound)
             assignment.model = self.origin
             if self.relaxation and self.model.check(assignment):
@@ -129,13 +132,16 @@ class Recorder:
             if self.on_incumbent is not None and not self.stopped:
                 try:
                     best = self.best
-                    self.stopped = self.on_incumbent(incumbent.giving(assignment=lambda: best)) is False
+                    self.refused |= self.on_incumbent(incumbent.giving(assignment=lambda: best)) is False
                 except Exception as e:  # raised again by the driver: the solver's thread would lose it
                     self.failure, self.stopped = e, True
+                # a relaxation without a judge has no answers
+                answered = best is not None or (self.relaxation and self.judge == self._value)
+                self.stopped = self.stopped or (self.refused and answered)
         return self._going()
 
     def _going(self) -> bool:
-        """Return whether the solver should go on: not after ``on_incumbent`` returned False or the gap is reached."""
+        """Return whether the solver should go on: not if ``on_incumbent`` has ended the run or the gap is reached."""
         if self.gap is not None and not self.gap_reached:
             reached = relative_gap(self.objective, self.known_bound)
             self.gap_reached = reached is not None and reached <= self.gap and not self.refuted

@@ -82,6 +82,8 @@ class Heuristic(NamedTuple):
         Whether it takes a start (``HeuristicRequest.start``).
     options
         Names of the options that it obeys (``HeuristicRequest.options``).
+    method
+        The class of its methods, derived from ``schedlab.methods.Search``; None: one is made from the values above.
     """
 
     run: Callable[[Any, HeuristicRequest], Result]
@@ -93,6 +95,7 @@ class Heuristic(NamedTuple):
     warm_up: Callable[[], None] = warm_up
     starts: bool = False
     options: tuple[str, ...] = ()
+    method: type[Any] | None = None
 
     def takes(self, problem: Problem) -> bool:
         """Return whether the heuristic supports a problem."""

@@ -26,7 +26,7 @@ BACKEND: dict[str, Part] = {"part": "backend"}  # of a search, after the @
 LOWERING: dict[str, Part] = {"part": "lowering"}  # the class writes and reads these fields together
 START: dict[str, Part] = {"part": "start"}  # None, the text of a heuristic, a heuristic, or a `Start`
 PARAMETERS: dict[str, Part] = {"part": "parameters"}  # the solver's own
-OPTION: dict[str, Part] = {"part": "option"}  # :NAME=VALUE, unless it has its default
+OPTION: dict[str, Part] = {"part": "option"}  # :NAME=VALUE, unless it has its default; "least": its smallest value
 USUAL = "usual"  # the start that "+warm" stands for: the usual heuristic of the kind of problem
 SECONDS = re.compile(r"(?P<seconds>\d+(\.\d+)?)s", re.ASCII)
 
@@ -59,6 +59,8 @@ class Method:
                     value = as_type(value, hints[f.name])
                 except ValueError as expected:
                     raise WrongValue(f"{f.name} of {self.name} is {value!r}; expected {expected}") from None
+                if value < f.metadata.get("least", value):
+                    raise WrongValue(f"{f.name} of {self.name} is {value}; expected at least {f.metadata['least']}")
             object.__setattr__(self, f.name, value)
 
     def __str__(self) -> str:

@@ -1,15 +1,15 @@
-"""The parts of a result that all methods share: the verified schedule, the report of incumbents, an early end."""
+"""The parts that all methods share: the verified schedule, the report of incumbents, an early end."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-from ..backends import Incumbent, Result
+from ..backends import Incumbent, Result, WarmStart
 from ..backends.gaps import refutation, refutes
 from ..backends.interrupts import INTERRUPTED, catch_first
-from ..models import Encoding, Problem, Schedule
-from ..models.language import Assignment, Model
+from ..models import Problem, Schedule
+from ..models.language import Model
 
 OnIncumbent = Callable[[Incumbent], object]
 
@@ -37,29 +37,49 @@ def conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
         result.fail(refutation(result.bound, result.objective))
 
 
-def since(on_incumbent: OnIncumbent | None, began: float, encoding: Encoding | None = None) -> OnIncumbent | None:
-    """Return the callback for a heuristic inside a call: the seconds of its incumbents count from the begin of the call.
+class Reports:
+    """The callback of a call for all of its parts: the seconds of incumbents count from the begin of the call.
 
-    With an encoding, the incumbents also give the assignment of its model.
+    Parameters
+    ----------
+    on_incumbent : callable or None
+        The caller's.
+    began : float
+        Reading of ``time.perf_counter`` when the call began, in seconds.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether the caller has returned False for an answer, so that nothing more is computed.
     """
-    if on_incumbent is None:
-        return None
 
-    def report(news: Incumbent) -> object:
-        def assignment() -> Assignment | None:
-            schedule = news.schedule()
-            return None if encoding is None or schedule is None else encoding.write(schedule)
+    def __init__(self, on_incumbent: OnIncumbent | None, began: float) -> None:
+        self.on_incumbent, self.began = on_incumbent, began
+        self.stopped = False
+        self._refused = False
 
-        moved = Incumbent(time.perf_counter() - began, news.objective, news.bound)
-        return on_incumbent(moved.giving(news.schedule, assignment, news.placement))
+    def __call__(self, news: Incumbent) -> object:
+        """Report an incumbent of a heuristic to the caller; return what the caller returns."""
+        moved = Incumbent(time.perf_counter() - self.began, news.objective, news.bound)
+        return self.pass_on(moved.giving(news.schedule, news.assignment, news.placement))
 
-    return report
+    def pass_on(self, news: Incumbent) -> object:
+        """Report an incumbent whose seconds count from the begin of the call; return what the caller returns."""
+        going = None if self.on_incumbent is None else self.on_incumbent(news)
+        self._refused = self._refused or going is False
+        self.stopped = self._refused and news.objective is not None
+        return going
+
+    @property
+    def callback(self) -> OnIncumbent | None:
+        """The object itself; None if the caller has no callback."""
+        return None if self.on_incumbent is None else self
 
 
 def without_solver(
-    what: Model | Problem, method: str, began: float, message: str, start: Schedule | None = None
+    what: Model | Problem, method: str, began: float, message: str, start: Schedule | None = None, why: str = ""
 ) -> Result:
-    """Return the result of a call that ended before a solver began: the warm start, if there is one."""
+    """Return the result of a call that ended before its method began: the warm start, or ``why`` it was rejected."""
     result = Result("unknown", method, None, message=message)
     if isinstance(what, Model):
         result.model = what
@@ -68,6 +88,9 @@ def without_solver(
         if start is not None:
             conclude(result, what, start)
             result.incumbents = [Incumbent(time.perf_counter() - began, result.objective, None)]
+            result.warm_start = WarmStart("accepted", returned=True)
+        elif why:
+            result.warm_start = WarmStart("rejected", why)
     total = time.perf_counter() - began
     result.seconds = {"build": total, "lower": 0.0, "solve": 0.0, "total": total}
     return result

@@ -10,7 +10,7 @@ from ..backends import Limits, Result, WarmStart
 from ..backends.interrupts import INTERRUPTED
 from ..models import Problem, Schedule
 from .method import Start, fields_of
-from .outcomes import OnIncumbent, since, without_solver
+from .outcomes import OnIncumbent, Reports, without_solver
 from .searches import Search
 from .text import start_method
 
@@ -48,15 +48,17 @@ def run_search(
     from .. import __version__
     from ..heuristics import HEURISTICS, NothingFound
 
-    start, why = start_schedule(problem, given, limits, since(on_incumbent, began), began)
+    reports = Reports(on_incumbent, began)
+    start, why = start_schedule(problem, given, limits, reports.callback, began)
     offset = time.perf_counter() - began  # for making the start
-    request = _request(method, remaining(limits, began), since(on_incumbent, began))
+    if why == INTERRUPTED or reports.stopped:
+        found = without_solver(problem, method.text, began, why, start)
+        return replace(found, version=__version__)
+    request = _request(method, remaining(limits, began), reports.callback)
     try:
-        if why == INTERRUPTED:
-            return without_solver(problem, method.text, began, why, start)
         result = HEURISTICS[method.name].best(problem, request._replace(start=start))
     except NothingFound as e:
-        return replace(without_solver(problem, method.text, began, str(e)), version=__version__)
+        return replace(without_solver(problem, method.text, began, str(e), why=why), version=__version__)
     result.solver = method.text
     if why:
         result.warm_start = WarmStart("rejected", why)

@@ -11,10 +11,11 @@ from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
 from ..models.language.clock import OutOfTime, within
 from .method import Start
-from .outcomes import OnIncumbent, conclude, since, without_solver
+from .outcomes import OnIncumbent, Reports, conclude, without_solver
 from .run_search import start_schedule
 from .solvers import SolverMethod
 
+WHY = "sl.explain(problem) finds a minimal set of its elements that cannot hold together"
 REPAIR_SHARE = 0.1  # of the time limit: for making a schedule from the answers of a relaxation
 
 
@@ -44,18 +45,20 @@ def run_solver(
     -------
     Result
     """
+    reports = Reports(on_incumbent, began)
+    # the start comes first: a formulation that is too large for the time limit costs the call its solver, not its start
+    start, why = start_schedule(problem, given, limits, reports.callback, began)
+    if why == INTERRUPTED or reports.stopped:
+        return without_solver(problem, method.name, began, why, start)
     formulation = method.formulation or next(iter(problem.formulations))
     try:
         with within(None if limits.time is None else began + limits.time):
             encoding = problem.formulations[formulation]()
     except OutOfTime as late:
-        start, why = start_schedule(problem, given, limits, since(on_incumbent, began), began)
-        message = why if why == INTERRUPTED else str(late)
-        return without_solver(problem, method.name, began, message, start)
-    built = time.perf_counter()
-    start, why = start_schedule(problem, given, limits, since(on_incumbent, began, encoding), began)
-    if why == INTERRUPTED:
-        return without_solver(problem, method.name, began, INTERRUPTED, start)
+        return without_solver(problem, method.name, began, str(late), start, why)
+    except KeyboardInterrupt as e:
+        catch_first(e)
+        return without_solver(problem, method.name, began, INTERRUPTED, start, why)
     reader = Reader(problem, encoding, start, limits.time, began)
     # with several objectives the values are those of the model, and the schedule is read at the end
     several = len(encoding.model.objectives) > 1
@@ -64,15 +67,15 @@ def run_solver(
         method.name,
         _solver_limits(limits, encoding),
         warm_start=None if start is None else encoding.write(start),
-        on_incumbent=None
-        if on_incumbent is None
-        else _with_schedules(on_incumbent, encoding, None if several else reader),
+        on_incumbent=None if on_incumbent is None else _with_schedules(reports, encoding, None if several else reader),
         began=began,
         judge=None if several else reader,
         **method.compile_options,
     )
     result.problem = problem
-    result.seconds["build"] += built - began
+    result.incumbents = [_of_problem(i, encoding) for i in result.incumbents]
+    if result.status == "infeasible" and result.message != INTERRUPTED:
+        result.message = "; ".join(filter(None, (result.message, WHY)))
     if why:
         result.warm_start = WarmStart("rejected", why)
     fault = reader.fault(result.exactness)
@@ -85,7 +88,7 @@ def run_solver(
             conclude(result, problem, encoding.read(result.assignment))
         return result
     try:
-        if result.message != INTERRUPTED:
+        if result.message != INTERRUPTED and not reports.stopped:
             _repair(result, reader, limits, began)
     except KeyboardInterrupt as e:
         catch_first(e)
@@ -97,8 +100,8 @@ def run_solver(
     return result
 
 
-def _with_schedules(on_incumbent: OnIncumbent, encoding: Encoding, reader: Reader | None) -> OnIncumbent:
-    """Return a callback for incumbents of the model that calls ``on_incumbent`` with incumbents that give schedules.
+def _with_schedules(reports: Reports, encoding: Encoding, reader: Reader | None) -> OnIncumbent:
+    """Return a callback for incumbents of the model that reports incumbents of the problem, which give schedules.
 
     The schedule is the reader's best, or, without a reader, the one read from the assignment of the incumbent.
     """
@@ -106,9 +109,17 @@ def _with_schedules(on_incumbent: OnIncumbent, encoding: Encoding, reader: Reade
     def report(found: Incumbent) -> object:
         assignment, best = found.assignment(), None if reader is None else reader.best
         read = (lambda: encoding.read(assignment)) if reader is None and assignment is not None else lambda: best
-        return on_incumbent(found.giving(read, lambda: assignment))
+        return reports.pass_on(_of_problem(found, encoding).giving(read, lambda: assignment))
 
     return report
+
+
+def _of_problem(found: Incumbent, encoding: Encoding) -> Incumbent:
+    """Return an incumbent of the model without the values of the objectives that the problem does not have."""
+    if not encoding.ties:
+        return found
+    values = (v[: -encoding.ties] if isinstance(v, tuple) else v for v in (found.objective, found.bound))
+    return Incumbent(found.seconds, *values)
 
 
 def _solver_limits(limits: Limits, encoding: Encoding) -> Limits:

@@ -127,7 +127,7 @@ class DelaySearch(Search):
 
     name: ClassVar[str] = "delay-search"
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
-    delay: int | None = field(default=None, metadata=OPTION)
+    delay: int | None = field(default=None, metadata={**OPTION, "least": 1})
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class RelaxationSearch(Search):
     name: ClassVar[str] = "relaxation-search"
     backend: str = field(default="cpsat", metadata=BACKEND)
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
-    largest: int | None = field(default=None, metadata=OPTION)
+    largest: int | None = field(default=None, metadata={**OPTION, "least": 1})
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Lns(Search):
     name: ClassVar[str] = "lns"
     backend: str | None = field(default=None, metadata=BACKEND)
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
-    rounds: int | None = field(default=None, metadata=OPTION)
+    rounds: int | None = field(default=None, metadata={**OPTION, "least": 0})
 
 
 @dataclass(frozen=True)

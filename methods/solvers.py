@@ -101,7 +101,7 @@ class LinearMethod(SolverMethod):
     grid: GridOption | None = field(default=None, metadata=LOWERING)
     side: Side = field(default="restrict", metadata=LOWERING)
     integral: bool = field(default=True, metadata=LOWERING)
-    max_nonzeros: int = field(default=MOST_NONZEROS, metadata=OPTION)
+    max_nonzeros: int = field(default=MOST_NONZEROS, metadata={**OPTION, "least": 1})
 
     def __post_init__(self) -> None:
         super().__post_init__()

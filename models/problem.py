@@ -134,6 +134,8 @@ class Encoding:
     relaxation : bool, default False
         Whether the model leaves out constraints of the problem. Its bounds are valid; ``read`` then returns starts only
         (``Schedule.nodes`` is empty), and a separate step must allocate the nodes.
+    ties : int, default 0
+        Number of last objectives of the model that the problem does not have: they choose among equal answers.
 
     Examples
     --------
@@ -146,6 +148,7 @@ class Encoding:
     read: Callable[[Assignment], Schedule]
     write: Callable[[Schedule], Assignment]
     relaxation: bool = False
+    ties: int = 0
 
 
 class Problem(Protocol):

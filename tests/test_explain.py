@@ -260,6 +260,39 @@ def test_problems_that_are_feasible():
     assert (found.status, found.elements, found.minimal) == ("feasible", (), False)
 
 
+def test_instances_and_their_names_are_explained_like_their_problems():
+    instance = sl.load("project_small")
+    for what in (instance, instance.problem, "project_small"):
+        assert sl.explain(what, objective_limit=5).status == "infeasible"
+    with pytest.raises(sl.SchedlabError, match="project_small"):
+        sl.explain("project_smal")
+    with pytest.raises(TypeError, match="expected a Model, a problem, an Instance or its name"):
+        sl.explain(3)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "expected"),
+    [
+        ({"time_limit": "5"}, TypeError, "time_limit is '5'; expected a number"),
+        ({"threads": 0}, ValueError, "threads is 0"),
+        ({"seed": -1}, ValueError, "seed is -1"),
+        ({"objective_limit": "x"}, TypeError, "objective_limit is 'x'; expected a number"),
+    ],
+)
+def test_wrong_values_are_named(given, error, expected):
+    with pytest.raises(error, match=expected):
+        sl.explain("project_small", **given)
+
+
+def test_the_result_of_an_infeasible_problem_points_here():
+    hour = {"submit": 0, "walltime": 10, "units": 1, "request": {"cores": 1}, "queue": "q", "deadline": 15}
+    jobs = [sl.Job(name, **hour) for name in ("a", "b")]
+    p = sl.Dispatch(sl.Platform([sl.NodeGroup("n", 1, {"cores": 1})]), jobs, [sl.Queue("q", 60)])
+    for backend in ("cpsat", "highs"):
+        r = sl.solve(p, backend=backend, time_limit=20)
+        assert r.status == "infeasible" and "sl.explain(problem)" in r.message
+
+
 def test_the_constraints_of_a_model():
     m = sl.Model("two", horizon=9)
     a, b = m.interval("a", size=4), m.interval("b", size=3)

@@ -24,7 +24,7 @@ ALLOWED = {
     "heuristics": {"errors", "models", "backends"},
     "methods": {"errors", "models", "heuristics", "backends"},
     "solve": {"errors", "models", "instances", "heuristics", "backends", "methods"},
-    "explain": {"errors", "models", "backends"},
+    "explain": {"errors", "models", "instances", "backends", "methods", "solve"},
     "simulation": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve"},
     "bench": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve", "explain", "simulation"},
 }

@@ -30,9 +30,9 @@ class Parameter:
     def __init__(self, solver: str, name: str, value: Any) -> None:
         self.solver, self.name, self.value = solver, name, value
 
-    def wrong(self, expected: str) -> ValueError:
+    def wrong(self, expected: str) -> WrongValue:
         """Return the error for a wrong value; ``expected`` says which values are possible."""
-        return ValueError(
+        return WrongValue(
             f"the parameter {self.name} of {self.solver} cannot be {excerpt(self.value)}; expected is {expected}"
         )
 

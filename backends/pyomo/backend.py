@@ -155,6 +155,8 @@ class PyomoCompiled:
         a gap or a seed if the names of the solver's options for them are not known.
         """
         chosen = options(self.wanted, limits)
+        if len(self.native.x) == 0:  # solvers end as "unknown"
+            return self._without_variables(watch)
         try:
             return run_in_thread(
                 self, lambda threaded: self._run(threaded, limits, chosen, warm), self._halt, watch, limits
@@ -162,6 +164,14 @@ class PyomoCompiled:
         finally:
             if self._output is not None:  # the run was abandoned
                 self._output.restore()
+
+    def _without_variables(self, watch: Watch) -> Outcome:
+        answer = self.assignment([])
+        if self.model.check(answer):
+            return Outcome("infeasible")
+        value = self.model.value(self.model.objectives[0], answer) if self.model.objectives else None
+        watch.solution(answer, value)
+        return Outcome("optimal", bound=value)
 
     def _run(self, watch: Watch, limits: Limits, chosen: dict[str, Value], warm: Assignment | None) -> Outcome:
         """Do the work of ``run`` in the current thread."""

@@ -71,6 +71,9 @@ def run(
 ) -> None:
     """Run methods on instances and print tables.
 
+    A method is BACKEND:FORMULATION or a heuristic. A warm start follows after +, options and parameters of the solver as
+    NAME=VALUE after colons: cpsat:counts+warm=lns/5s:num_workers=1, lns:rounds=30, highs:pool@900s.
+
     Without options, each instance is run with the methods, views and time limits that suit it. With --at or --first, only
     that part of the instance is run. With --methods alone, the whole instance is run.
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from ...backends import UnknownName, backend, names
+from ...backends import Limits, UnknownName, backend, names
+from ...backends.parameters.obeyed import checked
+from ...errors import WrongArgument, WrongValue
 from ...instances import Instance
 from ...instances.files.own_files import content_of
 from ...methods import Method, parse_method
@@ -191,11 +193,11 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
                     )
                 found += replays(here, text, request, ReplaySettings())
                 continue
-            method = _method(text, problem)
+            method = _method(text, problem, _threads(request))
             run = replace(here, method=method.text, threads=_threads(request), source=method.source)
             for seed in request.seeds if _is_seeded(method) else request.seeds[:1]:
                 found.append(_with_solver(replace(run, seed=seed), method.program))
-    return found
+    return list({run.key: run for run in found}.values())  # a method may be given in two spellings
 
 
 def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings) -> list[Run]:
@@ -255,13 +257,19 @@ def _is_seeded(method: Method) -> bool:
     return method.heuristic is None or HEURISTICS[method.heuristic].seeded
 
 
-def _method(text: str, problem: Problem) -> Method:
-    """Parse a method; the error for an unknown name also suggests dispatchers."""
+def _method(text: str, problem: Problem, threads: int) -> Method:
+    """Parse a method and check its parameters; the error for an unknown name also suggests dispatchers."""
     from ...heuristics import HEURISTICS
     from ...simulation.policies.registry import dispatchers
 
     try:
-        return parse_method(text, problem)
+        method = parse_method(text, problem)
+        if method.solver_parameters and backend(method.backend_name).availability().ok:
+            limits = Limits(None, threads, 0, parameters=dict(method.solver_parameters))
+            checked(backend(method.backend_name), limits)
+        return method
+    except (WrongValue, WrongArgument) as e:
+        raise WrongUse(f"{text}: {e}") from None
     except UnknownName:
         if ":" in text or text in HEURISTICS:
             raise

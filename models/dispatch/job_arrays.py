@@ -213,9 +213,13 @@ def distinct_requests(jobs: Iterable[Requester], resources: Sequence[str]) -> tu
     tuple of array of int
         The requests, shape (kinds, resources), and the indices, shape (jobs,).
     """
+    return _numbered(request_rows(jobs, resources), len(resources))
+
+
+def request_rows(jobs: Iterable[Requester], resources: Sequence[str]) -> list[tuple[int, ...]]:
+    """Return the request of one unit of each job, as a tuple with the amount of each of the resources."""
     none = (0,) * len(resources)
-    rows = [tuple(map(job.request.get, resources, none)) for job in jobs]
-    return _numbered(rows, len(resources))
+    return [tuple(map(job.request.get, resources, none)) for job in jobs]
 
 
 def _numbered(rows: Sequence[tuple[int, ...]], columns: int) -> tuple[Ints, Ints]:

@@ -151,7 +151,7 @@ def serial(problem: Eviction) -> Encoding:
     made.model.add(time <= problem.steps, "deadline")
     loss, time, application = _objectives(made, time)
     made.model.minimize([loss, problem.step_s * time, application])
-    return Encoding(made.model, made.read, made.write)
+    return Encoding(made.model, made.read, made.write, ties=1)
 
 
 def shared(problem: Eviction) -> Encoding:
@@ -166,7 +166,7 @@ def shared(problem: Eviction) -> Encoding:
     last = sl.max([v.end for _, v in intervals]) if intervals else sl.sum([])
     loss, last, application = _objectives(made, last.linear())
     made.model.minimize([loss, problem.step_s * last, application])
-    return Encoding(made.model, made.read, made.write)
+    return Encoding(made.model, made.read, made.write, ties=1)
 
 
 def _whole_units(problem: Eviction) -> tuple[dict[str, int], int]:

@@ -87,11 +87,10 @@ def _segment(pieces: Sequence[tuple[int, int, float]], price: float, cooling: Co
 def points_to(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
     """Return the points of a segment's cooling curve where its slope changes, up to the greatest power of the jobs."""
     most = problem.most_power
-    inside = [p for p in segment.curve if p[0] < most]
-    curve = segment.curve
-    if most < curve[-1][0]:
-        curve = (*inside, next(p for p in curve if p[0] >= most))
-    return _bends(curve)
+    inside = sum(p[0] < most for p in segment.curve)
+    return _bends(
+        segment.curve[: max(1, inside) + 1]
+    )  # at least one piece, also for no jobs and for jobs without power
 
 
 def _bends(curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

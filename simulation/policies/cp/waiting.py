@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
 from ....heuristics.kernels.profile import NEVER
 from ....models import Job, Platform, Queue
-from ....models.dispatch.job_arrays import Bools, Floats, Ints, JobArrays, NodeArrays, column
+from ....models.dispatch.job_arrays import Bools, Floats, Ints, JobArrays, NodeArrays, column, request_rows
 from ...engine.moment import Moment
 
 FEW = 256  # jobs that no longer wait and are kept in any case
@@ -22,7 +23,8 @@ class Waiting(JobArrays):
     Parameters
     ----------
     submit, release, duration, units, requests, kind
-        As in ``JobArrays``; the durations are the expected ones in seconds, at least 1 s.
+        As in ``JobArrays``; the durations are the expected ones in seconds, at least 1 s. The requests are in the order
+        in which they were first seen; some may belong to no waiting job.
     jobs : sequence of Job
         The jobs.
     walltime : ndarray of int64, shape (jobs,)
@@ -61,39 +63,43 @@ class Register:
         self.nodes = NodeArrays(platform)
         self.ewt = {q.name: q.ewt for q in queues}
         self.greatest = max(self.ewt.values(), default=1)
-        self._known = self._waiting([])
-        self._row: dict[str, int] = {}
+        self._row: dict[str, int] = {}  # of the table below, by the id of a job
+        self._table: Ints = np.empty((6, FEW), np.int64)  # submit, release, units, walltime, kind, ewt
+        self._kind: dict[tuple[int, ...], int] = {}
+        self._requests: Ints = np.empty((0, len(platform.resources)), np.int64)  # one row per kind
+        self._share: Floats = np.empty(0)  # of one unit, per kind
 
     def allowed(self, moment: Moment) -> Waiting:
         """Return the waiting jobs that their calendars allow to start now."""
-        jobs = [j for j, allowed in zip(moment.waiting, moment.may_start.tolist(), strict=True) if allowed]
-        new = [job for job in jobs if job.id not in self._row]
-        if new:
+        jobs = list(compress(moment.waiting, moment.may_start.tolist()))
+        ids = [job.id for job in jobs]
+        if new := [job for job in jobs if job.id not in self._row]:
             self._note(new, moment.waiting)
-        known = self._known.some(column((self._row[j.id] for j in jobs), len(jobs)))
-        duration = column((moment.expected[j.id] for j in jobs), len(jobs))
-        return replace(known, duration=np.maximum(duration, 1))
+        submit, release, units, walltime, kind, ewt = self._table[:, column(map(self._row.__getitem__, ids), len(ids))]
+        duration = column(map(moment.expected.__getitem__, ids), len(ids))
+        share, weight = units * self._share[kind], self.greatest / ewt
+        duration = np.maximum(duration, 1)
+        return Waiting(submit, release, duration, units, self._requests, kind, jobs, walltime, share, weight)
 
     def _note(self, new: Sequence[Job], waiting: Sequence[Job]) -> None:
         """Add jobs; drop those that no longer wait if they are more than those that do."""
-        if len(self._known) > 2 * len(waiting) + FEW:
-            kept = [self._row[j.id] for j in waiting if j.id in self._row]
-            self._known = self._known.some(np.array(kept, np.int64))
-            self._row = {j.id: k for k, j in enumerate(self._known.jobs)}
-        self._row.update((job.id, k) for k, job in enumerate(new, len(self._known)))
-        self._known = self._known.joined(self._waiting(new))
-
-    def _waiting(self, jobs: Sequence[Job]) -> Waiting:
-        """Return jobs with their walltimes as durations."""
-        found = JobArrays.of(jobs, self.nodes.platform.resources)
-        ewt = column((self.ewt[j.queue] for j in jobs), len(jobs))
-        return Waiting(
-            **{f.name: getattr(found, f.name) for f in fields(found)},
-            jobs=jobs,
-            walltime=found.duration,
-            share=found.units * self.nodes.shares(found.requests)[found.kind],
-            weight=self.greatest / ewt,
-        )
+        if len(self._row) > 2 * len(waiting) + FEW:
+            kept = [job.id for job in waiting if job.id in self._row]
+            self._table = self._table[:, column(map(self._row.__getitem__, kept), len(kept))]
+            self._row = {name: row for row, name in enumerate(kept)}
+        begin, end = len(self._row), len(self._row) + len(new)
+        if end > self._table.shape[1]:
+            self._table = np.concatenate([self._table, np.empty((6, end), np.int64)], axis=1)
+        kinds = len(self._kind)
+        for row, (job, request) in enumerate(
+            zip(new, request_rows(new, self.nodes.platform.resources), strict=True), begin
+        ):
+            kind = self._kind.setdefault(request, len(self._kind))
+            self._row[job.id] = row
+            self._table[:, row] = job.submit, job.release, job.units, job.walltime, kind, self.ewt[job.queue]
+        if len(self._kind) > kinds:
+            self._requests = np.array(list(self._kind), np.int64).reshape(len(self._kind), -1)
+            self._share = self.nodes.shares(self._requests)
 
 
 def can_start_now(free: Ints, jobs: Waiting) -> Bools:

@@ -127,6 +127,12 @@ def test_a_dry_run_prints_the_runs_and_runs_nothing(bench, folder):
     assert "minutes" in err and not (folder / "results").exists()
 
 
+def test_two_spellings_of_a_method_are_one_run(bench):
+    spellings = "cpsat:counts+warm=lns/5s:num_workers=1,cpsat:counts:num_workers=1+warm=lns/5.0s"
+    code, out, _ = bench("run", "eurora_99", "--dry-run", "--methods", spellings)
+    assert code == 0 and out.count("cpsat:counts+warm=lns/5s:num_workers=1, seed 1") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -139,6 +145,20 @@ def test_a_dry_run_prints_the_runs_and_runs_nothing(bench, folder):
         (["run", "eurora_99", "--methods", "cpsat:pool@900s"], ["lowering of cpsat", "@900s"]),
         (["run", "eurora_99", "--methods", "highs:pool@soon"], ["@soon", "@900s"]),
         (["run", "eurora_99", "--methods", ","], ["--methods"]),
+        (["run", "eurora_99", "--methods", "lns:rounds=x"], ["rounds", "a whole number"]),
+        (["run", "eurora_99", "--methods", "lns:rounds=-3"], ["rounds", "at least 0"]),
+        (["run", "eurora_99", "--methods", "cpsat:counts+warm=lns/0s"], ["start", "seconds above 0"]),
+        (["run", "eurora_99", "--methods", "cpsat:counts:pool"], ["'pool'", "name=value"]),
+        (["run", "eurora_99", "--methods", "cpsat:counts:num_worker=1"], ["num_worker", "num_workers"]),
+        (["run", "eurora_99", "--methods", "cpsat:counts:num_workers=x"], ["num_workers", "a whole number"]),
+        (
+            ["run", "eurora_99", "--methods", "highs:pool:mip_heuristic_effort=2"],
+            ["mip_heuristic_effort", "bound of 1"],
+        ),
+        (
+            ["run", "eurora_99", "--methods", "cpsat:counts:num_workers=4", "--threads", "2"],
+            ["num_workers=4", "threads=2"],
+        ),
         (["run", "eurora_99", "--objective", "makespn"], ["makespn", "makespan"]),
         (["run", "eurora_99", "--durations", "real"], ["walltime", "runtime"]),
         (["run", "eurora_99", "--at", "noon"], ["noon", "12:00"]),

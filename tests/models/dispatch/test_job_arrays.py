@@ -129,4 +129,4 @@ def test_waiting_jobs_keep_their_numbers_while_others_come_and_go(at_once):
         assert found.weight.tolist() == [{"q": 4.0, "r": 1.0}[j.queue] for j in listed]
         expected_share = [j.units * (j.request["cores"] / 20 + j.request["gpus"] / 4) for j in listed]
         assert found.share.tolist() == pytest.approx(expected_share)
-    assert len(register._known) <= 2 * at_once + FEW + 7
+    assert len(register._row) <= 2 * at_once + FEW + 7
