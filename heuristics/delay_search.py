@@ -33,27 +33,22 @@ import numpy as np
 from ..backends.result import Result
 from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
-from ..models.compiled import compiled
 from .arrays import Arrays, Placement, arrays
 from .clock import Clock, KernelStopped, running
 from .errors import NoSchedule
 from .incumbents import Incumbents, OnIncumbent
 from .kernels.aggregate import no_aggregate
+from .kernels.delays import copied, limits
 from .kernels.earliest import new_scratch
 from .kernels.placement import (
     KINDS,
-    LAST_END,
     POSTPONED,
     SAME,
-    Costs,
-    Jobs,
-    cost,
     fill,
     new_hopeless,
-    put,
-    together,
+    put_all,
 )
-from .kernels.profile import NEVER, Floats, Ints, Profile, new_profile
+from .kernels.profile import NEVER, Floats, Ints, new_profile
 from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.multi_search import AFTERWARDS, Orders, place_all_orders
 from .list_scheduling.starts import order_of_starts, start_placed
@@ -220,7 +215,7 @@ class _DelaySearch:
             return
         began = now = int(self.starts[j])
         bound, rest = self.bound.copy(), np.empty(n + 1)
-        spent = _limits(a.jobs, a.costs, self.order, self.starts, self.bound, i, rest)
+        spent = limits(a.jobs, a.costs, self.order, self.starts, self.bound, i, rest)
         while now < self.horizon:
             bound[j] = min(self.horizon, began + delay * ((now - began) // delay + 1))
             filled = self._try(i, bound, spent, rest)
@@ -238,7 +233,7 @@ class _DelaySearch:
         """Place ``order[i:]`` anew; return the number of placed jobs: all, unless the trial cannot be better."""
         a, (starts, nodes) = self.scheduler.arrays, self._trial
         starts[:], nodes[:] = self.starts, self.nodes
-        self._work = _copied(self._before, self._work)
+        self._work = copied(self._before, self._work)
         self._known.begin[:], self._known.end[:] = self._hopeless.begin, self._hopeless.end
         self.trials += 1
         self._work, filled, _ = fill(
@@ -260,43 +255,4 @@ class _DelaySearch:
     def _put(self, first: int, last: int, sign: int) -> None:
         """Add the jobs ``order[first:last]`` to the profile (sign 1) or remove them (sign -1)."""
         jobs = self.scheduler.arrays.jobs
-        self._before = _put_all(self._before, jobs, self.order[first:last], self.starts, self.nodes, sign)
-
-
-@compiled
-def _copied(profile: Profile, room: Profile) -> Profile:
-    """Copy the profile, into the arrays of ``room`` if they are large enough."""
-    if room.time.shape[1] < profile.time.shape[1]:
-        return Profile(profile.length.copy(), profile.time.copy(), profile.free.copy())
-    for n in range(profile.length.size):
-        length = profile.length[n]
-        room.length[n] = length
-        for i in range(length):
-            room.time[n, i] = profile.time[n, i]
-            for r in range(profile.free.shape[2]):
-                room.free[n, i, r] = profile.free[n, i, r]
-    return room
-
-
-@compiled
-def _put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
-    for k in range(order.size):
-        j = order[k]
-        if starts[j] == POSTPONED:
-            continue
-        profile = put(profile, jobs, j, starts[j], nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], sign)
-    return profile
-
-
-@compiled
-def _limits(jobs: Jobs, costs: Costs, order: Ints, starts: Ints, bound: Ints, i: int, rest: Floats) -> float:
-    """Return the cost of ``order[:i]``; set ``rest[k]`` to a lower bound of the cost of ``order[k:]``."""
-    n = order.size
-    rest[n] = -np.inf if costs.mode == LAST_END else 0.0
-    for k in range(n - 1, i, -1):
-        j = order[k]
-        rest[k] = together(costs, rest[k + 1], cost(costs, jobs, j, max(jobs.release[j], bound[j])))
-    spent = costs.constant
-    for k in range(i):
-        spent = together(costs, spent, cost(costs, jobs, order[k], starts[order[k]]))
-    return spent
+        self._before = put_all(self._before, jobs, self.order[first:last], self.starts, self.nodes, sign)

@@ -11,7 +11,8 @@ Compiling takes time once after an installation. What costs most of it, and how 
 - tuples of arrays: each array is seven arguments of a compiled function. Mark the class as ``by_address``
   (``heuristics.kernels``), which takes a fifth of the time off a large kernel;
 - one entry for each use: all that a function calls is optimized and translated to machine code again for each function
-  that Python calls, and only there. Give similar uses one entry, with more arguments;
+  that Python calls, and only there. Give similar uses one entry, with more arguments, or mark a large function that
+  several entries call as ``native``;
 - NumPy functions: a slice assignment compiles the text of its error message, ``np.sort`` a sort per type. Prepare arrays
   in Python, and write loops.
 """
@@ -19,31 +20,25 @@ Compiling takes time once after an installation. What costs most of it, and how 
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
-import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
-from llvmlite import binding as llvm
-from numba.core import types
-from numba.core.caching import FunctionCache
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, Flags
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.event import Listener, install_listener
-from numba.core.registry import CPUDispatcher
-
 from ..errors import WrongArgument
+from .compiling.versions import check_numba
 
-with warnings.catch_warnings():  # without flock, filelock warns that a lock is then a file with the id of its process
-    warnings.simplefilter("ignore")
-    from filelock import FileLock
+check_numba()  # before the imports of what only these versions have
+
+from numba.core import types  # noqa: E402
+from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
+from numba.core.event import Listener, install_listener  # noqa: E402
+from numba.core.registry import CPUDispatcher  # noqa: E402
+
+from .compiling.cache import Needed, SharedCache, source_stamp  # noqa: E402
+from .compiling.libraries import EntryCompiler, LinkedCompiler, NativeCompiler  # noqa: E402
 
 F = TypeVar("F", bound=Callable[..., object])
-ENVIRONMENT = "_ZN08NumbaEnv"  # prefix of the globals in which numba keeps the constants of functions
-PATIENCE = 120.0  # seconds to wait for a process that compiles
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
 
 
@@ -91,44 +86,16 @@ def progress_line() -> Iterator[None]:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-class _SharedCache(FunctionCache):
-    """numba's cache of one function; of several processes that need the function, one compiles it, the others wait."""
-
-    held = 0  # how often this function holds the lock
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled version for a signature; None, with the lock held, if there is none."""
-        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        if found is not None or not self._take_lock():
-            return found
-        # another process may have compiled it in the meantime
-        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        if found is not None:
-            self.release()
-        return found
-
-    def _take_lock(self) -> bool:
-        try:
-            Path(self.cache_path).mkdir(parents=True, exist_ok=True)
-            _lock().acquire(timeout=PATIENCE)
-        except (OSError, NotImplementedError):  # no lock here, or for too long: every process compiles for itself
-            return False
-        self.held += 1
-        return True
-
-    def release(self) -> None:
-        """Release the lock as often as this function has taken it."""
-        while self.held:
-            self.held -= 1
-            _lock().release()
-
-
-@cache
-def _lock() -> FileLock:
-    """Return the lock of all compiled functions, in numba's cache folder of this file; it can be taken repeatedly."""
-    folder = Path(FunctionCache(watching).cache_path)  # type: ignore[no-untyped-call]
-    folder.mkdir(parents=True, exist_ok=True)
-    return FileLock(folder / f"compiling.{FileLock.__name__}")  # locks with and without flock do not see each other
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Switch the garbage collector off: it would go through millions of numba's objects, and find nothing to delete."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 class _Kernel(CPUDispatcher):
@@ -136,87 +103,27 @@ class _Kernel(CPUDispatcher):
 
     def enable_caching(self) -> None:
         """Cache the compiled function on disk."""
-        self._cache = _SharedCache(self.py_func)  # type: ignore[no-untyped-call]
+        self._cache = SharedCache(self.py_func)  # type: ignore[no-untyped-call]
 
     def compile(self, sig: Any) -> Any:
         """Load the version for a signature from the cache, or compile it."""
-        with global_compiler_lock:
+        with global_compiler_lock, _no_collection():
             try:
                 return super().compile(sig)
             finally:
-                if isinstance(self._cache, _SharedCache):
+                if isinstance(self._cache, SharedCache):
                     self._cache.release()
+
+    def add_overload(self, cres: Any) -> None:
+        """Add a version that was compiled or loaded; numba forgets ``_reload_init`` of a loaded one."""
+        cres.library._reload_init.update(cres.reload_init)
+        super().add_overload(cres)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return numba's template of a call from compiled code."""
         plain: Callable[[Any], Any] = types.unliteral
         named = {name: plain(kind) for name, kind in dict(kws).items()}
         return super().get_call_template(tuple(plain(kind) for kind in args), named)
-
-
-class _Flags(Flags):
-    """Compiler options that are compared quickly: numba compares the options of its caches ten thousands of times."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is _Flags and bool(self._values == other._values)
-
-    def __hash__(self) -> int:
-        return id(_Flags)
-
-
-class _EntryLibrary(JITCodeLibrary):
-    """The code of a function that is called from Python, and of its wrapper.
-
-    They are kept apart: in the function, the memory to which an address points is constant (``by_address``); the
-    wrapper writes it.
-    """
-
-    def add_ir_module(self, ir_module: Any) -> None:
-        """Add functions that are not inlined."""
-        for function in ir_module.functions:
-            if not function.is_declaration:
-                function.attributes.add("noinline")
-        super().add_ir_module(ir_module)  # type: ignore[no-untyped-call]
-
-
-class _LinkedLibrary(JITCodeLibrary):
-    """The code of an ``internal`` function: linked into its callers, and optimized and translated only there."""
-
-    def _optimize_final_module(self) -> None:
-        """Leave the optimization to the callers."""
-
-    def _finalize_final_module(self) -> None:
-        """Keep the code for callers; only the environments of the functions are translated."""
-        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
-        self._finalized = True
-        self._get_module_for_linking()  # type: ignore[no-untyped-call]
-        names = [g.name for g in self._final_module.global_variables if g.name.startswith(ENVIRONMENT)]
-        self._final_module = llvm.parse_assembly("\n".join(f'@"{name}" = common global i64 0' for name in names))
-        super()._finalize_final_module()  # type: ignore[no-untyped-call]
-
-
-class _EntryCompiler(Compiler):
-    """Compiles functions that are called from Python."""
-
-    library: Callable[[Any, str], JITCodeLibrary] = _EntryLibrary
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)  # type: ignore[no-untyped-call]
-        self.state.flags = _Flags(self.state.flags)  # type: ignore[no-untyped-call]
-
-    def define_pipelines(self) -> Any:
-        """Return numba's passes, with a library of our own."""
-        self.state.library = self.library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        self.state.library.enable_object_caching()
-        return super().define_pipelines()  # type: ignore[no-untyped-call]
-
-
-class _LinkedCompiler(_EntryCompiler):
-    """Compiles ``internal`` functions."""
-
-    library = _LinkedLibrary
 
 
 class _Internal(_Kernel):
@@ -226,11 +133,25 @@ class _Internal(_Kernel):
         raise WrongArgument(f"{self.py_func.__qualname__} can be called from compiled functions only")
 
 
-def compiled(function: F, counting: bool = True, internally: bool = False) -> F:
+class _Native(_Internal):
+    """A compiled function that is called, not linked into its callers."""
+
+    def add_overload(self, cres: Any) -> None:
+        """Add a version; its library knows how callers load it."""
+        cres.library.needed = Needed(
+            self.py_func.__module__, self.py_func.__qualname__, tuple(cres.signature.args), cres.fndesc.mangled_name
+        )
+        super().add_overload(cres)
+
+
+COMPILERS = {_Kernel: EntryCompiler, _Internal: LinkedCompiler, _Native: NativeCompiler}
+
+
+def compiled(function: F, counting: bool = True, kind: type[_Kernel] = _Kernel) -> F:
     """Compile a function with numba at its first call; cache it on disk if a directory for the cache is writable.
 
-    numba renews a cached function if the text of its own file changes, but not if a function that it calls changes in
-    another file. After editing such a function: ``rm -f */__pycache__/*.nbi``.
+    A cached function is compiled anew if its file changes, or the file of a function that it calls. It is not if only
+    a constant or a class changes in a file without such functions: then ``rm -f */__pycache__/*.nbi``.
 
     Parameters
     ----------
@@ -238,8 +159,8 @@ def compiled(function: F, counting: bool = True, internally: bool = False) -> F:
         The function to compile.
     counting : bool, default True
         Whether the function counts references to arrays; see ``borrowing``.
-    internally : bool, default False
-        Whether only compiled functions call it; see ``internal``.
+    kind : type
+        Who calls the function, and how; see ``internal`` and ``native``.
 
     Returns
     -------
@@ -248,10 +169,10 @@ def compiled(function: F, counting: bool = True, internally: bool = False) -> F:
     """
     # _nrt is always given: a function without it would take the setting of its first caller
     options: dict[str, Any] = {"nopython": True, "nogil": True, "_nrt": counting, "no_cfunc_wrapper": True}
-    if internally:
+    if kind is not _Kernel:
         options["no_cpython_wrapper"] = True
-    kind, compiler = (_Internal, _LinkedCompiler) if internally else (_Kernel, _EntryCompiler)
-    found = kind(function, targetoptions=options, pipeline_class=compiler)
+    source_stamp(function.__module__)  # the text that was imported, not what the file has when the function is compiled
+    found = kind(function, targetoptions=options, pipeline_class=COMPILERS[kind])
     with contextlib.suppress(RuntimeError):  # no directory for the cache: compile in every process
         found.enable_caching()
     return cast(F, found)
@@ -268,9 +189,19 @@ def borrowing(function: F) -> F:
 
 def internal(function: F) -> F:
     """Compile a function that only compiled functions call; calls from Python raise TypeError."""
-    return compiled(function, internally=True)
+    return compiled(function, kind=_Internal)
+
+
+def native(function: F) -> F:
+    """Compile a function that only compiled functions call, once for all of them.
+
+    It is neither inlined nor linked into its callers; a call takes some 20 ns more.
+    """
+    if "<locals>" in function.__qualname__:
+        raise WrongArgument(f"{function.__qualname__} is a local function; native functions are those of a module")
+    return compiled(function, kind=_Native)
 
 
 def internal_borrowing(function: F) -> F:
     """Compile a function that is ``internal`` and ``borrowing``."""
-    return compiled(function, counting=False, internally=True)
+    return compiled(function, counting=False, kind=_Internal)

@@ -27,6 +27,7 @@ CONTROL_FLOW = {
     "schedlab.bench.speed.store._Begun",
     "schedlab.heuristics.clock.KernelStopped",
     "schedlab.heuristics.lns.operators.Stopped",
+    "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
     "schedlab.models.language.clock.OutOfTime",
 }
 # built-in errors that a protocol of Python asks for, or that cannot happen

@@ -7,16 +7,21 @@ functions pass its address. Its arrays have no owner in compiled code: a functio
 
 from __future__ import annotations
 
+import reprlib
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any, TypeVar
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
+from numba.core.errors import NumbaError
 from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
 from numba.np.arrayobj import make_array, populate_array
+
+from ...errors import WrongArgument
 
 T = TypeVar("T", bound=type)
 
@@ -57,9 +62,23 @@ def by_address(fields: T) -> T:
     return fields
 
 
-def _type_of(value: Any, context: Any) -> Any:
-    members = tuple(typeof_impl(item, context) for item in value)
-    return None if None in members else Address(type(value), members)
+def _type_of(value: Any, context: Any) -> Address:
+    return Address(
+        type(value),
+        tuple(_type_of_item(value, name, item, context) for name, item in zip(value._fields, value, strict=True)),
+    )
+
+
+def _type_of_item(value: Any, name: str, item: Any, context: Any) -> Any:
+    """Return the type of a field. Raises WrongArgument for what cannot be used without an owner, such as lists."""
+    with suppress(NumbaError):  # an array of objects
+        found = typeof_impl(item, context)
+        if isinstance(found, types.Array | types.Number | types.Boolean | Address) and found.is_precise():
+            return found
+    raise WrongArgument(
+        f"{type(value).__name__}.{name} is {reprlib.repr(item)}; compiled functions take arrays of numbers, numbers and "
+        "named tuples that are marked by_address"
+    )
 
 
 @unbox(Address)

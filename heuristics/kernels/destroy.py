@@ -12,6 +12,7 @@ import numpy as np
 
 from ...models.compiled import compiled, internal
 from .earliest import fill_most
+from .events.sorting import sort_places
 from .placement import POSTPONED, Jobs
 from .profile import NEVER, Floats, Ints, Machine, Profile, segment
 from .ruin_arrays import Known, Places, Room
@@ -228,7 +229,9 @@ def _free_room(
     for n in range(room.target.size):
         room.target[n] = 0
     left = jobs.units[chosen]
-    for n in np.argsort(room.fit.score):
+    sort_places(room.fit.score, room.target.size, room.sorted)
+    for k in range(room.target.size):
+        n = room.sorted[k]
         if left > 0:
             room.target[n] = 1
             left -= room.fit.most[n]

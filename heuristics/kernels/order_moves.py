@@ -22,7 +22,7 @@ from .placement import (
     new_hopeless,
     objective,
     place,
-    put,
+    put_some,
     together,
 )
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
@@ -45,18 +45,6 @@ class OrderResult(NamedTuple):
     order: Ints
     starts: Ints
     nodes: Ints
-
-
-@internal
-def _put_from(profile: Profile, jobs: Jobs, answer: OrderResult, first: int, last: int, sign: int) -> Profile:
-    """Add the jobs ``order[first:last]`` to the profile (sign 1) or remove them (sign -1)."""
-    for k in range(first, last):
-        j = answer.order[k]
-        if answer.starts[j] == POSTPONED:
-            continue
-        chosen = answer.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        profile = put(profile, jobs, j, answer.starts[j], chosen, sign)
-    return profile
 
 
 @internal
@@ -188,7 +176,7 @@ def _improve(
 ) -> tuple[float, float]:
     """Try moves, see ``improve``."""
     n = answer.order.size
-    profile = _put_from(profile, jobs, answer, 0, n, 1)
+    profile = put_some(profile, jobs, answer.order[0:n], answer.starts, answer.nodes, 1)
     for j in range(n):
         floor[j] = cost(costs, jobs, j, jobs.release[j])
     for m in range(moves.shape[0]):
@@ -196,7 +184,7 @@ def _improve(
         low = min(i, to)
         _move(answer.order, trial.order, i, to)
         _at_least(costs, floor, trial.order, low, rest)
-        profile = _put_from(profile, jobs, answer, low, n, -1)
+        profile = put_some(profile, jobs, answer.order[low:n], answer.starts, answer.nodes, -1)
         for k in range(known.end.size):
             known.end[k] = 0
         limit = min(value + over_current[m], min(best, value) + over_best[m])
@@ -212,8 +200,8 @@ def _improve(
             value = found
             _copy(trial, answer)
         else:
-            profile = _put_from(profile, jobs, trial, low, done, -1)
-            profile = _put_from(profile, jobs, answer, low, n, 1)
+            profile = put_some(profile, jobs, trial.order[low:done], trial.starts, trial.nodes, -1)
+            profile = put_some(profile, jobs, answer.order[low:n], answer.starts, answer.nodes, 1)
             _copy(answer, trial)
     return value, best
 

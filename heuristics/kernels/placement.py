@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.compiled import compiled, internal, internal_borrowing
+from ...models.compiled import compiled, internal, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .by_address import by_address
@@ -128,7 +128,7 @@ class Hopeless(NamedTuple):
     end: Ints
 
 
-@internal
+@native
 def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: int) -> Profile:
     """Subtract job j from the profile at its start (sign 1) or add it again (sign -1); return the profile, maybe grown.
 
@@ -158,6 +158,37 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
         occupy(profile, n, start, end, jobs.request[j], sign * units)
         k += units
     return profile
+
+
+@internal
+def put_some(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
+    """Subtract jobs from the profile where they are scheduled (sign 1) or add them again (sign -1).
+
+    Parameters
+    ----------
+    profile
+        The profile; changed in place, replaced by a larger one if it is full.
+    jobs
+        The jobs.
+    order
+        Indices of the jobs to put; those that are postponed are skipped.
+    starts, nodes
+        Start of each job in seconds, shape (jobs,); node of each unit, shape (units of all jobs,).
+    sign
+        1 or -1.
+    """
+    for k in range(order.size):
+        j = order[k]
+        if starts[j] != POSTPONED:
+            chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
+            profile = put(profile, jobs, j, starts[j], chosen, sign)
+    return profile
+
+
+@compiled
+def put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
+    """Return ``put_some`` for calls from Python."""
+    return put_some(profile, jobs, order, starts, nodes, sign)
 
 
 def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
@@ -235,7 +266,7 @@ def _search(profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: J
     return start
 
 
-@internal
+@native
 def place(
     profile: Profile,
     machine: Machine,

@@ -19,7 +19,8 @@ from ...models.compiled import compiled, internal, internal_borrowing
 from .by_address import by_address
 from .destroy import NOISE, ROOM, choose
 from .earnings import book, cooling_cost
-from .placement import EARNINGS, POSTPONED, Costs, Jobs, cost, place, put
+from .events.sorting import sort_places
+from .placement import EARNINGS, POSTPONED, Costs, Jobs, cost, place, put, put_all
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 from .ruin_arrays import Known, Places, Room
 
@@ -65,14 +66,8 @@ class Steps(NamedTuple):
 
 def profile_of(machine: Machine, jobs: Jobs, places: Places) -> Profile:
     """Return the profile of the nodes with all scheduled jobs."""
-    return _with_scheduled(new_profile(machine, 64), jobs, places)
-
-
-@compiled
-def _with_scheduled(profile: Profile, jobs: Jobs, places: Places) -> Profile:
-    for j in range(places.starts.size):
-        profile = _put(profile, jobs, places, j, 1)
-    return profile
+    every = np.arange(places.starts.size)
+    return put_all(new_profile(machine, 64), jobs, every, places.starts, places.nodes, 1)
 
 
 @internal
@@ -190,8 +185,9 @@ def _put_in(
     change, complete = 0.0, True
     for k in range(room.hopeless.end.size):
         room.hopeless.end[k] = 0
-    for k in np.argsort(room.key[:size]):
-        j = room.free[k]
+    sort_places(room.key, size, room.sorted)
+    for k in range(size):
+        j = room.free[room.sorted[k]]
         chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         places.starts[j], profile = place(
             profile, machine, jobs, room.fit, room.hopeless, room.bound, j, -NEVER, chosen

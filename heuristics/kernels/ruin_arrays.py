@@ -65,6 +65,8 @@ class Room(NamedTuple):
         Old nodes of the removed jobs' units, one job after another; old energy per segment; shapes as in ``Places``.
     target
         1 for each node that the step chose, else 0, shape (nodes,).
+    sorted
+        Places of the sorted keys or nodes, shape (at least removed jobs, nodes).
     fit, hopeless
         Scratch arrays over nodes; hopeless times of the kinds of jobs.
     bound
@@ -78,6 +80,7 @@ class Room(NamedTuple):
     nodes: Ints
     joules: Floats
     target: Ints
+    sorted: Ints
     fit: Scratch
     hopeless: Hopeless
     bound: Aggregate
@@ -94,6 +97,7 @@ def new_room(machine: Machine, jobs: Jobs, places: Places, most: int) -> Room:
         np.empty(places.nodes.size, np.int64),
         places.joules.copy(),
         np.zeros(nodes, np.int64),
+        np.empty(max(most, nodes), np.int64),
         new_scratch(nodes),
         new_hopeless(jobs, 64),
         no_aggregate(),

@@ -1,14 +1,19 @@
 """Compilation of kernels: versions, calls from Python, progress, and processes that share the work."""
 
+import gc
 import io
 import os
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
-from schedlab.models.compiled import compiled, internal, progress_line, watching
+from schedlab.errors import MissingPackage
+from schedlab.models.compiled import compiled, internal, native, progress_line, watching
+from schedlab.models.compiling import versions
 
 
 @pytest.fixture
@@ -134,3 +139,102 @@ def test_only_functions_of_the_package_are_counted(empty_cache):
     with watching(seen.append):
         ordered(np.array([3, 1, 2], np.int16))
     assert seen == [1]
+
+
+FILES = {
+    "parts.py": """
+from schedlab.models.compiled import internal, native
+
+@internal
+def part(n):
+    if n < 0:
+        raise ValueError("negative")
+    return n + 1
+
+@native
+def whole(values):
+    total = 0
+    for v in values:
+        total += part(v)
+    return total
+""",
+    "callers.py": """
+import numpy as np
+from parts import part, whole
+from schedlab.models.compiled import compiled, internal, watching
+
+@internal
+def between(values):
+    return whole(values)
+
+@compiled
+def first(values):
+    return between(values) + whole(values[1:])
+
+@compiled
+def second(n):
+    return part(n)
+
+def main():
+    seen = []
+    with watching(seen.append):
+        print(first(np.arange(4)), second(4), end=" ")
+        try:
+            first(np.arange(-2, 1))
+        except ValueError as e:
+            print(e, end=" ")
+    print(len(seen))
+""",
+}
+
+
+def results_in_a_new_process(folder):
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder)}
+    command = [sys.executable, "-c", "import callers; callers.main()"]
+    return subprocess.run(command, env=env, check=True, capture_output=True, text=True, timeout=120).stdout.split()
+
+
+def test_functions_are_compiled_anew_if_code_that_they_call_changes_in_another_file(tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    assert results_in_a_new_process(tmp_path) == ["19", "5", "negative", "5"]
+    assert results_in_a_new_process(tmp_path) == ["19", "5", "negative", "0"]
+    (tmp_path / "parts.py").write_text(FILES["parts.py"].replace("n + 1", "n + 10"))
+    assert results_in_a_new_process(tmp_path) == ["82", "14", "negative", "5"]
+    assert results_in_a_new_process(tmp_path) == ["82", "14", "negative", "0"]
+
+
+def test_native_functions_are_functions_of_a_module():
+    with pytest.raises(TypeError, match="local_function is a local function; native functions are those of a module"):
+
+        @native
+        def local_function(n):
+            return n
+
+
+def test_the_garbage_collector_runs_again_after_compiling(empty_cache):
+    @compiled
+    def halved(n):
+        return n / 0.0 if n < 0 else gc_free(n)
+
+    @internal
+    def gc_free(n):
+        return n / 2
+
+    assert halved(np.float32(3)) == 1.5
+    assert gc.isenabled()
+
+
+def test_an_untried_version_of_numba_is_refused_in_plain_words(monkeypatch):
+    monkeypatch.setattr(versions, "version", lambda _: "0.99.1")
+    with pytest.raises(
+        MissingPackage, match=r"numba 0.99.1 is installed, .* tried with numba 0.68 only .* pip install"
+    ):
+        versions.check_numba()
+
+
+def test_the_package_depends_on_the_versions_of_numba_that_were_tried():
+    file = Path(versions.__file__).parents[2] / "pyproject.toml"
+    wanted = [d for d in tomllib.loads(file.read_text())["project"]["dependencies"] if d.startswith("numba")]
+    first, last = versions.TRIED[0], versions.TRIED[-1]
+    assert wanted == [f"numba>={first},<0.{int(last.split('.')[1]) + 1}"]

@@ -1,0 +1,116 @@
+"""Compiled functions on disk: processes share the work, and a function is renewed when code that it contains changes."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
+
+with warnings.catch_warnings():  # without flock, filelock warns that a lock is then a file with the id of its process
+    warnings.simplefilter("ignore")
+    from filelock import FileLock
+
+PATIENCE = 120.0  # seconds to wait for a process that compiles
+
+
+class Outdated(Exception):
+    """A function in the cache was compiled with other code than that of now."""
+
+
+@cache
+def source_stamp(module: str) -> str:
+    """Return a hash of the source file of an imported module; empty if it has none."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return sha256(Path(file).read_bytes()).hexdigest() if file and Path(file).is_file() else ""
+
+
+def _module(name: str) -> ModuleType | None:
+    """Return a module, which is imported if it is not yet; None if that fails."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+class Source(NamedTuple):
+    """Called before a function is loaded from the cache: the file of a function whose code it contains is unchanged."""
+
+    module: str
+    stamp: str
+
+    def __call__(self) -> None:
+        """Raise Outdated if the file has changed or cannot be found."""
+        if _module(self.module) is None or source_stamp(self.module) != self.stamp:
+            raise Outdated
+
+
+class Needed(NamedTuple):
+    """Called before a function is loaded from the cache: loads a ``native`` function that it calls by this symbol."""
+
+    module: str
+    name: str
+    args: tuple[Any, ...]
+    symbol: str
+
+    def __call__(self) -> None:
+        """Load or compile the function. Raises Outdated if it does not have this symbol."""
+        function = getattr(_module(self.module), self.name, None)
+        if not isinstance(function, CPUDispatcher):
+            raise Outdated
+        function.compile(self.args)
+        if function.overloads[self.args].fndesc.mangled_name != self.symbol:
+            raise Outdated
+
+
+class SharedCache(FunctionCache):
+    """numba's cache of one function; of several processes that need the function, one compiles it, the others wait."""
+
+    held = 0  # how often this function holds the lock
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled version for a signature; None, with the lock held, if there is none."""
+        found = self._loaded(sig, target_context)
+        if found is not None or not self._take_lock():
+            return found
+        # another process may have compiled it in the meantime
+        found = self._loaded(sig, target_context)
+        if found is not None:
+            self.release()
+        return found
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (Outdated, AttributeError, ImportError):  # names in the cache that no longer exist
+            return None
+
+    def _take_lock(self) -> bool:
+        try:
+            Path(self.cache_path).mkdir(parents=True, exist_ok=True)
+            _lock().acquire(timeout=PATIENCE)
+        except (OSError, NotImplementedError):  # no lock here, or for too long: every process compiles for itself
+            return False
+        self.held += 1
+        return True
+
+    def release(self) -> None:
+        """Release the lock as often as this function has taken it."""
+        while self.held:
+            self.held -= 1
+            _lock().release()
+
+
+@cache
+def _lock() -> FileLock:
+    """Return the lock of all compiled functions, in numba's cache folder of this file; it can be taken repeatedly."""
+    folder = Path(FunctionCache(_lock.__wrapped__).cache_path)  # type: ignore[no-untyped-call]
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / f"compiling.{FileLock.__name__}")  # locks with and without flock do not see each other

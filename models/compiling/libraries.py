@@ -1,0 +1,115 @@
+"""The machine code of compiled functions: what is linked into callers, what is called by name, what is optimized when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import binding as llvm
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, Flags
+
+from .cache import Source, source_stamp
+
+ENVIRONMENT = "_ZN08NumbaEnv"  # prefix of the globals in which numba keeps the constants of functions
+
+
+class _Flags(Flags):
+    """Compiler options that are compared quickly: numba compares the options of its caches ten thousands of times."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Flags and bool(self._values == other._values)
+
+    def __hash__(self) -> int:
+        return id(_Flags)
+
+
+class OwnLibrary(JITCodeLibrary):
+    """The code of a function; of a ``native`` function that it calls, it has the name only."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Optimize the functions of a module, but no declarations: numba makes the passes for them, too."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+    def add_linking_library(self, library: Any) -> None:
+        """Link the code of a called function into this one; not the code of a ``native`` function."""
+        needed = getattr(library, "needed", None)
+        if needed is None:
+            super().add_linking_library(library)  # type: ignore[no-untyped-call]
+            return
+        library._ensure_finalized()
+        self._reload_init.update(library._reload_init)
+        self._reload_init.add(needed)
+
+
+class EntryLibrary(OwnLibrary):
+    """The code of a function that is called from Python, and of its wrapper.
+
+    They are kept apart: in the function, the memory to which an address points is constant (``by_address``); the
+    wrapper writes it.
+    """
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Add functions that are not inlined."""
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)  # type: ignore[no-untyped-call]
+
+
+class LinkedLibrary(OwnLibrary):
+    """The code of an ``internal`` function: linked into its callers, and optimized and translated only there."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave the optimization to the callers."""
+
+    def _finalize_final_module(self) -> None:
+        """Keep the code for callers; only the environments of the functions are translated."""
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalized = True
+        self._get_module_for_linking()  # type: ignore[no-untyped-call]
+        names = [g.name for g in self._final_module.global_variables if g.name.startswith(ENVIRONMENT)]
+        self._final_module = llvm.parse_assembly("\n".join(f'@"{name}" = common global i64 0' for name in names))
+        super()._finalize_final_module()  # type: ignore[no-untyped-call]
+
+
+class EntryCompiler(Compiler):
+    """Compiles functions that are called from Python."""
+
+    library: Callable[[Any, str], JITCodeLibrary] = EntryLibrary
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)  # type: ignore[no-untyped-call]
+        self.state.flags = _Flags(self.state.flags)  # type: ignore[no-untyped-call]
+
+    def define_pipelines(self) -> Any:
+        """Return numba's passes, with a library of our own."""
+        function = self.state.func_id
+        self.state.reload_init.append(Source(function.modname, source_stamp(function.modname)))
+        self.state.library = self.library(self.state.targetctx.codegen(), function.func_qualname)
+        self.state.library.enable_object_caching()
+        return super().define_pipelines()  # type: ignore[no-untyped-call]
+
+
+class LinkedCompiler(EntryCompiler):
+    """Compiles ``internal`` functions."""
+
+    library = LinkedLibrary
+
+
+class NativeCompiler(EntryCompiler):
+    """Compiles ``native`` functions."""
+
+    library = OwnLibrary
+
+    def define_pipelines(self) -> Any:
+        """Return the passes; give the function a name that is the same in all processes, for callers in the cache."""
+        function = self.state.func_id
+        function.unique_id = source_stamp(function.modname)[:16]
+        return super().define_pipelines()
