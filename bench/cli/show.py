@@ -39,10 +39,14 @@ def show(
     instance: InstanceName,
     drop_impossible: Drop = False,
     plot: Annotated[
-        Path | None, typer.Option(help="cooling tables: file of a picture to write, such as air.svg")
+        Path | None, typer.Option(help="cooling tables and logs: file of a picture to write, such as air.svg")
     ] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, help="logs: number of nodes of the machine")] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="logs: cores of a node")] = None,
 ) -> None:
     """Show an instance: platform, queues, jobs, objective.
+
+    INSTANCE may be a log (SWF, sacct, ...): its largest queues, users and classes of jobs, and the jobs and nodes per hour.
 
     INSTANCE may also be a cooling table: air, hybrid, or a CSV file. Its PUE and its cooling power are shown for several
     temperatures and IT powers.
@@ -50,10 +54,19 @@ def show(
     Example: bench show eurora_700
 
     Example: bench show air --plot air.svg
+
+    Example: bench show log.swf --nodes 256 --cores 16 --plot hours.svg
     """
+    from ..runs.simulate import is_trace
     from ..show.cooling import is_cooling, meant, show_cooling
     from ..show.instances import show_instance
+    from ..show.log import is_log, show_log
 
+    if is_trace(instance) and (not is_cooling(instance) or is_log(instance)):
+        show_log(console_for(), instance, nodes, cores, plot)
+        return
+    if nodes is not None or cores is not None:
+        raise WrongUse(f"--nodes, --cores: for logs only; {instance} has its own machine")
     if is_cooling(instance):
         show_cooling(console_for(), instance, plot)
         return
@@ -63,7 +76,7 @@ def show(
         raise meant(e, instance) from e
     if plot is not None:
         raise WrongUse(
-            f"--plot {plot}: {instance} is not a cooling table; only cooling tables are drawn by bench show. "
+            f"--plot {plot}: {instance} is no cooling table and no log; only these are drawn by bench show. "
             "To draw results, use bench plot"
         )
     show_instance(console_for(), found, instance)

@@ -104,7 +104,7 @@ def draw_histogram(ax: Axes, counts: Mapping[str, Mapping[str, float]], label: s
         shares = [100 * here.get(b, 0) / total for b in bins]
         offset = (k - (len(counts) - 1) / 2) * width
         ax.bar(np.arange(len(bins)) + offset, shares, width, label=name, color=COLOURS[k % len(COLOURS)])
-    ax.set_xticks(np.arange(len(bins)), bins)
+    ax.set_xticks(np.arange(len(bins)), bins, fontsize=6.5)
     ax.set_xlabel(label)
     ax.set_ylabel("jobs, %")
     ax.legend(frameon=False, fontsize=7)

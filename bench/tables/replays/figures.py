@@ -13,6 +13,7 @@ Writer = Callable[[float], str]
 SPREAD = ("mean", "std", "median", "p95", "p99", "max")
 CLASSES = ("short", "medium", "long")
 ENDS = ("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing")
+NAMES = "dispatchers"  # the heading of a column with several names
 OF_EWT = "wait_over_ewt_"
 RATIOS = ("p5", "p25", "p50", "p75", "p95")
 
@@ -54,7 +55,7 @@ def predictions(results: ReplayResults) -> TextGrid:
         rows.setdefault((name, *figures), []).append(row.name)
     return TextGrid(
         "accuracy of the predicted durations (prediction at the start of each job)",
-        ["predictor", "mean\nerror s", "too\nshort", "too\nlong", "within\na quarter", "runtime / predicted:\np5/p25/p50/p75/p95", "dispatchers"],
+        ["predictor", "mean\nerror s", "too\nshort", "too\nlong", "within\na quarter", "runtime / predicted:\np5/p25/p50/p75/p95", NAMES],
         [[*figures, ", ".join(names)] for figures, names in rows.items()],
         "mean error: mean of |runtime - prediction|; too short: share of the jobs that took longer than predicted; too long: "
         "share of those that took less; within a quarter: share with runtime / prediction from 0.75 to 1.25; p5 to p95: "

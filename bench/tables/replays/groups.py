@@ -21,6 +21,7 @@ from .results import DispatcherRow, ReplayResults, extract_replays
 
 CLASS = "class"
 NAMELESS = "(none)"
+HEADS = ("jobs", "dispatcher")
 LONGEST = 24  # characters of the name of a group
 MEANING = (
     "The largest groups by number of jobs; others: all jobs outside the {n} largest groups. wait: time from submission to start, s; "
@@ -139,9 +140,9 @@ def groups_grid(results: ReplayResults, by: str, title: str, width: int | None =
             name = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
             head = [name, count(first["jobs"])] if n == 0 else ["", ""]
             cells.append(([*head, row.name], found[k]))
-    columns = _fitting(cells, width)
+    columns = _fitting(by, cells, width)
     rows = [[*head, *(_cell(column, values) for column in columns)] for head, values in cells]
-    heads = [by, "jobs", "dispatcher", *(column.head for column in columns)]
+    heads = [by, *HEADS, *(column.head for column in columns)]
     return TextGrid(title, heads, rows, MEANING.format(n=LARGEST, floor=floor))
 
 
@@ -179,12 +180,12 @@ def _cell(column: GroupColumn, values: Mapping[str, Any]) -> str:
     return "-" if value is None else column.written(value)
 
 
-def _fitting(cells: Sequence[tuple[Sequence[str], Mapping[str, Any]]], width: int | None) -> list[GroupColumn]:
+def _fitting(by: str, cells: Sequence[tuple[Sequence[str], Mapping[str, Any]]], width: int | None) -> list[GroupColumn]:
     """Return the columns that fit into ``width`` characters beside the first three."""
     shown = list(COLUMNS)
     if width is None or not cells:
         return shown
-    names = sum(max(len(head[k]) for head, _ in cells) + 1 for k in range(3))
+    names = sum(max([len(title), *(len(head[k]) for head, _ in cells)]) + 1 for k, title in enumerate((by, *HEADS)))
     size = {
         c.key: 1 + max([*map(len, c.head.split("\n")), *(len(_cell(c, values)) for _, values in cells)]) for c in shown
     }

@@ -13,7 +13,7 @@ from ..legend import legend
 from ..methods import trouble
 from ..numbers import number, seconds
 from .columns import Column, best_of, columns_of, compact, key_of
-from .figures import TextGrid, models, predictions
+from .figures import NAMES, TextGrid, models, predictions
 from .results import RECORDED, DispatcherRow, ReplayResults, extract_replays
 
 MARK = "*"  # stands after the best value of a column
@@ -96,7 +96,7 @@ def drawn(grid: TextGrid) -> Table:
     """Return a grid as a table for the terminal."""
     made = _empty(grid.title)
     for k, head in enumerate(grid.heads):
-        words = k == 0 or k == len(grid.heads) - 1
+        words = k == 0 or head == NAMES
         made.add_column(head, justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for row in grid.rows:
         made.add_row(*(Text(cell) for cell in row))

@@ -1,0 +1,77 @@
+"""The output of ``bench show`` for logs: size, groups of jobs, jobs and nodes per hour."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from ...instances.traces import guess_format, open_trace
+from ...instances.workload import WorkloadError
+from ...simulation.groups import GROUPINGS, LARGEST
+from ...simulation.hours import HOUR, Hours, hours_of
+from .grid import grid
+
+DAY = 24  # hours
+
+
+def is_log(path: str) -> bool:
+    """Return whether the content of a file is that of a known format of logs."""
+    try:
+        return bool(guess_format(path))
+    except (WorkloadError, ValueError, OSError):
+        return False
+
+
+def show_log(console: Console, path: str, nodes: int | None, cores: int | None, plot: Path | None) -> None:
+    """Print the size of a log, its largest groups of jobs, and jobs and nodes by hour of the day; draw them on request."""
+    workload, platform = open_trace(path, nodes=nodes, cores=cores)
+    hours = hours_of(workload, platform)
+    span = (int(workload.submit[-1]) - int(workload.submit[0])) / HOUR
+    console.print(
+        f"{workload.name}: {len(workload):,} jobs in {span:,.1f} h on {len(platform.nodes):,} nodes, "
+        f"offered load {workload.load(platform):.2f}",
+        style="bold",
+    )
+    work = workload.units * np.maximum(workload.runtime, 0) / HOUR
+    for by, grouping in GROUPINGS.items():
+        grouped = grouping(workload)
+        if grouped is None:
+            continue
+        code, names = grouped
+        jobs, used = np.bincount(code, minlength=len(names)), np.bincount(code, work, len(names))
+        order = sorted(np.flatnonzero(jobs).tolist(), key=lambda k: (-int(jobs[k]), names[k]))
+        table = grid(by, "jobs", "unit-hours", "share")
+        for name, rows in [
+            *((names[k] or "(none)", [k]) for k in order[:LARGEST]),
+            (f"{len(order) - LARGEST} others", order[LARGEST:]),
+        ]:
+            if rows:
+                mine = float(used[rows].sum())
+                share = mine / float(used.sum()) if used.sum() > 0 else 0.0
+                table.add_row(name, f"{int(jobs[rows].sum()):,}", f"{mine:,.1f}", f"{100 * share:.1f}%")
+        console.print(table)
+    _print_hours(console, hours, 0 if workload.unix_start is None else workload.unix_start)
+    if plot is not None:
+        from ..plots.hours import plot_hours
+
+        plot_hours(workload.name, hours, plot)
+        console.print(f"{plot}: jobs and nodes per hour", soft_wrap=True)
+
+
+def _print_hours(console: Console, hours: Hours, unix_start: int) -> None:
+    """Print means by hour of the day, and the largest value of an hour."""
+    columns = {"jobs submitted": hours.submitted, "running jobs": hours.running, "nodes in use": hours.nodes}
+    known = {name: values for name, values in columns.items() if values is not None}
+    clock = ((hours.begin + unix_start) // HOUR + np.arange(len(hours.submitted))) % DAY
+    days = np.bincount(clock, minlength=DAY)
+    sums = {name: np.bincount(clock, values, DAY) for name, values in known.items()}
+    table = grid("hour of the day" + (" (UTC)" if unix_start else ""), *known)
+    for hour in np.flatnonzero(days).tolist():
+        table.add_row(f"{hour:02}:00", *(f"{sums[name][hour] / days[hour]:,.1f}" for name in known))
+    table.add_row("mean", *(f"{values.mean():,.1f}" for values in known.values()))
+    table.add_row("largest", *(f"{values.max():,.1f}" for values in known.values()))
+    console.print(table)
+    if hours.unknown:
+        console.print(f"{hours.unknown:,} jobs have no recorded start: they count only as submitted")

@@ -1,0 +1,240 @@
+"""Metrics of groups of jobs, the floor of the bounded slowdown, sizes of models, and hours of a log."""
+
+from __future__ import annotations
+
+import statistics
+import time
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import schedlab as sl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from schedlab.backends import UnknownName
+from schedlab.errors import SchedlabError, WrongArgument
+from schedlab.instances.workload import Workload
+from schedlab.models import Job, NodeGroup, Platform, Queue
+from schedlab.simulation.curves import resources, running
+from schedlab.simulation.engine.moment import Decision, Start
+from schedlab.simulation.groups import LARGEST, spreads_of
+from schedlab.simulation.hours import hours_of
+from schedlab.simulation.metrics import metrics, recorded
+from schedlab.simulation.predictors import LastTwo
+from schedlab.simulation.spread import Spread
+
+PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2, "memory": 2048})])
+QUEUES = [Queue("debug", 100), Queue("long", 1000)]
+
+
+def log(jobs, starts=None):
+    """Return a log of jobs (submit, runtime, units, queue, user), with recorded starts."""
+    made = [
+        Job(f"j{k}", s, max(r, 1) * 2, u, {"cores": 1, "memory": 1024}, q, runtime=r, user=who)
+        for k, (s, r, u, q, who) in enumerate(jobs)
+    ]
+    work = Workload.of(sl.Dispatch(PLATFORM, made, QUEUES, "waiting"))
+    return work if starts is None else replace(work, recorded_start=np.array(starts, np.int64))
+
+
+FOUR = [(0, 100, 2, "debug", "ann"), (0, 50, 1, "debug", "bob"), (10, 0, 1, "long", "ann"), (20, 5, 3, "debug", "ann")]
+FOUR_STARTS = [0, 100, 10, 150]  # waits 0, 100, 0, 130
+
+
+def test_the_metrics_of_users_by_hand():
+    users = recorded(log(FOUR, FOUR_STARTS), PLATFORM).by("user")
+    assert list(users) == ["ann", "bob"]
+    ann, bob = users["ann"], users["bob"]
+    assert (ann.jobs, ann.started, ann.wait.mean, ann.wait.median, ann.wait.max) == (3, 3, 130 / 3, 0, 130)
+    assert ann.wait.p95 == pytest.approx(0.9 * 130)
+    assert (ann.wait_share, bob.wait_share) == pytest.approx((130 / 230, 100 / 230))
+    assert (ann.slowdown.max, ann.bounded_slowdown.max) == (27, 13.5)
+    assert (bob.wait.std, bob.slowdown.mean, bob.wait.p99) == (0, 3, 100)
+    assert users.others is None
+
+
+def test_the_floor_of_the_bounded_slowdown():
+    work = log(FOUR, FOUR_STARTS)
+    assert recorded(work, bsld_floor=60).bounded_slowdown.max == 150 / 60  # the job of 50 s
+    assert recorded(work, bsld_floor=60).by("user")["ann"].bounded_slowdown.max == 135 / 60
+    assert recorded(work, bsld_floor=0.5).bounded_slowdown == recorded(work).slowdown
+    for floor in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(SchedlabError, match=r"bsld_floor is .*; expected a number of seconds"):
+            recorded(work, bsld_floor=floor)
+
+
+def test_the_accuracy_of_the_walltimes_of_a_user():
+    run = sl.simulate(log(FOUR), PLATFORM, "fcfs")
+    found = run.metrics.by("user")
+    assert found["ann"].expected_ratio == 2.0  # walltimes are twice the runtimes; 0 s count as 1 s
+    assert recorded(log(FOUR, FOUR_STARTS)).by("user")["ann"].expected_ratio is None
+
+
+def test_classes_of_units_and_unit_hours():
+    jobs = [(0, 3599, 1, "long", "a"), (0, 3600, 1, "long", "a"), (0, 3600, 2, "long", "a"), (0, 9000, 4, "long", "a")]
+    found = recorded(log(jobs, [0] * 4), PLATFORM)
+    assert {name: g.jobs for name, g in found.by("units").items()} == {"1": 2, "2-4": 2}
+    assert {name: g.jobs for name, g in found.by("unit-hours").items()} == {"below 1": 1, "1-10": 2, "10-100": 1}
+
+
+def test_an_unknown_property_is_named():
+    found = recorded(log(FOUR, FOUR_STARTS), PLATFORM)
+    with pytest.raises(UnknownName, match="no grouping 'users'; did you mean user"):
+        found.by("users")
+    with pytest.raises(WrongArgument, match="the log does not record the partition"):
+        found.by("partition")
+
+
+def test_groups_without_a_start_are_unknown_without_warnings():
+    jobs = [(0, 0, 1, "debug", "one"), (5, 3, 1, "long", "two")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one = sl.simulate(log(jobs[:1]), PLATFORM, "easy").metrics
+        run = sl.simulate(log(jobs), PLATFORM, "easy")
+        run.start[:], run.end[:] = -1, -1
+        none = metrics(run)
+    assert (one.by("user")["one"].wait.std, one.by("user")["one"].wait_share) == (0, None)
+    two = none.by("user")["two"]
+    assert (two.jobs, two.started, two.wait, two.expected_ratio, two.wait_share) == (1, 0, Spread(), None, None)
+    assert (none.wait_over_ewt, none.percentiles, none.running_mean) == ({}, {}, None)
+
+
+def test_users_beyond_the_ten_largest_are_others_together():
+    jobs = [(k, 10, 1, "debug", f"u{k % 12:02}") for k in range(30)]
+    users = recorded(log(jobs, range(100, 130)), PLATFORM).by("user")
+    assert [g.name for g in users.largest] == [*(f"u{k:02}" for k in range(LARGEST)), "others"]
+    assert (users.others.jobs, users.others.wait.mean, len(users)) == (4, 100, 12)
+    table = users.to_pandas()
+    assert (len(table), table.jobs.sum(), list(table.columns[:3])) == (12, 30, ["name", "jobs", "started"])
+
+
+def test_the_histogram_of_wait_over_ewt():
+    """Waits of 0, 100, 0 and 130 s; the queue of the second and fourth job has an ewt of 100 s."""
+    found = recorded(log(FOUR, FOUR_STARTS), PLATFORM)
+    assert {k: n for k, n in found.wait_over_ewt.items() if n} == {"0": 2, "0.75-1": 1, "1-1.5": 1}
+    late = sum(n for k, n in found.wait_over_ewt.items() if k in ("1-1.5", "1.5-2", "2-3", "3-5", "5-10", "above 10"))
+    assert late == found.thesis["NL"]
+
+
+def test_running_jobs_and_resources_over_time():
+    run = sl.simulate(log(FOUR), PLATFORM, "easy")
+    times, jobs = running(run)
+    cores = dict(zip(*(a.tolist() for a in resources(run)["cores"]), strict=True))
+    assert dict(zip(times.tolist(), jobs.tolist(), strict=True)) == {0: 2, 10: 2, 20: 3, 25: 2, 50: 1, 100: 0}
+    assert cores == {0: 3, 10: 3, 20: 6, 25: 3, 50: 2, 100: 0}
+    assert (run.metrics.running_max, run.metrics.running_mean) == (3, 1.55)
+    assert run.metrics.in_use["cores"] == (200 + 50 + 15) / 100
+
+
+VALUES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 10**6)), max_size=60)
+
+
+@settings(max_examples=80, deadline=None)
+@given(VALUES)
+def test_the_statistics_of_groups_are_those_of_plain_python(pairs):
+    code, values = (np.array([p[k] for p in pairs], np.int64) for k in (0, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = spreads_of(values, code, 6)
+    for group, spread in enumerate(found):
+        mine = sorted(v for g, v in pairs if g == group)
+        if not mine:
+            assert spread == Spread()
+            continue
+        assert spread.mean == pytest.approx(statistics.fmean(mine))
+        assert spread.std == pytest.approx(statistics.pstdev(mine), abs=1e-6)
+        assert spread.median == statistics.median(mine)
+        assert spread.max == mine[-1]
+        for q, value in ((95, spread.p95), (99, spread.p99)):
+            below, part = divmod((len(mine) - 1) * q, 100)
+            above = mine[min(below + 1, len(mine) - 1)]
+            assert value == pytest.approx(mine[below] + (above - mine[below]) * part / 100)
+
+
+def test_the_groups_of_a_property_make_up_all_jobs():
+    found = sl.simulate("eurora_330", dispatcher="easy").metrics
+    for by, groups in found.groups.items():
+        assert sum(g.jobs for g in groups.values()) == found.jobs, by
+        waits = sum(g.started * g.wait.mean for g in groups.values())
+        assert waits == pytest.approx(found.started * found.wait.mean)
+        assert sum(g.wait_share for g in groups.values()) == pytest.approx(1)
+    only = found.by("user")[""]  # this instance has no users: all jobs are those of one
+    assert (only.wait.mean, only.wait.p99, only.slowdown.median) == (
+        found.wait.mean,
+        found.wait.p99,
+        found.slowdown.median,
+    )
+    assert only.wait.std == pytest.approx(found.wait.std)
+
+
+def test_many_users_do_not_take_long():
+    """The limit is a hundred times what it takes: it catches a cost that grows with jobs * users."""
+    n = 100_000
+    draw = np.random.default_rng(1)
+    some = log([(0, 1, 1, "long", "a")])
+    work = replace(
+        some.keep(np.zeros(n, np.int64)),
+        submit=np.sort(draw.integers(0, 10**6, n)),
+        user=draw.integers(0, 20_000, n),
+        users=tuple(f"u{k}" for k in range(20_000)),
+    )
+    work = replace(work, recorded_start=work.submit + draw.integers(0, 10**5, n))
+    began = time.process_time()
+    assert len(recorded(work, PLATFORM).by("user")) > 19_000
+    assert time.process_time() - began < 30
+
+
+class Modelling:
+    """Starts every job on the first node that has room, and claims a model of all waiting jobs."""
+
+    name = "modelling"
+
+    def begin(self, platform, queues, seed):
+        self.nodes = platform.nodes
+
+    def decide(self, moment):
+        free, starts = moment.free.copy(), []
+        for job in moment.waiting:
+            request = [job.request["cores"], job.request["memory"]]
+            n = next((n for n in range(len(free)) if (free[n] >= job.units * np.array(request)).all()), None)
+            if n is not None:
+                free[n] -= job.units * np.array(request)
+                starts.append(Start(job.id, {self.nodes[n]: job.units}))
+        asked = {r: sum(j.units * j.request[r] for j in moment.waiting) for r in ("cores", "memory")}
+        return Decision(starts, jobs=len(moment.waiting), requested=asked)
+
+
+def test_the_sizes_of_models_by_hand():
+    """Two models: 2 jobs on the empty machine (8 cores, 8 GB); then 1 job while one runs on a core and 1 GB."""
+    jobs = [(0, 100, 1, "debug", "a"), (0, 10, 2, "debug", "a"), (50, 5, 1, "debug", "a")]
+    found = sl.simulate(log(jobs), PLATFORM, Modelling()).metrics.decisions.models
+    assert (found.built, found.intervals) == (2, 2.0)
+    assert found.requested == {"cores": 2.0, "memory": 2048.0}
+    assert found.available == {"cores": 7.5, "memory": 7.5 * 1024}
+    assert (found.requested_total, found.available_total) == (4.0, 15.0)
+
+
+def test_the_time_of_the_predictor_is_measured():
+    class Slow(LastTwo):
+        def predict(self, job):
+            time.sleep(0.01)
+            return super().predict(job)
+
+    run = sl.simulate(log(FOUR), PLATFORM, "easy", predictor=Slow())
+    assert run.predictor == "last-two"
+    assert 0.04 <= run.metrics.prediction_seconds <= run.seconds + 1
+    assert recorded(log(FOUR, FOUR_STARTS)).prediction_seconds is None
+
+
+def test_jobs_and_nodes_per_hour():
+    """A job of 2 units (a core of 2 each, 1 node together) from 0:30 to 1:30; another one submitted at 2:00, not started."""
+    work = log([(600, 3600, 2, "long", "a"), (7200, 60, 1, "long", "a")], [1800, -1])
+    found = hours_of(work, PLATFORM)
+    assert (found.submitted.tolist(), found.running.tolist(), found.nodes.tolist()) == (
+        [1, 0, 1],
+        [0.5, 0.5, 0],
+        [0.5, 0.5, 0],
+    )
+    assert found.unknown == 1
+    assert hours_of(log(FOUR), PLATFORM).nodes is None
