@@ -10,10 +10,6 @@ from ..models.dispatch.whole_jobs import whole_running
 from ..models.platform import LATEST
 from ..models.whole_numbers import is_whole, wrong
 
-RESET, KEPT = "reset", "kept"
-SUBMIT_TIMES = (RESET, KEPT)
-"""What happens to the submit times of the jobs that wait at the begin: they become the begin, or stay as they are."""
-
 
 def running_at(
     begin: int, running: Iterable[Running], others: Collection[str]
@@ -24,6 +20,8 @@ def running_at(
     """
     if not is_whole(begin):
         return (), [f"the begin {wrong(begin)}"]
+    if begin < 0:
+        return (), [f"the begin is {begin}; at least second 0 is expected"]
     listed = tuple(running)
     strange = [f"{r!r:.100} is no Running (schedlab.models)" for r in listed if not isinstance(r, Running)]
     if strange:

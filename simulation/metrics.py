@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..instances.workload import Workload
 from ..models.platform import Platform
 from .accuracy import Accuracy, accuracy
-from .curves import in_use, queue_length, utilisation, waiting
+from .curves import queue_length, usage, utilisation, waiting
 from .engine.moment import Ended
 from .metric_records import DecisionMetrics, JobClass, Metrics, Spread, Timing, parts_of
 
@@ -113,7 +113,7 @@ def _measure(
     wait = (start - workload.submit)[done]
     took = (end - start)[done]
     slowdown, bounded = _slowdowns(wait, took)
-    begin = int(workload.submit.min())
+    begin = int(workload.submit.min()) if workload.begin is None else workload.begin
     last, finish = (int(workload.submit.max()), int(end[done].max())) if done.any() else (None, None)
     makespan = None if finish is None else finish - begin
     used = _used(workload, platform, start, end)
@@ -210,9 +210,7 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
 def _used(workload: Workload, platform: Platform | None, start: Ints, end: Ints) -> dict[str, tuple[Ints, Ints]]:
     """Return resource -> curve of its use; an empty dict without a platform."""
     return {
-        r: in_use(start, end, workload.units * workload.request[:, workload.resources.index(r)])
-        for r in (platform.resources if platform else ())
-        if r in workload.resources
+        r: usage(workload, r, start, end) for r in (platform.resources if platform else ()) if r in workload.resources
     }
 
 
@@ -227,7 +225,7 @@ def _queue(workload: Workload, start: Ints, begin: int, finish: int | None) -> t
     """Return the largest and the mean number of waiting jobs over the makespan."""
     if finish is None:
         return None, None
-    curve = waiting(workload.submit, start)
+    curve = waiting(np.maximum(workload.submit, begin), start)
     within = curve[1][curve[0] <= finish]
     mean = _area(curve, begin, finish) / (finish - begin) if finish > begin else None
     return int(within.max(initial=0)), mean

@@ -97,6 +97,14 @@ def simulate(
             help="only the jobs submitted in this time: 2012-07-13:23d or 2012-07-13T12:00:6h", rich_help_panel=LOG
         ),
     ] = None,
+    busy: Annotated[
+        str | None,
+        typer.Option(
+            help="the machine is in use at the begin of the window, as recorded in the log: running jobs hold nodes, "
+            "others wait with submit times reset to the begin (reset) or those of the log (kept)",
+            rich_help_panel=LOG,
+        ),
+    ] = None,
     load_: Annotated[
         float | None,
         typer.Option(
@@ -171,7 +179,7 @@ def simulate(
             "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
             "decision_time": decision_time, "deterministic": deterministic,
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
-            "kill": kill, "charge": charge, "period": period,
+            "kill": kill, "charge": charge, "period": period, "busy": busy,
         },
     )  # fmt: skip
     limits = RunRequest(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from ..errors import WrongUse
 
 DECISION_TIME = 0.2  # seconds of a solver for one decision
 OFF = "off"
 BEST_FIT = "best-fit"
+BUSY = ("reset", "kept")
+ADDED = ("busy",)  # fields that older records lack
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,9 @@ class ReplaySettings:
         Whether decisions take time on the simulated clock.
     period
         Seconds between additional calls of the dispatcher; None: it is called at events only.
+    busy
+        Whether jobs run and wait at the begin of the window: "reset" or "kept" (submit times of the waiting jobs);
+        None: the machine is empty. Only with a window.
 
     Examples
     --------
@@ -66,6 +72,7 @@ class ReplaySettings:
     kill: bool = False
     charge: bool = False
     period: int | None = None
+    busy: str | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -74,10 +81,18 @@ class ReplaySettings:
             "--cores": self.cores,
             "--memory": self.memory,
             "--window": self.window,
+            "--busy": self.busy,
         }
         given = [name for name, value in of_traces.items() if value is not None]
         if given and not self.trace:
             raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
+        if self.busy is not None and (self.busy not in BUSY or self.window is None):
+            raise WrongUse(f"--busy {self.busy}: expected {' or '.join(BUSY)}, together with --window")
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields as in records and keys: those added after the first release are left out if they are None."""
+        return {name: v for name, v in asdict(self).items() if v is not None or name not in ADDED}
 
     @property
     def for_policies(self) -> ReplaySettings:
@@ -88,8 +103,9 @@ class ReplaySettings:
     def workload(self) -> ReplaySettings:
         """The settings that determine the jobs and the machine; the others have their default values."""
         return ReplaySettings(
-            self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill
-        )
+            self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill,
+            busy=self.busy,
+        )  # fmt: skip
 
     @property
     def label(self) -> str:
@@ -99,6 +115,7 @@ class ReplaySettings:
             f"{self.cores} cores each" if self.cores is not None else "",
             f"{self.memory} MB each" if self.memory is not None else "",
             self.window or "",
+            f"busy at the begin, submit times {self.busy}" if self.busy is not None else "",
             f"load {self.load:g}" if self.load is not None else "",
             f"{self.decision_time:g} s a decision" if self.decision_time is not None else "",
             "deterministic" if self.deterministic else "",
