@@ -64,8 +64,10 @@ def moved(r: Running, seconds: int) -> Running:
 
 
 def _moved(job: Job, seconds: int) -> Job:
-    shifted = {
-        name: None if (time := getattr(job, name)) is None else time + seconds
-        for name in ("submit", "earliest_start", "deadline")
-    }
-    return replace(job, windows=tuple((lo + seconds, hi + seconds) for lo, hi in job.windows), **shifted)
+    return replace(
+        job,
+        submit=job.submit + seconds,
+        earliest_start=None if job.earliest_start is None else job.earliest_start + seconds,
+        deadline=None if job.deadline is None else job.deadline + seconds,
+        windows=tuple((lo + seconds, hi + seconds) for lo, hi in job.windows),
+    )

@@ -300,9 +300,9 @@ def at_begin(workload: Workload, begin: int, reset: bool) -> Workload:
     kept = workload.keep(~before | waits)
     if reset:
         kept = replace(kept, submit=np.maximum(kept.submit, begin))
-    times = "their submit times are the begin" if reset else "with the submit times of the log"
-    note = f"at the begin of the window {len(running)} jobs run and {int(waits.sum())} wait, {times if waits.any() else ''}"
-    return kept.beginning(begin, running).noted(note.removesuffix(", "))
+    times = "submitted then" if reset else "with the submit times of the log"
+    note = f"at the begin of the window: {len(running)} running, {int(waits.sum())} waiting ({times})"
+    return kept.beginning(begin, running).noted(note)
 
 
 def _dates(trace: Trace) -> str:

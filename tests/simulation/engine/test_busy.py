@@ -301,7 +301,7 @@ def test_a_window_begins_with_the_jobs_that_run_and_wait_in_the_log(log):
     assert reset.release.tolist() == kept.release.tolist() == [3600, 3600, 3700]
     (r,) = reset.running
     assert (r.job.id, r.start, r.end, r.true_end, dict(r.nodes)) == ("4", 3500, 4500, 4400, {})
-    assert "1 jobs run and 2 wait, their submit times are the begin" in reset.report.notes[0]
+    assert reset.report.notes[-2:-1] == ("at the begin of the window: 1 running, 2 waiting (submitted then)",)
     for w, wait in ((reset, 2450 / 3), (kept, 2560 / 3)):
         found = simulate(w, platform, "fcfs")
         assert found.schedule().start == {"3": 4400, "5": 4500, "6": 4550}
