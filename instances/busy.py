@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any
 
 from ..models.dispatch.jobs import Job, Running
 from ..models.dispatch.whole_jobs import whole_running
 from ..models.platform import LATEST
 from ..models.whole_numbers import is_whole, wrong
-
-RESET, KEPT = "reset", "kept"
-SUBMIT_TIMES = (RESET, KEPT)
-"""What happens to the submit times of the jobs that wait at the begin: they become the begin, or stay as they are."""
 
 
 def running_at(
@@ -25,6 +20,8 @@ def running_at(
     """
     if not is_whole(begin):
         return (), [f"the begin {wrong(begin)}"]
+    if begin < 0:
+        return (), [f"the begin is {begin}; at least second 0 is expected"]
     listed = tuple(running)
     strange = [f"{r!r:.100} is no Running (schedlab.models)" for r in listed if not isinstance(r, Running)]
     if strange:
@@ -67,8 +64,10 @@ def moved(r: Running, seconds: int) -> Running:
 
 
 def _moved(job: Job, seconds: int) -> Job:
-    shifted: dict[str, Any] = {
-        name: None if (time := getattr(job, name)) is None else time + seconds
-        for name in ("submit", "earliest_start", "deadline")
-    }
-    return replace(job, windows=tuple((lo + seconds, hi + seconds) for lo, hi in job.windows), **shifted)
+    return replace(
+        job,
+        submit=job.submit + seconds,
+        earliest_start=None if job.earliest_start is None else job.earliest_start + seconds,
+        deadline=None if job.deadline is None else job.deadline + seconds,
+        windows=tuple((lo + seconds, hi + seconds) for lo, hi in job.windows),
+    )

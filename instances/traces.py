@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
 
-from ..models.dispatch.jobs import DAY
+import numpy as np
+
+from ..models.dispatch.jobs import DAY, Running
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from .files.lines import read_lines
 from .formats.batsim import batsim_trace
@@ -20,6 +22,7 @@ from .formats.swf import FIELDS, NUMBER, swf_trace
 from .repair import Trace
 from .workload import Workload, WorkloadError
 
+RESET, KEPT = "reset", "kept"  # submit times of the jobs that wait at the begin of a window
 SNIFFED = 200  # first lines of a file from which its format is guessed
 
 
@@ -128,6 +131,7 @@ def open_trace(
     load: float | None = None,
     first: int | None = None,
     zone: tzinfo | None = None,
+    busy: str | None = None,
 ) -> tuple[Workload, Platform]:
     """Prepare a log, or a part of it, for a replay on a platform of equal nodes.
 
@@ -156,6 +160,10 @@ def open_trace(
         Only the first ``first`` jobs (of the window).
     zone
         Time zone of the machine, for formats that do not record it. Default: UTC.
+    busy
+        Whether the machine is in use at the begin of the window, by the recorded starts: jobs that run then are
+        ``Workload.running`` (without nodes), jobs that were submitted before and start later wait. Their submit times
+        are the begin ("reset") or those of the log ("kept"). None: only the jobs submitted in the window.
 
     Returns
     -------
@@ -173,15 +181,21 @@ def open_trace(
     if not len(trace):
         trace.workload.checked()  # reports an empty log before a missing number of nodes
     platform, notes = _platform(trace, nodes, cores, memory, others or {})
+    if busy is not None and (window is None or busy not in (RESET, KEPT)):
+        raise WorkloadError(f"busy is {busy!r}; expected {RESET!r} or {KEPT!r}, with a window")
     if window is not None:
-        trace = _during(trace, window)
-    if first is not None:
+        trace = _during(trace, window, busy is not None)
+    if first is not None and busy is None:
         trace = trace.first(first)
     if "memory" in trace.resources and "memory" not in platform.resources:
         trace = trace.without(
             "memory", "the memory of the nodes was not given: the memory requests of the jobs are ignored"
         )
-    workload = trace.workload.on(platform).noted(*notes)
+    workload = trace.workload
+    if window is not None and busy is not None:
+        workload = at_begin(workload, window_of(window, trace)[0], busy == RESET)
+        workload = workload if first is None else workload.first(first)
+    workload = workload.on(platform).noted(*notes)
     return (workload if load is None else workload.at_load(load, platform)), platform
 
 
@@ -245,13 +259,50 @@ def window_of(text: str, trace: Trace) -> tuple[int, int]:
     return int(start), int(seconds if found[3] == "d" else start + 3600 * int(found[2]))
 
 
-def _during(trace: Trace, window: str) -> Trace:
-    """Return the jobs submitted in a window. Raises WorkloadError, with the dates of the log, if there are none."""
+def _during(trace: Trace, window: str, busy: bool) -> Trace:
+    """Return the jobs submitted in a window; ``busy``: also those that run or wait at its begin.
+
+    Raises WorkloadError, with the dates of the log, if none is submitted in the window.
+    """
     begin, end = window_of(window, trace)
     try:
-        return trace.between(begin, end)
+        inside = trace.between(begin, end)
     except WorkloadError as e:
         raise WorkloadError(f"{e}{_dates(trace)}") from None
+    if not busy:
+        return inside
+    active = (trace.start >= begin) | (trace.start + trace.runtime > begin)
+    return trace.keep((trace.submit < end) & ((trace.submit >= begin) | active))
+
+
+def at_begin(workload: Workload, begin: int, reset: bool) -> Workload:
+    """Return the jobs that wait at ``begin`` (s) or arrive later, with the jobs that run then, by the recorded starts.
+
+    Jobs that were submitted before and have no recorded start are left out.
+
+    Parameters
+    ----------
+    workload
+        The jobs of a log, with their recorded starts.
+    begin
+        The begin of the replay.
+    reset
+        Whether the submit times of the waiting jobs become ``begin`` [Bridi2018, 3.4]; else they stay.
+    """
+    start = workload.recorded_start
+    before = workload.submit < begin
+    runs = before & (start >= 0) & (start < begin) & (start + workload.runtime > begin)
+    waits = before & (start >= begin)
+    running = [
+        Running(workload.job(k), int(start[k]), {}, int(start[k] + max(1, workload.walltime[k])))
+        for k in np.flatnonzero(runs).tolist()
+    ]
+    kept = workload.keep(~before | waits)
+    if reset:
+        kept = replace(kept, submit=np.maximum(kept.submit, begin))
+    times = "submitted then" if reset else "with the submit times of the log"
+    note = f"at the begin of the window: {len(running)} running, {int(waits.sum())} waiting ({times})"
+    return kept.beginning(begin, running).noted(note)
 
 
 def _dates(trace: Trace) -> str:

@@ -118,8 +118,12 @@ def _of_problem(found: Incumbent, encoding: Encoding) -> Incumbent:
     """Return an incumbent of the model without the values of the objectives that the problem does not have."""
     if not encoding.ties:
         return found
-    values = (v[: -encoding.ties] if isinstance(v, tuple) else v for v in (found.objective, found.bound))
-    return Incumbent(found.seconds, *values)
+    objective, bound = found.objective, found.bound
+    return Incumbent(
+        found.seconds,
+        objective[: -encoding.ties] if isinstance(objective, tuple) else objective,
+        bound[: -encoding.ties] if isinstance(bound, tuple) else bound,
+    )
 
 
 def _solver_limits(limits: Limits, encoding: Encoding) -> Limits:

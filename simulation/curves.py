@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..backends import UnknownName
+from ..instances.workload import Workload
 
 if TYPE_CHECKING:
     from .engine.simulation import Simulation
@@ -38,7 +39,7 @@ def queue_length(simulation: Simulation) -> tuple[Ints, Ints]:
 
 
 def utilisation(simulation: Simulation, resource: str) -> tuple[Ints, Ints]:
-    """Return the used amount of a resource over time.
+    """Return the used amount of a resource over time; jobs that run at the begin of the replay count.
 
     Parameters
     ----------
@@ -60,8 +61,18 @@ def utilisation(simulation: Simulation, resource: str) -> tuple[Ints, Ints]:
     s = simulation
     if resource not in s.platform.resources:
         raise UnknownName("resource", resource, list(s.platform.resources))
-    column = s.workload.request[:, s.workload.resources.index(resource)]
-    return in_use(s.start, s.end, s.workload.units * column)
+    return usage(s.workload, resource, s.start, s.end)
+
+
+def usage(workload: Workload, resource: str, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Return the curve of the amount of a resource in use, with the jobs that run at the begin, from the begin on."""
+    amount = workload.units * workload.request[:, workload.resources.index(resource)]
+    if workload.running:
+        held = [(r.true_end, r.job.units * r.job.request.get(resource, 0)) for r in workload.running]
+        more = np.array(held, np.int64)
+        start = np.append(start, np.full(len(more), workload.begin, np.int64))
+        end, amount = np.append(end, more[:, 0]), np.append(amount, more[:, 1])
+    return in_use(start, end, amount)
 
 
 def running(simulation: Simulation) -> tuple[Ints, Ints]:

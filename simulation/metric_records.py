@@ -117,7 +117,8 @@ class Metrics:
     """The metrics of a replay. Times are seconds; a value that is not known is None.
 
     For each job that started: s is its start, e its end, q its submit time, ``wait = s - q``, and
-    ``d = max(1 s, e - s)`` its duration in the replay (a killed job's is shorter than its runtime).
+    ``d = max(1 s, e - s)`` its duration in the replay (a killed job's is shorter than its runtime). Jobs that run at the
+    begin of the replay count in the utilisation only. If the begin is given, it replaces ``min(q)``.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from ..errors import WrongValue
 from ..instances.workload import Workload
 from ..models.platform import Platform
 from .accuracy import Accuracy, accuracy
-from .curves import in_use, queue_length, running, utilisation, waiting
+from .curves import in_use, queue_length, running, usage, utilisation, waiting
 from .engine.moment import Ended
 from .groups import GROUPINGS, GroupMetrics, Groups, JobFigures, groups_of
 from .metric_records import BSLD_FLOOR, DecisionMetrics, JobClass, Metrics, Timing, parts_of
@@ -137,12 +137,12 @@ def _measure(
     figures = job_figures(workload, start, end, expected, bsld_floor)
     wait, slowdown, bounded = figures.wait, figures.slowdown, figures.bounded_slowdown
     took = (end - start)[done]
-    begin = int(workload.submit.min())
+    begin = int(workload.submit.min()) if workload.begin is None else workload.begin
     last, finish = (int(workload.submit.max()), int(end[done].max())) if done.any() else (None, None)
     makespan = None if finish is None else finish - begin
     used = _used(workload, platform, start, end)
     offered = {r: platform.total(r) for r in platform.resources} if platform else dict.fromkeys(workload.resources)
-    queue_max, queue_mean = _over(waiting(workload.submit, start), begin, finish)
+    queue_max, queue_mean = _over(waiting(np.maximum(workload.submit, begin), start), begin, finish)
     running_max, running_mean = _over(in_use(start, end, np.ones_like(start)), begin, finish)
     calls = _decisions(decisions)
     return Metrics(
@@ -275,9 +275,7 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
 def _used(workload: Workload, platform: Platform | None, start: Ints, end: Ints) -> dict[str, tuple[Ints, Ints]]:
     """Return resource -> curve of its use; an empty dict without a platform."""
     return {
-        r: in_use(start, end, workload.units * workload.request[:, workload.resources.index(r)])
-        for r in (platform.resources if platform else ())
-        if r in workload.resources
+        r: usage(workload, r, start, end) for r in (platform.resources if platform else ()) if r in workload.resources
     }
 
 

@@ -102,6 +102,14 @@ def simulate(
             help="only the jobs submitted in this time: 2012-07-13:23d or 2012-07-13T12:00:6h", rich_help_panel=LOG
         ),
     ] = None,
+    busy: Annotated[
+        str | None,
+        typer.Option(
+            help="the machine is in use at the begin of the window, as recorded in the log: running jobs hold nodes, "
+            "others wait with submit times reset to the begin (reset) or those of the log (kept)",
+            rich_help_panel=LOG,
+        ),
+    ] = None,
     load_: Annotated[
         float | None,
         typer.Option(
@@ -210,7 +218,8 @@ def simulate(
             "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
             **decision_limit(decision_time, deterministic), "objective": objective,
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
-            "kill": kill, "charge": charge, "period": period, "bsld_floor": parse_floor(bsld_floor),
+            "kill": kill, "charge": charge, "period": period, "busy": busy,
+            "bsld_floor": parse_floor(bsld_floor),
         },
         parse_by(by or ()),
     )  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instances import Instance, load
+from ...instances.busy import ending_at_walltime
 from ...instances.report import Report
 from ...instances.workload import Workload
 from ...models.dispatch.objectives import find_objective
@@ -58,7 +59,8 @@ class ReplayCase:
     def problem(self) -> Dispatch:
         """Return the offline problem of the same jobs, in which the duration of a job is its real runtime."""
         took = np.minimum(self.workload.runtime, self.workload.walltime) if self.kill else self.workload.runtime
-        return replace(self.workload, runtime=took).dispatch(self.platform, self.objective, "runtime")
+        held = ending_at_walltime(self.workload.running) if self.kill else self.workload.running
+        return replace(self.workload, runtime=took, running=held).dispatch(self.platform, self.objective, "runtime")
 
     def weighted_wait(self, start: NDArray[np.int64]) -> float:
         """Return sum_j (start[j] - submit[j]) / ewt[queue of j] [Bridi2018, 4.2]; ``start``: seconds, one value for each job."""
@@ -108,6 +110,7 @@ def replay_case(
             window=replay.window,
             load=replay.load,
             first=view.first,
+            busy=replay.busy,
         )
         return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill)
     instance = instance or load(path, drop_impossible=drop_impossible)
@@ -117,8 +120,8 @@ def replay_case(
         workload = workload.first(view.first)
     if replay.load is not None:
         workload = workload.at_load(replay.load, whole.platform)
-    # dispatchers ignore deadlines and jobs that already run; then offline methods solve another problem
-    ignored = any(j.deadline is not None for j in whole.jobs) or bool(whole.running)
+    # dispatchers ignore deadlines; then offline methods solve another problem
+    ignored = any(j.deadline is not None for j in whole.jobs)
     offline = not (ignored or replay.kill or replay.load is not None)
     return ReplayCase(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline)
 

@@ -245,7 +245,7 @@ REPLAY = fields(
     {},
     {
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
-        **dict.fromkeys(("format", "window"), maybe(TEXT)),
+        **dict.fromkeys(("format", "window", "busy"), maybe(TEXT)),
         **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),
         "deterministic": maybe(either(NUMBER, FLAG)),

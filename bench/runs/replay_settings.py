@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from ..errors import WrongUse
 
@@ -10,6 +11,8 @@ DECISION_TIME = 0.2  # seconds of a solver for one decision
 OFF = "off"
 USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
+BUSY = ("reset", "kept")
+ADDED = ("busy",)  # fields that older records lack
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,9 @@ class ReplaySettings:
         Seconds between additional calls of the dispatcher; None: it is called at events only.
     bsld_floor
         Least duration in the bounded slowdown, in seconds; None: the usual one, 10 s.
+    busy
+        Whether jobs run and wait at the begin of the window: "reset" or "kept" (submit times of the waiting jobs);
+        None: the machine is empty. Only with a window.
 
     Examples
     --------
@@ -73,6 +79,7 @@ class ReplaySettings:
     charge: bool = False
     period: int | None = None
     bsld_floor: float | None = None
+    busy: str | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -81,10 +88,18 @@ class ReplaySettings:
             "--cores": self.cores,
             "--memory": self.memory,
             "--window": self.window,
+            "--busy": self.busy,
         }
         given = [name for name, value in of_traces.items() if value is not None]
         if given and not self.trace:
             raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
+        if self.busy is not None and (self.busy not in BUSY or self.window is None):
+            raise WrongUse(f"--busy {self.busy}: expected {' or '.join(BUSY)}, together with --window")
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields as in records and keys: those added after the first release are left out if they are None."""
+        return {name: v for name, v in asdict(self).items() if v is not None or name not in ADDED}
 
     @property
     def for_policies(self) -> ReplaySettings:
@@ -95,8 +110,9 @@ class ReplaySettings:
     def workload(self) -> ReplaySettings:
         """The settings that determine the jobs and the machine; the others have their default values."""
         return ReplaySettings(
-            self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill
-        )
+            self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill,
+            busy=self.busy,
+        )  # fmt: skip
 
     @property
     def label(self) -> str:
@@ -106,6 +122,7 @@ class ReplaySettings:
             f"{self.cores} cores each" if self.cores is not None else "",
             f"{self.memory} MB each" if self.memory is not None else "",
             self.window or "",
+            f"busy at the begin, submit times {self.busy}" if self.busy is not None else "",
             f"load {self.load:g}" if self.load is not None else "",
             f"{self.decision_time:g} s a decision" if self.decision_time is not None else "",
             f"{self.deterministic:g} deterministic units a decision" if self.deterministic else "",

@@ -141,7 +141,7 @@ class Run:
     @property
     def head(self) -> dict[str, Any]:
         """The fields of the record that are known before the run; the key is computed from them."""
-        fields = asdict(self) | {"view": self.view.fields}
+        fields = asdict(self) | {"view": self.view.fields, "replay": self.replay and self.replay.fields}
         if self.source is None:
             del fields["source"]
         return fields
@@ -149,9 +149,8 @@ class Run:
     @cached_property
     def key(self) -> str:
         """A hash of everything that determines the outcome."""
-        settings = None if self.replay is None else asdict(self.replay)
         return key_of(
-            {**vars(self), "view": self.view.fields, "replay": settings}
+            {**vars(self), "view": self.view.fields, "replay": self.replay and self.replay.fields}
         )  # asdict(self) takes most of the time
 
 

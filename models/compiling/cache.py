@@ -66,7 +66,8 @@ class Needed(NamedTuple):
         if not isinstance(function, CPUDispatcher):
             raise Outdated
         function.compile(self.args)
-        if function.overloads[self.args].fndesc.mangled_name != self.symbol:
+        compiled: Any = function.overloads[self.args]
+        if compiled.fndesc.mangled_name != self.symbol:
             raise Outdated
 
 

@@ -34,7 +34,7 @@ class OwnLibrary(JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
         for function in ll_module.functions:
             if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()
+                passes, builder = self._codegen._function_pass_manager()  # type: ignore[no-untyped-call]
                 passes.run(function, builder)
 
     def add_linking_library(self, library: Any) -> None:

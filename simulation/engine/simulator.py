@@ -140,9 +140,9 @@ def simulate(
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     model = TimedPredictor(predicting)
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
-    jobs = _with_places(jobs, machine, isinstance(chosen, Policy), allocator == "best-fit")
-    if kill_at_walltime or isinstance(predicting, Real):
+    if jobs.running:
         jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
+        jobs = _with_places(jobs, machine, isinstance(chosen, Policy), allocator == "best-fit")
     by_count = isinstance(chosen, Policy) and _counted(jobs, machine)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
@@ -206,7 +206,7 @@ def _with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool)
     report = (
         jobs.report.and_also({"running at the begin without room, left out": len(gone)}, gone) if gone else jobs.report
     )
-    return replace(jobs, running=tuple(kept), report=report) if running else jobs
+    return replace(jobs, running=tuple(kept), report=report)
 
 
 def _truly_ending(jobs: Workload, killed: bool, known: bool) -> Workload:

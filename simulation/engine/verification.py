@@ -81,7 +81,9 @@ def violations(replay: ReplayedRun, *, partial: bool = False) -> list[Violation]
     3. Each start is in a daily window of the queue and in a window of the job.
     4. Each job runs for its runtime; a killed job for min(runtime, walltime).
     5. All units of a job are on nodes that exist.
-    6. At each time, the use of each resource on each node is at most its capacity.
+    6. At each time, the use of each resource on each node is at most its capacity; the jobs that run at the begin of
+       the replay (``workload.running``) count up to their ends, and have all their units on nodes.
+    7. No job starts before the begin.
 
     Several hundred thousand jobs take one or two seconds.
 
@@ -104,7 +106,7 @@ def violations(replay: ReplayedRun, *, partial: bool = False) -> list[Violation]
     found = [] if partial else _listed(~started, replay, lambda k: (1, "never started"))
     for check in (_releases, _daily, _windows, _durations, _units):
         found += check(replay, started)
-    return [*found, *_nodes(replay), *_capacity(replay, started)]
+    return [*found, *_nodes(replay), *_running(replay), *_capacity(replay, started)]
 
 
 def _shape(replay: ReplayedRun) -> str:
@@ -145,11 +147,15 @@ def _releases(replay: ReplayedRun, started: Mask) -> list[Violation]:
     w, start = replay.workload, replay.start
 
     def describe(k: int) -> tuple[float, str]:
-        limit = int(max(w.submit[k], w.release[k]))
+        limit = int(earliest[k])
         what = "its submit time" if limit == w.submit[k] else "its earliest start"
+        what = "the begin of the replay" if limit == w.begin and limit > w.submit[k] else what
         return limit - int(start[k]), f"starts at {start[k]}, before {what}, {limit}"
 
-    return _listed(started & (start < np.maximum(w.submit, w.release)), replay, describe)
+    earliest = np.maximum(w.submit, w.release)
+    if w.begin is not None:
+        earliest = np.maximum(earliest, w.begin)
+    return _listed(started & (start < earliest), replay, describe)
 
 
 def _daily(replay: ReplayedRun, started: Mask) -> list[Violation]:
@@ -221,6 +227,19 @@ def _nodes(replay: ReplayedRun) -> list[Violation]:
     return found + _more(len(wrong), found)
 
 
+def _running(replay: ReplayedRun) -> list[Violation]:
+    """Return the jobs that run at the begin without all their units on nodes of the platform."""
+    known, found = replay.platform.capacity, []
+    for r in replay.workload.running:
+        unknown = [node for node in r.nodes if node not in known]
+        placed = sum(units for units in r.nodes.values() if units > 0)
+        if unknown or placed != r.job.units or min(r.nodes.values()) < 1:
+            on = f"on {unknown[0]!r}, which is no node of the platform" if unknown else f"with {placed} units on nodes"
+            text = f"job {r.job.id!r} runs at the begin {on}; expected {r.job.units} units on nodes of the platform"
+            found.append(Violation(r.job.id, 1, text))
+    return found
+
+
 def _capacity(replay: ReplayedRun, started: Mask) -> Iterator[Violation]:
     w, p, platform = replay.workload, replay.placement, replay.platform
     column = {r: w.request[:, k] for k, r in enumerate(w.resources)}
@@ -232,12 +251,25 @@ def _capacity(replay: ReplayedRun, started: Mask) -> Iterator[Violation]:
         started & requested, replay, lambda k: (1, f"requests {', '.join(foreign)}, which the platform does not have")
     )
     capacity = np.array(list(platform.capacity.values()), np.int64)
-    end = np.where(started, replay.end, replay.start)
-    found = excesses(replay.start, end, p.first, p.low, p.high, p.units, request, capacity)
+    start, end = replay.start, np.where(started, replay.end, replay.start)
+    first, low, high, units, ids = p.first, p.low, p.high, p.units, w.ids
+    if w.running:
+        number = {name: n for n, name in enumerate(platform.nodes)}
+        held = [[(number[n], u) for n, u in r.nodes.items() if n in number] for r in w.running]
+        flat = np.array([pair for pairs in held for pair in pairs], np.int64).reshape(-1, 2)
+        first = np.append(first, first[-1] + np.cumsum([len(pairs) for pairs in held]))
+        low, high, units = (np.append(a, b) for a, b in ((low, flat[:, 0]), (high, flat[:, 0]), (units, flat[:, 1])))
+        start = np.append(start, [r.start for r in w.running])
+        end = np.append(end, [r.true_end for r in w.running])
+        request = np.vstack([request, [[r.job.request.get(n, 0) for n in platform.resources] for r in w.running]])
+        ids = [*ids, *(r.job.id for r in w.running)]
+    found = excesses(start, end, first, low, high, units, request, capacity)
     listed = []
     for node, r, time, used, job in list(zip(*(column.tolist() for column in found), strict=True))[:MOST]:
         name, limit = platform.nodes[node], int(capacity[node, r])
-        text = f"node {name!r} at {time}: {used} {platform.resources[r]} in use, it has {limit} (job {w.ids[job]!r} starts)"
+        text = (
+            f"node {name!r} at {time}: {used} {platform.resources[r]} in use, it has {limit} (job {ids[job]!r} starts)"
+        )
         listed.append(Violation(name, used - limit, text))
     yield from listed
     yield from _more(len(found.node), listed)

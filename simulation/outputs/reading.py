@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -98,7 +99,8 @@ class JobsTable:
         Returns
         -------
         Replayed
-            The replay, in the order of the workload.
+            The replay, in the order of the workload. Jobs of ``workload.running`` have the nodes in the file; those that
+            the file does not have were left out.
 
         Raises
         ------
@@ -109,7 +111,7 @@ class JobsTable:
         if len(row) < len(self.ids):
             twice = next(name for k, name in enumerate(self.ids) if row[name] != k)
             raise JobsError(f"job {excerpt(twice)} has two lines; expected one line per job")
-        unknown = row.keys() - set(workload.ids)
+        unknown = row.keys() - set(workload.ids) - {r.job.id for r in workload.running}
         if unknown:
             raise JobsError(
                 f"job {excerpt(min(unknown))} is not a job of workload {workload.name} ({len(unknown)} such jobs)"
@@ -121,7 +123,22 @@ class JobsTable:
         index = np.repeat(p.first[at] - first[:-1], count) + np.arange(first[-1])
         start, end = (np.where(there, column[at], NEVER) for column in (self.start, self.end))
         placement = NodeRanges(first, p.low[index], p.high[index], p.units[index])
+        if workload.running:
+            held = tuple(
+                dataclasses.replace(r, nodes=self._nodes_of(row[r.job.id], platform))
+                for r in workload.running
+                if r.job.id in row
+            )
+            workload = dataclasses.replace(workload, running=held)
         return Replayed(workload, platform, start, end, there & self.killed[at], placement)
+
+    def _nodes_of(self, k: int, platform: Platform) -> dict[str, int]:
+        """Return the units of job k on each node; nodes that do not exist are named by their number."""
+        p, names, found = self.placement, platform.nodes, dict[str, int]()
+        for at in range(int(p.first[k]), int(p.first[k + 1])):
+            for n in range(int(p.low[at]), min(int(p.high[at]), len(names)) + 1):
+                found[names[n] if n < len(names) else str(n)] = int(p.units[at])
+        return found
 
 
 def read_jobs(path: Path) -> JobsTable:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,10 +22,13 @@ from numpy.typing import NDArray
 
 from ...instances.files.atomic import whole_file
 from ...instances.workload import Ints, Workload
+from ...models.dispatch.job_arrays import offsets
+from ...models.dispatch.jobs import Queue
+from ...models.dispatch.problem import Dispatch
 from ..engine.simulation import NodeRanges, Simulation
 from ..engine.verification import NEVER, ReplayedRun
 from .columns import CHUNK, COLUMNS, DONE, KILLED, SPECIAL, WAITING, Mask
-from .reading import JobsTable
+from .reading import JobsTable, Replayed
 
 NAMES = " /@+,"  # characters that stay as they are in the names of metadata, besides letters, digits and _.-~
 LINE = ",".join(["%s"] * len(COLUMNS)) + "\n"  # twice as fast as csv.writer, which searches each number for commas
@@ -33,8 +37,8 @@ LINE = ",".join(["%s"] * len(COLUMNS)) + "\n"  # twice as fast as csv.writer, wh
 def write_jobs(simulation: ReplayedRun, path: Path) -> None:
     """Write the jobs of a replay as a ``jobs.csv`` of Batsim.
 
-    The file is written under another name and renamed at the end, so it is complete or absent. 300,000 jobs take a few
-    seconds.
+    The jobs that run at the begin of the replay come last. The file is written under another name and renamed at the
+    end, so it is complete or absent. 300,000 jobs take a few seconds.
 
     Parameters
     ----------
@@ -54,12 +58,29 @@ def write_jobs(simulation: ReplayedRun, path: Path) -> None:
     state of a job that was never started is ``SUBMITTED``, that of a killed job ``COMPLETED_WALLTIME_REACHED``.
     ``stretch`` is turnaround time / execution time, empty if the execution time is 0.
     """
-    w = simulation.workload
-    meta = _Meta.of(w)
+    parts = [simulation, *([running_as_replay(simulation)] if simulation.workload.running else [])]
     with whole_file(path) as f:
         f.write(LINE % COLUMNS)
-        for begin in range(0, len(w), CHUNK):
-            f.writelines(map(LINE.__mod__, _rows(simulation, slice(begin, min(begin + CHUNK, len(w))), meta)))
+        for part in parts:
+            meta, jobs = _Meta.of(part.workload), len(part.workload)
+            for begin in range(0, jobs, CHUNK):
+                f.writelines(map(LINE.__mod__, _rows(part, slice(begin, min(begin + CHUNK, jobs)), meta)))
+
+
+def running_as_replay(replay: ReplayedRun) -> Replayed:
+    """Return the jobs that run at the begin of a replay as a replay of their own."""
+    w, platform = replay.workload, replay.platform
+    jobs = [replace(r.job, runtime=r.true_end - r.start) for r in w.running]
+    queues = [Queue(name, 1) for name in dict.fromkeys(j.queue for j in jobs)]
+    own = Workload.of(Dispatch(platform, jobs, queues), w.name)
+    by_id = {r.job.id: r for r in w.running}
+    listed = [by_id[name] for name in own.ids]
+    number = {name: n for n, name in enumerate(platform.nodes)}
+    held = [(number[name], units) for r in listed for name, units in r.nodes.items()]
+    node, units = np.array(held, np.int64).reshape(-1, 2).T
+    placement = NodeRanges(offsets([len(r.nodes) for r in listed]), node, node, units)
+    start = np.array([r.start for r in listed], np.int64)
+    return Replayed(own, platform, start, start + own.runtime, np.zeros(len(own), np.bool_), placement)
 
 
 def _rows(replay: ReplayedRun, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:

@@ -46,8 +46,13 @@ def with_running(jobs: JobTable, running: Sequence[Running], resources: Sequence
 
 
 def true_durations(running: Sequence[Running]) -> Ints:
-    """Return the seconds from start to true end of each running job."""
-    return column((r.true_end - r.start for r in running), len(running))
+    """Return the seconds from start (or second 0) to true end of each running job."""
+    return column((r.true_end - _since(r) for r in running), len(running))
+
+
+def _since(r: Running) -> int:
+    """Return the start of a running job, or 0 if it started before: negative starts in the state mean none."""
+    return max(0, r.start)
 
 
 def busy_trace(
@@ -77,12 +82,12 @@ def busy_state(
     nodes
         The names of the nodes; None: nodes are counted.
     """
-    durations = column((max(1, r.end - r.start) for r in running), len(running))
+    durations = column((max(1, r.end - _since(r)) for r in running), len(running))
     state = new_state(trace, np.concatenate([expected, durations]))
     number = {name: n for n, name in enumerate(nodes or ())}
     for j, r in enumerate(running, len(expected)):
         places = [(0, r.job.units)] if nodes is None else [(number[name], units) for name, units in r.nodes.items()]
-        start_on(trace, state, j, places, r.start)
+        start_on(trace, state, j, places, _since(r))
     if now is not None:
         state.clock[NOW] = now
     state.clock[STARTED] = 0  # counts the starts of the replay
