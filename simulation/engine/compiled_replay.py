@@ -15,6 +15,7 @@ from ...heuristics.kernels.events.state import DECISIONS, WAITING, State, TraceA
 from ...models.compiled import compiled
 from ..policies.conservative import backfill
 from ..policies.easy import easy
+from ..policies.easy_plus_plus import easy_shortest_first
 
 
 @compiled
@@ -25,6 +26,17 @@ def _easy(trace: TraceArrays, state: State, rules: Rules, period: int, events: i
         if state.clock[WAITING] > 0:
             state.clock[DECISIONS] += 1
             easy(trace, state, rules)
+    return True
+
+
+@compiled
+def _easy_shortest_first(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
+    for _ in range(events):
+        if not step(trace, state, period):
+            return False
+        if state.clock[WAITING] > 0:
+            state.clock[DECISIONS] += 1
+            easy_shortest_first(trace, state, rules)
     return True
 
 
@@ -50,6 +62,11 @@ def _decide_easy(trace: TraceArrays, state: State, rules: Rules) -> None:
 
 
 @compiled
+def _decide_easy_shortest_first(trace: TraceArrays, state: State, rules: Rules) -> None:
+    easy_shortest_first(trace, state, rules)
+
+
+@compiled
 def _decide_backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
     backfill(trace, state, rules)
 
@@ -68,8 +85,10 @@ class Kernel(NamedTuple):
 BACKFILLING = Kernel(_decide_backfill, _backfill)  # any number of reservations
 
 
-def kernel(rules: Rules) -> Kernel:
+def kernel(rules: Rules, shortest_first: bool = False) -> Kernel:
     """Return the compiled functions for the number of reservations: none, one (EASY), or several."""
+    if shortest_first:
+        return Kernel(_decide_easy_shortest_first, _easy_shortest_first)
     if rules.reservations == 0:
         return Kernel(_decide_by_rule, replay_by_rule)
     return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING

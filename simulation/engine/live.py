@@ -34,6 +34,7 @@ from ...heuristics.kernels.profile import Ints
 from ...models import Job, Running
 from ...models.compiled import compiled
 from ...models.whole_numbers import is_whole, wrong
+from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
 from . import compiled_replay as kernels
 from .answer import fault_of
@@ -227,7 +228,9 @@ class LiveReplay:
         if self.rules is None:
             self.rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")
             state.clock[SORTED] = 0
-        kernels.kernel(self.rules).decide(plan.trace, state, self.rules)
+        if policy.corrections:
+            correct(state, plan.workload.walltime, np.array(policy.corrections, np.int64))
+        kernels.kernel(self.rules, policy.shortest_first).decide(plan.trace, state, self.rules)
         for j in [j for j in self.waiting if state.start[j] >= 0]:
             self._dequeue(j)
 

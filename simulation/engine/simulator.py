@@ -65,7 +65,7 @@ def simulate(
     predictor : str or Predictor, optional
         The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
         object that follows ``schedlab.simulation.predictors.Predictor``. Default: the predictor in the dispatcher's
-        name, else ``"walltime"``.
+        name or the policy, else ``"walltime"``.
     allocator : str
         How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
         themselves.
@@ -127,7 +127,7 @@ def simulate(
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs)
     with progress_line():
-        if isinstance(chosen, Policy) and fixed is not None and not charge_decisions:
+        if isinstance(chosen, Policy) and fixed is not None and not charge_decisions and not chosen.corrections:
             found = _compiled(plan, chosen, fixed, on_progress)
         else:
             found = LiveReplay(plan, fixed, on_progress).run()
@@ -156,7 +156,7 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
         named = parse_dispatcher(what)
         return named.make(), what, named.predictor
     found = dispatcher_of(what, f"the argument dispatcher ({what!r:.100})")
-    return found, found.name, "walltime"
+    return found, found.name, found.predictor if isinstance(found, Policy) else "walltime"
 
 
 def _fixed_durations(model: Predictor, jobs: Workload) -> Ints | None:
@@ -180,7 +180,7 @@ def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnP
     rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
     began = time.perf_counter()
     notes: tuple[str, ...] = ()
-    replay = kernels.kernel(rules).replay
+    replay = kernels.kernel(rules, policy.shortest_first).replay
     standstill = Standstill(plan.trace, state)
     while replay(plan.trace, state, rules, plan.period, BATCH):
         if on_progress is not None:

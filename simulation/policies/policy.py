@@ -11,6 +11,14 @@ from numpy.typing import NDArray
 from ...errors import WrongValue
 from ...instances.workload import Ints, Workload
 from ...models.excerpt import with_short_repr
+from ...models.whole_numbers import is_whole, shown
+
+MINUTE, HOUR = 60, 3600
+CORRECTIONS = (
+    1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, 1 * HOUR, 2 * HOUR, 5 * HOUR, 10 * HOUR, 20 * HOUR, 50 * HOUR,
+    100 * HOUR,
+)  # fmt: skip
+"""Increments of an expired prediction under EASY++ in seconds, the first one first [Gaussier2015]."""
 
 Floats = NDArray[np.float64]
 Key = Callable[[Workload, Ints], "Floats | Ints | tuple[Floats, Floats]"]
@@ -79,11 +87,21 @@ class Policy:
         None: all waiting jobs (conservative backfilling).
     candidates : int, optional
         Number of jobs at the head of the queue that are examined at each event. None: all.
+    shortest_first : bool
+        Only with ``reservations=1``: whether the jobs behind the reservation are tried in the order of their expected
+        durations, shortest first, instead of the order of the queue.
+    corrections : tuple of int
+        Only with ``reservations=1``: increments in seconds of a prediction that has expired, the first one first; see
+        ``schedlab.simulation.policies.easy_plus_plus``. Empty: a job that runs longer than expected is taken to end at
+        once.
+    predictor : str
+        Name of the predictor that is used unless another one is given.
 
     Raises
     ------
     ValueError
-        If ``reservations`` is negative or ``candidates`` is below 1.
+        If ``reservations`` is negative, ``candidates`` is below 1, a correction is below 1 s, or ``shortest_first`` or
+        ``corrections`` are given without ``reservations=1``.
 
     Examples
     --------
@@ -101,12 +119,24 @@ class Policy:
     strict: bool = False
     reservations: int | None = 0
     candidates: int | None = None
+    shortest_first: bool = False
+    corrections: tuple[int, ...] = ()
+    predictor: str = "walltime"
 
     def __post_init__(self) -> None:
         for what, least in (("reservations", 0), ("candidates", 1)):
             value = getattr(self, what)
             if value is not None and value < least:
                 raise WrongValue(f"policy {self.name!r}: {what} is {value}, expected at least {least}, or None for all")
+        if (self.shortest_first or self.corrections) and self.reservations != 1:
+            raise WrongValue(
+                f"policy {self.name!r}: shortest_first and corrections are for EASY; expected reservations=1, "
+                f"not {self.reservations}"
+            )
+        if any(not is_whole(step) or step < 1 for step in self.corrections):
+            raise WrongValue(
+                f"policy {self.name!r}: corrections is {shown(self.corrections)}; expected whole seconds of at least 1"
+            )
 
 
 POLICIES: dict[str, Policy] = {
@@ -123,6 +153,9 @@ POLICIES: dict[str, Policy] = {
         Policy("rule:slowdown", by_slowdown),
         Policy("rule:slowdown-strict", by_slowdown, strict=True),
         Policy("easy", by_submit, reservations=1),
+        Policy(
+            "easy++", by_submit, reservations=1, shortest_first=True, corrections=CORRECTIONS, predictor="last-two"
+        ),
         Policy("conservative", by_submit, reservations=None),
         Policy("pbs-fifo", by_submit, reservations=10),
         Policy("pbs-walltime", by_duration, reservations=400),

@@ -169,8 +169,8 @@ def parse_dispatcher(text: str) -> Named:
     ----------
     text : str
         ``NAME`` is one of ``dispatchers()``, or ``module:attribute``, a dispatcher, or a class or function without
-        arguments that returns one. The letter selects the predictor: ``w`` walltime (default), ``d``
-        data-driven, ``r`` real (the runtimes), ``l`` last-two. ``BACKEND`` is the solver of a CP dispatcher, by default
+        arguments that returns one. The letter selects the predictor: ``w`` walltime (default; ``easy++``: last-two),
+        ``d`` data-driven, ``r`` real (the runtimes), ``l`` last-two. ``BACKEND`` is the solver of a CP dispatcher, by default
         ``cpsat``; others take none.
 
     Returns
@@ -193,7 +193,7 @@ def parse_dispatcher(text: str) -> Named:
     head, at, backend = text.partition("@")
     name, dash, letter = head.rpartition("-")
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
-        name, letter = head, "w"
+        name, letter = head, ""
     if name not in DISPATCHERS:
         if not REFERENCE.fullmatch(name):
             raise UnknownName("dispatcher", text, dispatchers())
@@ -201,8 +201,9 @@ def parse_dispatcher(text: str) -> Named:
     if name not in CP:
         if at:
             raise UnknownName("dispatcher", text, [head])
-        return Named(text, name, PREDICTED_BY[letter], None)
+        usual = POLICIES[name].predictor if name in POLICIES else "walltime"
+        return Named(text, name, PREDICTED_BY.get(letter, usual), None)
     backend = backend or "cpsat"
     if backend not in backend_names():
         raise UnknownName("backend", backend, backend_names())
-    return Named(text, name, PREDICTED_BY[letter], backend)
+    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend)
