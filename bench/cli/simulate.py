@@ -40,14 +40,15 @@ NAME     blocking:     fcfs, sjf
          rules:        rule:est (earliest start), rule:wt (shortest expected
                        duration), rule:profit, rule:slowdown;
                        strict variants: rule:wt-strict, ...
-         backfilling:  easy, conservative, pbs-fifo, pbs-walltime
+         backfilling:  easy, conservative, pbs-fifo, pbs-walltime,
+                       easy++ (predicted durations, shortest first)
          with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
                        hcp, hcp1, hcp2, hcp3 (model of the whole machine)
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds
 expected duration of a job
-         -w  its walltime (default)
+         -w  its walltime (default; of easy++: -l)
          -d  runtimes of similar jobs of the user
          -l  mean runtime of the user's last two jobs
          -r  its real runtime

@@ -30,17 +30,6 @@ def _easy(trace: TraceArrays, state: State, rules: Rules, period: int, events: i
 
 
 @compiled
-def _easy_shortest_first(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
-    for _ in range(events):
-        if not step(trace, state, period):
-            return False
-        if state.clock[WAITING] > 0:
-            state.clock[DECISIONS] += 1
-            easy_shortest_first(trace, state, rules)
-    return True
-
-
-@compiled
 def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
     for _ in range(events):
         if not step(trace, state, period):
@@ -62,7 +51,8 @@ def _decide_easy(trace: TraceArrays, state: State, rules: Rules) -> None:
 
 
 @compiled
-def _decide_easy_shortest_first(trace: TraceArrays, state: State, rules: Rules) -> None:
+def decide_shortest_first(trace: TraceArrays, state: State, rules: Rules) -> None:
+    """Make one decision of EASY with the shortest job first in backfilling."""
     easy_shortest_first(trace, state, rules)
 
 
@@ -85,10 +75,8 @@ class Kernel(NamedTuple):
 BACKFILLING = Kernel(_decide_backfill, _backfill)  # any number of reservations
 
 
-def kernel(rules: Rules, shortest_first: bool = False) -> Kernel:
+def kernel(rules: Rules) -> Kernel:
     """Return the compiled functions for the number of reservations: none, one (EASY), or several."""
-    if shortest_first:
-        return Kernel(_decide_easy_shortest_first, _easy_shortest_first)
     if rules.reservations == 0:
         return Kernel(_decide_by_rule, replay_by_rule)
     return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING

@@ -230,7 +230,8 @@ class LiveReplay:
             state.clock[SORTED] = 0
         if policy.corrections:
             correct(state, plan.workload.walltime, np.array(policy.corrections, np.int64))
-        kernels.kernel(self.rules, policy.shortest_first).decide(plan.trace, state, self.rules)
+        decide = kernels.decide_shortest_first if policy.shortest_first else kernels.kernel(self.rules).decide
+        decide(plan.trace, state, self.rules)
         for j in [j for j in self.waiting if state.start[j] >= 0]:
             self._dequeue(j)
 

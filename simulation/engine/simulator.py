@@ -127,7 +127,7 @@ def simulate(
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs)
     with progress_line():
-        if isinstance(chosen, Policy) and fixed is not None and not charge_decisions and not chosen.corrections:
+        if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and not charge_decisions:
             found = _compiled(plan, chosen, fixed, on_progress)
         else:
             found = LiveReplay(plan, fixed, on_progress).run()
@@ -180,7 +180,7 @@ def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnP
     rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
     began = time.perf_counter()
     notes: tuple[str, ...] = ()
-    replay = kernels.kernel(rules, policy.shortest_first).replay
+    replay = kernels.kernel(rules).replay
     standstill = Standstill(plan.trace, state)
     while replay(plan.trace, state, rules, plan.period, BATCH):
         if on_progress is not None:

@@ -138,6 +138,11 @@ class Policy:
                 f"policy {self.name!r}: corrections is {shown(self.corrections)}; expected whole seconds of at least 1"
             )
 
+    @property
+    def compiled(self) -> bool:
+        """Whether one loop of compiled code can replay the policy, if durations never change and decisions take no time."""
+        return not (self.shortest_first or self.corrections)
+
 
 POLICIES: dict[str, Policy] = {
     p.name: p
@@ -153,9 +158,7 @@ POLICIES: dict[str, Policy] = {
         Policy("rule:slowdown", by_slowdown),
         Policy("rule:slowdown-strict", by_slowdown, strict=True),
         Policy("easy", by_submit, reservations=1),
-        Policy(
-            "easy++", by_submit, reservations=1, shortest_first=True, corrections=CORRECTIONS, predictor="last-two"
-        ),
+        Policy("easy++", by_submit, reservations=1, shortest_first=True, corrections=CORRECTIONS, predictor="last-two"),
         Policy("conservative", by_submit, reservations=None),
         Policy("pbs-fifo", by_submit, reservations=10),
         Policy("pbs-walltime", by_duration, reservations=400),
