@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
@@ -17,6 +17,8 @@ from .formats.eurora_trace import eurora_trace
 from .formats.pbs import STAMP, pbs_trace
 from .formats.sacct import sacct_trace
 from .formats.swf import FIELDS, NUMBER, swf_trace
+from .dependencies import ignored, preceding_of, with_dependencies
+from .partitions import QUEUE, in_partitions, with_queues_from
 from .repair import Trace
 from .workload import Workload, WorkloadError
 
@@ -128,6 +130,9 @@ def open_trace(
     load: float | None = None,
     first: int | None = None,
     zone: tzinfo | None = None,
+    queue_from: str = QUEUE,
+    partitions: Sequence[str] = (),
+    dependencies: bool = False,
 ) -> tuple[Workload, Platform]:
     """Prepare a log, or a part of it, for a replay on a platform of equal nodes.
 
@@ -156,6 +161,13 @@ def open_trace(
         Only the first ``first`` jobs (of the window).
     zone
         Time zone of the machine, for formats that do not record it. Default: UTC.
+    queue_from
+        Column from which the queues are taken: "queue" or "partition".
+    partitions
+        Only the jobs in these partitions (names, for SWF also numbers); the others are counted in the report.
+    dependencies
+        Whether a job waits for its preceding job and the think time (SWF, fields 17 and 18); see
+        ``schedlab.instances.dependencies``. Otherwise the jobs arrive at their submit times.
 
     Returns
     -------
@@ -173,6 +185,12 @@ def open_trace(
     if not len(trace):
         trace.workload.checked()  # reports an empty log before a missing number of nodes
     platform, notes = _platform(trace, nodes, cores, memory, others or {})
+    preceding = preceding_of(trace) if dependencies else {}
+    if trace.preceding and not dependencies:
+        notes.append(ignored(trace))
+    if partitions:
+        trace = in_partitions(trace, partitions)
+    trace = with_queues_from(trace, queue_from)
     if window is not None:
         trace = _during(trace, window)
     if first is not None:
@@ -181,7 +199,7 @@ def open_trace(
         trace = trace.without(
             "memory", "the memory of the nodes was not given: the memory requests of the jobs are ignored"
         )
-    workload = trace.workload.on(platform).noted(*notes)
+    workload = with_dependencies(trace.workload, preceding).on(platform).noted(*notes)
     return (workload if load is None else workload.at_load(load, platform)), platform
 
 

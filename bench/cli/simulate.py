@@ -98,6 +98,23 @@ def simulate(
             help="only the jobs submitted in this time: 2012-07-13:23d or 2012-07-13T12:00:6h", rich_help_panel=LOG
         ),
     ] = None,
+    queue_from: Annotated[
+        str | None,
+        typer.Option(help="take the queues from this column: queue (default) or partition", rich_help_panel=LOG),
+    ] = None,
+    partition: Annotated[
+        str | None,
+        typer.Option(help="only the jobs of these partitions, names or SWF numbers: 3,4", rich_help_panel=LOG),
+    ] = None,
+    dependencies: Annotated[
+        bool,
+        typer.Option(
+            "--dependencies",
+            help="jobs wait for the end of their preceding job and the think time (SWF, fields 17 and 18); "
+            "default: they arrive as recorded",
+            rich_help_panel=LOG,
+        ),
+    ] = False,
     load_: Annotated[
         float | None,
         typer.Option(
@@ -173,6 +190,7 @@ def simulate(
             "decision_time": decision_time, "deterministic": deterministic,
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
             "kill": kill, "charge": charge, "period": period,
+            "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
         },
     )  # fmt: skip
     limits = RunRequest(

@@ -219,10 +219,10 @@ REPLAY = fields(
     {},
     {
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
-        **dict.fromkeys(("format", "window"), maybe(TEXT)),
+        **dict.fromkeys(("format", "window", "queue_from", "partition", "latest_start"), maybe(TEXT)),
         **dict.fromkeys(("load", "decision_time"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),
-        "deterministic": maybe(FLAG),
+        **dict.fromkeys(("deterministic", "dependencies"), maybe(FLAG)),
         "max_stretch": maybe(either(NUMBER, TEXT)),
         "allocator": TEXT,
     },

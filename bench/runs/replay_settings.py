@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from ..errors import WrongUse
 
 DECISION_TIME = 0.2  # seconds of a solver for one decision
 OFF = "off"
+LATER = ("queue_from", "partition", "dependencies", "latest_start")  # fields that keys without them do not contain
 BEST_FIT = "best-fit"
 
 
@@ -27,6 +29,12 @@ class ReplaySettings:
         Cores of a node. Only for traces.
     memory
         Memory of a node in MB. Only for traces.
+    queue_from
+        Column of the trace from which the queues are taken: "queue" or "partition"; None: "queue". Only for traces.
+    partition
+        Names or numbers of the partitions whose jobs are replayed, separated by commas. Only for traces.
+    dependencies
+        Whether jobs wait for their preceding jobs; None: no. Only for traces.
     window
         Time in which the replayed jobs are submitted, such as ``2012-07-13:23d``. Only for traces.
     load
@@ -66,6 +74,9 @@ class ReplaySettings:
     kill: bool = False
     charge: bool = False
     period: int | None = None
+    queue_from: str | None = None
+    partition: str | None = None
+    dependencies: bool | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -74,10 +85,18 @@ class ReplaySettings:
             "--cores": self.cores,
             "--memory": self.memory,
             "--window": self.window,
+            "--queue-from": self.queue_from,
+            "--partition": self.partition,
+            "--dependencies": self.dependencies,
         }
         given = [name for name, value in of_traces.items() if value is not None]
         if given and not self.trace:
             raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields in records and keys; options of later versions only if they are given."""
+        return {name: value for name, value in asdict(self).items() if name not in LATER or value is not None}
 
     @property
     def for_policies(self) -> ReplaySettings:
@@ -88,8 +107,9 @@ class ReplaySettings:
     def workload(self) -> ReplaySettings:
         """The settings that determine the jobs and the machine; the others have their default values."""
         return ReplaySettings(
-            self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill
-        )
+            self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill,
+            queue_from=self.queue_from, partition=self.partition, dependencies=self.dependencies,
+        )  # fmt: skip
 
     @property
     def label(self) -> str:
@@ -99,6 +119,9 @@ class ReplaySettings:
             f"{self.cores} cores each" if self.cores is not None else "",
             f"{self.memory} MB each" if self.memory is not None else "",
             self.window or "",
+            "queues from partitions" if self.queue_from == "partition" else "",
+            f"partition {self.partition}" if self.partition is not None else "",
+            "with dependencies" if self.dependencies else "",
             f"load {self.load:g}" if self.load is not None else "",
             f"{self.decision_time:g} s a decision" if self.decision_time is not None else "",
             "deterministic" if self.deterministic else "",

@@ -140,6 +140,8 @@ class Run:
     def head(self) -> dict[str, Any]:
         """The fields of the record that are known before the run; the key is computed from them."""
         fields = asdict(self) | {"view": self.view.fields}
+        if self.replay is not None:
+            fields["replay"] = self.replay.fields
         if self.source is None:
             del fields["source"]
         return fields
@@ -147,7 +149,7 @@ class Run:
     @cached_property
     def key(self) -> str:
         """A hash of everything that determines the outcome."""
-        settings = None if self.replay is None else asdict(self.replay)
+        settings = None if self.replay is None else self.replay.fields
         return key_of(
             {**vars(self), "view": self.view.fields, "replay": settings}
         )  # asdict(self) takes most of the time

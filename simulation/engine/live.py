@@ -38,6 +38,7 @@ from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
 from . import compiled_replay as kernels
 from .answer import fault_of
+from .arrivals import set_arrival, with_own_arrivals
 from .moment import Decision, Dispatcher, Moment, Start
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
@@ -76,6 +77,7 @@ class LiveReplay:
     """
 
     def __init__(self, plan: ReplayPlan, fixed: Ints | None, on_progress: OnProgress | None) -> None:
+        plan = with_own_arrivals(plan)
         self.plan, self.on_progress = plan, on_progress
         self.fixed = fixed is not None
         self.state = new_state(plan.trace, fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
@@ -165,6 +167,8 @@ class LiveReplay:
         again = {j for user in changed for j in self.by_user.get(user, ())}
         new = range(len(self.waiting), int(state.clock[WAITING]))
         arrived = state.waiting[state.clock[WAITING] - len(new) : state.clock[WAITING]].tolist()
+        if plan.workload.after and any([set_arrival(plan, state, j) for j in arrived]):
+            self.rules = None  # the order of a policy may depend on submit times
         for j in arrived:
             self.by_user[int(plan.workload.user[j])].add(j)
             self.waiting[j] = self._job(j)

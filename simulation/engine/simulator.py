@@ -123,11 +123,12 @@ def simulate(
     by_count = isinstance(chosen, Policy) and counted(jobs, machine)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
-        trace_of(jobs, machine, runtime, by_count), runtime < jobs.runtime,
+        trace_of(jobs, machine, runtime, by_count, jobs.after), runtime < jobs.runtime,
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs)
     with progress_line():
-        if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and not charge_decisions:
+        alone = not (charge_decisions or jobs.after)  # policies look at submit times, which jobs.after changes
+        if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:
             found = _compiled(plan, chosen, fixed, on_progress)
         else:
             found = LiveReplay(plan, fixed, on_progress).run()
