@@ -38,7 +38,9 @@ def preceding_of(trace: Trace) -> Mapping[str, Preceding]:
         cycle. The message has the job and its line.
     """
     if not trace.preceding:
-        raise WorkloadError(f"{trace.name}: no job has a preceding job (SWF: field 17); leave out the option dependencies")
+        raise WorkloadError(
+            f"{trace.name}: no job has a preceding job (SWF: field 17); leave out the option dependencies"
+        )
     known = set(trace.ids)
     repeated = set[str]()
     if len(known) < len(trace.ids):
@@ -49,7 +51,9 @@ def preceding_of(trace: Trace) -> Mapping[str, Preceding]:
         if before not in known:
             raise WorkloadError(f"{where}, which is not in the log; correct field 17, -1 for no preceding job")
         if before in repeated or job in repeated:
-            raise WorkloadError(f"{where}, and there are several jobs of one of these numbers; job numbers must be unique")
+            raise WorkloadError(
+                f"{where}, and there are several jobs of one of these numbers; job numbers must be unique"
+            )
     _check_cycles(trace)
     return trace.preceding
 

@@ -69,7 +69,9 @@ def in_partitions(trace: Trace, names: Sequence[str]) -> Trace:
     wanted = [by_number.get(name, name) for name in names]
     for name, full in zip(names, wanted, strict=True):
         if full not in partition.names:
-            shown = [f"{n} ({trace.partition_numbers[n]})" if n in trace.partition_numbers else n for n in partition.names]
+            shown = [
+                f"{n} ({trace.partition_numbers[n]})" if n in trace.partition_numbers else n for n in partition.names
+            ]
             raise WorkloadError(
                 f"{trace.name}: no job is in the partition {name!r:.60}; the partitions are {', '.join(_first(shown, 40))}"
             )

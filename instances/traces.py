@@ -11,13 +11,13 @@ from pathlib import Path
 
 from ..models.dispatch.jobs import DAY
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
+from .dependencies import ignored, preceding_of, with_dependencies
 from .files.lines import read_lines
 from .formats.batsim import batsim_trace
 from .formats.eurora_trace import eurora_trace
 from .formats.pbs import STAMP, pbs_trace
 from .formats.sacct import sacct_trace
 from .formats.swf import FIELDS, NUMBER, swf_trace
-from .dependencies import ignored, preceding_of, with_dependencies
 from .partitions import QUEUE, in_partitions, with_queues_from
 from .repair import Trace
 from .workload import Workload, WorkloadError

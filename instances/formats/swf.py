@@ -279,7 +279,9 @@ def _preceding(table: Floats, lines: Sequence[str], bad: Sequence[BadLine]) -> d
     damaged = {b.line for b in bad}
     line = [n for n, text in enumerate(lines, 1) if _is_job(text) and n not in damaged]  # of each row
     return {
-        str(int(table[k, JOB])): Preceding(str(int(table[k, PRECEDING])), max(0, int(np.ceil(table[k, THINK]))), line[k])
+        str(int(table[k, JOB])): Preceding(
+            str(int(table[k, PRECEDING])), max(0, int(np.ceil(table[k, THINK]))), line[k]
+        )
         for k in rows
     }
 

@@ -11,8 +11,7 @@ from zoneinfo import ZoneInfo
 
 @dataclass
 class Header:
-    """The header comments of an SWF file, ``; Key: value``: start time, time zone, machine sizes, names of queues
-    and partitions."""
+    """The header comments of an SWF file, ``; Key: value``: start time, time zone, machine sizes, names."""
 
     unix_start: int | None = None
     zone: tzinfo = UTC

@@ -9,19 +9,19 @@ from .progress import ReplayPlan
 
 
 def with_own_arrivals(plan: ReplayPlan) -> ReplayPlan:
-    """Return the plan with submit times and releases of its own, which ``set_arrival`` changes."""
+    """Return the plan with submit times and releases of its own, which ``set_arrivals`` changes."""
     if not plan.workload.after:
         return plan
     w = plan.workload
     return replace(plan, workload=replace(w, submit=w.submit.copy(), release=w.release.copy()))
 
 
-def set_arrival(plan: ReplayPlan, state: State, j: int) -> bool:
-    """Set the submit time of job j, which has arrived now; return whether it waited for another job."""
+def set_arrivals(plan: ReplayPlan, state: State, jobs: list[int]) -> bool:
+    """Set the submit times of jobs that have arrived now; return whether one of them waited for another job."""
     w = plan.workload
-    if j not in w.after:
-        return False
-    before, think = w.after[j]
-    w.submit[j] = max(w.submit[j], state.start[before] + plan.trace.runtime[before] + think)
-    w.release[j] = max(w.release[j], w.submit[j])
-    return True
+    followers = [j for j in jobs if j in w.after]
+    for j in followers:
+        before, think = w.after[j]
+        w.submit[j] = max(w.submit[j], state.start[before] + plan.trace.runtime[before] + think)
+        w.release[j] = max(w.release[j], w.submit[j])
+    return bool(followers)

@@ -38,7 +38,7 @@ from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
 from . import compiled_replay as kernels
 from .answer import fault_of
-from .arrivals import set_arrival, with_own_arrivals
+from .arrivals import set_arrivals, with_own_arrivals
 from .moment import Decision, Dispatcher, Moment, Start
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
@@ -167,7 +167,7 @@ class LiveReplay:
         again = {j for user in changed for j in self.by_user.get(user, ())}
         new = range(len(self.waiting), int(state.clock[WAITING]))
         arrived = state.waiting[state.clock[WAITING] - len(new) : state.clock[WAITING]].tolist()
-        if plan.workload.after and any([set_arrival(plan, state, j) for j in arrived]):
+        if plan.workload.after and set_arrivals(plan, state, arrived):
             self.rules = None  # the order of a policy may depend on submit times
         for j in arrived:
             self.by_user[int(plan.workload.user[j])].add(j)

@@ -128,15 +128,13 @@ def test_the_verifier_finds_jobs_that_start_too_early(tmp_path: Path) -> None:
     run.end[1] -= 1
     run.workload.submit[1] = run.workload.release[1] = 0
     found = [v.message for v in violations(run)]
-    assert found == [
-        "job '2' starts at 129, before 130: its preceding job '1' ends at 100, the think time is 30 s"
-    ]
+    assert found == ["job '2' starts at 129, before 130: its preceding job '1' ends at 100, the think time is 30 s"]
 
 
 def test_a_job_whose_preceding_job_can_never_start_is_named(tmp_path: Path) -> None:
     workload, platform = open_trace(log(tmp_path, *CHAIN), dependencies=True)
     never = Never()
-    with pytest.raises(sl.SimulationError, match="job '1' waits forever.*and 2 jobs wait for the end of another job"):
+    with pytest.raises(sl.SimulationError, match=r"job '1' waits forever.*and 2 jobs wait for the end of another job"):
         sl.simulate(workload, platform, never)
 
 
