@@ -29,6 +29,7 @@ References
 from __future__ import annotations
 
 from ...heuristics.kernels.events.fit import count_fits, spread, units_that_fit
+from ...heuristics.kernels.events.ranking import rank
 from ...heuristics.kernels.events.rules import Rules, lacks, spend, start_in_order, try_start
 from ...heuristics.kernels.events.state import (
     NOW,
@@ -40,7 +41,6 @@ from ...heuristics.kernels.events.state import (
     allowed_from,
     compact,
     may_start,
-    rank,
     take,
 )
 from ...heuristics.kernels.profile import NEVER, Ints

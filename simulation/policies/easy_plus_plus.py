@@ -23,9 +23,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...heuristics.kernels.events.ranking import rank
 from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.sorting import sort_by
-from ...heuristics.kernels.events.state import NOW, RUNNING, State, TraceArrays, compact, rank
+from ...heuristics.kernels.events.state import NOW, RUNNING, State, TraceArrays, compact
 from ...heuristics.kernels.profile import Ints
 from ...models.compiled import borrowing, internal
 from .easy import backfill_one, next_candidate, reserve_for_head
