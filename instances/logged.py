@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from .workload import Ints
 Bools = NDArray[np.bool_]
 MISSING = float("nan")
 UNLIMITED = float("inf")
+UNNAMED = "none"  # the partition of a job without a partition
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,24 @@ class Logged:
     power: float = MISSING
     changed: tuple[str, ...] = ()
     unusable: str = ""
+
+
+class Preceding(NamedTuple):
+    """The job that a job waits for.
+
+    Parameters
+    ----------
+    job
+        Id of the preceding job.
+    think
+        Seconds from the end of the preceding job to the arrival of the job.
+    line
+        Line of the job in the log, from 1.
+    """
+
+    job: str
+    think: int
+    line: int
 
 
 def plain(name: str) -> str:

@@ -26,7 +26,7 @@ import numpy as np
 from ..models.dispatch.jobs import Queue
 from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
-from .logged import MISSING, Bools, Logged, TextColumn, plain
+from .logged import MISSING, Bools, Logged, Preceding, TextColumn, plain
 from .report import BadLine, Report
 from .workload import UNKNOWN, Floats, Ints, Workload, WorkloadError
 
@@ -64,6 +64,12 @@ class Trace:
         Names, one per job.
     power
         Power of the whole job in W; NaN if unknown.
+    partition
+        Names of the partitions, one per job; None if the log has none.
+    partition_numbers
+        Name of a partition -> its number in the log.
+    preceding
+        Id of a job -> the job that it waits for; see ``dependencies``.
     changed
         Repair made by the reader -> mask of the jobs.
     unusable
@@ -96,6 +102,9 @@ class Trace:
     user: TextColumn
     program: TextColumn
     power: Floats
+    partition: TextColumn | None = None
+    partition_numbers: Mapping[str, str] = field(default_factory=dict)
+    preceding: Mapping[str, Preceding] = field(default_factory=dict)
     changed: Mapping[str, Bools] = field(default_factory=dict)
     unusable: Mapping[str, Bools] = field(default_factory=dict)
     ewt: Mapping[str, int] = field(default_factory=dict)
@@ -158,6 +167,7 @@ class Trace:
             queue=self.queue.keep(index),
             user=self.user.keep(index),
             program=self.program.keep(index),
+            partition=None if self.partition is None else self.partition.keep(index),
             power=self.power[index],
             changed={what: mask[index] for what, mask in self.changed.items()},
             unusable={why: mask[index] for why, mask in self.unusable.items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
@@ -13,12 +13,14 @@ import numpy as np
 
 from ..models.dispatch.jobs import DAY, Running
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
+from .dependencies import ignored, preceding_of, with_dependencies
 from .files.lines import read_lines
 from .formats.batsim import batsim_trace
 from .formats.eurora_trace import eurora_trace
 from .formats.pbs import STAMP, pbs_trace
 from .formats.sacct import sacct_trace
 from .formats.swf import FIELDS, NUMBER, swf_trace
+from .partitions import QUEUE, in_partitions, with_queues_from
 from .repair import Trace
 from .workload import Workload, WorkloadError
 
@@ -132,6 +134,9 @@ def open_trace(
     first: int | None = None,
     zone: tzinfo | None = None,
     busy: str | None = None,
+    queue_from: str = QUEUE,
+    partitions: Sequence[str] = (),
+    dependencies: bool = False,
 ) -> tuple[Workload, Platform]:
     """Prepare a log, or a part of it, for a replay on a platform of equal nodes.
 
@@ -164,6 +169,13 @@ def open_trace(
         Whether the machine is in use at the begin of the window, by the recorded starts: jobs that run then are
         ``Workload.running`` (without nodes), jobs that were submitted before and start later wait. Their submit times
         are the begin ("reset") or those of the log ("kept"). None: only the jobs submitted in the window.
+    queue_from
+        Column from which the queues are taken: "queue" or "partition".
+    partitions
+        Only the jobs in these partitions (names, for SWF also numbers); the others are counted in the report.
+    dependencies
+        Whether a job waits for its preceding job and the think time (SWF, fields 17 and 18); see
+        ``schedlab.instances.dependencies``. Otherwise the jobs arrive at their submit times.
 
     Returns
     -------
@@ -183,6 +195,12 @@ def open_trace(
     platform, notes = _platform(trace, nodes, cores, memory, others or {})
     if busy is not None and (window is None or busy not in (RESET, KEPT)):
         raise WorkloadError(f"busy is {busy!r}; expected {RESET!r} or {KEPT!r}, with a window")
+    preceding = preceding_of(trace) if dependencies else {}
+    if trace.preceding and not dependencies:
+        notes.append(ignored(trace))
+    if partitions:
+        trace = in_partitions(trace, partitions)
+    trace = with_queues_from(trace, queue_from)
     if window is not None:
         trace = _during(trace, window, busy is not None)
     if first is not None and busy is None:
@@ -195,7 +213,7 @@ def open_trace(
     if window is not None and busy is not None:
         workload = at_begin(workload, window_of(window, trace)[0], busy == RESET)
         workload = workload if first is None else workload.first(first)
-    workload = workload.on(platform).noted(*notes)
+    workload = with_dependencies(workload, preceding).on(platform).noted(*notes)
     return (workload if load is None else workload.at_load(load, platform)), platform
 
 

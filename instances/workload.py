@@ -22,6 +22,7 @@ from .report import Report
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 UNKNOWN = -1
+WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
 )  # fmt: skip
@@ -67,6 +68,9 @@ class Workload:
         Power of the whole job in W; NaN if unknown.
     windows
         Row of a job -> its own start windows (first, last), in s.
+    after
+        Row of a job -> row of the job that it waits for, and the seconds from the end of that job to its own arrival.
+        Such a job arrives at the later of this time and its release.
     unix_start
         Unix time of second 0; None if unknown.
     report
@@ -102,6 +106,7 @@ class Workload:
     recorded_start: Ints
     power: Floats
     windows: Mapping[int, tuple[Window, ...]] = field(default_factory=dict)
+    after: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     unix_start: int | None = None
     report: Report = field(default_factory=Report)
     begin: int | None = None
@@ -239,9 +244,19 @@ class Workload:
         }  # fmt: skip
         kept = index.tolist()
         windows = {new: self.windows[old] for new, old in enumerate(kept) if old in self.windows}
+        after, report = self._after_of(kept, report or self.report)
         return replace(
-            self, ids=tuple(self.ids[k] for k in kept), windows=windows, report=report or self.report, **columns
+            self, ids=tuple(self.ids[k] for k in kept), windows=windows, after=after, report=report, **columns
         ).checked()
+
+    def _after_of(self, kept: list[int], report: Report) -> tuple[dict[int, tuple[int, int]], Report]:
+        """Return ``after`` for some rows, and the report; dependencies on the other rows are counted and left out."""
+        if not self.after:
+            return {}, report
+        new = {old: k for k, old in enumerate(kept)}
+        found = [(new[k], new.get(before), think) for k, (before, think) in self.after.items() if k in new]
+        after = {k: (before, think) for k, before, think in found if before is not None}
+        return after, report.and_also({WITHOUT_PREDECESSOR: len(found) - len(after)})
 
     def first(self, n: int) -> Workload:
         """Return the workload of the first n jobs by submit time."""

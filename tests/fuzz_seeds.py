@@ -25,6 +25,16 @@ SWF = """\
 3 3600 5 0 8 -1 -1 8 -1 -1 0 5 2 -1 1 -1 -1 -1
 4 90000 -1 100 64 -1 -1 64 600 4096 1 7 2 4 2 -1 3 10
 """
+SWF_PARTITIONS = """\
+; MaxProcs: 64
+; Partition: 3 batch
+; Partition: 4 large
+1 0 10 60 4 -1 -1 4 3600 -1 1 5 1 -1 -1 3 -1 -1
+2 10 100 50 8 -1 -1 8 3600 -1 1 5 1 -1 -1 4 1 30
+3 20 30 40 4 -1 -1 4 3600 -1 1 6 1 -1 -1 3 2 -1
+4 30 5 30 4 -1 -1 4 3600 -1 1 6 1 -1 -1 -1 3 600
+5 40 7 20 4 -1 -1 4 3600 -1 1 7 1 -1 -1 9 -1 -1
+"""
 SACCT = """\
 User|JobID|JobName|Partition|State|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|ReqMem|AllocTRES
 ann|11|lmp|batch|COMPLETED|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T11:05:00|01:00:00|1-02:00:00|2|32|16G|billing=32,cpu=32,gres/gpu:a100=1,gres/gpu:v100=3,mem=16G,node=2

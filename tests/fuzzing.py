@@ -108,6 +108,10 @@ def _simulated(path: Path) -> None:
     _command("simulate", path, "--dry-run", "--nodes", 4, "--cores", 16)
 
 
+def _dependent(path: Path) -> None:
+    _command("simulate", path, "--dry-run", "--nodes", 64, "--dependencies")
+
+
 def _records(path: Path) -> None:
     _command("verify", path.parent)
     _command("plot", path.parent, "--out", path.parent.parent / "page.html")
@@ -123,6 +127,10 @@ MACHINE = ("--nodes", 4, "--cores", 16, "--memory", 65536, "--per-node", "gpus=2
 FORMATS: dict[str, Format] = {
     "swf": _single("log.swf", seeds.SWF, _log("swf", "--nodes", 4, "--cores", 16)),
     "swf-header": _single("log.swf", seeds.SWF, _log("swf")),
+    "swf-partitions": _single(
+        "log.swf", seeds.SWF_PARTITIONS, _log("swf", "--nodes", 4, "--queue-from", "partition", "--partition", "3,large")
+    ),
+    "swf-dependencies": _single("log.swf", seeds.SWF_PARTITIONS, _dependent),
     "swf.gz": _single("log.swf.gz", seeds.packed(seeds.SWF), _log("swf", "--nodes", 4, "--cores", 16, "--memory", 4096)),
     "sacct": _single("jobs.txt", seeds.SACCT, _log("sacct", *MACHINE, "--zone", "Europe/Rome")),
     "pbs": _single("pbs.log", seeds.PBS, _log("pbs", *MACHINE)),

@@ -42,14 +42,15 @@ NAME     blocking:     fcfs, sjf
          rules:        rule:est (earliest start), rule:wt (shortest expected
                        duration), rule:profit, rule:slowdown;
                        strict variants: rule:wt-strict, ...
-         backfilling:  easy, conservative, pbs-fifo, pbs-walltime
+         backfilling:  easy, conservative, pbs-fifo, pbs-walltime,
+                       easy++ (predicted durations, shortest first)
          with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
                        hcp, hcp1, hcp2, hcp3 (model of the whole machine)
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds
 expected duration of a job
-         -w  its walltime (default)
+         -w  its walltime (default; of easy++: -l)
          -d  runtimes of similar jobs of the user
          -l  mean runtime of the user's last two jobs
          -r  its real runtime
@@ -110,6 +111,23 @@ def simulate(
             rich_help_panel=LOG,
         ),
     ] = None,
+    queue_from: Annotated[
+        str | None,
+        typer.Option(help="take the queues from this column: queue (default) or partition", rich_help_panel=LOG),
+    ] = None,
+    partition: Annotated[
+        str | None,
+        typer.Option(help="only the jobs of these partitions, names or SWF numbers: 3,4", rich_help_panel=LOG),
+    ] = None,
+    dependencies: Annotated[
+        bool,
+        typer.Option(
+            "--dependencies",
+            help="jobs wait for the end of their preceding job and the think time (SWF, fields 17 and 18); "
+            "default: they arrive as recorded",
+            rich_help_panel=LOG,
+        ),
+    ] = False,
     load_: Annotated[
         float | None,
         typer.Option(
@@ -220,6 +238,7 @@ def simulate(
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
             "kill": kill, "charge": charge, "period": period, "busy": busy,
             "bsld_floor": parse_floor(bsld_floor),
+            "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
         },
         parse_by(by or ()),
     )  # fmt: skip

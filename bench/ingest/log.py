@@ -12,6 +12,7 @@ import typer
 
 from ...backends import UnknownName
 from ...instances import Instance, write
+from ...instances.partitions import partition_names
 from ...instances.report import Report
 from ...instances.traces import midnight, open_trace, read_trace
 from ...instances.workload import Workload
@@ -36,6 +37,10 @@ def import_log(
         int | None, typer.Option(min=1, help="memory of a node in MB; default: memory is ignored")
     ] = None,
     per_node: Annotated[str, typer.Option(help="other resources of a node: gpus=2,mics=1")] = "",
+    queue_from: Annotated[str, typer.Option(help="take the queues from this column: queue or partition")] = "queue",
+    partition: Annotated[
+        str | None, typer.Option(help="only the jobs of these partitions, names or SWF numbers: 3,4")
+    ] = None,
     window: Annotated[
         str | None,
         typer.Option(
@@ -79,6 +84,8 @@ def import_log(
         window=window,
         load=load,
         first=first,
+        queue_from=queue_from,
+        partitions=partition_names(partition),
     )
     origin, day = midnight(workload, trace.zone)
     workload = workload.since(origin)

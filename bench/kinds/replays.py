@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -99,6 +99,7 @@ def replay_case(
         The trace or instance has faults; the message says which.
     """
     if replay.trace:
+        from ...instances.partitions import QUEUE, partition_names
         from ...instances.traces import open_trace
 
         workload, platform = open_trace(
@@ -111,6 +112,9 @@ def replay_case(
             load=replay.load,
             first=view.first,
             busy=replay.busy,
+            queue_from=replay.queue_from or QUEUE,
+            partitions=partition_names(replay.partition),
+            dependencies=bool(replay.dependencies),
         )
         return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill)
     instance = instance or load(path, drop_impossible=drop_impossible)
@@ -230,7 +234,7 @@ def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> di
         broken += problem.verify(schedule)
         value = None if broken else problem.objective(schedule)
     elif not broken and (simulation.start >= 0).all():
-        value = case.weighted_wait(simulation.start)
+        value = replace(case, workload=simulation.workload).weighted_wait(simulation.start)
     return {
         "status": "error" if broken else "feasible",
         "objective": value,
@@ -246,7 +250,7 @@ def described(simulation: Simulation, replay: ReplaySettings) -> dict[str, Any]:
     return {
         "predictor": simulation.predictor,
         "allocator": simulation.allocator,
-        "options": asdict(replay),
+        "options": replay.fields,
         "jobs": len(simulation.workload),
         "platform": [
             {"name": g.name, "count": g.count, "capacity": dict(g.capacity)} for g in simulation.platform.groups

@@ -245,10 +245,11 @@ REPLAY = fields(
     {},
     {
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
-        **dict.fromkeys(("format", "window", "busy"), maybe(TEXT)),
+        **dict.fromkeys(("format", "window", "busy", "queue_from", "partition", "latest_start"), maybe(TEXT)),
         **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),
         "deterministic": maybe(either(NUMBER, FLAG)),
+        "dependencies": maybe(FLAG),
         "objective": maybe(TEXT),
         "max_stretch": maybe(either(NUMBER, TEXT)),
         "allocator": TEXT,

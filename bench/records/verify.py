@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...instances import Instance
+from ...instances.dependencies import arrived
 from ...instances.files.own_files import content_of
 from ...models.excerpt import excerpt
 from ...models.kind import names
@@ -159,6 +160,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
     if broke_off:
         return faults
+    case = replace(case, workload=arrived(case.workload, replayed.end))
     value = None if faults else case.weighted_wait(replayed.start)
     if record["schedule"] is not None:
         problem, schedule = case.problem(), Schedule.from_json(record["schedule"])

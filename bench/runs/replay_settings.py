@@ -12,7 +12,7 @@ OFF = "off"
 USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 BUSY = ("reset", "kept")
-ADDED = ("busy",)  # fields that older records lack
+ADDED = ("busy", "queue_from", "partition", "dependencies", "latest_start")  # fields that older records lack
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,12 @@ class ReplaySettings:
         Cores of a node. Only for traces.
     memory
         Memory of a node in MB. Only for traces.
+    queue_from
+        Column of the trace from which the queues are taken: "queue" or "partition"; None: "queue". Only for traces.
+    partition
+        Names or numbers of the partitions whose jobs are replayed, separated by commas. Only for traces.
+    dependencies
+        Whether jobs wait for their preceding jobs; None: no. Only for traces.
     window
         Time in which the replayed jobs are submitted, such as ``2012-07-13:23d``. Only for traces.
     load
@@ -80,6 +86,9 @@ class ReplaySettings:
     period: int | None = None
     bsld_floor: float | None = None
     busy: str | None = None
+    queue_from: str | None = None
+    partition: str | None = None
+    dependencies: bool | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -89,6 +98,9 @@ class ReplaySettings:
             "--memory": self.memory,
             "--window": self.window,
             "--busy": self.busy,
+            "--queue-from": self.queue_from,
+            "--partition": self.partition,
+            "--dependencies": self.dependencies,
         }
         given = [name for name, value in of_traces.items() if value is not None]
         if given and not self.trace:
@@ -112,6 +124,7 @@ class ReplaySettings:
         return ReplaySettings(
             self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill,
             busy=self.busy,
+            queue_from=self.queue_from, partition=self.partition, dependencies=self.dependencies,
         )  # fmt: skip
 
     @property
@@ -123,6 +136,9 @@ class ReplaySettings:
             f"{self.memory} MB each" if self.memory is not None else "",
             self.window or "",
             f"busy at the begin, submit times {self.busy}" if self.busy is not None else "",
+            "queues from partitions" if self.queue_from == "partition" else "",
+            f"partition {self.partition}" if self.partition is not None else "",
+            "with dependencies" if self.dependencies else "",
             f"load {self.load:g}" if self.load is not None else "",
             f"{self.decision_time:g} s a decision" if self.decision_time is not None else "",
             f"{self.deterministic:g} deterministic units a decision" if self.deterministic else "",

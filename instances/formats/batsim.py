@@ -25,6 +25,12 @@ from ..workload import Workload, WorkloadError
 MOST = MOST_NODES  # resources
 DELAYS = ("delay", "DelayProfile")
 SEQUENCES = ("composed", "sequential_composition", "SequentialCompositionProfile")
+ON_MACHINE = (
+    "parallel", "parallel_homogeneous", "parallel_homogeneous_total", "parallel_homogeneous_pfs",
+    "parallel_homogeneous_pfs_multiple_tiers", "data_staging", "send", "recv", "smpi", "usage_trace", "trace_replay",
+    "PtaskProfile", "ParallelTaskProfile", "ParallelTaskHomogeneousProfile", "ParallelTaskOnStorageHomogeneousProfile",
+    "ParallelTaskDataStagingBetweenStoragesProfile", "TraceReplayProfile", "ForkJoinCompositionProfile",
+)  # fmt: skip  # profiles whose runtime depends on the simulated machine
 DEEPEST = 50  # levels of nested sequences
 NOTE = (
     "a Batsim workload has no users, queues and program names; profile names are not used as program names, "
@@ -179,6 +185,9 @@ class Profiles:
             if name in within or len(within) > DEEPEST:
                 return math.nan, f"its profile {name!r:.60} is a sequence that contains itself or has too many levels"
             return self._sequence(name, profile, (*within, name))
+        if kind not in ON_MACHINE:
+            known = ", ".join((DELAYS[1], SEQUENCES[2]))
+            return math.nan, f"its profile {name!r:.60} is of the unknown type {kind!r:.60}; those replayed are {known}"
         return math.nan, (
             f"its profile is of type {kind!r:.60}: how long it takes depends on the simulated machine; "
             "only delays and sequences of delays can be replayed"

@@ -90,7 +90,7 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
     notes = [f"{others} records of other events than the end of a job are ignored"] if others else []
     resources = [r for r in RESOURCES if r == "cores" or any(j.request.get(r) for j in jobs)]
     trace = Trace.of(Path(path).name, "pbs", jobs, resources, bad, notes)
-    return replace(trace, unix_start=0, zone=zone)
+    return replace(trace, unix_start=0, zone=zone, partition=trace.queue)
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:

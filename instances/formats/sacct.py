@@ -110,7 +110,7 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
             notes.append(f"the log has no {what} (column {column})")
     resources = [r for r in ("cores", "gpus", "memory") if r == "cores" or any(j.request.get(r) for j in jobs)]
     trace = Trace.of(Path(path).name, "sacct", jobs, resources, bad, notes)
-    return replace(trace, unix_start=0, zone=zone)
+    return replace(trace, unix_start=0, zone=zone, partition=trace.queue)
 
 
 def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:

@@ -7,19 +7,17 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import UTC, timedelta, timezone, tzinfo
 from itertools import islice
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from ..files.lines import read_lines
-from ..logged import MISSING, Bools, TextColumn
+from ..logged import MISSING, UNNAMED, Bools, Preceding, TextColumn
 from ..repair import Trace
 from ..report import BadLine, Report
 from ..workload import Floats, Ints, Workload, WorkloadError
+from .swf_header import Header
 
 FIELDS = (
     "job number", "submit time", "wait time", "runtime", "allocated processors", "average CPU time", "used memory",
@@ -29,6 +27,7 @@ FIELDS = (
 JOB, SUBMIT, WAIT, RUNTIME, ALLOCATED, USED_MEMORY, REQUESTED, TIME, MEMORY, USER, GROUP, PROGRAM, QUEUE = (
     *range(5), *range(6, 10), *range(11, 15),
 )  # fmt: skip
+PARTITION, PRECEDING, THINK = range(15, 18)
 WHOLE = np.array([f not in ("submit time", "wait time", "runtime", "average CPU time", "used memory", "requested time",
                             "requested memory", "think time") for f in FIELDS])  # fmt: skip
 # upper limits of valid numbers: identifiers up to 2**53 (exact in a float), times up to 1e10 s (317 years), 1e8
@@ -123,6 +122,9 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
         queue=_named(table[:, QUEUE], lambda code: header.queue(code) if code >= 0 else "default"),
         user=_named(table[:, USER], lambda code: f"user {code}" if code >= 0 else ""),
         program=program,
+        partition=_partitions(table[:, PARTITION], header),
+        partition_numbers={header.partition(c): str(c) for c in np.unique(table[:, PARTITION]).astype(int) if c >= 0},
+        preceding=_preceding(table, lines, bad),
         power=np.full(len(table), MISSING),
         changed=changed,
         unix_start=unix_start,
@@ -130,57 +132,6 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
         sizes=header.sizes,
         report=Report(bad_lines=tuple(bad), notes=tuple(notes)),
     )
-
-
-@dataclass
-class Header:
-    """The header comments of an SWF file, ``; Key: value``: start time, time zone, machine sizes, queue names."""
-
-    unix_start: int | None = None
-    zone: tzinfo = UTC
-    sizes: dict[str, int] = field(default_factory=dict)
-    queues: dict[int, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, lines: Sequence[str]) -> Header:
-        """Read the header from the lines of a file."""
-        pairs: dict[str, str] = {}
-        made = cls()
-        for line in lines:
-            key, colon, value = line.strip().removeprefix(";").partition(":") if ";" in line else ("", "", "")
-            key, value = key.strip().lower(), value.strip()
-            if not colon or not line.lstrip().startswith(";") or not re.fullmatch(r"\w+", key):
-                continue
-            pairs.setdefault(key, value)
-            named = re.match(r"(\d{1,15})\s+(\S.*)", value, re.ASCII) if key == "queue" else None
-            if named:
-                made.queues.setdefault(int(named[1]), named[2])
-        made.unix_start = _whole(pairs.get("unixstarttime"))
-        for name, key in (("processors", "maxprocs"), ("nodes", "maxnodes")):
-            size = _whole(pairs.get(key))
-            if size is not None and size > 0:
-                made.sizes[name] = size
-        made._find_zone(pairs.get("timezonestring"), _whole(pairs.get("timezone")))
-        return made
-
-    def _find_zone(self, name: str | None, offset: int | None) -> None:
-        fixed = timezone(timedelta(seconds=offset)) if offset is not None and abs(offset) < 86400 else UTC
-        try:
-            self.zone = ZoneInfo(name) if name else fixed
-        except (ValueError, LookupError, OSError):
-            self.zone = fixed
-            self.notes.append(f"the time zone {name!r} of the header is unknown; {fixed} is used for dates")
-
-    def queue(self, code: int) -> str:
-        """Return the name of a queue, with its number if another queue has the same name."""
-        name = self.queues.get(code, f"queue {code}")
-        return f"{name} ({code})" if list(self.queues.values()).count(name) > 1 else name
-
-
-def _whole(text: str | None) -> int | None:
-    found = re.match(r"-?\d{1,15}(?!\d)", text or "", re.ASCII)
-    return int(found[0]) if found else None
 
 
 def _stem(path: str | Path) -> str:
@@ -311,6 +262,28 @@ def _named(codes: Floats, name: Callable[[int], str]) -> TextColumn:
     """Make a column of texts from numbers; ``name`` is called once per distinct number."""
     found, index = _distinct(np.maximum(codes, -1).astype(np.int64))
     return TextColumn(index, tuple(name(code) for code in found.tolist()))
+
+
+def _partitions(codes: Floats, header: Header) -> TextColumn | None:
+    """Return the partition of each job, None if the log has no partitions."""
+    if not (codes >= 0).any():
+        return None
+    return _named(codes, lambda code: header.partition(code) if code >= 0 else UNNAMED)
+
+
+def _preceding(table: Floats, lines: Sequence[str], bad: Sequence[BadLine]) -> dict[str, Preceding]:
+    """Return the preceding job of each job that has one, by job number; a job number 0 is none."""
+    rows = np.flatnonzero(table[:, PRECEDING] > 0).tolist()
+    if not rows:
+        return {}
+    damaged = {b.line for b in bad}
+    line = [n for n, text in enumerate(lines, 1) if _is_job(text) and n not in damaged]  # of each row
+    return {
+        str(int(table[k, JOB])): Preceding(
+            str(int(table[k, PRECEDING])), max(0, int(np.ceil(table[k, THINK]))), line[k]
+        )
+        for k in rows
+    }
 
 
 def _distinct(codes: Ints) -> tuple[Ints, Ints]:

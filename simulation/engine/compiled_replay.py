@@ -15,6 +15,7 @@ from ...heuristics.kernels.events.state import DECISIONS, WAITING, State, TraceA
 from ...models.compiled import compiled
 from ..policies.conservative import backfill
 from ..policies.easy import easy
+from ..policies.easy_plus_plus import easy_shortest_first
 
 
 @compiled
@@ -47,6 +48,12 @@ def _decide_by_rule(trace: TraceArrays, state: State, rules: Rules) -> None:
 @compiled
 def _decide_easy(trace: TraceArrays, state: State, rules: Rules) -> None:
     easy(trace, state, rules)
+
+
+@compiled
+def decide_shortest_first(trace: TraceArrays, state: State, rules: Rules) -> None:
+    """Make one decision of EASY with the shortest job first in backfilling."""
+    easy_shortest_first(trace, state, rules)
 
 
 @compiled

@@ -37,10 +37,12 @@ from ...models import Job
 from ...models.compiled import compiled
 from ...models.whole_numbers import is_whole, wrong
 from ..model_sizes import SizeCount
+from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
 from ..rankers.ranking import Ranking
 from . import compiled_replay as kernels
 from .answer import DecisionFault, fault_of
+from .arrivals import set_arrivals, with_own_arrivals
 from .live_jobs import LiveJobs
 from .moment import Decision, Dispatcher, FailedStart, Moment
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
@@ -80,6 +82,7 @@ class LiveReplay:
     """
 
     def __init__(self, plan: ReplayPlan, fixed: Ints | None, on_progress: OnProgress | None) -> None:
+        plan = with_own_arrivals(plan)
         self.plan, self.on_progress = plan, on_progress
         self.fixed = fixed is not None
         self.state = plan.first_state(fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
@@ -187,6 +190,8 @@ class LiveReplay:
         again = {j for user in changed for j in self.jobs.by_user.get(user, ())}
         new = range(len(self.jobs.waiting), int(state.clock[WAITING]))
         arrived = state.waiting[state.clock[WAITING] - len(new) : state.clock[WAITING]].tolist()
+        if plan.workload.after and set_arrivals(plan, state, arrived):
+            self.rules = None  # the order of a policy may depend on submit times
         for j in arrived:
             self.jobs.arrive(j, self._job(j))
         if not self.fixed:
@@ -256,9 +261,12 @@ class LiveReplay:
                 policy, plan.workload, state.expected[: len(plan.workload)], plan.allocator == "best-fit"
             )
             state.clock[SORTED] = 0
+        if policy.corrections:
+            correct(state, self.jobs.walltimes, np.array(policy.corrections, np.int64))
         rules = self.rules if self.ranking is None else self.ranking.sort(self.rules)
+        decide = kernels.decide_shortest_first if policy.shortest_first else kernels.kernel(rules).decide
         queue = state.waiting[: state.clock[WAITING]].copy()
-        kernels.kernel(rules).decide(plan.trace, state, rules)
+        decide(plan.trace, state, rules)
         started = queue[state.start[queue] >= 0]
         for j in started.tolist():
             self.jobs.dequeue(j)

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
+import numpy as np
+
 from ...heuristics.kernels.events.entries import begin, compact, keep_places, may_start
 from ...heuristics.kernels.events.state import NOW, State
 from ...models import Job, Running
@@ -24,7 +26,8 @@ class LiveJobs:
     """The jobs of a replay.
 
     ``waiting``, ``running`` and ``by_user`` identify jobs by their row in the workload, ``expected`` (seconds; waiting
-    and running jobs) and ``row`` (the jobs that have arrived) by their id. ``plans``: the planned starts.
+    and running jobs) and ``row`` (the jobs that have arrived) by their id. ``plans``: the planned starts. ``walltimes``:
+    seconds, of the jobs and then of those that ran at the begin.
     """
 
     def __init__(self, plan: ReplayPlan, state: State) -> None:
@@ -36,6 +39,8 @@ class LiveJobs:
         self.expected: dict[str, int] = {}
         self.row: dict[str, int] = {}
         self.plans = Plans()
+        at_begin = [r.job.walltime for r in plan.workload.running]
+        self.walltimes = np.concatenate([plan.workload.walltime, np.array(at_begin, np.int64)])
         for j, r in enumerate(plan.workload.running, len(plan.workload)):
             self.running[j] = replace(r, job=replace(r.job, runtime=None))
             self.expected[r.job.id] = int(state.expected[j])

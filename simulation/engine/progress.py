@@ -148,8 +148,14 @@ def check_all_started(plan: ReplayPlan, state: State, found: Simulation) -> None
         last = int(max(found.end.max(), found.workload.release.max(), *ends))
         raise SimulationError(
             f"job {job!r} waits forever: after time {last} no job runs and no job arrives, and dispatcher {plan.name} "
-            f"has not started {waiting} waiting job{'s' * (waiting > 1)}",
+            f"has not started {waiting} waiting job{'s' * (waiting > 1)}{_held(plan, state)}",
             job=job,
             time=last,
             partial=found,
         )
+
+
+def _held(plan: ReplayPlan, state: State) -> str:
+    """Return a text on the jobs that have not arrived because the job that they wait for has not ended."""
+    held = sum(state.start[before] < 0 for before, _ in plan.workload.after.values())
+    return f", and {held} job{'s wait' if held > 1 else ' waits'} for the end of another job" if held else ""

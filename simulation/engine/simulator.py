@@ -72,7 +72,7 @@ def simulate(
     predictor : str or Predictor, optional
         The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
         object that follows ``schedlab.simulation.predictors.Predictor``. Default: the predictor in the dispatcher's
-        name, else ``"walltime"``.
+        name or the policy, else ``"walltime"``.
     allocator : str
         How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
         themselves.
@@ -146,11 +146,12 @@ def simulate(
     by_count = isinstance(chosen, Policy) and _counted(jobs, machine)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
-        busy_trace(jobs, jobs.running, machine, runtime, by_count), runtime < jobs.runtime,
+        busy_trace(jobs, jobs.running, machine, runtime, by_count, jobs.after), runtime < jobs.runtime,
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs)
     with progress_line():
-        if isinstance(chosen, Policy) and chosen.ranker is None and fixed is not None and not charge_decisions:
+        alone = not (charge_decisions or jobs.after)  # policies look at submit times, which jobs.after changes
+        if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:
             found = _compiled(plan, chosen, fixed, on_progress)
         else:
             found = LiveReplay(plan, fixed, on_progress).run()
@@ -222,7 +223,7 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
         named = parse_dispatcher(what)
         return named.make(), what, named.predictor
     found = dispatcher_of(what, f"the argument dispatcher ({what!r:.100})")
-    return found, found.name, "walltime"
+    return found, found.name, found.predictor if isinstance(found, Policy) else "walltime"
 
 
 def _fixed_durations(model: Predictor, jobs: Workload) -> Ints | None:

@@ -78,6 +78,7 @@ def violations(replay: ReplayedRun, *, partial: bool = False) -> list[Violation]
 
     1. Every job has started (not checked if ``partial``).
     2. No job starts before its submit time or its earliest start.
+       A job with a preceding job starts after the end of that job and the think time.
     3. Each start is in a daily window of the queue and in a window of the job.
     4. Each job runs for its runtime; a killed job for min(runtime, walltime).
     5. All units of a job are on nodes that exist.
@@ -104,7 +105,7 @@ def violations(replay: ReplayedRun, *, partial: bool = False) -> list[Violation]
         return [Violation("placement", 1, shape)]
     started = replay.start != NEVER
     found = [] if partial else _listed(~started, replay, lambda k: (1, "never started"))
-    for check in (_releases, _daily, _windows, _durations, _units):
+    for check in (_releases, _predecessors, _daily, _windows, _durations, _units):
         found += check(replay, started)
     return [*found, *_nodes(replay), *_running(replay), *_capacity(replay, started)]
 
@@ -156,6 +157,22 @@ def _releases(replay: ReplayedRun, started: Mask) -> list[Violation]:
     if w.begin is not None:
         earliest = np.maximum(earliest, w.begin)
     return _listed(started & (start < earliest), replay, describe)
+
+
+def _predecessors(replay: ReplayedRun, started: Mask) -> list[Violation]:
+    w, wrong = replay.workload, np.zeros(len(replay.workload), np.bool_)
+    for k, (before, think) in w.after.items():
+        wrong[k] = not started[before] or replay.start[k] < replay.end[before] + think
+
+    def describe(k: int) -> tuple[float, str]:
+        before, think = w.after[k]
+        if not started[before]:
+            return 1, f"starts at {replay.start[k]}; its preceding job {w.ids[before]!r} never started"
+        due = int(replay.end[before]) + think
+        text = f"its preceding job {w.ids[before]!r} ends at {replay.end[before]}, the think time is {think} s"
+        return due - int(replay.start[k]), f"starts at {replay.start[k]}, before {due}: {text}"
+
+    return _listed(started & wrong, replay, describe)
 
 
 def _daily(replay: ReplayedRun, started: Mask) -> list[Violation]:

@@ -36,6 +36,7 @@ import numpy as np
 
 from ...heuristics.kernels.earliest import Scratch, earliest, new_scratch
 from ...heuristics.kernels.events.fit import spread, units_that_fit
+from ...heuristics.kernels.events.ranking import rank
 from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.state import (
     EARLY,
@@ -48,7 +49,6 @@ from ...heuristics.kernels.events.state import (
     allowed_from,
     begin,
     compact,
-    rank,
 )
 from ...heuristics.kernels.profile import NEVER, Profile, grown, occupy, segment
 from ...models.compiled import internal

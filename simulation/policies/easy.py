@@ -29,6 +29,7 @@ References
 from __future__ import annotations
 
 from ...heuristics.kernels.events.fit import count_fits, spread, units_that_fit
+from ...heuristics.kernels.events.ranking import rank
 from ...heuristics.kernels.events.rules import Rules, lacks, spend, start_in_order, try_start
 from ...heuristics.kernels.events.state import (
     NOW,
@@ -40,7 +41,6 @@ from ...heuristics.kernels.events.state import (
     allowed_from,
     compact,
     may_start,
-    rank,
     take,
 )
 from ...heuristics.kernels.profile import NEVER, Ints
@@ -117,7 +117,7 @@ def _least(both: Ints, extra: Ints, free: Ints, p: int) -> None:
 
 
 @internal_borrowing
-def _candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
+def next_candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     """Return the index of the next of the waiting jobs ``i .. n - 1`` that may fit now, or n if there is none.
 
     Such a job has an open calendar and requests no more than all places together have free.
@@ -133,6 +133,37 @@ def _candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     return n
 
 
+@internal_borrowing
+def reserve_for_head(trace: TraceArrays, state: State, rules: Rules) -> tuple[int, int, int]:
+    """Start jobs in order of priority, and reserve nodes for the first one that cannot start (steps 2 to 4).
+
+    Return the index of the first of the later jobs that may fit now, the number of waiting jobs that are examined, and
+    the shadow time. No later job may start if the first two are equal.
+    """
+    at, i, n, shadow = -1, 0, 1, NEVER
+    while i < n and shadow == NEVER:
+        at = start_in_order(trace, state, rules, True, True, at + 1)
+        n = min(state.clock[WAITING], rules.candidates)
+        i = next_candidate(trace, state, at + 1, n)
+        if i < n:
+            shadow = _reserve(trace, state, state.waiting[at], rules.best)
+    return i, n, shadow
+
+
+@internal_borrowing
+def backfill_one(trace: TraceArrays, state: State, j: int, shadow: int, best: bool) -> None:
+    """Start job j now if it does not delay the reservation (step 5)."""
+    short = state.clock[NOW] + state.expected[j] <= shadow
+    if try_start(trace, state, state.free if short else state.both, j, best):
+        spend(trace.units, trace.request, state.spare, j)
+        if not short:
+            take(trace, state.extra, state, j, 1)
+        for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+            _least(state.both, state.extra, state.free, state.place[k])
+    elif short:
+        state.room[trace.kind[j]] = min(state.room[trace.kind[j]], trace.units[j] - 1)
+
+
 @internal
 def easy(trace: TraceArrays, state: State, rules: Rules) -> None:
     """Make one decision: the first job that cannot start holds a reservation, later jobs start if they do not delay it.
@@ -140,23 +171,8 @@ def easy(trace: TraceArrays, state: State, rules: Rules) -> None:
     The steps are those of the module docstring. Only the first ``rules.candidates`` waiting jobs are examined.
     """
     rank(state, rules.base, rules.slope, rules.dynamic)
-    at, i, n, shadow = -1, 0, 1, NEVER
-    while i < n and shadow == NEVER:
-        at = start_in_order(trace, state, rules, True, True, at + 1)
-        n = min(state.clock[WAITING], rules.candidates)
-        i = _candidate(trace, state, at + 1, n)
-        if i < n:
-            shadow = _reserve(trace, state, state.waiting[at], rules.best)
+    i, n, shadow = reserve_for_head(trace, state, rules)
     while i < n:
-        j = state.waiting[i]
-        short = state.clock[NOW] + state.expected[j] <= shadow
-        if try_start(trace, state, state.free if short else state.both, j, rules.best):
-            spend(trace.units, trace.request, state.spare, j)
-            if not short:
-                take(trace, state.extra, state, j, 1)
-            for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
-                _least(state.both, state.extra, state.free, state.place[k])
-        elif short:
-            state.room[trace.kind[j]] = min(state.room[trace.kind[j]], trace.units[j] - 1)
-        i = _candidate(trace, state, i + 1, n)
+        backfill_one(trace, state, state.waiting[i], shadow, rules.best)
+        i = next_candidate(trace, state, i + 1, n)
     compact(state)

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from ...errors import WrongValue
 from ...instances.workload import Ints, Workload
 from ...models.excerpt import with_short_repr
+from ...models.whole_numbers import is_whole, shown
 from ..rankers.ranker import Ranker, check_ranker
+
+MINUTE, HOUR = 60, 3600
+CORRECTIONS = (
+    1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, 1 * HOUR, 2 * HOUR, 5 * HOUR, 10 * HOUR, 20 * HOUR, 50 * HOUR,
+    100 * HOUR,
+)  # fmt: skip
+"""Increments of an expired prediction under EASY++ in seconds, the first one first [Gaussier2015]."""
 
 Floats = NDArray[np.float64]
 Key = Callable[[Workload, Ints], "Floats | Ints | tuple[Floats, Floats]"]
@@ -83,11 +91,21 @@ class Policy:
     ranker : Ranker, optional
         Sorts the waiting jobs at each decision by what it has learned during the replay; ``key`` orders jobs of equal
         rank. See ``schedlab.simulation.rankers.ranker``. The loop of the replay is then in Python.
+    shortest_first : bool
+        Only with ``reservations=1``: whether the jobs behind the reservation are tried in the order of their expected
+        durations, shortest first, instead of the order of the queue.
+    corrections : tuple of int
+        Only with ``reservations=1``: increments in seconds of a prediction that has expired, the first one first; see
+        ``schedlab.simulation.policies.easy_plus_plus``. Empty: a job that runs longer than expected is taken to end at
+        once.
+    predictor : str
+        Name of the predictor that is used unless another one is given.
 
     Raises
     ------
     ValueError
-        If ``reservations`` is negative or ``candidates`` is below 1.
+        If ``reservations`` is negative, ``candidates`` is below 1, a correction is below 1 s, or ``shortest_first`` or
+        ``corrections`` are given without ``reservations=1``.
     PluginError
         If ``ranker`` is not a ranker.
 
@@ -108,6 +126,9 @@ class Policy:
     reservations: int | None = 0
     candidates: int | None = None
     ranker: Ranker | None = None
+    shortest_first: bool = False
+    corrections: tuple[int, ...] = ()
+    predictor: str = "walltime"
 
     def __post_init__(self) -> None:
         if self.ranker is not None:
@@ -116,6 +137,20 @@ class Policy:
             value = getattr(self, what)
             if value is not None and value < least:
                 raise WrongValue(f"policy {self.name!r}: {what} is {value}, expected at least {least}, or None for all")
+        if (self.shortest_first or self.corrections) and self.reservations != 1:
+            raise WrongValue(
+                f"policy {self.name!r}: shortest_first and corrections are for EASY; expected reservations=1, "
+                f"not {self.reservations}"
+            )
+        if any(not is_whole(step) or step < 1 for step in self.corrections):
+            raise WrongValue(
+                f"policy {self.name!r}: corrections is {shown(self.corrections)}; expected whole seconds of at least 1"
+            )
+
+    @property
+    def compiled(self) -> bool:
+        """Whether one loop of compiled code can replay the policy, if durations never change and decisions take no time."""
+        return not (self.shortest_first or self.corrections) and self.ranker is None
 
     def with_ranker(self, ranker: Ranker, name: str | None = None) -> Policy:
         """Return this policy with a ranker, which sorts the waiting jobs at each decision.
@@ -154,6 +189,7 @@ POLICIES: dict[str, Policy] = {
         Policy("rule:slowdown", by_slowdown),
         Policy("rule:slowdown-strict", by_slowdown, strict=True),
         Policy("easy", by_submit, reservations=1),
+        Policy("easy++", by_submit, reservations=1, shortest_first=True, corrections=CORRECTIONS, predictor="last-two"),
         Policy("conservative", by_submit, reservations=None),
         Policy("pbs-fifo", by_submit, reservations=10),
         Policy("pbs-walltime", by_duration, reservations=400),

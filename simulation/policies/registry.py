@@ -174,9 +174,9 @@ def parse_dispatcher(text: str) -> Named:
     ----------
     text : str
         ``NAME`` is one of ``dispatchers()``, or ``module:attribute``, a dispatcher, or a class or function without
-        arguments that returns one. The letter selects the predictor: ``w`` walltime (default), ``d``
-        data-driven, ``r`` real (the runtimes), ``l`` last-two. ``BACKEND`` is the solver of a CP dispatcher, by default
-        ``cpsat``, and ``OBJECTIVE`` its objective, by default that of its version; others take none.
+        arguments that returns one. The letter selects the predictor: ``w`` walltime (default; ``easy++``: last-two),
+        ``d`` data-driven, ``r`` real (the runtimes), ``l`` last-two. ``BACKEND`` is the solver of a CP dispatcher, by
+        default ``cpsat``, and ``OBJECTIVE`` its objective, by default that of its version; others take none.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def parse_dispatcher(text: str) -> Named:
     backend, colon, objective = solver.partition(":")
     name, dash, letter = head.rpartition("-")
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
-        name, letter = head, "w"
+        name, letter = head, ""
     if name not in DISPATCHERS:
         if not REFERENCE.fullmatch(name):
             raise UnknownName("dispatcher", text, _near(name))
@@ -209,13 +209,14 @@ def parse_dispatcher(text: str) -> Named:
     if name not in CP:
         if at:
             raise UnknownName("dispatcher", text, [head])
-        return Named(text, name, PREDICTED_BY[letter], None)
+        usual = POLICIES[name].predictor if name in POLICIES else "walltime"
+        return Named(text, name, PREDICTED_BY.get(letter, usual), None)
     backend = backend or "cpsat"
     if backend not in backend_names():
         raise UnknownName("backend", backend, backend_names())
     if colon and objective not in objective_names():
         raise UnknownName("objective", objective, list(objective_names()))
-    return Named(text, name, PREDICTED_BY[letter], backend, objective if colon else None)
+    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, objective if colon else None)
 
 
 def _near(name: str) -> list[str]:

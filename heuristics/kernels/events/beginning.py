@@ -56,11 +56,16 @@ def _since(r: Running) -> int:
 
 
 def busy_trace(
-    jobs: JobTable, running: Sequence[Running], platform: Platform, runtime: Ints, by_count: bool
+    jobs: JobTable,
+    running: Sequence[Running],
+    platform: Platform,
+    runtime: Ints,
+    by_count: bool,
+    after: Mapping[int, tuple[int, int]] | None = None,
 ) -> TraceArrays:
     """Return the arrays of a replay, as ``machine.trace_of``, with the running jobs after the others."""
     table = with_running(jobs, running, platform.resources)
-    trace = trace_of(table, platform, np.concatenate([runtime, true_durations(running)]), by_count)
+    trace = trace_of(table, platform, np.concatenate([runtime, true_durations(running)]), by_count, after)
     return trace._replace(order=trace.order[trace.order < len(jobs)]) if running else trace
 
 

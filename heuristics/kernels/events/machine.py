@@ -10,6 +10,7 @@ import numpy as np
 from ....models import Platform, Queue
 from ....models.dispatch.job_arrays import Ints, JobArrays, NodeArrays, offsets
 from ....models.dispatch.jobs import DAY, Window
+from ..profile import NEVER
 from .state import TraceArrays
 
 
@@ -50,7 +51,13 @@ def counted(jobs: JobTable, platform: Platform) -> bool:
     return bool((2 * jobs.job_arrays.requests > np.array(vector)).all(axis=0).any())
 
 
-def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) -> TraceArrays:
+def trace_of(
+    jobs: JobTable,
+    platform: Platform,
+    runtime: Ints,
+    by_count: bool,
+    after: Mapping[int, tuple[int, int]] | None = None,
+) -> TraceArrays:
     """Return the arrays of a replay.
 
     Parameters
@@ -63,6 +70,8 @@ def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) 
         Duration of each job in seconds, shape (jobs,).
     by_count
         Count free nodes: all nodes are one place (see ``counted``).
+    after
+        Row of a job -> row of the job that it waits for, and the seconds from that end to its own arrival.
 
     Returns
     -------
@@ -77,9 +86,14 @@ def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) 
         capacity, request, kind = NodeArrays(platform).capacity, arrays.request, arrays.kind
     own, daily, windows = _calendars(jobs)
     flat = np.array([(lo, hi) for listed, _ in windows for lo, hi in listed], np.int64).reshape(-1, 2)
+    first_follower, follower, think = _followers(after or {}, len(arrays))
+    release = arrays.release
+    if follower.size:
+        release = release.copy()
+        release[follower] = NEVER
     return TraceArrays(
-        order=np.argsort(arrays.release, kind="stable"),
-        release=arrays.release,
+        order=np.argsort(release, kind="stable"),
+        release=release,
         runtime=runtime,
         units=arrays.units,
         request=np.ascontiguousarray(request),
@@ -92,7 +106,18 @@ def trace_of(jobs: JobTable, platform: Platform, runtime: Ints, by_count: bool) 
         hi=flat[:, 1].copy(),
         period=np.array([period for _, period in windows], np.int64),
         capacity=capacity,
+        first_follower=first_follower,
+        follower=follower,
+        think=think,
+        earliest=arrays.release[follower],
     )
+
+
+def _followers(after: Mapping[int, tuple[int, int]], jobs: int) -> tuple[Ints, Ints, Ints]:
+    """Return the first follower of each job, the followers, and their think times, from {follower: (job, think)}."""
+    rows = np.array([(before, k, think) for k, (before, think) in after.items()], np.int64).reshape(-1, 3)
+    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    return offsets(np.bincount(rows[:, 0], minlength=jobs)), rows[:, 1].copy(), rows[:, 2].copy()
 
 
 def _calendars(jobs: JobTable) -> tuple[Ints, Ints, list[tuple[tuple[tuple[int, int], ...], int]]]:

@@ -13,7 +13,8 @@ from ....models.compiled import internal, internal_borrowing
 from ..by_address import by_address
 from ..profile import Floats, Ints
 from .fit import count_fits, spread
-from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, keep_places, may_start, rank
+from .ranking import rank
+from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, keep_places, may_start
 
 ALL = 2**31  # ``Rules.candidates``: no limit
 

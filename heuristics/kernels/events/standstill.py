@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .state import NEXT, NOW, RUNNING, STARTED, State, TraceArrays
+from .state import DUE, NEXT, NOW, RUNNING, STARTED, State, TraceArrays
 
 
 class Standstill:
     """Detects that nothing can change any more.
 
-    When nothing runs and nothing arrives any more, only calendars open. Calendars of queues open once a day, windows of
+    When nothing runs and nothing arrives any more (a job that waits for the end of another job does not), only calendars open. Calendars of queues open once a day, windows of
     single jobs only once. One day after the last of these windows has opened, every job that can ever start has had the
     chance to start on the empty machine.
 
@@ -24,6 +24,7 @@ class Standstill:
 
     def __init__(self, trace: TraceArrays, state: State) -> None:
         self._trace, self._state = trace, state
+        self._arrivals = trace.order.size - trace.follower.size  # jobs that arrive by themselves
         self._started = -1
         self._end: int | None = None
 
@@ -33,7 +34,7 @@ class Standstill:
         Call it after every event or from time to time.
         """
         clock = self._state.clock
-        if clock[RUNNING] > 0 or clock[NEXT] < self._trace.order.size:
+        if clock[RUNNING] > 0 or clock[DUE] > 0 or clock[NEXT] < self._arrivals:
             self._end = None
             return False
         if self._end is None or clock[STARTED] != self._started:

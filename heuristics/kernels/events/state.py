@@ -10,16 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....models.compiled import internal, internal_borrowing
+from ....models.compiled import internal_borrowing
 from ..by_address import by_address
-from ..profile import NEVER, Floats, Ints
-from .sorting import sort_by
+from ..profile import NEVER, Ints
 
 Small = NDArray[np.int32]
 
 # indices of the scalars in ``State.clock``
-NOW, NEXT, WAITING, SORTED, RUNNING, ENDED, BLOCKED_SINCE, EARLY, WAKE, DECISIONS, STARTED = range(11)
-SCALARS = 11
+NOW, NEXT, WAITING, SORTED, RUNNING, ENDED, BLOCKED_SINCE, EARLY, WAKE, DECISIONS, STARTED, DUE = range(12)
+SCALARS = 12
 
 
 @by_address
@@ -55,6 +54,12 @@ class TraceArrays(NamedTuple):
         Period after which the windows of a calendar repeat, shape (calendars,); 0: they do not repeat.
     capacity
         Amounts of each place, shape (places, resources).
+    first_follower
+        First entry of each job in ``follower``, shape (jobs + 1,).
+    follower
+        Jobs that wait for the end of a job, shape (followers,); their ``release`` is NEVER.
+    think, earliest
+        Time from that end to the arrival of the follower, and its earliest arrival, shape (followers,).
     """
 
     order: Ints
@@ -71,6 +76,10 @@ class TraceArrays(NamedTuple):
     hi: Ints
     period: Ints
     capacity: Ints
+    first_follower: Ints
+    follower: Ints
+    think: Ints
+    earliest: Ints
 
 
 @by_address
@@ -108,6 +117,9 @@ class State(NamedTuple):
         The first reserved start of each job in seconds, -1: none, shape (jobs,).
     opened
         Number of waiting jobs of each calendar, shape (calendars,).
+    due, due_of
+        Arrivals of the ``clock[DUE]`` followers whose preceding job has ended, in seconds, the next one last; the jobs.
+        Shape (followers,).
     fit
         Scratch: units that fit, shape (places,).
     chosen, put
@@ -136,6 +148,8 @@ class State(NamedTuple):
     reserved: Ints
     first_reserved: Ints
     opened: Ints
+    due: Ints
+    due_of: Ints
     fit: Ints
     chosen: Ints
     put: Ints
@@ -168,6 +182,8 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
         reserved=np.full(jobs, -1, np.int64),
         first_reserved=np.full(jobs, -1, np.int64),
         opened=np.zeros(trace.period.size, np.int64),
+        due=np.empty(trace.follower.size, np.int64),
+        due_of=np.empty(trace.follower.size, np.int64),
         fit=np.zeros(places, np.int64),
         chosen=np.empty(places, np.int64),
         put=np.empty(places, np.int64),
@@ -236,6 +252,8 @@ def next_event(trace: TraceArrays, state: State) -> int:
         t = min(t, state.ends[0])
     if clock[NEXT] < trace.order.size:
         t = min(t, trace.release[trace.order[clock[NEXT]]])
+    if clock[DUE] > 0:
+        t = min(t, state.due[clock[DUE] - 1])
     for c in range(trace.period.size):
         if state.opened[c] > 0:
             t = min(t, next_opening(trace, c, clock[NOW]))
@@ -254,14 +272,37 @@ def advance(trace: TraceArrays, state: State, t: int) -> None:
         _finish(trace, state, j)
         state.ended[clock[ENDED]] = j
         clock[ENDED] += 1
+        if trace.follower.size > 0:
+            _release_followers(trace, state, j)
     while clock[NEXT] < trace.order.size and trace.release[trace.order[clock[NEXT]]] <= t:
-        j = trace.order[clock[NEXT]]
-        state.waiting[clock[WAITING]] = j
-        clock[WAITING] += 1
+        _arrive(trace, state, trace.order[clock[NEXT]])
         clock[NEXT] += 1
-        for c in (trace.own[j], trace.daily[j]):
-            if c >= 0:
-                state.opened[c] += 1
+    while clock[DUE] > 0 and state.due[clock[DUE] - 1] <= t:
+        clock[DUE] -= 1
+        _arrive(trace, state, state.due_of[clock[DUE]])
+
+
+@internal_borrowing
+def _arrive(trace: TraceArrays, state: State, j: int) -> None:
+    """Add job j to the waiting jobs."""
+    state.waiting[state.clock[WAITING]] = j
+    state.clock[WAITING] += 1
+    for c in (trace.own[j], trace.daily[j]):
+        if c >= 0:
+            state.opened[c] += 1
+
+
+@internal_borrowing
+def _release_followers(trace: TraceArrays, state: State, j: int) -> None:
+    """Let the jobs that wait for the end of job j arrive after their think times, ties in the order of the trace."""
+    end, due, due_of = state.start[j] + trace.runtime[j], state.due, state.due_of
+    for f in range(trace.first_follower[j], trace.first_follower[j + 1]):
+        at, k = max(trace.earliest[f], end + trace.think[f]), state.clock[DUE]
+        while k > 0 and (due[k - 1] < at or (due[k - 1] == at and due_of[k - 1] < trace.follower[f])):
+            due[k], due_of[k] = due[k - 1], due_of[k - 1]
+            k -= 1
+        due[k], due_of[k] = at, trace.follower[f]
+        state.clock[DUE] += 1
 
 
 @internal_borrowing
@@ -399,49 +440,3 @@ def compact(state: State) -> None:
         elif i < before:
             clock[SORTED] -= 1
     clock[WAITING] = kept
-
-
-@internal
-def rank(state: State, base: Floats, slope: Floats, dynamic: bool) -> None:
-    """Sort ``waiting`` by the key base + slope * now, least first, ties in the order of the trace.
-
-    Parameters
-    ----------
-    state
-        The state; ``waiting`` is changed.
-    base, slope
-        Parts of the key, shape (jobs,).
-    dynamic
-        Whether the key changes with time; else only new jobs are inserted.
-    """
-    clock = state.clock
-    n = clock[WAITING]
-    if dynamic or clock[SORTED] == 0:
-        key = base
-        if dynamic:
-            key = np.empty(base.size, np.float64)
-            for i in range(n):
-                j = state.waiting[i]
-                key[j] = base[j] + slope[j] * clock[NOW]
-        sort_by(state.waiting, n, key)
-    else:
-        for i in range(clock[SORTED], n):
-            _insert(state.waiting, i, base)
-    clock[SORTED] = n
-
-
-@internal_borrowing
-def _insert(waiting: Ints, n: int, base: Floats) -> None:
-    """Move the job at place n to its position among the sorted jobs before it."""
-    j = waiting[n]
-    lo, hi = 0, n
-    while lo < hi:
-        middle = (lo + hi) // 2
-        other = waiting[middle]
-        if base[other] < base[j] or (base[other] == base[j] and other < j):
-            lo = middle + 1
-        else:
-            hi = middle
-    for k in range(n, lo, -1):
-        waiting[k] = waiting[k - 1]
-    waiting[lo] = j
