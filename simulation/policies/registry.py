@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...backends import UnknownName
 from ...backends import names as backend_names
 from ...models.plugins import (
     REFERENCE,
-    NoSuchAttribute,
-    NoSuchModule,
     PluginError,
     Registry,
     explained,
     is_module,
-    load_reference,
 )
 from ...models.source_hash import source_hash
+from ..rankers.registry import NamedRanker, parse_ranker
+from ..references import referred
 from .policy import POLICIES, Policy
 
 CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3")
@@ -41,12 +39,15 @@ class Named(NamedTuple):
         Name of the predictor.
     backend : str or None
         Backend of a CP dispatcher; None for the others.
+    ranker : NamedRanker, optional
+        The ranker of a policy.
     """
 
     text: str
     dispatcher: str
     predictor: str
     backend: str | None
+    ranker: NamedRanker | None = None
 
     def make(self, **options: Any) -> Any:
         """Return the dispatcher; ``options`` go to ``CPDispatcher``, the others take none.
@@ -54,8 +55,23 @@ class Named(NamedTuple):
         Raises
         ------
         PluginError
-            If the dispatcher of a third party cannot be imported or created, or is not a dispatcher.
+            If the dispatcher or the ranker cannot be imported or created, or is none; or if there is a ranker, and the
+            dispatcher is not a policy without one.
         """
+        if self.ranker is None:
+            return self._unranked(options)
+        ranker = self.ranker.make()
+        policy = None if self.backend is not None else self._unranked(options)
+        if not isinstance(policy, Policy) or policy.ranker is not None:
+            why = "is not a policy" if policy is None or not isinstance(policy, Policy) else "has a ranker of its own"
+            raise PluginError(
+                f"{self.text}: a ranker sorts the queue of a policy, such as easy+{self.ranker.name}; "
+                f"{self.dispatcher} {why}"
+            )
+        return policy.with_ranker(ranker, f"{policy.name}+{self.ranker.text}")
+
+    def _unranked(self, options: Mapping[str, Any]) -> Any:
+        """Return the dispatcher without its ranker."""
         if self.backend is not None:
             return DISPATCHERS[self.dispatcher](self.backend, **options)
         if self.dispatcher in DISPATCHERS:
@@ -65,10 +81,13 @@ class Named(NamedTuple):
 
     @property
     def source(self) -> str | None:
-        """A hash of the source of a third party's dispatcher; None for those of schedlab."""
+        """A hash of the source of a third party's dispatcher and ranker; None for those of schedlab."""
         if self.dispatcher in DISPATCHERS:
-            return DISPATCHERS.source(self.dispatcher)
-        return source_hash(self.dispatcher.partition(":")[0])
+            own = DISPATCHERS.source(self.dispatcher)
+        else:
+            own = source_hash(self.dispatcher.partition(":")[0])
+        parts = [own, None if self.ranker is None else self.ranker.source]
+        return "+".join(part for part in parts if part is not None) or None
 
 
 def dispatcher_of(what: Any, label: str) -> Any:
@@ -88,15 +107,7 @@ def dispatcher_of(what: Any, label: str) -> Any:
 
 def _referred(text: str) -> Any:
     """Return the object ``module:attribute``. Raises UnknownName, PluginError."""
-    module, _, attribute = text.partition(":")
-    try:
-        return load_reference(text)
-    except NoSuchAttribute as e:
-        raise UnknownName(f"object of the module {module} called", attribute, e.known) from None
-    except NoSuchModule:
-        note = f", and no module {module} in the current folder or installed"
-        here = [f"{file.stem}:{attribute}" for file in sorted(Path.cwd().glob("*.py"))]
-        raise UnknownName("dispatcher", text, [*dispatchers(), *here], note) from None
+    return referred("dispatcher", text, dispatchers())
 
 
 def _with_backend(name: str) -> Callable[..., Any]:
@@ -132,7 +143,8 @@ def is_dispatcher(text: str) -> bool:
     from ...heuristics import HEURISTICS
 
     head = text.partition("@")[0]
-    names = (head, head.rpartition("-")[0])
+    names = [head, head.rpartition("-")[0]]
+    names += [name.partition("+")[0] for name in names]
     if any(name in DISPATCHERS for name in names):
         return True
     module = head.partition(":")[0]
@@ -155,13 +167,13 @@ def check_dispatcher(text: str) -> Named:
     """
     with redirect_stdout(sys.stderr):
         named = parse_dispatcher(text)
-        if named.backend is None:
+        if named.backend is None or named.ranker is not None:
             named.make()
     return named
 
 
 def parse_dispatcher(text: str) -> Named:
-    """Split the name of a dispatcher, ``NAME[-w|-d|-r|-l][@BACKEND]``, into its parts.
+    """Split the name of a dispatcher, ``NAME[+RANKER][-w|-d|-r|-l][@BACKEND]``, into its parts.
 
     A dispatcher ``module:attribute`` is imported, from the current folder or an installed package, but not created.
 
@@ -169,7 +181,7 @@ def parse_dispatcher(text: str) -> Named:
     ----------
     text : str
         ``NAME`` is one of ``dispatchers()``, or ``module:attribute``, a dispatcher, or a class or function without
-        arguments that returns one. The letter selects the predictor: ``w`` walltime (default), ``d``
+        arguments that returns one. ``RANKER`` sorts the queue of a policy, see ``parse_ranker``. The letter selects the predictor: ``w`` walltime (default), ``d``
         data-driven, ``r`` real (the runtimes), ``l`` last-two. ``BACKEND`` is the solver of a CP dispatcher, by default
         ``cpsat``; others take none.
 
@@ -188,21 +200,28 @@ def parse_dispatcher(text: str) -> Named:
     Examples
     --------
     >>> parse_dispatcher("hcp3-d@cpsat")
-    Named(text='hcp3-d@cpsat', dispatcher='hcp3', predictor='data-driven', backend='cpsat')
+    Named(text='hcp3-d@cpsat', dispatcher='hcp3', predictor='data-driven', backend='cpsat', ranker=None)
+    >>> named = parse_dispatcher("easy+fairshare:half_life=86400-d")
+    >>> named.dispatcher, named.ranker.name, named.predictor
+    ('easy', 'fairshare', 'data-driven')
     """
     head, at, backend = text.partition("@")
     name, dash, letter = head.rpartition("-")
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
         name, letter = head, "w"
+    ranker = None
+    if name not in DISPATCHERS and "+" in name:
+        name, _, ranked_by = name.rpartition("+")
+        ranker = parse_ranker(ranked_by)
     if name not in DISPATCHERS:
         if not REFERENCE.fullmatch(name):
-            raise UnknownName("dispatcher", text, dispatchers())
+            raise UnknownName("dispatcher", text if ranker is None else name, dispatchers())
         _referred(name)
     if name not in CP:
         if at:
             raise UnknownName("dispatcher", text, [head])
-        return Named(text, name, PREDICTED_BY[letter], None)
+        return Named(text, name, PREDICTED_BY[letter], None, ranker)
     backend = backend or "cpsat"
     if backend not in backend_names():
         raise UnknownName("backend", backend, backend_names())
-    return Named(text, name, PREDICTED_BY[letter], backend)
+    return Named(text, name, PREDICTED_BY[letter], backend, ranker)

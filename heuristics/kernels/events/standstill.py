@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .state import NEXT, NOW, RUNNING, STARTED, State, TraceArrays
+from ..profile import NEVER
+from .state import NEXT, NOW, RUNNING, STARTED, WAKE, State, TraceArrays
 
 
 class Standstill:
     """Detects that nothing can change any more.
 
-    When nothing runs and nothing arrives any more, only calendars open. Calendars of queues open once a day, windows of
+    When nothing runs, nothing arrives and no reservation begins any more, only calendars open. Calendars of queues open once a day, windows of
     single jobs only once. One day after the last of these windows has opened, every job that can ever start has had the
     chance to start on the empty machine.
 
@@ -33,7 +34,7 @@ class Standstill:
         Call it after every event or from time to time.
         """
         clock = self._state.clock
-        if clock[RUNNING] > 0 or clock[NEXT] < self._trace.order.size:
+        if clock[RUNNING] > 0 or clock[NEXT] < self._trace.order.size or clock[WAKE] < NEVER:
             self._end = None
             return False
         if self._end is None or clock[STARTED] != self._started:
