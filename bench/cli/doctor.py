@@ -82,12 +82,14 @@ def examine(console: Console) -> bool:
 
 
 def third_parties() -> Iterator[tuple[bool, str]]:
-    """Yield for each dispatcher and heuristic of a third party whether it is faulty, and a text about it."""
+    """Yield for each dispatcher, ranker and heuristic of a third party whether it is faulty, and a text about it."""
     from ...heuristics import HEURISTICS
     from ...simulation.policies.registry import DISPATCHERS, check_dispatcher
+    from ...simulation.rankers.registry import RANKERS, parse_ranker
 
     tests: tuple[tuple[Registry[Any], Callable[[str], object]], ...] = (
         (DISPATCHERS, check_dispatcher),
+        (RANKERS, lambda name: parse_ranker(name).make()),
         (HEURISTICS, HEURISTICS.__getitem__),
     )
     for registry, test in tests:
@@ -143,8 +145,9 @@ def traps() -> Iterator[str]:
         yield "the folder heuristics is not writable: set NUMBA_CACHE_DIR, else the kernels are compiled again in every run"
     from ...heuristics import HEURISTICS
     from ...simulation.policies.registry import DISPATCHERS
+    from ...simulation.rankers.registry import RANKERS
 
-    registries: tuple[Registry[Any], ...] = (BACKENDS, DISPATCHERS, HEURISTICS)
+    registries: tuple[Registry[Any], ...] = (BACKENDS, DISPATCHERS, RANKERS, HEURISTICS)
     for registry in registries:
         for entry in registry.ignored:
             yield f"the {registry.what} {described(entry)} is ignored: another one has this name"

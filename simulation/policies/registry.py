@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...backends import UnknownName
@@ -13,15 +12,14 @@ from ...backends import names as backend_names
 from ...models.dispatch.objectives import objective_names
 from ...models.plugins import (
     REFERENCE,
-    NoSuchAttribute,
-    NoSuchModule,
     PluginError,
     Registry,
     explained,
     is_module,
-    load_reference,
 )
 from ...models.source_hash import source_hash
+from ..rankers.registry import NamedRanker, parse_ranker
+from ..references import referred
 from .policy import POLICIES, Policy
 
 CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3")
@@ -44,6 +42,8 @@ class Named(NamedTuple):
         Backend of a CP dispatcher; None for the others.
     objective : str or None
         Objective of a CP dispatcher; None: that of its version.
+    ranker : NamedRanker, optional
+        The ranker of a policy.
     """
 
     text: str
@@ -51,6 +51,7 @@ class Named(NamedTuple):
     predictor: str
     backend: str | None
     objective: str | None = None
+    ranker: NamedRanker | None = None
 
     def make(self, **options: Any) -> Any:
         """Return the dispatcher; ``options`` go to ``CPDispatcher``, the others take none.
@@ -58,8 +59,23 @@ class Named(NamedTuple):
         Raises
         ------
         PluginError
-            If the dispatcher of a third party cannot be imported or created, or is not a dispatcher.
+            If the dispatcher or the ranker cannot be imported or created, or is none; or if there is a ranker, and the
+            dispatcher is not a policy without one.
         """
+        if self.ranker is None:
+            return self._unranked(options)
+        ranker = self.ranker.make()
+        policy = None if self.backend is not None else self._unranked(options)
+        if not isinstance(policy, Policy) or policy.ranker is not None:
+            why = "is not a policy" if policy is None or not isinstance(policy, Policy) else "has a ranker of its own"
+            raise PluginError(
+                f"{self.text}: a ranker sorts the queue of a policy, such as easy+{self.ranker.name}; "
+                f"{self.dispatcher} {why}"
+            )
+        return policy.with_ranker(ranker, f"{policy.name}+{self.ranker.text}")
+
+    def _unranked(self, options: Mapping[str, Any]) -> Any:
+        """Return the dispatcher without its ranker."""
         if self.backend is not None:
             own = {} if self.objective is None else {"objective": self.objective}
             return DISPATCHERS[self.dispatcher](self.backend, **{**options, **own})
@@ -70,10 +86,13 @@ class Named(NamedTuple):
 
     @property
     def source(self) -> str | None:
-        """A hash of the source of a third party's dispatcher; None for those of schedlab."""
+        """A hash of the source of a third party's dispatcher and ranker; None for those of schedlab."""
         if self.dispatcher in DISPATCHERS:
-            return DISPATCHERS.source(self.dispatcher)
-        return source_hash(self.dispatcher.partition(":")[0])
+            own = DISPATCHERS.source(self.dispatcher)
+        else:
+            own = source_hash(self.dispatcher.partition(":")[0])
+        parts = [own, None if self.ranker is None else self.ranker.source]
+        return "+".join(part for part in parts if part is not None) or None
 
 
 def dispatcher_of(what: Any, label: str) -> Any:
@@ -93,15 +112,7 @@ def dispatcher_of(what: Any, label: str) -> Any:
 
 def _referred(text: str) -> Any:
     """Return the object ``module:attribute``. Raises UnknownName, PluginError."""
-    module, _, attribute = text.partition(":")
-    try:
-        return load_reference(text)
-    except NoSuchAttribute as e:
-        raise UnknownName(f"object of the module {module} called", attribute, e.known) from None
-    except NoSuchModule:
-        note = f", and no module {module} in the current folder or installed"
-        here = [f"{file.stem}:{attribute}" for file in sorted(Path.cwd().glob("*.py"))]
-        raise UnknownName("dispatcher", text, [*_near(text), *here], note) from None
+    return referred("dispatcher", text, _near(text))
 
 
 def _with_backend(name: str) -> Callable[..., Any]:
@@ -137,7 +148,8 @@ def is_dispatcher(text: str) -> bool:
     from ...heuristics import HEURISTICS
 
     head = text.partition("@")[0]
-    names = (head, head.rpartition("-")[0])
+    names = [head, head.rpartition("-")[0]]
+    names += [name.partition("+")[0] for name in names]
     if any(name in DISPATCHERS for name in names):
         return True
     module = head.partition(":")[0]
@@ -160,13 +172,13 @@ def check_dispatcher(text: str) -> Named:
     """
     with redirect_stdout(sys.stderr):
         named = parse_dispatcher(text)
-        if named.backend is None:
+        if named.backend is None or named.ranker is not None:
             named.make()
     return named
 
 
 def parse_dispatcher(text: str) -> Named:
-    """Split the name of a dispatcher, ``NAME[-w|-d|-r|-l][@BACKEND[:OBJECTIVE]]``, into its parts.
+    """Split the name of a dispatcher, ``NAME[+RANKER][-w|-d|-r|-l][@BACKEND[:OBJECTIVE]]``, into its parts.
 
     A dispatcher ``module:attribute`` is imported, from the current folder or an installed package, but not created.
 
@@ -174,9 +186,10 @@ def parse_dispatcher(text: str) -> Named:
     ----------
     text : str
         ``NAME`` is one of ``dispatchers()``, or ``module:attribute``, a dispatcher, or a class or function without
-        arguments that returns one. The letter selects the predictor: ``w`` walltime (default; ``easy++``: last-two),
-        ``d`` data-driven, ``r`` real (the runtimes), ``l`` last-two. ``BACKEND`` is the solver of a CP dispatcher, by
-        default ``cpsat``, and ``OBJECTIVE`` its objective, by default that of its version; others take none.
+        arguments that returns one. ``RANKER`` sorts the queue of a policy, see ``parse_ranker``. The letter selects the
+        predictor: ``w`` walltime (default; ``easy++``: last-two), ``d`` data-driven, ``r`` real (the runtimes), ``l``
+        last-two. ``BACKEND`` is the solver of a CP dispatcher, by default ``cpsat``, and ``OBJECTIVE`` its objective, by
+        default that of its version; others take none.
 
     Returns
     -------
@@ -193,30 +206,37 @@ def parse_dispatcher(text: str) -> Named:
     Examples
     --------
     >>> parse_dispatcher("hcp3-d@cpsat")
-    Named(text='hcp3-d@cpsat', dispatcher='hcp3', predictor='data-driven', backend='cpsat', objective=None)
+    Named(text='hcp3-d@cpsat', dispatcher='hcp3', predictor='data-driven', backend='cpsat', objective=None, ranker=None)
     >>> parse_dispatcher("pcp3@highs:weighted-wait").objective
     'weighted-wait'
+    >>> named = parse_dispatcher("easy+fairshare:half_life=86400-d")
+    >>> named.dispatcher, named.ranker.name, named.predictor
+    ('easy', 'fairshare', 'data-driven')
     """
     head, at, solver = text.partition("@")
     backend, colon, objective = solver.partition(":")
     name, dash, letter = head.rpartition("-")
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
         name, letter = head, ""
+    ranker = None
+    if name not in DISPATCHERS and "+" in name:
+        name, _, ranked_by = name.rpartition("+")
+        ranker = parse_ranker(ranked_by)
     if name not in DISPATCHERS:
         if not REFERENCE.fullmatch(name):
-            raise UnknownName("dispatcher", text, _near(name))
+            raise UnknownName("dispatcher", text if ranker is None else name, _near(name))
         _referred(name)
     if name not in CP:
         if at:
             raise UnknownName("dispatcher", text, [head])
         usual = POLICIES[name].predictor if name in POLICIES else "walltime"
-        return Named(text, name, PREDICTED_BY.get(letter, usual), None)
+        return Named(text, name, PREDICTED_BY.get(letter, usual), None, None, ranker)
     backend = backend or "cpsat"
     if backend not in backend_names():
         raise UnknownName("backend", backend, backend_names())
     if colon and objective not in objective_names():
         raise UnknownName("objective", objective, list(objective_names()))
-    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, objective if colon else None)
+    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, objective if colon else None, ranker)
 
 
 def _near(name: str) -> list[str]:

@@ -126,7 +126,8 @@ class Fairshare:
         """Return the factor of each user at the time of the last event, shape (users,)."""
         total = self._used.sum()
         exponent = self._used / total / self._scale if total > 0 else np.zeros(len(self._used))
-        return self._entitled * np.exp2(-np.round(exponent, DIGITS))
+        found: Floats = self._entitled * np.exp2(-np.round(exponent, DIGITS))
+        return found
 
     def _charge(self, jobs: RankedJobs) -> Floats:
         """Return the usage of each job per second."""
@@ -139,7 +140,8 @@ class Fairshare:
         """Return the usage that 1 per second makes in a time until now."""
         if math.isinf(self.half_life):
             return seconds.astype(np.float64)
-        return -np.expm1(-seconds * math.log(2) / self.half_life) * (self.half_life / math.log(2))
+        found: Floats = -np.expm1(-seconds * math.log(2) / self.half_life) * (self.half_life / math.log(2))
+        return found
 
     def _go_to(self, now: int) -> None:
         """Let the usage decay up to now, and add that of the running jobs."""
@@ -256,7 +258,8 @@ class QueuePriority:
 
     def rank(self, now: int, waiting: RankedJobs) -> Floats:
         """Return minus the factor of each job."""
-        return -self._factor[waiting.queue]
+        found: Floats = -self._factor[waiting.queue]
+        return found
 
 
 @with_short_repr

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .state import DUE, NEXT, NOW, RUNNING, STARTED, State, TraceArrays
+from ..profile import NEVER
+from .state import DUE, NEXT, NOW, RUNNING, STARTED, WAKE, State, TraceArrays
 
 
 class Standstill:
     """Detects that nothing can change any more.
 
-    When nothing runs and nothing arrives any more (a job that waits for the end of another job does not), only calendars open. Calendars of queues open once a day, windows of
+    When nothing runs, nothing arrives any more (a job that waits for the end of another job does not) and no reservation
+    begins, only calendars open. Calendars of queues open once a day, windows of
     single jobs only once. One day after the last of these windows has opened, every job that can ever start has had the
     chance to start on the empty machine.
 
@@ -34,7 +36,8 @@ class Standstill:
         Call it after every event or from time to time.
         """
         clock = self._state.clock
-        if clock[RUNNING] > 0 or clock[DUE] > 0 or clock[NEXT] < self._arrivals:
+        waiting = clock[RUNNING] > 0 or clock[DUE] > 0 or clock[NEXT] < self._arrivals
+        if waiting or clock[WAKE] < NEVER:
             self._end = None
             return False
         if self._end is None or clock[STARTED] != self._started:
