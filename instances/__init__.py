@@ -1,5 +1,6 @@
 """Instances: instance folders, readers of benchmark formats and of job logs, and generators."""
 
+from .files.events_file import read_events, write_events
 from .files.faults import Fault, InstanceError
 from .formats.batsim import read_batsim, write_batsim
 from .formats.eurora_trace import eurora_platform, read_eurora
@@ -34,6 +35,7 @@ __all__ = [
     "open_trace",
     "read_batsim",
     "read_eurora",
+    "read_events",
     "read_fjsplib",
     "read_jsplib",
     "read_mmlib",
@@ -45,4 +47,5 @@ __all__ = [
     "read_trace",
     "write",
     "write_batsim",
+    "write_events",
 ]

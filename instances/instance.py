@@ -12,6 +12,7 @@ from ..models.dispatch.jobs import Job, Queue
 from ..models.dispatch.problem import Dispatch
 from ..models.eviction.problem import Eviction
 from ..models.excerpt import with_short_repr
+from ..models.node_states.events import NodeEvent
 from ..models.platform import Platform
 from ..models.problem import Problem
 from ..models.profit.problem import Profit
@@ -48,6 +49,9 @@ class Instance:
         For an eviction instance: further numbers of nodes to free, besides ``problem.nodes_needed``.
     centre
         For a profit instance: all its scenarios; None for the other kinds.
+    events
+        For a dispatching instance: the changes of the states of nodes in its ``events.csv``, such as outages; replays
+        obey them, offline methods do not know them.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Instance:
     dropped: tuple[tuple[Job, str], ...] = ()
     nodes_compared: tuple[int, ...] = ()
     centre: Scenarios | None = None
+    events: tuple[NodeEvent, ...] = ()
 
     @property
     def dispatch(self) -> Dispatch:

@@ -4,6 +4,8 @@ from .dispatch.jobs import Job, Queue, Running
 from .dispatch.problem import Dispatch
 from .eviction.plan import EvictionPlan
 from .eviction.problem import BatchJob, Checkpointing, Eviction, EvictionCandidate
+from .node_states.events import NodeEvent
+from .node_states.timeline import NodeStates
 from .platform import NodeGroup, Platform, ProblemError
 from .problem import Encoding, Problem, Schedule
 from .profit.cooling import Cooling
@@ -23,7 +25,9 @@ __all__ = [
     "EvictionPlan",
     "Job",
     "Mode",
+    "NodeEvent",
     "NodeGroup",
+    "NodeStates",
     "Platform",
     "Problem",
     "ProblemError",

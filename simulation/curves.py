@@ -16,6 +16,7 @@ from ..instances.workload import Workload
 
 if TYPE_CHECKING:
     from .engine.simulation import Simulation
+    from .engine.states.attempts import History
 
 Ints = NDArray[np.int64]
 
@@ -23,7 +24,8 @@ Ints = NDArray[np.int64]
 def queue_length(simulation: Simulation) -> tuple[Ints, Ints]:
     """Return the number of waiting jobs over time.
 
-    A job waits from its submit time to its start; a job that never starts waits without end.
+    A job waits from its submit time to its start, and after an attempt that ended early to the next one; a job that
+    never starts waits without end.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ def queue_length(simulation: Simulation) -> tuple[Ints, Ints]:
     times, values : ndarray of int64
         The curve: seconds, number of jobs.
     """
-    return waiting(simulation.workload.submit, simulation.start)
+    return queue_curve(simulation.workload.submit, simulation.start, simulation.history)
 
 
 def utilisation(simulation: Simulation, resource: str) -> tuple[Ints, Ints]:
@@ -61,18 +63,20 @@ def utilisation(simulation: Simulation, resource: str) -> tuple[Ints, Ints]:
     s = simulation
     if resource not in s.platform.resources:
         raise UnknownName("resource", resource, list(s.platform.resources))
-    return usage(s.workload, resource, s.start, s.end)
+    return usage(s.workload, resource, s.start, s.end, s.history)
 
 
-def usage(workload: Workload, resource: str, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Return the curve of the amount of a resource in use, with the jobs that run at the begin, from the begin on."""
+def usage(
+    workload: Workload, resource: str, start: Ints, end: Ints, history: History | None = None
+) -> tuple[Ints, Ints]:
+    """Return the curve of the amount of a resource in use by all attempts and the jobs that run at the begin."""
     amount = workload.units * workload.request[:, workload.resources.index(resource)]
     if workload.running:
         held = [(r.true_end, r.job.units * r.job.request.get(resource, 0)) for r in workload.running]
         more = np.array(held, np.int64)
         start = np.append(start, np.full(len(more), workload.begin, np.int64))
         end, amount = np.append(end, more[:, 0]), np.append(amount, more[:, 1])
-    return in_use(start, end, amount)
+    return use_curve(start, end, amount, history)
 
 
 def running(simulation: Simulation) -> tuple[Ints, Ints]:
@@ -88,12 +92,30 @@ def running(simulation: Simulation) -> tuple[Ints, Ints]:
     times, values : ndarray of int64
         The curve: seconds, number of jobs.
     """
-    return in_use(simulation.start, simulation.end, np.ones_like(simulation.start))
+    return use_curve(simulation.start, simulation.end, np.ones_like(simulation.start), simulation.history)
 
 
 def resources(simulation: Simulation) -> dict[str, tuple[Ints, Ints]]:
     """Return the used amount of each resource of the platform over time, as ``utilisation`` does for one of them."""
     return {name: utilisation(simulation, name) for name in simulation.platform.resources}
+
+
+def queue_curve(submit: Ints, start: Ints, history: History | None) -> tuple[Ints, Ints]:
+    """Return ``waiting`` of all attempts: those of ``history`` and the last ones, with these starts."""
+    if history is None:
+        return waiting(submit, start)
+    return waiting(np.concatenate([submit, history.end]), np.concatenate([start, history.start]))
+
+
+def use_curve(start: Ints, end: Ints, amount: Ints, history: History | None) -> tuple[Ints, Ints]:
+    """Return ``in_use`` of all attempts: those of ``history`` and the last ones; ``amount``: of each job."""
+    if history is None:
+        return in_use(start, end, amount)
+    return in_use(
+        np.concatenate([start, history.start]),
+        np.concatenate([end, history.end]),
+        np.concatenate([amount, amount[history.rows]]),
+    )
 
 
 def waiting(submit: Ints, start: Ints) -> tuple[Ints, Ints]:

@@ -118,7 +118,10 @@ class Metrics:
 
     For each job that started: s is its start, e its end, q its submit time, ``wait = s - q``, and
     ``d = max(1 s, e - s)`` its duration in the replay (a killed job's is shorter than its runtime). Jobs that run at the
-    begin of the replay count in the utilisation only. If the begin is given, it replaces ``min(q)``.
+    begin of the replay count in the utilisation only. If the begin is given, it replaces ``min(q)``. If a job has
+    several attempts, s is the start of the last one, wait the sum of its waiting times, d the work of all attempts, and
+    the slowdowns count the time that was lost as well: ``(e - q) / d``. Jobs that did not come back after a failure
+    count as not started; utilisation and queue lengths follow all attempts.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from ..errors import WrongValue
 from ..instances.workload import Workload
 from ..models.platform import Platform
 from .accuracy import Accuracy, accuracy
-from .curves import in_use, queue_length, running, usage, utilisation, waiting
+from .curves import queue_curve, queue_length, running, usage, use_curve, utilisation
 from .engine.moment import Ended
 from .groups import GROUPINGS, GroupMetrics, Groups, JobFigures, groups_of
 from .metric_records import BSLD_FLOOR, DecisionMetrics, JobClass, Metrics, Timing, parts_of
@@ -25,6 +25,7 @@ from .spread import Spread
 
 if TYPE_CHECKING:
     from .engine.simulation import Decisions, Simulation
+    from .engine.states.attempts import History
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -79,7 +80,7 @@ def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
     (99, True)
     """
     s = simulation
-    done = (s.start >= 0) & (s.end >= 0)
+    done = _completed(s.start, s.end, s.history)
     return _measure(
         s.workload,
         s.start,
@@ -90,6 +91,7 @@ def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
         expected=s.expected,
         prediction_seconds=s.prediction_seconds,
         bsld_floor=bsld_floor,
+        history=s.history,
     )
 
 
@@ -132,18 +134,20 @@ def _measure(
     expected: Ints | None = None,
     prediction_seconds: float | None = None,
     bsld_floor: float = BSLD_FLOOR,
+    history: History | None = None,
 ) -> Metrics:
-    done = (start >= 0) & (end >= 0)
-    figures = job_figures(workload, start, end, expected, bsld_floor)
+    done = _completed(start, end, history)
+    figures = job_figures(workload, start, end, expected, bsld_floor, history)
     wait, slowdown, bounded = figures.wait, figures.slowdown, figures.bounded_slowdown
-    took = (end - start)[done]
+    work = (end - start)[done]  # of all attempts
+    took = work if history is None else work + history.saved[done]
     begin = int(workload.submit.min()) if workload.begin is None else workload.begin
     last, finish = (int(workload.submit.max()), int(end[done].max())) if done.any() else (None, None)
     makespan = None if finish is None else finish - begin
-    used = _used(workload, platform, start, end)
+    used = _used(workload, platform, start, end, history)
     offered = {r: platform.total(r) for r in platform.resources} if platform else dict.fromkeys(workload.resources)
-    queue_max, queue_mean = _over(waiting(np.maximum(workload.submit, begin), start), begin, finish)
-    running_max, running_mean = _over(in_use(start, end, np.ones_like(start)), begin, finish)
+    queue_max, queue_mean = _over(queue_curve(np.maximum(workload.submit, begin), start, history), begin, finish)
+    running_max, running_mean = _over(use_curve(start, end, np.ones_like(start), history), begin, finish)
     calls = _decisions(decisions)
     return Metrics(
         jobs=len(workload),
@@ -153,7 +157,7 @@ def _measure(
         wait=Spread.of(wait),
         slowdown=Spread.of(slowdown),
         bounded_slowdown=Spread.of(bounded),
-        by_class=_by_class(wait, took, slowdown, bounded),
+        by_class=_by_class(wait, work, slowdown, bounded),
         thesis={**_lateness(workload, wait, done), **_overhead(calls, makespan)},
         makespan=makespan,
         utilisation={r: _share(used.get(r), begin, finish, offered[r]) for r in offered},
@@ -173,8 +177,21 @@ def _measure(
     )
 
 
+def _completed(start: Ints, end: Ints, history: History | None) -> NDArray[np.bool_]:
+    """Return the mask of the jobs whose work was done."""
+    done = (start >= 0) & (end >= 0)
+    if history is not None:
+        done[list(history.dropped)] = False
+    return np.asarray(done)
+
+
 def job_figures(
-    workload: Workload, start: Ints, end: Ints, expected: Ints | None = None, bsld_floor: float = BSLD_FLOOR
+    workload: Workload,
+    start: Ints,
+    end: Ints,
+    expected: Ints | None = None,
+    bsld_floor: float = BSLD_FLOOR,
+    history: History | None = None,
 ) -> JobFigures:
     """Return wait, slowdown and bounded slowdown of each job with a known start and end.
 
@@ -188,6 +205,8 @@ def job_figures(
         Expected durations in seconds.
     bsld_floor : float
         The least duration in the bounded slowdown, in seconds, above 0.
+    history : History, optional
+        The attempts that ended early.
 
     Returns
     -------
@@ -201,10 +220,13 @@ def job_figures(
     """
     if not 0 < bsld_floor < np.inf:
         raise WrongValue(f"bsld_floor is {bsld_floor}; expected a number of seconds above 0, such as 10 or 60")
-    row = np.flatnonzero((start >= 0) & (end >= 0))
-    wait = start[row] - workload.submit[row]
-    duration = np.maximum(end[row] - start[row], 1)
-    response = wait + duration
+    row = np.flatnonzero(_completed(start, end, history))
+    wait, work, lost = start[row] - workload.submit[row], end[row] - start[row], np.zeros(len(row), np.int64)
+    if history is not None:  # the time that was lost counts as part of the response time only
+        wait, work = wait - history.ran_before[row], work + history.saved[row]
+        lost = (history.ran_before - history.saved)[row]
+    duration = np.maximum(work, 1)
+    response = wait + lost + duration
     bounded = np.maximum(1.0, response / np.maximum(duration, bsld_floor))
     ratio = None if expected is None else expected[row] / duration
     return JobFigures(row, wait, response / duration, bounded, ratio)
@@ -272,10 +294,14 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
     )
 
 
-def _used(workload: Workload, platform: Platform | None, start: Ints, end: Ints) -> dict[str, tuple[Ints, Ints]]:
-    """Return resource -> curve of its use; an empty dict without a platform."""
+def _used(
+    workload: Workload, platform: Platform | None, start: Ints, end: Ints, history: History | None
+) -> dict[str, tuple[Ints, Ints]]:
+    """Return resource -> curve of its use by all attempts; an empty dict without a platform."""
     return {
-        r: usage(workload, r, start, end) for r in (platform.resources if platform else ()) if r in workload.resources
+        r: usage(workload, r, start, end, history)
+        for r in (platform.resources if platform else ())
+        if r in workload.resources
     }
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..runs.replay_settings import decision_limit, parse_floor, parse_stretch
+from ..runs.replay_settings import RESTART, decision_limit, parse_floor, parse_stretch
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View
 from ..terminal import console_for
@@ -174,6 +174,21 @@ def simulate(
     period: Annotated[
         int | None, typer.Option(min=1, help="also call the dispatcher every n seconds", rich_help_panel=SIMULATION)
     ] = None,
+    events: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file time,kind,nodes: node-down, node-up, node-drain, node-reserve, node-release; "
+            "default: events.csv of the instance",
+            rich_help_panel=SIMULATION,
+        ),
+    ] = None,
+    requeue: Annotated[
+        str,
+        typer.Option(
+            help="jobs whose node goes down: restart (from zero), checkpoint:SECONDS (from the last one) or drop",
+            rich_help_panel=SIMULATION,
+        ),
+    ] = RESTART,
     bsld_floor: Annotated[
         float,
         typer.Option(
@@ -239,6 +254,7 @@ def simulate(
             "kill": kill, "charge": charge, "period": period, "busy": busy,
             "bsld_floor": parse_floor(bsld_floor),
             "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
+            "events": None if events is None else str(events), "requeue": requeue,
         },
         parse_by(by or ()),
     )  # fmt: skip

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ...instances import Instance, load
+from ...instances import Instance, load, read_events
 from ...instances.busy import ending_at_walltime
+from ...instances.files.own_files import content_of
 from ...instances.report import Report
 from ...instances.workload import Workload
 from ...models.dispatch.objectives import find_objective
 from ...models.dispatch.problem import Dispatch
+from ...models.node_states.events import NodeEvent
 from ...models.platform import NodeGroup, Platform
+from ..errors import WrongUse
 from ..runs.replay_settings import OFF, ReplaySettings
 from ..runs.view import View
 
@@ -48,6 +51,8 @@ class ReplayCase:
         Whether jobs are killed at their walltime.
     offline
         Whether offline methods on the same view solve the same problem, so that objectives can be compared.
+    events
+        The changes of the states of nodes.
     """
 
     workload: Workload
@@ -55,6 +60,7 @@ class ReplayCase:
     objective: str
     kill: bool = False
     offline: bool = False
+    events: tuple[NodeEvent, ...] = ()
 
     def problem(self) -> Dispatch:
         """Return the offline problem of the same jobs, in which the duration of a job is its real runtime."""
@@ -116,7 +122,7 @@ def replay_case(
             partitions=partition_names(replay.partition),
             dependencies=bool(replay.dependencies),
         )
-        return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill)
+        return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=_events(replay, platform))
     instance = instance or load(path, drop_impossible=drop_impossible)
     whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
     workload = Workload.of(whole, instance.name, Report(dict(instance.repairs)))
@@ -126,8 +132,18 @@ def replay_case(
         workload = workload.at_load(replay.load, whole.platform)
     # dispatchers ignore deadlines; then offline methods solve another problem
     ignored = any(j.deadline is not None for j in whole.jobs)
-    offline = not (ignored or replay.kill or replay.load is not None)
-    return ReplayCase(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline)
+    events = instance.events if replay.events is None else _events(replay, whole.platform)
+    offline = not (ignored or replay.kill or replay.load is not None or events)
+    return ReplayCase(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline, events)
+
+
+def _events(replay: ReplaySettings, platform: Platform) -> tuple[NodeEvent, ...]:
+    """Return the events of the file of the settings. Raises ValueError, also if the file has been changed since."""
+    if replay.events is None:
+        return ()
+    if content_of(Path(replay.events)) != replay.events_content:
+        raise WrongUse(f"--events {replay.events}: the file was changed after the replay")
+    return tuple(read_events(replay.events, platform))
 
 
 def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
@@ -137,6 +153,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     """
     from ...simulation.engine.simulation import SimulationError
     from ...simulation.metrics import BSLD_FLOOR, metrics, recorded
+    from ...simulation.outputs.attempts import attempts_file, write_attempts
     from ...simulation.outputs.writing import write_jobs
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
@@ -160,6 +177,8 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     write_jobs(simulation, Path(spec["out"]) / name)
     floor = replay.bsld_floor or BSLD_FLOOR
     in_log, measured = recorded(case.workload, case.platform, floor), metrics(simulation, floor)
+    attempts = attempts_file(Path(spec["out"]) / name)
+    has_attempts = write_attempts(simulation, attempts)
     found = {
         "metrics": measured.as_dict(),
         "groups": {by: groups.as_dict() for by, groups in measured.groups.items()},
@@ -170,6 +189,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             "objective": case.objective,
             "offline": case.offline,
             "recorded": None if in_log is None else in_log.as_dict(),
+            "attempts_csv": attempts.name if has_attempts else None,
         },
         "jobs_csv": name,
         "sense": sense,
@@ -207,6 +227,8 @@ def _simulate(
         kill_at_walltime=replay.kill,
         charge_decisions=replay.charge,
         period=replay.period,
+        events=case.events,
+        requeue=replay.requeue,
         on_progress=on_progress,
     )
 
@@ -229,12 +251,13 @@ def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> di
     """Return the fields of a complete replay: the objective recomputed from the data, and the violations found."""
     broken = list(simulation.violations)
     schedule, value = None, None
-    if with_schedule:
+    if with_schedule and simulation.history is None:
         problem, schedule = case.problem(), simulation.schedule()
         broken += problem.verify(schedule)
         value = None if broken else problem.objective(schedule)
-    elif not broken and (simulation.start >= 0).all():
-        value = replace(case, workload=simulation.workload).weighted_wait(simulation.start)
+    elif not broken and (simulation.start >= 0).all() and case.objective == TRACE_OBJECTIVE:
+        workload = simulation.workload
+        value = replace(case, workload=workload).weighted_wait(simulation.wait + workload.submit)
     return {
         "status": "error" if broken else "feasible",
         "objective": value,

@@ -246,13 +246,14 @@ REPLAY = fields(
     {
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
         **dict.fromkeys(("format", "window", "busy", "queue_from", "partition", "latest_start"), maybe(TEXT)),
+        **dict.fromkeys(("events", "events_content"), maybe(TEXT)),
         **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),
         "deterministic": maybe(either(NUMBER, FLAG)),
         "dependencies": maybe(FLAG),
         "objective": maybe(TEXT),
         "max_stretch": maybe(either(NUMBER, TEXT)),
-        "allocator": TEXT,
+        **dict.fromkeys(("allocator", "requeue"), TEXT),
     },
 )
 GROUP = fields({"name": TEXT, "count": integer(1, MOST_NODES), "capacity": mapping(integer(0))})

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
+
 from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...instances import Instance
@@ -16,10 +18,11 @@ from ...instances.dependencies import arrived
 from ...instances.files.own_files import content_of
 from ...models.excerpt import excerpt
 from ...models.kind import names
+from ...models.node_states.timeline import NodeStates
 from ...models.problem import Problem, Schedule, Value
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
-from ..kinds.replays import ReplayCase, replay_case
+from ..kinds.replays import TRACE_OBJECTIVE, ReplayCase, replay_case
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View
@@ -153,15 +156,23 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
     """
     from ...simulation.engine.verification import violations
+    from ...simulation.outputs.attempts import attempts_file, read_attempts
     from ...simulation.outputs.reading import read_jobs
 
     broke_off = _broke_off(record)
-    replayed = read_jobs(jobs_file(folder, record)).replay(case.workload, case.platform)
+    jobs = jobs_file(folder, record)
+    replayed = read_jobs(jobs).replay(case.workload, case.platform)
+    history = None
+    if (record.get("simulation") or {}).get("attempts_csv") is not None:
+        history = read_attempts(attempts_file(jobs), case.workload, case.platform)
+    states = NodeStates(case.platform, case.events) if case.events else None
+    replayed = replace(replayed, history=history, states=states)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
     if broke_off:
         return faults
     case = replace(case, workload=arrived(case.workload, replayed.end))
-    value = None if faults else case.weighted_wait(replayed.start)
+    waited = replayed.start if history is None else replayed.start - history.ran_before
+    value = None if faults or case.objective != TRACE_OBJECTIVE else case.weighted_wait(waited)
     if record["schedule"] is not None:
         problem, schedule = case.problem(), Schedule.from_json(record["schedule"])
         faults += [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]

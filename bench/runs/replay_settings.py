@@ -13,6 +13,7 @@ USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 BUSY = ("reset", "kept")
 ADDED = ("busy", "queue_from", "partition", "dependencies", "latest_start")  # fields that older records lack
+RESTART = "restart"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,12 @@ class ReplaySettings:
     busy
         Whether jobs run and wait at the begin of the window: "reset" or "kept" (submit times of the waiting jobs);
         None: the machine is empty. Only with a window.
+    events
+        File with the changes of the states of nodes; None: those of the instance.
+    events_content
+        Hash of this file.
+    requeue
+        What happens to jobs whose node goes down: ``restart``, ``checkpoint:SECONDS`` or ``drop``.
 
     Examples
     --------
@@ -89,6 +96,9 @@ class ReplaySettings:
     queue_from: str | None = None
     partition: str | None = None
     dependencies: bool | None = None
+    events: str | None = None
+    events_content: str | None = None
+    requeue: str = RESTART
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -125,6 +135,7 @@ class ReplaySettings:
             self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill,
             busy=self.busy,
             queue_from=self.queue_from, partition=self.partition, dependencies=self.dependencies,
+            events=self.events, events_content=self.events_content,
         )  # fmt: skip
 
     @property
@@ -149,6 +160,8 @@ class ReplaySettings:
             "decisions take time" if self.charge else "",
             f"called every {self.period} s" if self.period is not None else "",
             f"bounded slowdown from {self.bsld_floor:g} s" if self.bsld_floor is not None else "",
+            f"events of {self.events}" if self.events is not None else "",
+            f"failed jobs: {self.requeue}" if self.requeue != RESTART else "",
         ]
         return ", ".join(p for p in parts if p)
 

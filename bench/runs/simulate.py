@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...backends import UnknownName
-from ...instances import Instance, UnknownInstance, load
+from ...instances import Instance, UnknownInstance, load, read_events
 from ...instances.files.own_files import content_of
 from ...instances.report import Report
 from ...models import Dispatch
@@ -125,6 +125,7 @@ def replay_request(
         A dispatcher, an allocator or a value is not valid.
     """
     from ...simulation.engine.allocators import ALLOCATORS
+    from ...simulation.engine.states.requeue import requeue_of
     from ...simulation.policies.registry import check_dispatcher
 
     if options["allocator"] not in ALLOCATORS:
@@ -134,7 +135,11 @@ def replay_request(
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
     named = [check_dispatcher(name) for name in names]
     _check_objective(options["objective"], named)
+    requeue_of(options.get("requeue", "restart"))
     replay = ReplaySettings(trace=is_trace(path), **options)
+    if replay.events is not None:
+        read_events(replay.events)
+        replay = replace(replay, events_content=content_of(Path(replay.events)))
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
     return ReplayRequest(path, names, view, replay, starts, by=by)

@@ -87,8 +87,8 @@ def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int)
     following = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
     while True:
         for r in range(request.size):
-            if request[r] > 0 and profile.free[n, i, r] < count * request[r]:
-                count = max(0, profile.free[n, i, r] // request[r])
+            if profile.free[n, i, r] < count * request[r]:  # negative free amounts: no unit may be here
+                count = max(0, profile.free[n, i, r] // request[r]) if request[r] > 0 else 0
                 bound_end = following
         following = profile.time[n, i]
         if count == 0 or following <= start or i == 0:

@@ -12,7 +12,9 @@ from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY, Job, Queue, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch, impossible
+from ...models.node_states.events import NodeEvent
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
+from ..files.events_file import EVENTS, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
@@ -41,8 +43,16 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective)
     name = folder.path.resolve().name
     return Instance(
-        name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(batch.dropped)
-    )
+        name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(batch.dropped),
+        events=_events(folder, batch.platform),
+    )  # fmt: skip
+
+
+def _events(folder: Folder, platform: Platform) -> tuple[NodeEvent, ...]:
+    """Return the events of ``events.csv``, which a folder need not have."""
+    found = tuple(events_of(folder, EVENTS, platform)) if (folder.path / EVENTS).exists() else ()
+    folder.raise_faults()
+    return found
 
 
 @dataclass(frozen=True)
@@ -181,6 +191,8 @@ def write(instance: Instance, folder: str | Path) -> None:
     """
     text = jobs_csv(instance.name, instance.dispatch)
     files = {JOBS: text, SETTINGS: to_toml(_settings(instance), HEADING)}
+    if instance.events:
+        files[EVENTS] = events_csv(instance.events)
     write_files(Path(folder), files, lambda path: read(Folder(path)))
 
 

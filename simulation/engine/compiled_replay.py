@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ...heuristics.kernels.events.fit import count_fits
 from ...heuristics.kernels.events.replay import replay_by_rule, step
 from ...heuristics.kernels.events.rules import Rules, by_rule
-from ...heuristics.kernels.events.state import DECISIONS, WAITING, State, TraceArrays
+from ...heuristics.kernels.events.state import DECISIONS, NOW, WAITING, State, TraceArrays, may_start
 from ...models.compiled import compiled
 from ..policies.conservative import backfill
 from ..policies.easy import easy
@@ -59,6 +63,27 @@ def decide_shortest_first(trace: TraceArrays, state: State, rules: Rules) -> Non
 @compiled
 def _decide_backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
     backfill(trace, state, rules)
+
+
+@compiled
+def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
+    """Return the mask of the waiting jobs that their calendars allow to start now."""
+    found = np.empty(state.clock[WAITING], np.bool_)
+    for i in range(found.size):
+        found[i] = may_start(trace, state.waiting[i], state.clock[NOW])
+    return found
+
+
+@compiled
+def any_fits(trace: TraceArrays, state: State) -> bool:
+    """Return whether at least one waiting job could start now, alone on the free places."""
+    for i in range(state.clock[WAITING]):
+        j = state.waiting[i]
+        if may_start(trace, j, state.clock[NOW]) and (
+            count_fits(state.free, trace.request[j], trace.units[j], state.fit) >= trace.units[j]
+        ):
+            return True
+    return False
 
 
 class Kernel(NamedTuple):

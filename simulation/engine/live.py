@@ -47,30 +47,10 @@ from .live_jobs import LiveJobs
 from .moment import Decision, Dispatcher, FailedStart, Moment
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
+from .states.node_changes import NodeChanges
 
 TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
 MOST_CALLS = 10_000  # requested calls in a row without a start while nothing runs, arrives or opens
-
-
-@compiled
-def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
-    """Return the mask of the waiting jobs that their calendars allow to start now."""
-    found = np.empty(state.clock[WAITING], np.bool_)
-    for i in range(found.size):
-        found[i] = may_start(trace, state.waiting[i], state.clock[NOW])
-    return found
-
-
-@compiled
-def any_fits(trace: TraceArrays, state: State) -> bool:
-    """Return whether at least one waiting job could start now, alone on the free places."""
-    for i in range(state.clock[WAITING]):
-        j = state.waiting[i]
-        if may_start(trace, j, state.clock[NOW]) and (
-            count_fits(state.free, trace.request[j], trace.units[j], state.fit) >= trace.units[j]
-        ):
-            return True
-    return False
 
 
 class LiveReplay:
@@ -87,7 +67,8 @@ class LiveReplay:
         self.fixed = fixed is not None
         self.state = plan.first_state(fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
         self.rules: Rules | None = None
-        self.jobs, self.always = LiveJobs(plan, self.state), False
+        self.changes = NodeChanges(plan, self.state)
+        self.jobs, self.always = LiveJobs(plan, self.state, self.changes), False
         self.debt = 0.0
         self.skipped, self.urgent, self.made = 0, 0, 0
         self.endings: Counter[str] = Counter()
@@ -116,7 +97,7 @@ class LiveReplay:
             self.ranking.begin(plan.platform, plan.workload, plan.seed)
         notes: tuple[str, ...] = ()
         standstill, idle = Standstill(plan.trace, state), 0
-        going = self._step()
+        going = self._step() or self.changes.go()
         while going:
             self._learn()
             last_call, started = standstill.reached(), state.clock[STARTED]
@@ -127,7 +108,7 @@ class LiveReplay:
             idle = idle + 1 if last_call and state.clock[STARTED] == started else 0
             if idle and (idle > MOST_CALLS or self.jobs.plans.next_time() >= NEVER):
                 break
-            going = moved or self._step()
+            going = moved or self._step() or self.changes.go()
         found = self.result(notes)
         if not notes:
             check_all_started(plan, state, found)
@@ -186,7 +167,10 @@ class LiveReplay:
         for j in state.ended[: state.clock[ENDED]].tolist():
             self.jobs.end(j)
             if not self.fixed and j < len(plan.workload):
-                changed.update(plan.predictor.learn(j, int(plan.trace.runtime[j])))
+                changed.update(plan.predictor.learn(j, int(plan.trace.runtime[j] + plan.log.saved[j])))
+        failed, self.changes.failed = self.changes.failed, []
+        for j in failed:
+            self.jobs.end(j)
         again = {j for user in changed for j in self.jobs.by_user.get(user, ())}
         new = range(len(self.jobs.waiting), int(state.clock[WAITING]))
         arrived = state.waiting[state.clock[WAITING] - len(new) : state.clock[WAITING]].tolist()
@@ -194,12 +178,21 @@ class LiveReplay:
             self.rules = None  # the order of a policy may depend on submit times
         for j in arrived:
             self.jobs.arrive(j, self._job(j))
+        if failed:
+            self._return_to_places()
         if not self.fixed:
             self._expect([*again, *arrived])
         for j in arrived:
             self.jobs.expected[self.jobs.waiting[j].id] = int(state.expected[j])
         if self.ranking is not None:
             self.ranking.arrive(np.array(arrived, np.int64))
+
+    def _return_to_places(self) -> None:
+        """Sort the queue by arrival: jobs that come back have their old places in it."""
+        state, place = self.state, np.argsort(self.plan.trace.order)
+        self.jobs.waiting = {j: self.jobs.waiting[j] for j in sorted(self.jobs.waiting, key=place.__getitem__)}
+        state.waiting[: len(self.jobs.waiting)] = list(self.jobs.waiting)
+        state.clock[SORTED] = 0
 
     def _expect(self, jobs: list[int]) -> None:
         """Predict the durations of these waiting jobs; if there are any, a policy sorts the queue again."""
@@ -209,14 +202,15 @@ class LiveReplay:
                 job, name = self.jobs.waiting[j].id, self.plan.predictor.name
                 why = f"predictor {name}: the duration of job {job!r} {wrong(predicted)}"
                 raise SimulationError(why, job, time=int(self.state.clock[NOW]))
-            self.state.expected[j] = max(1, predicted)
+            self.state.expected[j] = max(1, predicted - int(self.plan.log.saved[j]))
             self.jobs.expected[self.jobs.waiting[j].id] = int(self.state.expected[j])
         if jobs:
             self.rules = None
 
     def _job(self, j: int) -> Job:
         """Return the job as a dispatcher sees it: without its runtime."""
-        return replace(self.plan.workload.job(j), runtime=None)
+        job = self.plan.workload.job(j)
+        return replace(job, runtime=None, walltime=max(1, job.walltime - int(self.plan.log.saved[j])))
 
     def _decide(self) -> bool:
         """Make the planned starts and one decision, unless none is due; return whether it moved the simulated clock."""
@@ -232,7 +226,7 @@ class LiveReplay:
             return self._charge(took)
         failed = self.jobs.start_planned()
         called = self.jobs.plans.called(int(state.clock[NOW])) or self.always or bool(failed)
-        if not called and not (state.clock[WAITING] > 0 and any_fits(plan.trace, state)):
+        if not called and not (state.clock[WAITING] > 0 and kernels.any_fits(plan.trace, state)):
             self.skipped += int(state.clock[WAITING] > 0)
             return False
         now = int(state.clock[NOW])
@@ -251,12 +245,13 @@ class LiveReplay:
         whole = int(self.debt)
         self.debt -= whole
         if whole:
-            advance(self.plan.trace, self.state, int(self.state.clock[NOW]) + whole)
+            self.changes.advance(int(self.state.clock[NOW]) + whole, self._learn)
         return whole > 0
 
     def _apply_policy(self, policy: Policy) -> None:
         plan, state = self.plan, self.state
-        if self.rules is None:
+        if self.rules is None or self.changes.shortened:
+            self.changes.shortened = False
             self.rules = rules_of(
                 policy, plan.workload, state.expected[: len(plan.workload)], plan.allocator == "best-fit"
             )
@@ -286,11 +281,12 @@ class LiveReplay:
             queues=plan.workload.queues,
             waiting=tuple(self.jobs.waiting.values()),
             expected=self.jobs.expected,
-            may_start=allowed(plan.trace, state),
+            may_start=kernels.allowed(plan.trace, state),
             running=tuple(self.jobs.running.values()),
-            free=state.free.copy(),
+            free=np.maximum(state.free, 0),
             planned=self.jobs.plans.by_id,
             failed=failed,
+            states=self.changes.names,
         )
         try:
             answer = dispatcher.decide(moment)
@@ -315,7 +311,7 @@ class LiveReplay:
         self.made += 1
         self.endings[decision.ended] += 1
         self.urgent += decision.urgent
-        self.sizes.add(decision, len(self.jobs.running), self.state.free)
+        self.sizes.add(decision, len(self.jobs.running), np.maximum(self.state.free, 0))
         self.seconds["total"].append(took)
         for part in ("model", "solve", "allocate"):
             self.seconds[part].append(decision.seconds.get(part, 0.0))

@@ -6,7 +6,8 @@ A dispatcher is an object with an attribute ``name`` and two methods, ``begin`` 
 Pass the object to ``schedlab.simulate(..., dispatcher=...)``.
 
 1. The simulator calls ``begin`` once, before the replay.
-2. At each event (a job ends, a job arrives, a calendar opens, or a multiple of ``period``) it first ends jobs, then
+2. At each event (a job ends, a job arrives, a calendar opens, the state of a node changes, or a multiple of ``period``)
+   it first ends jobs, then
    adds the new jobs to the queue, then calls ``decide`` once. It skips the call if no waiting job could start now, even
    alone on the free nodes. With ``charge_decisions``, the wall time of the call passes on the simulated clock before
    the jobs start, and ``decide`` is called again at the new time.
@@ -26,7 +27,8 @@ The simulator checks each start, in the given order, against these rules:
 
 - The job is in ``moment.waiting`` and its entry of ``moment.may_start`` is True. A job starts at most once.
 - The numbers of units are whole, at least 1, and their sum is ``job.units``.
-- Every node is in ``moment.platform.nodes`` and has enough free capacity after the starts before this one.
+- Every node is in ``moment.platform.nodes``, takes starts (``moment.states``), and has enough free capacity after the
+  starts before this one.
 
 A planned start must name a job of the workload that has not started, all of its units, nodes that could hold them if
 they were empty, and a time after now.
@@ -174,12 +176,17 @@ class Moment:
         start. It is in the past if the job runs longer than expected.
     free : ndarray of int64, shape (nodes, resources)
         The free amount of each resource on each node. Rows are in the order of ``platform.nodes``, columns in the order
-        of ``platform.resources``. The array is a copy, and the dispatcher may change it.
+        of ``platform.resources``; 0 on nodes where no job may start. The array is a copy, and the dispatcher may change
+        it.
     planned : mapping of str to PlannedStart
         Job id -> planned start, for the jobs that are planned. The simulator changes this mapping after the call, as it
         does with ``expected``.
     failed : sequence of FailedStart
         The planned starts that were not possible at this event. They are no longer in ``planned``.
+    states : tuple of str
+        The state of each node, in the order of ``platform.nodes``: ``"up"``, ``"down"``, ``"draining"``,
+        ``"reserved"``, ... (``schedlab.models.node_states``). Jobs may start only on nodes that are up. Later changes
+        are not known.
     """
 
     now: int
@@ -192,6 +199,7 @@ class Moment:
     free: Ints
     planned: Mapping[str, PlannedStart] = field(default_factory=dict)
     failed: Sequence[FailedStart] = ()
+    states: tuple[str, ...] = ()
 
 
 Ended = Literal["trivial", "optimal", "limit", "no-gain", "infeasible", "nothing"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,13 +14,17 @@ from ...heuristics.kernels.events.nodes import by_name, ranges_of
 from ...heuristics.kernels.events.rules import ALL, Rules
 from ...heuristics.kernels.events.state import WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
-from ...models import Platform
+from ...models import NodeStates, Platform
 from ..policies.policy import Policy
 from ..predictor_time import TimedPredictor
 from .moment import Dispatcher
 from .simulation import Decisions, NodeRanges, Simulation, SimulationError
+from .states.attempts import AttemptLog
+from .states.never import reasons
+from .states.requeue import Requeue, Restart
 
 STOPPED = "stopped before its end"
+SHOWN = 10  # jobs that wait forever in a message
 
 
 class Progress(NamedTuple):
@@ -53,7 +57,9 @@ class ReplayPlan:
 
     ``name`` is the name of the dispatcher. ``period`` is in seconds, 0 for none. ``charge``: decisions take simulated
     time. ``by_count``: nodes are interchangeable and the replay only counts them. ``killed``: mask of the jobs that end
-    at their walltime. ``trace``: the workload, its running jobs and the platform as arrays.
+    at their walltime. ``trace``: the workload, its running jobs and the platform as arrays. ``states``: the states of the
+    nodes, None without events; ``requeue``: what happens to the jobs that fail; ``log``: their attempts, filled by the
+    replay.
     """
 
     workload: Workload
@@ -68,6 +74,9 @@ class ReplayPlan:
     by_count: bool
     trace: TraceArrays
     killed: Any
+    states: NodeStates | None = None
+    requeue: Requeue = field(default_factory=Restart)
+    log: AttemptLog = field(default_factory=lambda: AttemptLog(0))
 
     @cached_property
     def row(self) -> dict[str, int]:
@@ -87,6 +96,8 @@ class ReplayPlan:
             held = by_name((first[n:], low, high, units), self.platform.nodes)
             w = replace(w, running=tuple(replace(r, nodes=on) for r, on in zip(w.running, held, strict=True)))
         used, started = int(first[n]), state.start[:n] >= 0
+        completed, history = started.copy(), self.log.history()
+        completed[list(self.log.dropped)] = False
         return Simulation(
             workload=w,
             platform=self.platform,
@@ -96,7 +107,7 @@ class ReplayPlan:
             seed=self.seed,
             start=state.start[:n],
             end=np.where(started, state.start[:n] + self.trace.runtime[:n], -1),
-            killed=self.killed & started,
+            killed=self.killed & completed,
             expected=state.expected[:n],
             first_reserved=state.first_reserved[:n],
             placement=NodeRanges(first[: n + 1], low[:used], high[:used], units[:used]),
@@ -104,6 +115,8 @@ class ReplayPlan:
             seconds=seconds,
             notes=(*self.predictor.notes, *notes),
             prediction_seconds=self.predictor.seconds,
+            history=history,
+            states=self.states,
         )
 
 
@@ -140,18 +153,22 @@ def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> 
 
 
 def check_all_started(plan: ReplayPlan, state: State, found: Simulation) -> None:
-    """Raise SimulationError if jobs still wait although no event is left."""
+    """Raise SimulationError, with a reason for each job, if jobs still wait although no event is left."""
     waiting = int(state.clock[WAITING])
     if waiting:
         job = plan.workload.ids[int(state.waiting[0])]
         ends = [r.true_end for r in plan.workload.running]
         last = int(max(found.end.max(), found.workload.release.max(), *ends))
+        why = reasons(plan, state)
+        lines = [f"\n  job {name!r}: {reason}" for name, reason in why.items()]
+        more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
         raise SimulationError(
             f"job {job!r} waits forever: after time {last} no job runs and no job arrives, and dispatcher {plan.name} "
-            f"has not started {waiting} waiting job{'s' * (waiting > 1)}{_held(plan, state)}",
+            f"has not started {waiting} waiting job{'s' * (waiting > 1)}{_held(plan, state)}:{''.join(lines[:SHOWN])}{more}",
             job=job,
             time=last,
             partial=found,
+            waiting=why,
         )
 
 

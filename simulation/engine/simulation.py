@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
-from ...models import Platform, Schedule
+from ...models import NodeStates, Platform, Schedule
 from ...models.excerpt import one_line
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
+from .states.attempts import Attempt, History, attempts_of
 
 if TYPE_CHECKING:
     import pandas
@@ -113,6 +114,11 @@ class Simulation:
         Wall time of the replay in seconds, without reading and verification.
     violations : list of Violation
         All faults that the verification of the replay found; empty if the replay is valid.
+    history : History, optional
+        The attempts that ended early, such as those of jobs whose node went down; None if there are none. ``start``,
+        ``end`` and ``placement`` are those of the last attempt of each job.
+    states : NodeStates, optional
+        The states of the nodes over time; None for a replay without events.
     notes : tuple of str
         Remarks, for example about users that the trace does not name, or that the replay was stopped.
     prediction_seconds : float, optional
@@ -145,6 +151,8 @@ class Simulation:
     violations: list[Violation] = field(default_factory=list)
     notes: tuple[str, ...] = ()
     prediction_seconds: float | None = None
+    history: History | None = None
+    states: NodeStates | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -152,6 +160,23 @@ class Simulation:
         from ..metrics import metrics
 
         return metrics(self)
+
+    @property
+    def attempts(self) -> pandas.DataFrame:
+        """All attempts of all jobs: a table with the columns job, number, start, end, nodes, why, work_done, lost.
+
+        See ``schedlab.simulation.engine.states.attempts.Attempt``. Raises ImportError if pandas is not installed.
+        """
+        pandas = _pandas("attempts")
+        columns = [f.name for f in fields(Attempt)]
+        rows = [(*(getattr(a, name) for name in columns), a.lost) for a in attempts_of(self)]
+        return pandas.DataFrame(rows, columns=[*columns, "lost"])
+
+    @property
+    def wait(self) -> Ints:
+        """Seconds that each job has waited, before all its attempts; arbitrary for jobs that never started."""
+        before = 0 if self.history is None else self.history.ran_before
+        return self.start - self.workload.submit - before
 
     def schedule(self) -> Schedule:
         """Return starts and nodes in the form that offline problems use; jobs that never started are left out."""
@@ -169,22 +194,22 @@ class Simulation:
         Returns
         -------
         pandas.DataFrame
-            The columns id, user, queue, submit, start, end, wait (start - submit), slowdown ((wait + d) / d with
-            d = max(1, end - start)), units, walltime, expected, runtime, killed. Times in seconds; wait and slowdown
-            are NaN for jobs that never started.
+            The columns id, user, queue, submit, start, end, wait (start - submit, less the time in earlier attempts),
+            slowdown ((end - submit) / d with d = max(1, work done), at least 1), units, walltime, expected, runtime,
+            killed. Times in seconds; wait and slowdown are NaN for jobs that never started, slowdown also for jobs that
+            did not come back after a failure.
 
         Raises
         ------
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError as e:
-            raise MissingPackage("to_pandas needs pandas: pip install 'schedlab[pandas]'") from e
-        w = self.workload
-        took, wait = np.maximum(1, self.end - self.start), self.start - w.submit
-        started = self.start >= 0
+        pandas, w, h = _pandas("to_pandas"), self.workload, self.history
+        took, wait, started = np.maximum(1, self.end - self.start), self.wait, self.start >= 0
+        lost, saved = (0, 0) if h is None else (h.ran_before, h.saved)
+        slowdown = np.where(started, (wait + lost + took) / (took + saved), np.nan)
+        if h is not None:
+            slowdown[list(h.dropped)] = np.nan
         columns = {
             "id": w.ids,
             "user": np.array(w.users, object)[w.user],
@@ -193,7 +218,7 @@ class Simulation:
             "start": self.start,
             "end": self.end,
             "wait": np.where(started, wait, np.nan),
-            "slowdown": np.where(started, (wait + took) / took, np.nan),
+            "slowdown": slowdown,
             "units": w.units,
             "walltime": w.walltime,
             "expected": self.expected,
@@ -205,6 +230,14 @@ class Simulation:
     def __repr__(self) -> str:
         done = int((self.start >= 0).sum())
         return f"Simulation({one_line(self.dispatcher, 60)}, {done} of {len(self.workload)} jobs, {len(self.violations)} violations)"
+
+
+def _pandas(what: str) -> Any:
+    try:
+        import pandas
+    except ImportError as e:
+        raise MissingPackage(f"{what} needs pandas: pip install 'schedlab[pandas]'") from e
+    return pandas
 
 
 class SimulationError(SchedlabError, RuntimeError):
@@ -223,6 +256,8 @@ class SimulationError(SchedlabError, RuntimeError):
         The simulated time in seconds.
     partial : Simulation, optional
         The replay so far; jobs that were not started have a start of -1.
+    waiting : mapping of str to str
+        Id of each job that waits although no event is left -> why it does not start.
     """
 
     def __init__(
@@ -232,6 +267,8 @@ class SimulationError(SchedlabError, RuntimeError):
         node: str | None = None,
         time: int | None = None,
         partial: Simulation | None = None,
+        waiting: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.job, self.node, self.time, self.partial = job, node, time, partial
+        self.waiting = dict(waiting or {})

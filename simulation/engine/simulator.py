@@ -6,7 +6,7 @@ At each event jobs end first, then jobs arrive, then one decision is made [Bridi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +15,11 @@ from ...errors import WrongValue
 from ...heuristics.kernels.events.beginning import busy_trace, crowded, on_nodes, with_running
 from ...heuristics.kernels.events.machine import counted
 from ...heuristics.kernels.events.standstill import Standstill
-from ...heuristics.kernels.events.state import DECISIONS, NOW, STARTED
+from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, WAITING
 from ...instances import Instance, load
 from ...instances.busy import ending_at_walltime
 from ...instances.workload import Ints, Workload, WorkloadError
-from ...models import Dispatch, Platform, Running
+from ...models import Dispatch, NodeEvent, NodeStates, Platform, Running
 from ...models.compiled import progress_line
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
@@ -33,6 +33,9 @@ from .live import LiveReplay
 from .moment import Dispatcher
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
+from .states.attempts import AttemptLog
+from .states.node_changes import NodeChanges
+from .states.requeue import Requeue, requeue_of
 
 BATCH = 20_000  # events between two calls of on_progress
 
@@ -48,6 +51,8 @@ def simulate(
     kill_at_walltime: bool = False,
     charge_decisions: bool = False,
     period: int | None = None,
+    events: Iterable[NodeEvent] | None = None,
+    requeue: str | Requeue = "restart",
     on_progress: OnProgress | None = None,
     running: Iterable[Running] | None = None,
     begin: int | None = None,
@@ -84,6 +89,14 @@ def simulate(
         Whether the wall time of each decision passes on the simulated clock, in whole seconds.
     period : int, optional
         While jobs wait, decide also at each multiple of this number of seconds, at least 1. Default: at events only.
+    events : iterable of NodeEvent, optional
+        Changes of the states of nodes, such as ``NodeEvent(3600, "node-down", ["n-1"])``, or the result of
+        ``schedlab.instances.read_events``. Default: the events of the instance. Dispatchers do not know them before
+        they happen.
+    requeue : str or Requeue
+        What happens to jobs whose node goes down: ``"restart"`` (back into the queue, from zero),
+        ``"checkpoint:SECONDS"`` (back, with the work of the last checkpoint), ``"drop"``, or an object that follows
+        ``schedlab.simulation.engine.states.requeue.Requeue``. Jobs that come back have their old place in the queue.
     on_progress : callable, optional
         Called with a ``Progress`` from time to time: every 20,000 events of a compiled replay, else about every 0.2 s
         of wall time. If it returns False, the replay stops and returns the result so far, with a note in
@@ -116,7 +129,7 @@ def simulate(
     PluginError
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
-        If ``allocator`` or ``period`` is not valid.
+        If ``allocator``, ``period``, ``events`` or ``requeue`` is not valid.
 
     Examples
     --------
@@ -127,7 +140,7 @@ def simulate(
     >>> run.metrics.wait.mean <= sl.simulate("eurora_99", dispatcher="fcfs").metrics.wait.mean
     True
     """
-    jobs, machine = _workload(workload, platform)
+    jobs, machine, own_events = _workload(workload, platform)
     if running is not None or begin is not None:
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
@@ -140,13 +153,19 @@ def simulate(
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     model = TimedPredictor(predicting)
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
+    states = NodeStates(machine, own_events if events is None else events) or None
+    if states is not None and jobs.running:
+        raise WrongValue(
+            "events of nodes and jobs that run at the begin cannot be combined: leave out one of events= and running="
+        )
     if jobs.running:
         jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
         jobs = _with_places(jobs, machine, isinstance(chosen, Policy), allocator == "best-fit")
-    by_count = isinstance(chosen, Policy) and _counted(jobs, machine)
+    by_count = isinstance(chosen, Policy) and states is None and _counted(jobs, machine)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
-        busy_trace(jobs, jobs.running, machine, runtime, by_count, jobs.after), runtime < jobs.runtime,
+        busy_trace(jobs, jobs.running, machine, runtime.copy(), by_count, jobs.after), runtime < jobs.runtime,
+        states, requeue_of(requeue), AttemptLog(len(jobs)),
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs)
     with progress_line():
@@ -161,7 +180,9 @@ def simulate(
     return found
 
 
-def _workload(what: Workload | Dispatch | Instance | str, platform: Platform | None) -> tuple[Workload, Platform]:
+def _workload(
+    what: Workload | Dispatch | Instance | str, platform: Platform | None
+) -> tuple[Workload, Platform, Sequence[NodeEvent]]:
     instance = load(what) if isinstance(what, str) else what
     if isinstance(instance, Instance):
         jobs, own = Workload.of(instance.dispatch, instance.name), instance.platform
@@ -172,7 +193,7 @@ def _workload(what: Workload | Dispatch | Instance | str, platform: Platform | N
     else:
         jobs, own = instance.checked(), platform
     machine = platform or own
-    return jobs.on(machine), machine
+    return jobs.on(machine), machine, instance.events if isinstance(instance, Instance) else ()
 
 
 def _counted(jobs: Workload, machine: Platform) -> bool:
@@ -247,9 +268,15 @@ def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnP
     rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
     began = time.perf_counter()
     notes: tuple[str, ...] = ()
-    replay = kernels.kernel(rules).replay
+    kernel, changes = kernels.kernel(rules), NodeChanges(plan, state)
     standstill = Standstill(plan.trace, state)
-    while replay(plan.trace, state, rules, plan.period, BATCH):
+    while (going := kernel.replay(plan.trace, state, rules, plan.period, BATCH)) or changes.go():
+        if not going and state.clock[WAITING] > 0:  # the state of a node has changed
+            if changes.shortened:
+                rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")
+                state.clock[SORTED], changes.shortened = 0, False
+            state.clock[DECISIONS] += 1
+            kernel.decide(plan.trace, state, rules)
         if on_progress is not None:
             progress = Progress(
                 int(state.clock[STARTED]), len(plan.workload), int(state.clock[NOW]), time.perf_counter() - began

@@ -3,75 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...instances.workload import Ints, Workload
 from ...models.dispatch.capacity_sweep import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
-from ...models.platform import Platform
+from .states.checks import Replay, attempt_faults, runs_of, state_faults
 
 Mask = NDArray[np.bool_]
 MOST = 20  # violations of one kind that are listed one by one
 NEVER = -1  # the start of a job that was never started
 
 
-class Ranges(Protocol):
-    """The nodes of all jobs.
-
-    Job k has the ranges ``first[k] .. first[k + 1] - 1``; each is ``units`` units on every node from ``low`` to
-    ``high`` (see ``simulation.NodeRanges``).
-    """
-
-    @property
-    def first(self) -> Ints:
-        """Index of the first range of each job, shape (jobs + 1,)."""
-
-    @property
-    def low(self) -> Ints:
-        """First node of each range."""
-
-    @property
-    def high(self) -> Ints:
-        """Last node of each range, included."""
-
-    @property
-    def units(self) -> Ints:
-        """Units on each node of the range."""
-
-
-class ReplayedRun(Protocol):
-    """The part of a simulation that is verified; arrays have one entry per job of ``workload``."""
-
-    @property
-    def workload(self) -> Workload:
-        """The jobs."""
-
-    @property
-    def platform(self) -> Platform:
-        """The machine."""
-
-    @property
-    def start(self) -> Ints:
-        """Starts in seconds; -1 if the job was never started."""
-
-    @property
-    def end(self) -> Ints:
-        """Ends in seconds; -1 if the job was never started."""
-
-    @property
-    def killed(self) -> Mask:
-        """Whether each job was killed at its walltime."""
-
-    @property
-    def placement(self) -> Ranges:
-        """The nodes of each job."""
-
-
-def violations(replay: ReplayedRun, *, partial: bool = False) -> list[Violation]:
+def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
     The checks:
@@ -80,17 +26,20 @@ def violations(replay: ReplayedRun, *, partial: bool = False) -> list[Violation]
     2. No job starts before its submit time or its earliest start.
        A job with a preceding job starts after the end of that job and the think time.
     3. Each start is in a daily window of the queue and in a window of the job.
-    4. Each job runs for its runtime; a killed job for min(runtime, walltime).
+    4. Each job runs for its runtime; a killed job for min(runtime, walltime); less the work of its earlier attempts.
     5. All units of a job are on nodes that exist.
     6. At each time, the use of each resource on each node is at most its capacity; the jobs that run at the begin of
        the replay (``workload.running``) count up to their ends, and have all their units on nodes.
-    7. No job starts before the begin.
+    7. No job starts before the begin, or on a node that takes no starts, or runs on a node that has stopped.
+    8. The attempts of a job follow each other; those that end early do so when one of their nodes stops.
+
+    2, 3, 5, 6 and 7 hold for all attempts.
 
     Several hundred thousand jobs take one or two seconds.
 
     Parameters
     ----------
-    replay : ReplayedRun
+    replay : Replay
         A ``Simulation``, or a replay that was read from a file.
     partial : bool
         Whether the replay stopped before its end, so that jobs may be left without a start.
@@ -105,12 +54,19 @@ def violations(replay: ReplayedRun, *, partial: bool = False) -> list[Violation]
         return [Violation("placement", 1, shape)]
     started = replay.start != NEVER
     found = [] if partial else _listed(~started, replay, lambda k: (1, "never started"))
-    for check in (_releases, _predecessors, _daily, _windows, _durations, _units):
-        found += check(replay, started)
-    return [*found, *_nodes(replay), *_running(replay), *_capacity(replay, started)]
+    found += _durations(replay, started)
+    found += _predecessors(replay, started)
+    runs = runs_of(replay)
+    started = runs.start != NEVER
+    for check in (_releases, _daily, _windows, _units):
+        found += check(runs, started)
+    for faults in (attempt_faults(replay), state_faults(runs)):
+        listed = list(faults)
+        found += listed[:MOST] + _more(len(listed), listed[:MOST])
+    return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, started)]
 
 
-def _shape(replay: ReplayedRun) -> str:
+def _shape(replay: Replay) -> str:
     """Return what is wrong with the lengths of the arrays, or an empty string."""
     n, p = len(replay.workload), replay.placement
     for name in ("start", "end", "killed"):
@@ -126,7 +82,7 @@ def _shape(replay: ReplayedRun) -> str:
     )
 
 
-def _listed(wrong: Mask, replay: ReplayedRun, describe: Callable[[int], tuple[float, str]]) -> list[Violation]:
+def _listed(wrong: Mask, replay: Replay, describe: Callable[[int], tuple[float, str]]) -> list[Violation]:
     """Return the jobs of a mask as violations, then the number of those that are not listed.
 
     ``describe`` returns (amount, text) of the job in row k.
@@ -144,7 +100,7 @@ def _more(count: int, listed: list[Violation]) -> list[Violation]:
     return [Violation("and more", left, f"and {left} more violations like: {listed[-1].message}")] if left > 0 else []
 
 
-def _releases(replay: ReplayedRun, started: Mask) -> list[Violation]:
+def _releases(replay: Replay, started: Mask) -> list[Violation]:
     w, start = replay.workload, replay.start
 
     def describe(k: int) -> tuple[float, str]:
@@ -159,7 +115,7 @@ def _releases(replay: ReplayedRun, started: Mask) -> list[Violation]:
     return _listed(started & (start < earliest), replay, describe)
 
 
-def _predecessors(replay: ReplayedRun, started: Mask) -> list[Violation]:
+def _predecessors(replay: Replay, started: Mask) -> list[Violation]:
     w, wrong = replay.workload, np.zeros(len(replay.workload), np.bool_)
     for k, (before, think) in w.after.items():
         wrong[k] = not started[before] or replay.start[k] < replay.end[before] + think
@@ -175,7 +131,7 @@ def _predecessors(replay: ReplayedRun, started: Mask) -> list[Violation]:
     return _listed(started & wrong, replay, describe)
 
 
-def _daily(replay: ReplayedRun, started: Mask) -> list[Violation]:
+def _daily(replay: Replay, started: Mask) -> list[Violation]:
     w, start = replay.workload, replay.start
     second = start % DAY
     wrong = np.zeros(len(w), np.bool_)
@@ -191,7 +147,7 @@ def _daily(replay: ReplayedRun, started: Mask) -> list[Violation]:
     return _listed(started & wrong, replay, describe)
 
 
-def _windows(replay: ReplayedRun, started: Mask) -> list[Violation]:
+def _windows(replay: Replay, started: Mask) -> list[Violation]:
     w, start = replay.workload, replay.start
     wrong = np.zeros(len(w), np.bool_)
     for k, windows in w.windows.items():
@@ -203,19 +159,24 @@ def _windows(replay: ReplayedRun, started: Mask) -> list[Violation]:
     )
 
 
-def _durations(replay: ReplayedRun, started: Mask) -> list[Violation]:
+def _durations(replay: Replay, started: Mask) -> list[Violation]:
     w, took = replay.workload, replay.end - replay.start
     due = np.where(replay.killed, np.minimum(w.runtime, w.walltime), w.runtime)
+    if replay.history is not None:
+        due = due - replay.history.saved
+        rows = list(replay.history.dropped)
+        due[rows] = np.clip(took[rows], 0, due[rows])  # they end before their work is done
 
     def describe(k: int) -> tuple[float, str]:
         why = f"killed at its walltime, {w.walltime[k]} s" if replay.killed[k] else "its runtime"
+        why += "" if due[k] in (w.runtime[k], w.walltime[k]) else ", less the work of its earlier attempts"
         text = f"runs from {replay.start[k]} to {replay.end[k]}, {took[k]} s; expected {due[k]} s ({why})"
         return abs(int(took[k] - due[k])), text
 
     return _listed(started & (took != due), replay, describe)
 
 
-def _units(replay: ReplayedRun, started: Mask) -> list[Violation]:
+def _units(replay: Replay, started: Mask) -> list[Violation]:
     w, p = replay.workload, replay.placement
     each = np.concatenate([[0], np.cumsum(p.units * np.maximum(p.high - p.low + 1, 0))])
     found = each[p.first[1:]] - each[p.first[:-1]]
@@ -228,7 +189,7 @@ def _units(replay: ReplayedRun, started: Mask) -> list[Violation]:
     return _listed(found != due, replay, describe)
 
 
-def _nodes(replay: ReplayedRun) -> list[Violation]:
+def _nodes(replay: Replay) -> list[Violation]:
     """Return the ranges that are not valid: nodes that do not exist, low above high, fewer than 1 unit."""
     p, count = replay.placement, len(replay.platform.nodes)
     wrong = np.flatnonzero((p.low < 0) | (p.high >= count) | (p.high < p.low) | (p.units < 1))
@@ -244,7 +205,7 @@ def _nodes(replay: ReplayedRun) -> list[Violation]:
     return found + _more(len(wrong), found)
 
 
-def _running(replay: ReplayedRun) -> list[Violation]:
+def _running(replay: Replay) -> list[Violation]:
     """Return the jobs that run at the begin without all their units on nodes of the platform."""
     known, found = replay.platform.capacity, []
     for r in replay.workload.running:
@@ -257,7 +218,7 @@ def _running(replay: ReplayedRun) -> list[Violation]:
     return found
 
 
-def _capacity(replay: ReplayedRun, started: Mask) -> Iterator[Violation]:
+def _capacity(replay: Replay, started: Mask) -> Iterator[Violation]:
     w, p, platform = replay.workload, replay.placement, replay.platform
     column = {r: w.request[:, k] for k, r in enumerate(w.resources)}
     missing = np.zeros(len(w), np.int64)

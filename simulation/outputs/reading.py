@@ -17,8 +17,10 @@ from ...errors import SchedlabError, WrongValue
 from ...instances.files.lines import TextError, streamed
 from ...instances.workload import Ints, Workload
 from ...models.excerpt import excerpt
+from ...models.node_states.timeline import NodeStates
 from ...models.platform import Platform
 from ..engine.simulation import NodeRanges
+from ..engine.states.attempts import History
 from ..engine.verification import NEVER
 from .columns import CHUNK, KILLED, NEEDED, Mask
 
@@ -48,6 +50,8 @@ class Replayed:
     end: Ints
     killed: Mask
     placement: NodeRanges
+    history: History | None = None
+    states: NodeStates | None = None
 
 
 @dataclass(frozen=True)

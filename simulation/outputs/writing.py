@@ -26,7 +26,8 @@ from ...models.dispatch.job_arrays import offsets
 from ...models.dispatch.jobs import Queue
 from ...models.dispatch.problem import Dispatch
 from ..engine.simulation import NodeRanges, Simulation
-from ..engine.verification import NEVER, ReplayedRun
+from ..engine.states.checks import Replay
+from ..engine.verification import NEVER
 from .columns import CHUNK, COLUMNS, DONE, KILLED, SPECIAL, WAITING, Mask
 from .reading import JobsTable, Replayed
 
@@ -34,7 +35,7 @@ NAMES = " /@+,"  # characters that stay as they are in the names of metadata, be
 LINE = ",".join(["%s"] * len(COLUMNS)) + "\n"  # twice as fast as csv.writer, which searches each number for commas
 
 
-def write_jobs(simulation: ReplayedRun, path: Path) -> None:
+def write_jobs(simulation: Replay, path: Path) -> None:
     """Write the jobs of a replay as a ``jobs.csv`` of Batsim.
 
     The jobs that run at the begin of the replay come last. The file is written under another name and renamed at the
@@ -42,7 +43,7 @@ def write_jobs(simulation: ReplayedRun, path: Path) -> None:
 
     Parameters
     ----------
-    simulation : ReplayedRun
+    simulation : Replay
         A ``Simulation``, or a replay that was read from a file.
     path : Path
         The file; an existing file is replaced.
@@ -83,7 +84,7 @@ def running_as_replay(replay: ReplayedRun) -> Replayed:
     return Replayed(own, platform, start, start + own.runtime, np.zeros(len(own), np.bool_), placement)
 
 
-def _rows(replay: ReplayedRun, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
+def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
     """Return the rows of some jobs as tuples of cells; texts are quoted if CSV requires it."""
     w, start, end, killed = replay.workload, replay.start[at], replay.end[at], replay.killed[at]
     p = replay.placement
@@ -111,7 +112,7 @@ def _rows(replay: ReplayedRun, at: slice, meta: _Meta) -> Iterator[tuple[Any, ..
 
 
 def write_starts(
-    runs: Iterable[Simulation] | Mapping[str, ReplayedRun | JobsTable], path: Path, ids: Sequence[str] | None = None
+    runs: Iterable[Simulation] | Mapping[str, Replay | JobsTable], path: Path, ids: Sequence[str] | None = None
 ) -> None:
     """Write a table of starts, ``job_id,fcfs,easy,...``: one row per job, its start in seconds under each dispatcher.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from ....models.compiled import borrowing
+from ..profile import NEVER
 from . import replay, rules, state
 from .state import State, TraceArrays
 
 _step, _advance, _begin = replay.step, state.advance, state.begin
 _try_start = rules.try_start
 _keep_places, _compact, _may_start = state.keep_places, state.compact, state.may_start
+_pop_end, _finish = state.pop_end, state.finish
 
 
 @borrowing
@@ -51,3 +53,17 @@ def may_start(trace: TraceArrays, j: int, t: int) -> bool:
 def try_start(trace: TraceArrays, state: State, j: int, best: bool) -> bool:
     """Start job j now if there is room for it, see ``rules.try_start``."""
     return _try_start(trace, state, state.free, j, best)
+
+
+@borrowing
+def end_now(trace: TraceArrays, state: State, j: int) -> None:
+    """End running job j now, before its work is done: free its amounts and remove it from the running jobs."""
+    i = 0
+    while state.end_of[i] != j:
+        i += 1
+    while i > 0:  # move it to the front of the heap of the true ends
+        state.ends[i], state.end_of[i] = state.ends[(i - 1) // 2], state.end_of[(i - 1) // 2]
+        i = (i - 1) // 2
+    state.ends[0], state.end_of[0] = -NEVER, j
+    _pop_end(state)
+    _finish(trace, state, j)

@@ -16,11 +16,14 @@ from .sorting import sort_by
 
 @internal_borrowing
 def units_that_fit(free: Ints, request: Ints, most: int) -> int:
-    """Return how many units, at most ``most``, fit into one place; both arrays have the shape (resources,)."""
+    """Return how many units, at most ``most``, fit into one place; both arrays have the shape (resources,).
+
+    Nothing fits into a place with negative free amounts, not even a unit that requests nothing.
+    """
     count = most
     for r in range(request.size):
-        if request[r] > 0 and free[r] < count * request[r]:
-            count = max(0, free[r] // request[r])
+        if free[r] < count * request[r]:
+            count = max(0, free[r] // request[r]) if request[r] > 0 else 0
     return count
 
 

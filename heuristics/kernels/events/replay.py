@@ -5,17 +5,22 @@ from __future__ import annotations
 from ....models.compiled import compiled, internal_borrowing
 from ..profile import NEVER
 from .rules import Rules, by_rule
-from .state import DECISIONS, NOW, WAITING, State, TraceArrays, advance, next_event
+from .state import DECISIONS, NOW, STOP, WAITING, State, TraceArrays, advance, next_event
 
 
 @internal_borrowing
 def step(trace: TraceArrays, state: State, period: int) -> bool:
-    """Go to the next event or multiple of ``period`` seconds (0: none); return False if no event is left."""
+    """Go to the next event or multiple of ``period`` seconds (0: none).
+
+    Return False if no event is left, or the next one is not before the time STOP.
+    """
     t = next_event(trace, state)
     if t >= NEVER:
         return False
     if period > 0 and state.clock[WAITING] > 0:
         t = min(t, (state.clock[NOW] // period + 1) * period)
+    if t >= state.clock[STOP]:
+        return False
     advance(trace, state, t)
     return True
 

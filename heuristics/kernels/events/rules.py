@@ -88,7 +88,7 @@ def _sum_up(free: Ints, spare: Ints) -> None:
         spare[r] = 0
     for p in range(free.shape[0]):
         for r in range(spare.size):
-            spare[r] += free[p, r]
+            spare[r] += max(0, free[p, r])
 
 
 # The loops over a whole queue call functions with few arrays: a call that passes all arrays costs as much as fifty of

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..profile import NEVER
-from .state import DUE, NEXT, NOW, RUNNING, STARTED, WAKE, State, TraceArrays
+from .state import DUE, NEXT, NOW, RUNNING, STARTED, STOP, WAKE, State, TraceArrays
 
 
 class Standstill:
     """Detects that nothing can change any more.
 
-    When nothing runs, nothing arrives any more (a job that waits for the end of another job does not) and no reservation
-    begins, only calendars open. Calendars of queues open once a day, windows of
+    When nothing runs, nothing arrives any more (a job that waits for the end of another job does not), no reservation
+    begins and no state of a node changes, only calendars open. Calendars of queues open once a day, windows of
     single jobs only once. One day after the last of these windows has opened, every job that can ever start has had the
     chance to start on the empty machine.
 
@@ -37,7 +37,7 @@ class Standstill:
         """
         clock = self._state.clock
         waiting = clock[RUNNING] > 0 or clock[DUE] > 0 or clock[NEXT] < self._arrivals
-        if waiting or clock[WAKE] < NEVER:
+        if waiting or clock[WAKE] < NEVER or clock[STOP] < NEVER:
             self._end = None
             return False
         if self._end is None or clock[STARTED] != self._started:

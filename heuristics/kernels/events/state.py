@@ -17,8 +17,8 @@ from ..profile import NEVER, Ints
 Small = NDArray[np.int32]
 
 # indices of the scalars in ``State.clock``
-NOW, NEXT, WAITING, SORTED, RUNNING, ENDED, BLOCKED_SINCE, EARLY, WAKE, DECISIONS, STARTED, DUE = range(12)
-SCALARS = 12
+NOW, NEXT, WAITING, SORTED, RUNNING, ENDED, BLOCKED_SINCE, EARLY, WAKE, DECISIONS, STARTED, DUE, STOP = range(13)
+SCALARS = 13
 
 
 @by_address
@@ -90,9 +90,9 @@ class State(NamedTuple):
     ----------
     clock
         Scalars, shape (SCALARS,): NOW, NEXT, WAITING, ... are their indices. WAITING, RUNNING, ENDED are lengths of
-        lists.
+        lists. ``step`` stops before the time STOP.
     free
-        Free amounts, shape (places, resources).
+        Free amounts, shape (places, resources); far below 0 on places where no job may start.
     room
         Most units of each distinct request that fit, valid until a job ends, shape (kinds,); NEVER: unknown.
     expected
@@ -163,7 +163,7 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
     jobs, places = trace.release.size, trace.capacity.shape[0]
     slots = int(trace.first[-1])
     clock = np.zeros(SCALARS, np.int64)
-    clock[NOW], clock[WAKE] = -NEVER, NEVER
+    clock[NOW], clock[WAKE], clock[STOP] = -NEVER, NEVER, NEVER
     return State(
         clock=clock,
         free=trace.capacity.copy(),
@@ -268,8 +268,8 @@ def advance(trace: TraceArrays, state: State, t: int) -> None:
     if clock[WAKE] <= t:
         clock[WAKE] = NEVER
     while clock[RUNNING] > 0 and state.ends[0] <= t:
-        j = _pop(state)
-        _finish(trace, state, j)
+        j = pop_end(state)
+        finish(trace, state, j)
         state.ended[clock[ENDED]] = j
         clock[ENDED] += 1
         if trace.follower.size > 0:
@@ -315,7 +315,7 @@ def _push(state: State, size: int, key: int, j: int) -> None:
 
 
 @internal_borrowing
-def _pop(state: State) -> int:
+def pop_end(state: State) -> int:
     """Remove the job that ends first from the heap and return it."""
     first = state.end_of[0]
     size = state.clock[RUNNING] - 1
@@ -346,7 +346,7 @@ def _rank_of(state: State, end: int) -> int:
 
 
 @internal_borrowing
-def _finish(trace: TraceArrays, state: State, j: int) -> None:
+def finish(trace: TraceArrays, state: State, j: int) -> None:
     """End job j: free its amounts and remove it from the running jobs."""
     take(trace, state.free, state, j, -1)
     for k in range(state.room.size):

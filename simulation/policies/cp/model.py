@@ -21,6 +21,7 @@ from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Job, Platform, Queue, Running
 from ....models.dispatch.job_arrays import NodeArrays, column, occupied
 from ....models.dispatch.jobs import DAY, Window
+from ....models.node_states.states import node_states
 from ...engine.moment import Moment
 from .waiting import Waiting
 
@@ -72,16 +73,36 @@ class RunningUsage(NamedTuple):
 def running_usage(moment: Moment, naive: bool) -> RunningUsage:
     """Return the use of nodes by the running jobs; ``naive``: the model leaves out jobs past their expected end."""
     running = moment.running
-    job, node, used = occupied(running, NodeArrays(moment.platform))
+    nodes = NodeArrays(moment.platform)
+    job, node, used = occupied(running, nodes)
     end = column((r.end for r in running), len(running))
     by_walltime = np.maximum(end, column((r.start + r.job.walltime for r in running), len(running)))
     end = end[job]
-    expected = (node, np.maximum(end, moment.now + 1), used)
-    longest = (node, np.maximum(by_walltime[job], moment.now + 1), used)
+    barred = _barred(moment, nodes.capacity, node, used)
+    expected = _joined((node, np.maximum(end, moment.now + 1), used), barred)
+    longest = _joined((node, np.maximum(by_walltime[job], moment.now + 1), used), barred)
     if not naive:
         return RunningUsage(expected, expected, longest)
     on_time = end > moment.now
-    return RunningUsage(expected, (node[on_time], end[on_time], used[on_time]), longest)
+    return RunningUsage(expected, _joined((node[on_time], end[on_time], used[on_time]), barred), longest)
+
+
+def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints) -> Usage | None:
+    """Return the free amounts of the nodes that take no starts as if they were in use while calendars are followed."""
+    known = node_states()
+    rows = np.array([n for n, name in enumerate(moment.states) if not known[name].starts], np.int64)
+    if not rows.size:
+        return None
+    free = capacity.copy()
+    np.subtract.at(free, node, used)
+    return rows, np.full(rows.size, moment.now + FOLLOWED), free[rows]
+
+
+def _joined(usage: Usage, more: Usage | None) -> Usage:
+    if more is None:
+        return usage
+    node, end, amounts = (np.concatenate(pair) for pair in zip(usage, more, strict=True))
+    return node, end, amounts
 
 
 def end_of_horizon(moment: Moment, jobs: Waiting) -> int:

@@ -377,3 +377,26 @@ def test_small_things():
     with pytest.raises(WrongUse, match="above 1"):
         parse_stretch("1")
     assert trace_name("a/b.swf.gz") == "b" and trace_name("jobs") == "jobs"
+
+
+def exit_code(arguments):
+    """Run the command; return its exit code."""
+    try:
+        main(arguments)
+    except SystemExit as e:
+        return e.code or 0
+    return 0
+
+
+def test_events_are_obeyed_recorded_and_verified(tmp_path, monkeypatch):
+    """An outage makes jobs fail; their attempts are in a file beside the jobs, and a change of it is found."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text("time,kind,nodes\n40000,node-down,gpu\n45000,node-up,gpu\n")
+    command = ["simulate", "eurora_99", "--dispatchers", "easy", "--events", "e.csv", "--out", "results"]
+    assert exit_code([*command, "--requeue", "checkpoint:600"]) == 0
+    (attempts,) = (tmp_path / "results").glob("*.attempts.csv")
+    assert "j05,1,28133,40000,0:1,down: gpu-1,11400,1" in attempts.read_text()
+    assert exit_code(["verify", "results"]) == 0
+    attempts.write_text(attempts.read_text().replace("11400", "11399"))
+    assert exit_code(["verify", "results"]) == 1
+    assert exit_code([*command, "--requeue", "again"]) != 0

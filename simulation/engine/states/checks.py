@@ -1,0 +1,196 @@
+"""Verification of attempts and of node states; it shares no code with the simulator.
+
+The replay is seen as runs: the attempts that ended early, and the last attempt of each job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....instances.workload import Workload
+from ....models.language import Violation
+from ....models.node_states.timeline import Change, NodeStates
+from ....models.platform import Platform
+from .attempts import History
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Ranges(Protocol):
+    """The nodes of all jobs, see ``simulation.NodeRanges``."""
+
+    @property
+    def first(self) -> Ints:
+        """Index of the first range of each job, shape (jobs + 1,)."""
+
+    @property
+    def low(self) -> Ints:
+        """First node of each range."""
+
+    @property
+    def high(self) -> Ints:
+        """Last node of each range, included."""
+
+    @property
+    def units(self) -> Ints:
+        """Units on each node of the range."""
+
+
+class Replay(Protocol):
+    """The part of a replay from which its runs are read."""
+
+    @property
+    def workload(self) -> Workload:
+        """The jobs."""
+
+    @property
+    def platform(self) -> Platform:
+        """The machine."""
+
+    @property
+    def start(self) -> Ints:
+        """Starts of the last attempts in seconds; -1: never started."""
+
+    @property
+    def end(self) -> Ints:
+        """Ends of the last attempts in seconds."""
+
+    @property
+    def killed(self) -> Mask:
+        """Whether each job was killed at its walltime."""
+
+    @property
+    def placement(self) -> Ranges:
+        """The nodes of each job."""
+
+    @property
+    def history(self) -> History | None:
+        """The attempts that ended early."""
+
+    @property
+    def states(self) -> NodeStates | None:
+        """The states of the nodes."""
+
+
+@dataclass(frozen=True)
+class RunRanges:
+    """The nodes of runs, as ``simulation.NodeRanges``."""
+
+    first: Ints
+    low: Ints
+    high: Ints
+    units: Ints
+
+
+@dataclass(frozen=True)
+class Runs:
+    """All runs of a replay, one row per run: first the last attempts of the jobs, then those that ended early."""
+
+    workload: Workload
+    platform: Platform
+    start: Ints
+    end: Ints
+    killed: Mask
+    placement: Ranges
+    history: History | None
+    states: NodeStates | None
+
+
+def runs_of(replay: Replay) -> Replay:
+    """Return all runs of a replay; the replay itself if no attempt ended early. Unknown nodes become node -1."""
+    found = replay.history
+    if found is None or not found.early:
+        return replay
+    rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
+    number = {name: n for n, name in enumerate(replay.platform.nodes)}
+    nodes = np.array([number.get(name, -1) for a in found.early for name in a.nodes], np.int64)
+    units = np.array([u for a in found.early for u in a.nodes.values()], np.int64)
+    p = replay.placement
+    first = np.concatenate([p.first, p.first[-1] + np.cumsum([len(a.nodes) for a in found.early])])
+    placement = RunRanges(
+        first, np.concatenate([p.low, nodes]), np.concatenate([p.high, nodes]), np.concatenate([p.units, units])
+    )
+    return Runs(
+        replay.workload.keep(rows),
+        replay.platform,
+        np.concatenate([replay.start, found.start]),
+        np.concatenate([replay.end, found.end]),
+        np.concatenate([replay.killed, np.zeros(len(found.early), np.bool_)]),
+        placement,
+        found,
+        replay.states,
+    )
+
+
+def attempt_faults(replay: Replay) -> Iterator[Violation]:
+    """Yield the faults of the attempts of each job: their numbers and order, their reasons, and the work that they save."""
+    found, ids = replay.history, replay.workload.ids
+    if found is None:
+        return
+    ended: dict[int, int] = {}
+    count: dict[int, int] = {}
+    for k, a in zip(found.rows.tolist(), found.early, strict=True):
+        count[k] = count.get(k, 0) + 1
+        if a.job != ids[k] or a.number != count[k]:
+            yield _fault(a.job, 1, f"attempt {a.number} stands where attempt {count[k]} of job {ids[k]!r} is expected")
+        if a.start < ended.get(k, a.start) or a.end < a.start:
+            yield _fault(
+                a.job, 1, f"attempt {a.number} from {a.start} to {a.end}: the one before ended at {ended.get(k)}"
+            )
+        if not 0 <= a.work_done <= a.end - a.start:
+            yield _fault(a.job, 1, f"attempt {a.number} ran {a.end - a.start} s and has done {a.work_done} s of work")
+        if not _stopped(replay, a.nodes, a.end):
+            yield _fault(a.job, 1, f"attempt {a.number} ended at {a.end} ({a.why}), when none of its nodes stopped")
+        ended[k] = a.end
+    for k, last in ended.items():
+        if 0 <= replay.start[k] < last:
+            yield _fault(ids[k], 1, f"starts at {replay.start[k]}, before the end of its attempt before, {last}")
+    names, p = replay.platform.nodes, replay.placement
+    for k in found.dropped:
+        ranges = range(p.first[k], p.first[k + 1])
+        nodes = dict.fromkeys((n for r in ranges for n in names[p.low[r] : p.high[r] + 1]), 1)
+        if not _stopped(replay, nodes, int(replay.end[k])):
+            yield _fault(ids[k], 1, f"did not come back at {replay.end[k]}, when none of its nodes stopped")
+
+
+def _stopped(replay: Replay, nodes: Mapping[str, int], time: int) -> bool:
+    """Return whether one of the nodes does not run jobs from this time on."""
+    change = next((c for c in replay.states.changes if c.time == time), None) if replay.states is not None else None
+    return change is not None and any(
+        not runs for name, runs in zip(replay.platform.nodes, change.runs.tolist(), strict=True) if name in nodes
+    )
+
+
+def _fault(job: str, amount: float, text: str) -> Violation:
+    return Violation(job, amount, f"job {job!r}: {text}")
+
+
+def state_faults(runs: Replay) -> Iterator[Violation]:
+    """Yield the runs that start on a node which takes no starts, or go on when a node stops."""
+    changes = () if runs.states is None else runs.states.changes
+    for k, change in enumerate(changes):
+        until = changes[k + 1].time if k + 1 < len(changes) else np.iinfo(np.int64).max
+        here = (runs.start >= 0) & (runs.start >= change.time) & (runs.start < until)
+        yield from _on(runs, here, ~change.starts, change, "starts")
+        through = (runs.start >= 0) & (runs.start < change.time) & (runs.end > change.time)
+        yield from _on(runs, through, ~change.runs, change, "runs on")
+
+
+def _on(runs: Replay, mask: Mask, barred: Mask, change: Change, what: str) -> Iterator[Violation]:
+    """Yield the runs of a mask that use a barred node."""
+    if not barred.any() or not mask.any():
+        return
+    p, before = runs.placement, np.concatenate([[0], np.cumsum(barred)])
+    nodes = len(barred)
+    low, high = np.clip(p.low, 0, nodes), np.clip(p.high + 1, 0, nodes)
+    used = np.concatenate([[0], np.cumsum(before[np.maximum(low, high)] - before[low])])
+    for k in np.flatnonzero(mask & (used[p.first[1:]] > used[p.first[:-1]])).tolist():
+        n = next(n for r in range(p.first[k], p.first[k + 1]) for n in range(low[r], high[r]) if barred[n])
+        text = f"from {runs.start[k]} to {runs.end[k]}: {what} node {runs.platform.nodes[n]!r}, {change.names[n]} since"
+        yield _fault(runs.workload.ids[k], 1, f"{text} {change.time} or before")

@@ -1,0 +1,67 @@
+"""Why jobs still wait when no event is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....heuristics.kernels.events.state import NOW, WAITING, State
+from ....models.dispatch.jobs import DAY
+from ...policies.policy import Policy
+
+if TYPE_CHECKING:
+    from ..progress import ReplayPlan
+
+LISTED = 3  # nodes that a reason names
+
+
+def reasons(plan: ReplayPlan, state: State) -> dict[str, str]:
+    """Return id -> reason of each job that waits at the end of a replay, in the order of the queue."""
+    found: dict[str, str] = {}
+    rows = state.waiting[: state.clock[WAITING]].tolist()
+    now = int(state.clock[NOW])
+    blocking = ""
+    for j in rows:
+        job = plan.workload.ids[j]
+        why = _calendar(plan, j, now) or _nodes(plan, j)
+        strict = isinstance(plan.dispatcher, Policy) and plan.dispatcher.strict
+        if not why and strict and blocking:
+            why = f"it waits behind job {blocking!r}, which blocks the queue"
+        elif why and not blocking:
+            blocking = job
+        found[job] = why or f"dispatcher {plan.name} has not started it, although it fits on the idle nodes"
+    return found
+
+
+def _calendar(plan: ReplayPlan, j: int, now: int) -> str:
+    """Return that the calendars of job j never open again, or an empty text."""
+    windows, daily = plan.workload.windows.get(j, ()), plan.workload.queues[int(plan.workload.queue[j])].daily
+    if not windows:
+        return ""
+    last = max(hi for _, hi in windows)
+    if last <= now:
+        return f"its last start window has closed at {last}"
+    left = [(max(lo, now), hi) for lo, hi in windows if hi > now]
+    days = range(now // DAY - 1, last // DAY + 1)
+    if daily and not any(
+        max(lo, d * DAY + a) <= min(hi, d * DAY + b) for lo, hi in left for d in days for a, b in daily
+    ):
+        return f"none of its start windows from {now} on is in the daily hours of its queue"
+    return ""
+
+
+def _nodes(plan: ReplayPlan, j: int) -> str:
+    """Return that the nodes which take starts at the end cannot hold job j, or an empty text."""
+    if plan.states is None:
+        return ""
+    platform, units, request = plan.platform, int(plan.workload.units[j]), plan.workload.request[j].tolist()
+    change = plan.states.changes[-1]
+    capacity = [platform.capacity[name] for name, starts in zip(platform.nodes, change.starts, strict=True) if starts]
+    fits = sum(min(units, platform.units_on(vector, request)) for vector in capacity)
+    if fits >= units:
+        return ""
+    barred = np.flatnonzero(~change.starts).tolist()
+    listed = ", ".join(f"{platform.nodes[n]} is {change.names[n]}" for n in barred[:LISTED])
+    more = f" and {len(barred) - LISTED} more" if len(barred) > LISTED else ""
+    return f"it has {units} units, and only {fits} fit on the nodes that take starts to the end ({listed}{more})"

@@ -1,0 +1,126 @@
+"""Changes of node states during a replay: nodes take no starts, running jobs fail and come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....errors import WrongValue
+from ....heuristics.kernels.events.entries import advance, end_now
+from ....heuristics.kernels.events.state import EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
+from ....heuristics.kernels.profile import NEVER
+from ....models.excerpt import excerpt
+from ....models.node_states.timeline import Change
+from ....models.whole_numbers import is_whole
+from .attempts import Attempt
+
+if TYPE_CHECKING:
+    from ..progress import ReplayPlan
+
+BLOCKED = 2**50  # subtracted from the free amounts of a node on which no job may start
+
+
+class NodeChanges:
+    """The changes of node states of one replay, applied to its state one after the other.
+
+    ``step`` of the replay stops before the next change (``clock[STOP]``); then call ``go``.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The state of each node now.
+    blocked : ndarray of bool, shape (nodes,)
+        The nodes on which no job may start now.
+    failed : list of int
+        Rows of the jobs that failed at the last change.
+    shortened : bool
+        Whether the expected duration of a job has become shorter since the caller set this to False.
+    """
+
+    def __init__(self, plan: ReplayPlan, state: State) -> None:
+        nodes = plan.platform.nodes
+        self.plan, self.state = plan, state
+        self.changes = plan.states.changes if plan.states is not None else ()
+        self.names: tuple[str, ...] = ("up",) * len(nodes)
+        self.blocked = np.zeros(len(nodes), np.bool_)
+        self.failed: list[int] = []
+        self.shortened = False
+        self._next = 0
+        self._stop()
+
+    def _stop(self) -> None:
+        pending = self._next < len(self.changes)
+        self.state.clock[STOP] = self.changes[self._next].time if pending else NEVER
+
+    def go(self) -> bool:
+        """Go to the next change and apply it; return False if there is none, or no job is left."""
+        clock = self.state.clock
+        idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and clock[NEXT] >= self.plan.trace.order.size
+        if idle or self._next == len(self.changes):
+            return False
+        change = self.changes[self._next]
+        self._next += 1
+        self._stop()
+        advance(self.plan.trace, self.state, max(change.time, int(clock[NOW])))
+        self._apply(change)
+        return True
+
+    def advance(self, to: int, after_each: Callable[[], None]) -> None:
+        """Go to a time, and apply the changes up to it; call ``after_each`` after each of them."""
+        while self._next < len(self.changes) and self.changes[self._next].time <= to and self.go():
+            after_each()
+        advance(self.plan.trace, self.state, to)
+
+    def _apply(self, change: Change) -> None:
+        state = self.state
+        self.names, self.failed = change.names, []
+        if not change.runs.all():
+            for j in state.running[: state.clock[RUNNING]].tolist():
+                slots = slice(self.plan.trace.first[j], self.plan.trace.first[j] + state.pieces[j])
+                stopped = [n for n in state.place[slots].tolist() if not change.runs[n]]
+                if stopped:
+                    self._fail(j, stopped[0], change)
+        opened, closed = change.starts & self.blocked, ~change.starts & ~self.blocked
+        state.free[opened] += BLOCKED
+        state.free[closed] -= BLOCKED
+        self.blocked = ~change.starts
+        if opened.any():
+            state.clock[EARLY] += 1  # reservations may move to earlier times, as if a job had ended early
+            state.room[:] = NEVER
+
+    def _fail(self, j: int, node: int, change: Change) -> None:
+        """End running job j because its node does not run jobs any more, and put it back into the queue."""
+        plan, state, trace = self.plan, self.state, self.plan.trace
+        slots = slice(trace.first[j], trace.first[j] + state.pieces[j])
+        names, job = plan.platform.nodes, plan.workload.ids[j]
+        nodes = {names[n]: u for n, u in zip(state.place[slots].tolist(), state.share[slots].tolist(), strict=True)}
+        start = int(state.start[j])
+        ran = change.time - start
+        kept = plan.requeue.kept(ran)
+        if kept is not None and not (is_whole(kept) and 0 <= kept <= ran):
+            raise WrongValue(
+                f"requeue {plan.requeue.name}: kept({ran}) is {excerpt(kept)} for job {job!r}; "
+                f"expected None or whole seconds from 0 to {ran}"
+            )
+        why = f"{change.names[node]}: {names[node]}"
+        end_now(trace, state, j)
+        self.failed.append(j)
+        if kept is None:
+            trace.runtime[j] = ran
+            plan.log.dropped[j] = why
+            return
+        plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept))
+        trace.runtime[j] -= kept
+        if kept:
+            state.expected[j] = max(1, int(state.expected[j]) - kept)
+            self.shortened = True
+        clock = state.clock
+        state.start[j] = -1
+        state.waiting[clock[WAITING]] = j
+        clock[WAITING] += 1
+        clock[STARTED] -= 1
+        for c in (int(trace.own[j]), int(trace.daily[j])):
+            if c >= 0:
+                state.opened[c] += 1
