@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-import numpy as np
-
 from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...instances import Instance

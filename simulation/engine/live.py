@@ -14,10 +14,8 @@ from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...heuristics.kernels.events.entries import advance, may_start, step
-from ...heuristics.kernels.events.fit import count_fits
+from ...heuristics.kernels.events.entries import step
 from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.standstill import Standstill
 from ...heuristics.kernels.events.state import (
@@ -29,12 +27,9 @@ from ...heuristics.kernels.events.state import (
     STARTED,
     WAITING,
     WAKE,
-    State,
-    TraceArrays,
 )
 from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job
-from ...models.compiled import compiled
 from ...models.whole_numbers import is_whole, wrong
 from ..model_sizes import SizeCount
 from ..policies.easy_plus_plus import correct

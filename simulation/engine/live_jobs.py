@@ -20,6 +20,7 @@ from .moment import FailedStart, PlannedStart, Start
 from .plans import Plans
 from .progress import ReplayPlan
 from .simulation import SimulationError
+from .states.node_changes import NodeChanges
 
 
 class LiveJobs:
@@ -30,8 +31,8 @@ class LiveJobs:
     seconds, of the jobs and then of those that ran at the begin.
     """
 
-    def __init__(self, plan: ReplayPlan, state: State) -> None:
-        self._plan, self._state = plan, state
+    def __init__(self, plan: ReplayPlan, state: State, changes: NodeChanges) -> None:
+        self._plan, self._state, self._changes = plan, state, changes
         self._nodes = {name: n for n, name in enumerate(plan.platform.nodes)}
         self.waiting: dict[int, Job] = {}
         self.running: dict[int, Running] = {}
@@ -64,10 +65,14 @@ class LiveJobs:
             self.expected.pop(ended.job.id, None)
 
     def start_all(self, starts: Iterable[Start], late: bool) -> None:
-        """Check and start these jobs, one after the other; ``late``: leave out jobs whose calendars are closed."""
+        """Check and start these jobs, one after the other.
+
+        ``late``: leave out jobs whose calendars, or one of whose nodes, have closed since the dispatcher was called.
+        """
         for start in starts:
             j = self._waiting_row(start)
-            if late and not may_start(self._plan.trace, j, self._state.clock[NOW]):
+            closed = not may_start(self._plan.trace, j, self._state.clock[NOW])
+            if late and (closed or self._blocked(start.nodes) is not None):
                 continue
             self._check(start, j)
             self._start(j, start.nodes)
@@ -113,6 +118,9 @@ class LiveJobs:
             return f"job {planned.job!r} has not arrived"
         if not may_start(trace, j, now):
             return f"the calendars of job {planned.job!r} do not allow a start"
+        blocked = self._blocked(planned.nodes)
+        if blocked is not None:
+            return f"node {blocked!r} is {self._changes.names[self._nodes[blocked]]}"
         lack = shortage(planned.nodes, trace.request[j], self._state.free, self._nodes)
         if lack is None:
             return ""
@@ -121,6 +129,11 @@ class LiveJobs:
             f"node {lack.node!r} has {lack.there} free {self._plan.platform.resources[lack.resource]}, job "
             f"{planned.job!r} needs {lack.need}; there run: {there}"
         )
+
+    def _blocked(self, nodes: Mapping[str, int]) -> str | None:
+        """Return the first of these nodes on which no job may start now; None if there is none."""
+        blocked, number = self._changes.blocked, self._nodes
+        return next((node for node in nodes if node in number and blocked[number[node]]), None)
 
     def _waiting_row(self, start: Start) -> int:
         j = self.row.get(start.job)
@@ -140,6 +153,11 @@ class LiveJobs:
         if not may_start(trace, j, state.clock[NOW]):
             why = f"the calendars of job {start.job!r} do not allow a start now (may_start)"
             self.refuse(DecisionFault(why, start.job))
+        blocked = self._blocked(start.nodes)
+        if blocked is not None:
+            is_what = self._changes.names[self._nodes[blocked]]
+            why = f"job {start.job!r} cannot start on node {blocked!r}, which is {is_what} (moment.states)"
+            self.refuse(DecisionFault(why, start.job, blocked))
         fault = fault_of_units(start.job, start.nodes, int(trace.units[j]), self._nodes)
         lack = None if fault else shortage(start.nodes, trace.request[j], state.free, self._nodes)
         if lack is not None:

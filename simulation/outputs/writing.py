@@ -68,7 +68,7 @@ def write_jobs(simulation: Replay, path: Path) -> None:
                 f.writelines(map(LINE.__mod__, _rows(part, slice(begin, min(begin + CHUNK, jobs)), meta)))
 
 
-def running_as_replay(replay: ReplayedRun) -> Replayed:
+def running_as_replay(replay: Replay) -> Replayed:
     """Return the jobs that run at the begin of a replay as a replay of their own."""
     w, platform = replay.workload, replay.platform
     jobs = [replace(r.job, runtime=r.true_end - r.start) for r in w.running]
