@@ -117,17 +117,28 @@ def _thesis(results: ReplayResults) -> TextGrid:
 
 def _machine(results: ReplayResults) -> TextGrid:
     used = [k for k in results.metrics if k.startswith("utilisation_") and "submitting" not in k]
-    heads = ["dispatcher", "jobs", "killed", "makespan h", "waiting: mean", "waiting: max"]
+    heads = [
+        "dispatcher",
+        "jobs",
+        "killed",
+        "makespan h",
+        "waiting: mean",
+        "waiting: max",
+        "running: mean",
+        "running: max",
+    ]
     figures: list[tuple[str, Writer]] = [
         ("started", count), ("killed", count), ("makespan", _hours), ("queue_mean", short), ("queue_max", count),
+        ("running_mean", short), ("running_max", count),
     ]  # fmt: skip
     for key in used:
         resource = key.removeprefix("utilisation_")
-        heads += [f"{resource} used", f"{resource} used, submitting"]
-        figures += [(key, share), (f"utilisation_submitting_{resource}", share)]
+        heads += [f"{resource} in use", f"{resource} used", f"{resource} used, submitting"]
+        figures += [(f"in_use_{resource}", short), (key, share), (f"utilisation_submitting_{resource}", share)]
     meaning = (
         "killed: jobs killed at their walltime; makespan: from the first submission to the end of the last job; waiting: number "
-        "of jobs in the queue, mean and maximum over the makespan; used: mean share of the machine in use over the makespan; "
+        "of jobs in the queue, mean and maximum over the makespan; running: number of running jobs; in use: mean amount in use over "
+        "the makespan; used: mean share of the machine in use over the makespan; "
         "used, submitting: the same from the first to the last submission."
     )
     return _grid(results, "machine and queue", heads, figures, meaning)
