@@ -195,7 +195,8 @@ def bars(results: ReplayResults, classes: Sequence[str] = (ALL,)) -> str:
             found = _bars(results.rows, f"{which}{name}")
             most = max(most, len(found))
             panels.append(_panel(found, f"{name} of {CLASSES[which]}{unit}"))
-    return figure("mean and standard deviation per dispatcher", panels, 2, 0.62 + ROW * most) if most else ""
+    title = f"mean and standard deviation per dispatcher: {', '.join(CLASSES[which] for which in classes)}"
+    return figure(title, panels, 2, 0.62 + ROW * most) if most else ""
 
 
 def _bars(rows: Sequence[DispatcherRow], key: str) -> list[Bar]:
