@@ -14,6 +14,7 @@ SPREAD = ("mean", "std", "median", "p95", "p99", "max")
 CLASSES = ("short", "medium", "long")
 ENDS = ("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing")
 NAMES = "dispatchers"  # the heading of a column with several names
+PHASES = ("model_", "solve_", "allocate_")
 OF_EWT = "wait_over_ewt_"
 RATIOS = ("p5", "p25", "p50", "p75", "p95")
 
@@ -198,6 +199,26 @@ def models(results: ReplayResults) -> TextGrid:
         "of these waiting jobs, summed over the resources; available: free amounts, summed over the resources (memory in GB)."
     )
     return TextGrid("times and sizes of the models", heads, rows, meaning)
+
+
+def phases(results: ReplayResults) -> TextGrid:
+    """Return the seconds of all decisions of each dispatcher by phase: model, solver, allocation of nodes, the rest."""
+    rows = []
+    for row in results.rows:
+        parts = [row.metric(f"decisions_{name}seconds_total") for name in ("", *PHASES)]
+        known = [value for value in parts if value is not None]
+        if len(known) < len(parts):  # a compiled policy is timed as a whole
+            continue
+        whole, *inside = known
+        rest = max(0.0, whole - sum(inside))
+        shares = [f"{short(v)} {100 * v / whole:.0f}%" if whole else short(v) for v in (*inside, rest)]
+        rows.append([row.name, short(whole), *shares, _cell(row, "prediction_seconds", short)])
+    heads = ["dispatcher", "all\ns", "model\ns", "solver\ns", "nodes\ns", "other\ns", "prediction\ns"]
+    meaning = (
+        "all: sum over the decisions; its parts: model: building and compiling the models; solver; nodes: allocation of the jobs "
+        "that start; other: choice of the jobs, reservations. prediction: time of the predictor, not a part of all."
+    )
+    return TextGrid("seconds of all decisions, by phase", heads, rows, meaning)
 
 
 def replay_seconds(row: DispatcherRow) -> float:
