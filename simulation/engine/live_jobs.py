@@ -14,6 +14,7 @@ import numpy as np
 
 from ...heuristics.kernels.events.entries import begin, compact, keep_places, may_start
 from ...heuristics.kernels.events.state import NOW, State
+from ...heuristics.kernels.profile import NEVER
 from ...models import Job, Running
 from .answer import DecisionFault, fault_of_units, shortage
 from .moment import FailedStart, PlannedStart, Start
@@ -194,5 +195,7 @@ class LiveJobs:
     def refuse(self, fault: DecisionFault) -> NoReturn:
         """Raise a SimulationError with the dispatcher and the time."""
         now = int(self._state.clock[NOW])
-        why = f"dispatcher {self._plan.name} at {now}: {fault.why}"
-        raise SimulationError(why, fault.job, fault.node, now)
+        begun = now > -NEVER
+        when = f"at {now}" if begun else "before the replay"
+        why = f"dispatcher {self._plan.name} {when}: {fault.why}"
+        raise SimulationError(why, fault.job, fault.node, now if begun else None)
