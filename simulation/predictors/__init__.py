@@ -7,4 +7,14 @@ from .predictor import Predictor
 from .registry import PREDICTORS, predictor
 from .timed import TimedPredictor
 
-__all__ = ["PREDICTORS", "DataDriven", "LastTwo", "Predictor", "Real", "TimedPredictor", "Walltime", "predictor", "prefix"]
+__all__ = [
+    "PREDICTORS",
+    "DataDriven",
+    "LastTwo",
+    "Predictor",
+    "Real",
+    "TimedPredictor",
+    "Walltime",
+    "predictor",
+    "prefix",
+]

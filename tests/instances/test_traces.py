@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from fuzz_seeds import EURORA
 from schedlab.instances import eurora_platform, open_trace, read_batsim, read_eurora, write_batsim
-from schedlab.instances.traces import FORMATS, guess_format, midnight, read_trace, window_of
+from schedlab.instances.logs.windows import midnight, window_of
+from schedlab.instances.traces import FORMATS, guess_format, read_trace
 from schedlab.instances.workload import Workload, WorkloadError
 from shared_data import DATA
 
