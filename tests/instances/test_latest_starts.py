@@ -61,7 +61,7 @@ def test_a_queue_without_a_recorded_wait_has_no_latest_start(tmp_path: Path) -> 
 def test_seconds_after_the_submit_time(swf: Path) -> None:
     assert open_trace(swf, latest_start=600)[0].latest_start.tolist() == [600, 610, 620, 630, 640]
     for wrong in (-1, 2**60, "sometimes", 1.5):
-        with pytest.raises(WorkloadError, match="the latest start .*expected"):
+        with pytest.raises(WorkloadError, match=r"the latest start .*expected"):
             open_trace(swf, latest_start=wrong)  # type: ignore[arg-type]
     with pytest.raises(WorkloadError, match="expected mean-wait, or seconds after the submit time such as 3600"):
         latest_start_rule("1h")
