@@ -221,6 +221,7 @@ class Trace:
         start = self.start[rows]
         known = np.isfinite(start) & (start >= 0)
         queue, user, program = self.queue.keep(rows), self.user.keep(rows), self.program.keep(rows)
+        partition = None if self.partition is None else self.partition.keep(rows)
         wait = np.where(known, np.where(known, start, 0) - self.submit[rows], MISSING)
         return Workload(
             name=self.name,
@@ -243,6 +244,8 @@ class Trace:
             unix_start=self.unix_start,
             report=self.report.and_also(repairs, self._left_out(), notes),
             latest_start=_latest(self.latest_start, rows),
+            partition=np.zeros(0, np.int64) if partition is None else partition.index,
+            partitions=() if partition is None else partition.names,
         ).checked()
 
     @cached_property

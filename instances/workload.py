@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
-    "latest_start",
+    "latest_start", "partition",
 )  # fmt: skip
 
 
@@ -79,6 +79,8 @@ class Workload:
         Jobs that run at ``begin``; they are not among the rows. One without nodes gets them from the allocator.
     latest_start
         Time by which the job should have started, in s; ``NEVER`` where there is none. Default: none for all jobs.
+    partition, partitions
+        Index into ``partitions``; the names of the partitions of the log, none if it has no partitions.
 
     Examples
     --------
@@ -112,10 +114,13 @@ class Workload:
     begin: int | None = None
     running: tuple[Running, ...] = ()
     latest_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    partition: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    partitions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not len(self.latest_start):
-            object.__setattr__(self, "latest_start", np.full(len(self.ids), NEVER, np.int64))
+        for name, usual in (("latest_start", NEVER), ("partition", 0)):
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.full(len(self.ids), usual, np.int64))
         for name in WHOLE:
             array, fault = whole_array(getattr(self, name))
             if fault is not None:

@@ -266,8 +266,7 @@ def _by_user(workload: Workload) -> tuple[Ints, Sequence[str]]:
 
 def _by_partition(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
     """Return the partitions; None for logs that record none."""
-    names = getattr(workload, "partitions", ())
-    return (workload.partition, names) if names else None  # type: ignore[attr-defined]
+    return (workload.partition, workload.partitions) if workload.partitions else None
 
 
 def _by_units(workload: Workload) -> tuple[Ints, Sequence[str]]:
