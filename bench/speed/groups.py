@@ -56,7 +56,7 @@ def parts(log: Path, repeats: int = REPEATS) -> dict[str, float]:
 def main() -> None:
     """Print the measurements with their targets."""
     console = Console()
-    table = Table("part", "seconds", box=box.SIMPLE, title=f"{JOBS:,} jobs of {USERS} users on {PROCESSORS} processors")
+    table = Table("part", "seconds", box=box.SIMPLE)
     with tempfile.TemporaryDirectory() as folder, console.status("metrics of groups"):
         log = Path(folder, "log.swf")
         write_log(log)
@@ -64,6 +64,7 @@ def main() -> None:
             table.add_row(name, f"{seconds:.2f}")
         command = [sys.executable, "-m", "schedlab.bench.cli.app", "simulate", str(log), "--dispatchers", "easy"]
         spent = cost_of([*command, "--by", BY, "--out", str(Path(folder, "results"))])
+    console.print(f"metrics of groups: {JOBS:,} jobs of {USERS} users on {PROCESSORS} processors, processor time")
     console.print(table)
     if spent.code:
         console.print(f"bench simulate --by {BY} failed with exit code {spent.code}")
