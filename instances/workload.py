@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -213,20 +214,28 @@ class Workload:
 
     def job(self, k: int) -> Job:
         """Return the job of row k."""
-        power, release, latest = float(self.power[k]), int(self.release[k]), int(self.latest_start[k])
+        return self._job(k, int(self.walltime[k]), int(self.runtime[k]))
+
+    def waiting_job(self, k: int, done: int = 0) -> Job:
+        """Return the job of row k as a dispatcher sees it: without its runtime, and less ``done`` s of its walltime."""
+        return self._job(k, max(1, int(self.walltime[k]) - done), None)
+
+    def _job(self, k: int, walltime: int, runtime: int | None) -> Job:
+        submit, release, latest = int(self.submit[k]), int(self.release[k]), int(self.latest_start[k])
+        power = float(self.power[k])
         return Job(
             id=self.ids[k],
-            submit=int(self.submit[k]),
-            walltime=int(self.walltime[k]),
+            submit=submit,
+            walltime=walltime,
             units=int(self.units[k]),
             request=self.requests[int(self.request_kind[k])],
             queue=self.queues[int(self.queue[k])].name,
-            earliest_start=release if release > self.submit[k] else None,
+            earliest_start=release if release > submit else None,
             windows=self.windows.get(k, ()),
-            runtime=int(self.runtime[k]),
+            runtime=runtime,
             user=self.users[int(self.user[k])],
             name=self.programs[int(self.program[k])],
-            power=None if np.isnan(power) else power,
+            power=None if isnan(power) else power,
             latest_start=None if latest == NEVER else latest,
         )
 
