@@ -12,8 +12,9 @@ from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column, distin
 from ..models.dispatch.objectives import Excess, Late
 from ..models.excerpt import with_short_repr
 from ..models.schedule_arrays import Flat, ScheduleArrays
+from .kernels.costs import EARNINGS, EXCESS, LAST_END, LATE, Costs, Jobs
 from .kernels.earnings import ledger
-from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, Costs, Jobs
+from .kernels.placement import KINDS
 from .kernels.profile import NEVER, Machine
 
 ALWAYS = (-NEVER, NEVER)
@@ -29,11 +30,11 @@ class Arrays:
     flat
         The problem as arrays, from which the others are made; it converts schedules.
     jobs
-        Arrays over jobs and over start windows, see ``kernels.placement.Jobs``.
+        Arrays over jobs and over start windows, see ``kernels.costs.Jobs``.
     machine
         Arrays over nodes and over running jobs, see ``kernels.profile.Machine``.
     costs
-        The objective, see ``kernels.placement.Costs``.
+        The objective, see ``kernels.costs.Costs``.
     shares
         Request of one unit of each job: the sum over resources of request / capacity of the platform, shape (jobs,).
     power

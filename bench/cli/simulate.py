@@ -128,6 +128,14 @@ def simulate(
             rich_help_panel=LOG,
         ),
     ] = False,
+    latest_start: Annotated[
+        str | None,
+        typer.Option(
+            help="latest start of each job, of which the late starts are counted: mean-wait (submit time + mean recorded "
+            "wait of its partition or queue in the log), or seconds after the submit time; default: none",
+            rich_help_panel=LOG,
+        ),
+    ] = None,
     load_: Annotated[
         float | None,
         typer.Option(
@@ -254,6 +262,7 @@ def simulate(
             "kill": kill, "charge": charge, "period": period, "busy": busy,
             "bsld_floor": parse_floor(bsld_floor),
             "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
+            "latest_start": latest_start,
             "events": None if events is None else str(events), "requeue": requeue,
         },
         parse_by(by or ()),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...instances import Instance
-from ...instances.dependencies import arrived
 from ...instances.files.own_files import content_of
+from ...instances.logs.dependencies import arrived
 from ...models.excerpt import excerpt
 from ...models.kind import names
 from ...models.node_states.timeline import NodeStates
@@ -194,18 +194,21 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> dict[str, tuple[Any, Any]]:
     """Return the metrics that starts and ends determine, of all jobs and of each group: (value of the record, true value)."""
     from ...simulation.groups import groups_of
+    from ...simulation.late_starts import late_starts
     from ...simulation.metrics import job_figures
     from ...simulation.spread import Spread
 
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
     figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor)
     known = record["metrics"]
-    found = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
+    found: dict[str, tuple[Any, Any]] = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
     for kind in ("wait", "slowdown", "bounded_slowdown"):
         for part, true in asdict(Spread.of(getattr(figures, kind))).items():
             name = f"{kind}_{part}"
             if name in known:
                 found[name] = (known[name], true)
+    for part, known_late in late_starts(figures.late).items():
+        found[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
     recorded = record.get("groups") or {}
     for by, groups in groups_of(case.workload, figures).items() if recorded else ():
         here, table = groups.as_dict()["columns"], recorded.get(by, {}).get("columns", {})

@@ -9,22 +9,9 @@ import numpy as np
 from ...models.compiled import compiled, internal, internal_borrowing
 from .aggregate import Aggregate, no_aggregate
 from .by_address import by_address
+from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, objective, together
 from .earliest import Scratch, new_scratch
-from .placement import (
-    EARNINGS,
-    KINDS,
-    LAST_END,
-    POSTPONED,
-    Costs,
-    Hopeless,
-    Jobs,
-    cost,
-    new_hopeless,
-    objective,
-    place,
-    put_some,
-    together,
-)
+from .placement import KINDS, POSTPONED, Hopeless, new_hopeless, place, put_some
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
 

@@ -17,10 +17,11 @@ import numpy as np
 
 from ...models.compiled import compiled, internal, internal_borrowing
 from .by_address import by_address
+from .costs import EARNINGS, Costs, Jobs, cost
 from .destroy import NOISE, ROOM, choose
 from .earnings import book, cooling_cost
 from .events.sorting import sort_places
-from .placement import EARNINGS, POSTPONED, Costs, Jobs, cost, place, put, put_all
+from .placement import POSTPONED, place, put, put_all
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 from .ruin_arrays import Known, Places, Room
 

@@ -19,6 +19,7 @@ from ..arrays import Arrays, arrays
 from ..clock import KernelStopped, running
 from ..errors import NoSchedule
 from ..kernels import placement as kernels
+from ..kernels.costs import objective
 from ..kernels.profile import NEVER, Ints
 from .orders import order_by
 
@@ -93,7 +94,7 @@ class ListScheduler:
 
     def objective(self, starts: Ints) -> float:
         """Return the kernel's objective of the starts, to be minimized; it may differ by rounding."""
-        return float(kernels.objective(self.arrays.costs, self.arrays.jobs, starts))
+        return float(objective(self.arrays.costs, self.arrays.jobs, starts))
 
     def evaluate(self, order: Ints, not_before: Ints | None = None) -> tuple[float, Ints]:
         """Place the jobs in the given order; return the objective (to be minimized) and the starts."""

@@ -14,9 +14,10 @@ from ...errors import WrongValue
 from ...models import Profit
 from ...models.excerpt import with_short_repr
 from ..arrays import Placement
+from ..kernels.costs import EARNINGS, LAST_END, objective
 from ..kernels.destroy import GIVEN, NOISE, DestroyRow, chosen_alone
 from ..kernels.earnings import profit
-from ..kernels.placement import EARNINGS, LAST_END, POSTPONED, objective
+from ..kernels.placement import POSTPONED
 from ..kernels.profile import Floats, Ints
 from ..kernels.ruin_and_recreate import BY_GIVEN, Steps, profile_of, ruin_and_recreate
 from ..kernels.ruin_arrays import Known, Places, new_room

@@ -36,7 +36,7 @@ from ...models.excerpt import with_short_repr
 from ..arrays import Arrays
 from ..errors import NothingFound
 from ..incumbents import OnIncumbent
-from ..kernels.placement import EARNINGS, LAST_END
+from ..kernels.costs import EARNINGS, LAST_END
 from ..list_scheduling.warm_up import tiny
 from .acceptance import Acceptance
 from .operators import KeyChanges, Operator, OrderMoves

@@ -12,8 +12,9 @@ from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
 from ..clock import Clock, running
 from ..incumbents import Incumbents, OnIncumbent
+from ..kernels.costs import objective
 from ..kernels.order_moves import OrderResult
-from ..kernels.placement import POSTPONED, build, objective, same_for
+from ..kernels.placement import POSTPONED, build, same_for
 from ..kernels.profile import NEVER, Floats, Ints
 from ..kernels.ruin_arrays import Places
 from ..list_scheduling.multi_search import AFTERWARDS

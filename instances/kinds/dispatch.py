@@ -23,7 +23,7 @@ JOBS = "jobs.csv"
 BEFORE, AFTER, OPTIONAL = (
     ("id", "queue", "submit", "units"),
     ("walltime", "runtime"),
-    ("earliest_start", "deadline", "user", "name", "power"),
+    ("earliest_start", "deadline", "user", "name", "power", "latest_start"),
 )
 HEADING = """\
 An instance of schedlab. Times are in seconds, 0 is midnight of the first day; memory is in MB.
@@ -171,6 +171,7 @@ def _job(row: TableRow, resources: Sequence[str]) -> Job:
         user=row.cells.get("user", ""),
         name=row.cells.get("name", ""),
         power=None if "power" in resources else row.maybe_number("power"),
+        latest_start=row.maybe_whole("latest_start", 0, LATEST),
     )
 
 

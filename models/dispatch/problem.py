@@ -278,7 +278,15 @@ def _faults(p: Dispatch) -> list[str]:
             faults.append(
                 f"job {j.id!r}: walltime {j.walltime} s, runtime {j.runtime} s; at least 1 s and 0 s are expected"
             )
-        times = (j.submit, j.walltime, j.runtime, j.earliest_start, j.deadline, *(t for w in j.windows for t in w))
+        times = (
+            j.submit,
+            j.walltime,
+            j.runtime,
+            j.earliest_start,
+            j.deadline,
+            j.latest_start,
+            *(t for w in j.windows for t in w),
+        )
         if any(t is not None and abs(t) > LATEST for t in times):
             faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years) is not supported")
         if j.units < 1:

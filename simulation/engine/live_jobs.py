@@ -72,8 +72,9 @@ class LiveJobs:
         """
         for start in starts:
             j = self._waiting_row(start)
-            closed = not may_start(self._plan.trace, j, self._state.clock[NOW])
-            if late and (closed or self._blocked(start.nodes) is not None):
+            if late and (
+                not may_start(self._plan.trace, j, self._state.clock[NOW]) or self._blocked(start.nodes) is not None
+            ):
                 continue
             self._check(start, j)
             self._start(j, start.nodes)
@@ -133,6 +134,8 @@ class LiveJobs:
 
     def _blocked(self, nodes: Mapping[str, int]) -> str | None:
         """Return the first of these nodes on which no job may start now; None if there is none."""
+        if self._changes.quiet:
+            return None
         blocked, number = self._changes.blocked, self._nodes
         return next((node for node in nodes if node in number and blocked[number[node]]), None)
 

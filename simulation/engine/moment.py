@@ -163,7 +163,8 @@ class Moment:
         The queues that the jobs name in ``Job.queue``.
     waiting : sequence of Job
         The jobs that have arrived (at ``Job.release``: the submit time, or the job's earliest start if that is later)
-        and have not started, in order of arrival. ``Job.runtime`` is None.
+        and have not started, in order of arrival. ``Job.runtime`` is None. A start after ``Job.latest_start`` is allowed
+        and counts as late.
     expected : mapping of str to int
         Job id -> expected duration in seconds, at least 1, from the predictor of the replay. It holds the waiting and
         the running jobs. The simulator changes this mapping after the call: read it, do not modify it, copy it to keep

@@ -16,7 +16,7 @@ from ...heuristics.kernels.events.state import WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
 from ...models import NodeStates, Platform
 from ..policies.policy import Policy
-from ..predictor_time import TimedPredictor
+from ..predictors import TimedPredictor
 from .moment import Dispatcher
 from .simulation import Decisions, NodeRanges, Simulation, SimulationError
 from .states.attempts import AttemptLog

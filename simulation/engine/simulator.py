@@ -24,8 +24,7 @@ from ...models.compiled import progress_line
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
-from ..predictor_time import TimedPredictor
-from ..predictors import Predictor, Real
+from ..predictors import Predictor, Real, TimedPredictor
 from ..predictors import predictor as predictor_named
 from . import compiled_replay as kernels
 from .allocators import ALLOCATORS

@@ -113,6 +113,10 @@ def _thesis(results: ReplayResults) -> TextGrid:
         "than ewt. TR: sum of the wait in excess of ewt. WT: sum of (wait in excess of ewt) / ewt. AO, MO: mean and maximum time "
         "of a decision. %O: time of all decisions in percent of the makespan."
     )
+    if "late_starts_share" in results.metrics:
+        heads += ["late starts", "of jobs", "share"]
+        figures += [("late_starts_count", count), ("late_starts_jobs", count), ("late_starts_share", share)]
+        meaning += " late starts: jobs that started after their latest start, of the jobs that have one."
     return _grid(results, "lateness and overhead", heads, figures, meaning)
 
 

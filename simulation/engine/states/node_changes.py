@@ -33,6 +33,8 @@ class NodeChanges:
         The state of each node now.
     blocked : ndarray of bool, shape (nodes,)
         The nodes on which no job may start now.
+    quiet : bool
+        Whether no state changes in the whole replay.
     failed : list of int
         Rows of the jobs that failed at the last change.
     shortened : bool
@@ -43,6 +45,7 @@ class NodeChanges:
         nodes = plan.platform.nodes
         self.plan, self.state = plan, state
         self.changes = plan.states.changes if plan.states is not None else ()
+        self.quiet = not self.changes
         self.names: tuple[str, ...] = ("up",) * len(nodes)
         self.blocked = np.zeros(len(nodes), np.bool_)
         self.failed: list[int] = []
