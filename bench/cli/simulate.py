@@ -69,6 +69,8 @@ Exit code 1 if a replay failed: an error, a crash, or killed. A replay that stop
 Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256 --cores 1 --starts starts.csv
 
 Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
+
+Example: bench simulate log.swf --study galleguillos2019 --deterministic 0.01 --out results/study
 """
 
 
@@ -227,8 +229,9 @@ def simulate(
     study: Annotated[
         str | None,
         typer.Option(
-            help="a published study, whose dispatchers and limit of a decision are the default, and whose figures are "
-            "printed beside ours: galleguillos2019, or a TOML file",
+            help="a published study: galleguillos2019, or a TOML file. Its dispatchers and limit of a decision are the "
+            "default, its tables and figures are printed with our values, the orders that differ are named, and its "
+            "figures are drawn in the folder of the records (figure-1.svg, ...)",
             rich_help_panel=RESULTS,
         ),
     ] = None,

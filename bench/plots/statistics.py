@@ -15,6 +15,7 @@ from ...backends import UnknownName
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..records.store import jobs_file
+from ..tables.replays.columns import short
 from ..tables.replays.figures import OF_EWT
 from ..tables.replays.results import DispatcherRow, ReplayResults
 from .svg import GREY, INK, WIDTH, as_svg, styled
@@ -85,7 +86,7 @@ def draw_bars(ax: Axes, bars: Sequence[Bar], label: str) -> None:
     ax.errorbar(mean, place, xerr=[np.minimum(std, mean), std], fmt="none", ecolor=INK, elinewidth=0.8, capsize=2.0)
     right = float((mean + std).max(initial=0.0)) or 1.0
     for y, value, end in zip(place.tolist(), mean.tolist(), (mean + std).tolist(), strict=True):
-        ax.text(end + 0.02 * right, y, f"{value:,.0f}" if value >= 100 else f"{value:.3g}", va="center", fontsize=7)
+        ax.text(end + 0.02 * right, y, short(value), va="center", fontsize=7)
     ax.set_xlim(0, 1.22 * right)
     ax.set_ylim(len(bars) - 0.4, -0.6)
     ax.set_yticks(place, [bar.name for bar in bars])
