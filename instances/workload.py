@@ -114,9 +114,9 @@ class Workload:
     report: Report = field(default_factory=Report)
     begin: int | None = None
     running: tuple[Running, ...] = ()
-    latest_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    partition: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    partitions: tuple[str, ...] = ()
+    latest_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    partition: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    partitions: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         for name, usual in (("latest_start", NEVER), ("partition", 0)):

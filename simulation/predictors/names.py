@@ -13,6 +13,16 @@ from .predictor import Ints
 def prefix(program: str) -> str:
     """Return the name of a program without the digits at its end; a name of digits alone stays as it is.
 
+    Parameters
+    ----------
+    program : str
+        The name.
+
+    Returns
+    -------
+    str
+        The name without the digits, not empty unless ``program`` is.
+
     Examples
     --------
     >>> prefix("run_017"), prefix("lammps"), prefix("4711")

@@ -20,8 +20,22 @@ PREDICTORS: dict[str, Callable[[], Predictor]] = {
 def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
     """Return a new predictor by its name.
 
-    ``kill_at_walltime`` says whether jobs are killed at their walltime; it only changes ``real``. Raises UnknownName,
-    with similar names, if there is no such predictor.
+    Parameters
+    ----------
+    name : str
+        One of ``PREDICTORS``.
+    kill_at_walltime : bool
+        Whether jobs are killed at their walltime; it only changes ``real``.
+
+    Returns
+    -------
+    Predictor
+        The predictor.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such predictor; the message lists similar names.
 
     Examples
     --------
