@@ -203,9 +203,7 @@ def _counted(jobs: Workload, machine: Platform) -> bool:
     )
 
 
-def _with_places(
-    jobs: Workload, machine: Platform, by_policy: bool, best: bool, up: Sequence[bool] | None
-) -> Workload:
+def _with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool, up: Sequence[bool] | None) -> Workload:
     """Return the workload with nodes for its running jobs, unless the replay only counts them; check their nodes.
 
     ``up``: whether each node runs jobs at the begin; None: all do.
@@ -278,7 +276,7 @@ def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnP
     while (going := kernel.replay(plan.trace, state, rules, plan.period, BATCH)) or changes.go():
         if not going and state.clock[WAITING] > 0:  # the state of a node has changed
             if changes.shortened:
-                rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")
+                rules = rules_of(policy, plan.workload, state.expected[: len(expected)], plan.allocator == "best-fit")
                 state.clock[SORTED], changes.shortened = 0, False
             state.clock[DECISIONS] += 1
             kernel.decide(plan.trace, state, rules)

@@ -106,9 +106,7 @@ class History:
         ran, saved = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
         np.add.at(ran, rows, [a.end - a.start for a in early])
         np.add.at(saved, rows, [a.work_done for a in early])
-        return cls(
-            tuple(early), np.array(rows, np.int64), dict(dropped), ran, saved, dict(begun), tuple(gone)
-        )
+        return cls(tuple(early), np.array(rows, np.int64), dict(dropped), ran, saved, dict(begun), tuple(gone))
 
     @property
     def start(self) -> Ints:

@@ -73,9 +73,7 @@ def fail_at_begin(
             attempts[r.job.id] = kept is not None, Attempt(r.job.id, 1, r.start, time, r.nodes, why, kept or 0)
     if not attempts:
         return nothing
-    back = [
-        replace(r, job=jobs[r.job.id]) for r in workload.running if r.job.id in attempts and attempts[r.job.id][0]
-    ]
+    back = [replace(r, job=jobs[r.job.id]) for r in workload.running if r.job.id in attempts and attempts[r.job.id][0]]
     found = with_rows(workload, back)
     log, arrival = AttemptLog(len(found)), found.release.copy()
     row = {name: k for k, name in enumerate(found.ids)}

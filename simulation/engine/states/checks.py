@@ -189,7 +189,9 @@ def _begun_faults(replay: Replay, found: History) -> Iterator[Violation]:
         a = first.get(k)
         if a is None or a.start != r.start or a.end > r.true_end or (r.nodes and dict(a.nodes) != dict(r.nodes)):
             is_what = "has no attempt" if a is None else f"ran from {a.start} to {a.end} on {dict(a.nodes)}"
-            text = f"{is_what}; expected from {r.start}, to {r.true_end} at the latest, on {dict(r.nodes) or 'any nodes'}"
+            text = (
+                f"{is_what}; expected from {r.start}, to {r.true_end} at the latest, on {dict(r.nodes) or 'any nodes'}"
+            )
             yield _fault(r.job.id, 1, f"runs at the begin and {text}")
     for a in found.gone:
         if ends.get(a.job) != a.end or not _stopped(replay, a.nodes, a.end):
