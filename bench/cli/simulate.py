@@ -69,6 +69,8 @@ Exit code 1 if a replay failed: an error, a crash, or killed. A replay that stop
 Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256 --cores 1 --starts starts.csv
 
 Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
+
+Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkpoint:3600
 """
 
 

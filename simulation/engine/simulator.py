@@ -105,7 +105,8 @@ def simulate(
         The jobs that run at ``begin``: nodes, start, and expected end. They end by their runtimes (``job.runtime``), or
         at the expected end if the runtime is None. A job with ``nodes={}`` gets nodes from the allocator; without room
         it is left out and listed in ``Simulation.workload.report.dropped``. Metrics leave these jobs out; utilisation
-        and the verification count them. Default: those of the workload or problem.
+        and the verification count them. Default: those of the workload or problem. A job whose node goes down and that
+        comes back (``requeue``) is a row of ``Simulation.workload``, and its run from before is its first attempt.
     begin : int, optional
         The time in seconds at which the replay begins; no job starts before. Jobs submitted earlier wait. Default:
         ``Workload.begin`` or ``Dispatch.now``; with ``running``, else the first submit time.

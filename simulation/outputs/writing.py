@@ -27,8 +27,7 @@ from ...models.dispatch.jobs import Queue
 from ...models.dispatch.problem import Dispatch
 from ..engine.simulation import NodeRanges, Simulation
 from ..engine.states.attempts import History
-from ..engine.states.checks import Replay
-from ..engine.verification import NEVER
+from ..engine.states.checks import NEVER, Replay
 from .columns import CHUNK, COLUMNS, DONE, FAILED, KILLED, SPECIAL, WAITING, Mask
 from .reading import JobsTable, Replayed
 

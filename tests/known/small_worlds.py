@@ -1,8 +1,7 @@
-"""Replays of 300 small worlds under every dispatcher, checked second by second; the suite has half of these pairs."""
+"""Replays of 300 small worlds under every dispatcher, checked second by second; the suite has a third of these pairs."""
 
 import pytest
 from simulation.test_small_worlds import DISPATCHERS, check
-
 
 pytestmark = pytest.mark.known
 

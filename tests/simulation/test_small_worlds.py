@@ -72,10 +72,10 @@ def check(name, seeds):
 
 @pytest.mark.parametrize("name", DISPATCHERS)
 def test_replays_of_small_worlds_have_no_fault(name):
-    """Each of 300 worlds under half of the dispatchers; ``tests/known/small_worlds.py`` has all pairs."""
+    """Each of 300 worlds under a third of the dispatchers; ``tests/known/small_worlds.py`` has all pairs."""
     k = list(DISPATCHERS).index(name)
-    seen = check(name, range(k % 2, 60 if "@" in name else 300, 2))
-    assert len(seen) == 6 and ("@" in name or min(seen.values()) >= 3), seen  # the worlds are not trivial
+    seen = check(name, range(k % 3, 60 if "@" in name else 300, 3))
+    assert len(seen) == 6 and ("@" in name or min(seen.values()) > 0), seen  # the worlds are not trivial
 
 
 @pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "rule:wt", "pbs-fifo"])
