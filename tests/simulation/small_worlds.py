@@ -122,7 +122,7 @@ def random_world(seed, *, calendars=True, outages=True, busy=True, dependencies=
     if not jobs:
         jobs.append(SmallJob("j", 0, 3, 5, 1, {"cores": 0, "gpus": 0}))
     world = World(capacity, jobs, daily, kill=rng.random() < 0.3)
-    world.requeue = rng.choice(["restart", "restart", "drop", "checkpoint:1", "checkpoint:4"])
+    world.requeue = rng.choice(["restart", "drop", "drop", "checkpoint:1", "checkpoint:4"])
     if busy and rng.random() < 0.6:
         world.begin = rng.choice([0, rng.randint(1, 30)])
         world.running = _random_running(rng, world)

@@ -67,6 +67,8 @@ def check(name, seeds):
             seen["a job that runs at the begin comes back"] += bool(found.begun)
             seen["a job that runs at the begin does not come back"] += bool(found.gone)
             seen["a job fails that another one waits for"] += any(b in failed for b, _ in world.after.values())
+            dropped = {ids[k] for k in found.dropped}
+            seen["a job is dropped that another one waits for"] += any(b in dropped for b, _ in world.after.values())
     return seen
 
 
@@ -75,7 +77,7 @@ def test_replays_of_small_worlds_have_no_fault(name):
     """Each of 300 worlds under a third of the dispatchers; ``tests/known/small_worlds.py`` has all pairs."""
     k = list(DISPATCHERS).index(name)
     seen = check(name, range(k % 3, 60 if "@" in name else 300, 3))
-    assert len(seen) == 6 and ("@" in name or min(seen.values()) > 0), seen  # the worlds are not trivial
+    assert len(seen) == 7 and ("@" in name or min(seen.values()) > 0), seen  # the worlds are not trivial
 
 
 @pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "rule:wt", "pbs-fifo"])
