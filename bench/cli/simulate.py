@@ -71,6 +71,8 @@ Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256
 Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
 
 Example: bench simulate log.swf --study galleguillos2019 --deterministic 0.01 --out results/study
+
+Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkpoint:3600
 """
 
 

@@ -159,10 +159,11 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 
     broke_off = _broke_off(record)
     jobs = jobs_file(folder, record)
-    replayed = read_jobs(jobs).replay(case.workload, case.platform)
     history = None
     if (record.get("simulation") or {}).get("attempts_csv") is not None:
-        history = read_attempts(attempts_file(jobs), case.workload, case.platform)
+        whole, history = read_attempts(attempts_file(jobs), case.workload, case.platform)
+        case = replace(case, workload=whole)
+    replayed = read_jobs(jobs).replay(case.workload, case.platform)
     states = NodeStates(case.platform, case.events) if case.events else None
     replayed = replace(replayed, history=history, states=states)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
@@ -199,7 +200,7 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> 
     from ...simulation.spread import Spread
 
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
-    figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor)
+    figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor, history=replayed.history)
     known = record["metrics"]
     found: dict[str, tuple[Any, Any]] = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
     for kind in ("wait", "slowdown", "bounded_slowdown"):

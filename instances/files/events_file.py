@@ -68,7 +68,8 @@ def events_of(folder: Folder, name: str, platform: Platform | None) -> Iterator[
         unknown = [] if names is None else [node for node in event.nodes if node not in names]
         if unknown and platform is not None:
             groups = ", ".join(g.name for g in platform.groups)
-            row.add_fault("nodes", f"nodes or groups of the platform, whose groups are {groups}", unknown[0])
+            nodes = f"{platform.nodes[0]} ... {platform.nodes[-1]}"
+            row.add_fault("nodes", f"nodes ({nodes}) or groups ({groups}) of the platform", unknown[0])
         yield event
 
 

@@ -173,7 +173,7 @@ class LiveReplay:
             self.rules = None  # the order of a policy may depend on submit times
         for j in arrived:
             self.jobs.arrive(j, self._job(j))
-        if failed:
+        if failed or any(j in plan.log.begun for j in arrived):
             self._return_to_places()
         if not self.fixed:
             self._expect([*again, *arrived])
@@ -184,8 +184,9 @@ class LiveReplay:
 
     def _return_to_places(self) -> None:
         """Sort the queue by arrival: jobs that come back have their old places in it."""
-        state, place = self.state, np.argsort(self.plan.trace.order)
-        self.jobs.waiting = {j: self.jobs.waiting[j] for j in sorted(self.jobs.waiting, key=place.__getitem__)}
+        state, release = self.state, self.plan.workload.release
+        order = sorted(self.jobs.waiting, key=lambda j: (release[j], j))
+        self.jobs.waiting = {j: self.jobs.waiting[j] for j in order}
         state.waiting[: len(self.jobs.waiting)] = list(self.jobs.waiting)
         state.clock[SORTED] = 0
 

@@ -178,8 +178,9 @@ class LiveJobs:
         j, trace, job = self._plan.row.get(planned.job), self._plan.trace, planned.job
         if j is None:
             self.refuse(DecisionFault(f"the plan has a start of job {job!r}; the workload has no such job", job))
-        if self._state.start[j] >= 0:
-            self.refuse(self._has_started(job, j))
+        at_begin = self.row.get(job, j)  # the row of a job that runs at the begin and comes back later
+        if self._state.start[j] >= 0 or at_begin in self.running:
+            self.refuse(self._has_started(job, at_begin))
         if planned.time <= called:
             why = f"the start of job {job!r} is planned at {planned.time}; expected a time after {called}"
             self.refuse(DecisionFault(f"{why} (jobs that start now belong to Decision.starts)", job))

@@ -177,8 +177,8 @@ class Moment:
         start. It is in the past if the job runs longer than expected.
     free : ndarray of int64, shape (nodes, resources)
         The free amount of each resource on each node. Rows are in the order of ``platform.nodes``, columns in the order
-        of ``platform.resources``; 0 on nodes where no job may start. The array is a copy, and the dispatcher may change
-        it.
+        of ``platform.resources``; 0 on nodes where no job may start (enough for a job that requests nothing: see
+        ``states``). The array is a copy, and the dispatcher may change it.
     planned : mapping of str to PlannedStart
         Job id -> planned start, for the jobs that are planned. The simulator changes this mapping after the call, as it
         does with ``expected``.

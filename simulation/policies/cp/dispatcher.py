@@ -44,6 +44,7 @@ from ....models.language import Assignment
 from ....models.problem import Encoding
 from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
+from .empty_requests import start_empty
 from .model import RunningUsage, problem_of, running_usage, uncollected, windows_of_model
 from .objective import Family, best_start, moved_to_now, origin_of, usual_objective
 from .priority import by_queue, by_slowdown, ordered
@@ -166,6 +167,12 @@ class CPDispatcher:
 
     def decide(self, moment: Moment) -> Decision:
         """Return the jobs that start now."""
+        empty, rest = start_empty(moment)
+        found = self._decide(rest)
+        found.starts = [*empty, *found.starts]
+        return found
+
+    def _decide(self, moment: Moment) -> Decision:
         began = time.perf_counter()
         waiting = self._register.allowed(moment)
         if self._guard is not None:
