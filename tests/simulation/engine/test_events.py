@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import schedlab.simulation.engine.live as live
+from schedlab.instances.times import NEVER
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.engine.moment import Decision, FailedStart, PlannedStart, Start
@@ -282,3 +284,15 @@ def test_the_verification_looks_at_the_first_attempt_of_a_follower():
     (attempt,) = run.history.early
     run.history = replace(run.history, early=(replace(attempt, start=12),))
     assert any("before 13: its preceding job 'a' ends at 10" in v.message for v in violations(run))
+
+
+def test_rows_for_jobs_that_fail_at_the_begin_keep_partitions_and_latest_starts():
+    first = Running(job("r", 0, 20, latest_start=40), 0, {"n-1": 1}, 20)
+    w = day(job("a", 3, latest_start=8), job("b", 4), running=[first], now=2)
+    w = replace(w, partition=np.array([0, 1]), partitions=("cpu", "gpu"))
+    run = simulate(w, machine(), "fcfs", events=down(5, 30))
+    rows = dict(zip(run.workload.ids, zip(run.workload.partition, run.workload.latest_start, strict=True), strict=True))
+    named = {name: (run.workload.partitions[p], int(latest)) for name, (p, latest) in rows.items()}
+    assert named == {"r": ("unknown", 40), "a": ("cpu", 8), "b": ("gpu", NEVER)}
+    assert run.metrics.late_starts == {"jobs": 2, "count": 1, "share": 0.5}
+    assert run.metrics.by("partition")["unknown"].jobs == 1
