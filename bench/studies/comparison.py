@@ -144,10 +144,12 @@ class _Line(NamedTuple):
 
 
 def _stated(order: Order, rows: Rows) -> Iterator[_Line]:
-    """Yield a line for each two neighbours of a chain and each figure."""
+    """Yield a line for each two neighbours of a chain and each figure, if at least one of them has a value."""
     for better, worse in pairwise(order.chain):
         for figure in order.figures:
             a, b = _ours(rows.get(better), figure), _ours(rows.get(worse), figure)
+            if a is None and b is None:
+                continue
             stated = order.reductions.get(figure)
             theirs = MISSING if stated is None else f"{stated:g}%"
             written = [MISSING if value is None else short(value) for value in (a, b)]
