@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from ...backends import UnknownName
+from ...errors import WrongValue
 from ...instances import Instance, UnknownInstance, load, read_events
 from ...instances.files.own_files import content_of
 from ...instances.report import Report
@@ -131,7 +132,10 @@ def replay_request(
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
     named = [check_dispatcher(name) for name in names]
     _check_objective(options["objective"], named)
-    requeue_of(options.get("requeue", "restart"))
+    try:
+        requeue_of(options.get("requeue", "restart"))
+    except WrongValue as e:
+        raise WrongUse(f"--{e}") from e
     replay = ReplaySettings(trace=is_trace(path), **options)
     if replay.events is not None:
         read_events(replay.events)
