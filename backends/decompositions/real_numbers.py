@@ -21,7 +21,7 @@ from ...models.language import Comparison, Constraint, Linear, Model
 from ...models.language.expressions import Atom
 from ...models.language.semantics import REAL_TOLERANCE
 from ..base import SolverUnavailable
-from ..exact_range import rational
+from ...models.whole_numbers import rational
 from .constructs import Construct, whole
 from .decomposition import Decomposition
 
