@@ -16,6 +16,7 @@ from ..models.language.constraints import expressions_of, lags_of
 from ..models.language.expressions import Atom, Function, atoms_below
 from .base import SolverUnavailable
 
+
 def require_range(model: Model, solver: str, limit: float, why: str) -> None:
     """Check that all numbers of a model are within a limit.
 

@@ -215,7 +215,9 @@ class Neighbourhoods:
         limits = self.flat.dispatch.limit_costs
         add_limits(base.model, limits, base.jobs, submit, np.array(moving, np.int64), fixed)
 
-    def _earned(self, problem: Profit, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> FixedEarnings:
+    def _earned(
+        self, problem: Profit, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools
+    ) -> FixedEarnings:
         """Return the earnings and the power of the jobs that stay."""
         at = np.flatnonzero(stays)
         starts, rates = schedule.starts[at], np.column_stack([problem.watts[at], problem.cores[at]])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...models.compiled import compiled
-from .placement import LAST_END, Costs, Jobs, cost, together
+from .costs.costs import LAST_END, Costs, cost, together
+from .placement import Jobs
 from .profile import Floats, Ints, Profile
 
 

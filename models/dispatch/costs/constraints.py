@@ -8,7 +8,8 @@ Let ``w[j]`` be the wait of job j, ``x[j] = max(0, w[j] - grace[j])``, and L the
 
 where the weights are fractions ``C[j] / D``, D their least common denominator (expected waiting times of 3600, 18000 and
 86400 s: D = 432000), divided by the common divisor of the C. If ``D * sum_j weight[j] x[j]`` can be greater than 2^53,
-as with the slowdown of many different durations, the row keeps its real weights; each backend then says what it can do.
+as with the slowdown of many different durations, the row keeps its real weights, and L is lowered by the tolerance that
+the language has for real numbers, so that every answer keeps the limit; a schedule within this tolerance may be lost.
 
 Jobs that stay where they are (``neighbourhood``) subtract their part from the right-hand side, exactly.
 """
@@ -24,6 +25,7 @@ import numpy as np
 
 from ... import language as sl
 from ...language import Interval, Model
+from ...language.semantics import REAL_TOLERANCE
 from ...whole_numbers import rational
 from ..objectives import Excess, Ints, LastEnd, Late
 from .expressions import cost_terms
@@ -110,7 +112,9 @@ def _constraints(
         yield sl.sum(terms, weights=weights) <= row.most - spent
     else:
         left = 0.0 if fixed is None else costs.some(fixed.jobs).value(fixed.wait, fixed.end)
-        yield sl.sum(terms, weights=own.weight.tolist()) <= limit.limit - left - float(own.constant.sum())
+        margin = REAL_TOLERANCE * max(1.0, abs(limit.limit))
+        most = limit.limit - margin - left - float(own.constant.sum())
+        yield sl.sum(terms, weights=own.weight.tolist()) <= most
 
 
 class _Row(NamedTuple):

@@ -2,7 +2,7 @@
 
 A limit ``{name: value}`` requires that the objective ``name`` is at most ``value`` (at least, if that objective is
 maximized). It holds within a tolerance: a value that is a whole number, such as a makespan, is compared exactly; any
-other one within 1e-6 of ``max(1, |limit|)``, as the values of objectives are compared everywhere.
+other one within 1e-9 of ``max(1, |limit|)``, far above the rounding errors of its sum.
 
 The excess of a schedule measures how far it breaks its limits, for searches: the sum over the limits of
 ``max(0, value - limit) / |limit - origin|``. The origin is ``now`` for the end of the last job, which is a time on a
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...language import Violation
-from ...language.semantics import REAL_TOLERANCE
 from ...platform import ProblemError
 from ...whole_numbers import is_number, is_whole, shown
 from ..objectives import Excess, JobCosts, LastEnd, find_objective
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ..problem import Dispatch
 
 EXACT = 1e-6  # two whole numbers that differ by less are equal
+RELATIVE = 1e-9
 
 
 class CostLimit(NamedTuple):
@@ -82,7 +82,7 @@ def whole_limits(limits: object) -> dict[str, float]:
 
 def tolerance(limit: float, exact: bool) -> float:
     """Return by how much a value may exceed a limit; ``exact``: the value is a whole number."""
-    return EXACT if exact else REAL_TOLERANCE * max(1.0, abs(limit))
+    return EXACT if exact else RELATIVE * max(1.0, abs(limit))
 
 
 def scale_of(problem: Dispatch, name: str, limit: float) -> float:

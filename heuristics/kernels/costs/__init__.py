@@ -1,0 +1,1 @@
+"""Compiled objectives of the starts of jobs."""
