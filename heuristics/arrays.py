@@ -19,6 +19,7 @@ from .kernels.placement import KINDS, Jobs
 from .kernels.profile import NEVER, Machine
 
 ALWAYS = (-NEVER, NEVER)
+PENALTY = 1e6  # of a broken limit, relative to the greatest objective: sums keep ten digits of the objective
 RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # step sizes to round durations and units with, if there are many different values
 
 
@@ -278,7 +279,7 @@ def _bounds(problem: Dispatch, jobs: Jobs, own: CostRow) -> Bounds:
         np.array([row.constant for row in rows], np.float64),
         np.array([limit.most for limit in limits], np.float64),
         np.array([limit.scale for limit in limits], np.float64),
-        4 * (greatest[own.mode] + abs(own.constant)) + 1,
+        PENALTY * (greatest[own.mode] + abs(own.constant) + 1),
     )
 
 

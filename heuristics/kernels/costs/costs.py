@@ -36,9 +36,9 @@ class Bounds(NamedTuple):
     scale
         What the excess over ``most`` is divided by, shape (limits,).
     penalty
-        The penalty of a schedule that breaks limits is ``penalty * (1 + sum of the relative excesses)``. It is at least
-        four times as large as the greatest absolute value of the objective, so that each schedule that keeps the limits
-        is better than any other one, and of the others that with the least excess is the best.
+        The penalty of a schedule that breaks limits is ``penalty * (1 + sum of the relative excesses)``. It is a million
+        times as large as the greatest absolute value of the objective, so that each schedule that keeps the limits is
+        better than any other one, and of the others that with the least excess (within 1e-6) is the best.
     """
 
     mode: Ints
