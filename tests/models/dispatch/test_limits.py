@@ -170,3 +170,69 @@ def test_a_profit_problem_takes_no_limits():
             profit.dispatch.replace(limits={"late-jobs": 4}), profit.temperature, profit.cooling, profit.price,
             profit.energy_price, profit.horizon_end, profit.watts_per_core,
         )  # fmt: skip
+
+
+def test_explain_names_a_limit_and_the_jobs_that_cannot_keep_it():
+    jobs = [Job(f"j{k}", 0, 30, 1, {"cores": 3}, "fast") for k in range(3)]
+    jobs.append(Job("other", 0, 5, 1, {"cores": 1}, "slow"))
+    problem = Dispatch(NODE, jobs, QUEUES, "waiting", limits={"makespan": 60, "late-jobs": 3})
+    found = sl.explain(problem)
+    assert found.status == "infeasible" and found.minimal
+    kinds = [(e.kind, e.name) for e in found.elements]
+    assert ("limit", "limit on makespan") in kinds and ("limit", "limit on late-jobs") not in kinds
+    assert {name for kind, name in kinds if kind == "job"} == {"j0", "j1", "j2"}
+    assert "makespan is at most 00:01" in found.message
+    assert sl.explain(problem.replace(limits={"makespan": 90})).status == "feasible"
+
+
+def test_explain_limits_the_objective_beside_the_limits_of_the_problem():
+    jobs = [Job(f"j{k}", 0, 30, 1, {"cores": 3}, "fast") for k in range(2)]
+    found = sl.explain(Dispatch(NODE, jobs, QUEUES, "late-jobs", limits={"late-jobs": 1}), objective_limit=0)
+    assert [e.name for e in found.elements if e.kind == "limit"] == ["late-jobs"]
+
+
+def test_a_registered_objective_cannot_be_explained():
+    from schedlab.models.dispatch import objectives as o
+
+    name = "limits-test"
+    o.register_objective(o.Objective(name, "", lambda p: o.Late([0] * len(p.jobs)), lambda p, s: 0))
+    try:
+        with pytest.raises(sl.SchedlabError, match="limit on limits-test cannot be explained"):
+            sl.explain(small(0, 2).replace(limits={name: 1}))
+    finally:
+        del o._KNOWN[name]
+
+
+def test_a_maximized_objective_has_a_least_value():
+    from schedlab.models.dispatch import objectives as o
+
+    name, on_time = "on-time", 2
+    o.register_objective(
+        o.Objective(
+            name, "jobs that begin at once", lambda p: o.Late([0] * len(p.jobs)),
+            lambda p, s: -sum(s.start[j.id] > j.submit for j in p.jobs), "maximize",
+        )
+    )  # fmt: skip
+    try:
+        jobs = [Job(f"j{k}", 0, d, 1, {"cores": 4 // (1 + k)}, "fast") for k, d in enumerate((9, 1, 1))]
+        free = Dispatch(NODE, jobs, QUEUES, "makespan")
+        problem = free.replace(limits={name: -1.0})
+        found = sl.solve(problem, "cpsat:counts")
+        assert found.status == "optimal" and sum(s > 0 for s in found.schedule.start.values()) == 1
+        (broken,) = problem.verify(sl.heuristics.first_solution(free, "-area"))
+        assert broken.message == f"{name} is -{on_time}, the limit is at least -1"
+        assert excess_of(problem, np.array([0, 9, 9])) == pytest.approx(1, abs=1e-5)
+    finally:
+        del o._KNOWN[name]
+
+
+def test_durations_without_a_small_common_denominator_keep_their_real_weights():
+    """1 / 86,311 + 1 / 77,773 + ...: the row has real weights and a margin of 1e-6; the answer keeps the limit."""
+    primes = [86311, 77773, 65537, 91193]
+    jobs = [Job(f"j{k}", 0, d, 1, {"cores": 2}, "fast") for k, d in enumerate(primes)]
+    problem = Dispatch(NODE, jobs, QUEUES, "makespan", limits={"slowdown": 6.2})
+    for method in ("cpsat:counts", "highs:counts@pairwise"):
+        found = sl.solve(problem, method, time_limit=20)
+        assert found.status == "optimal" and problem.verify(found.schedule) == []
+    free = sl.solve(problem.replace(limits={}), "cpsat:counts", time_limit=20)
+    assert free.objective <= found.objective
