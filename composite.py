@@ -64,7 +64,8 @@ class Composite:
     @property
     def statuses(self) -> dict[str, str]:
         """The status of each kept objective and of the composite, by the name of the objective; the main one is last."""
-        return {name: r.status for name, r in self.pure.items()} | {self.main: self.result.status}
+        found: dict[str, str] = {name: r.status for name, r in self.pure.items()}
+        return {**found, self.main: self.result.status}
 
     @property
     def schedule(self) -> Schedule | None:
@@ -130,7 +131,7 @@ def composite(
     Raises
     ------
     ProblemError
-        If an objective is unknown, a slack is below 1, or the main objective is among the kept ones.
+        If an objective is unknown, a slack is below 1, or the main objective or one that the problem limits is kept.
     TypeError
         If the problem has no named objectives, or as ``solve``.
 
@@ -146,12 +147,12 @@ def composite(
     >>> found.theta["late-jobs"], found.result.problem.verify(found.schedule)
     (0, [])
     """
-    problem = model_or_problem(what)
+    problem: Any = model_or_problem(what)
     if not hasattr(problem, "limits") or not hasattr(problem, "aim"):
         raise WrongArgument(f"{what!r:.80} has no composite objectives; expected a dispatching problem")
-    slack = checked_slack(main, keep)
+    slack = checked_slack(main, keep, problem.limits)
     steps = _Steps(
-        cast(Dispatch, problem).replace(objective=main),
+        cast(Dispatch, problem.replace(objective=main)),
         slack,
         chosen_method(method, backend, parameters, options),
         time_limit,

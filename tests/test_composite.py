@@ -113,11 +113,14 @@ def test_every_method_keeps_the_limits_or_says_why_not(method):
         assert found.result.objective == noon.replace(objective="makespan").objective(found.schedule)
 
 
-def test_limits_of_the_problem_are_kept_too_and_the_tighter_one_counts():
+def test_limits_of_the_problem_are_kept_too():
     problem = moment(1)
     late = sl.solve(problem.replace(objective="late-jobs"), "cpsat:counts").objective
-    found = sl.composite(problem.replace(limits={"late-jobs": late}), "makespan", {"late-jobs": 3}, "cpsat:counts")
-    assert found.limits == {"late-jobs": late} and found.result.status == "optimal"
+    limited = problem.replace(limits={"late-jobs": late})
+    found = sl.composite(limited, "makespan", {"weighted-tardiness": 3}, "cpsat:counts")
+    assert found.limits["late-jobs"] == late and found.result.status == "optimal"
+    with pytest.raises(ProblemError, match="the problem limits late-jobs already"):
+        sl.composite(limited, "makespan", {"late-jobs": 1.1}, "cpsat:counts")
 
 
 def test_theta_and_limits_are_told_before_the_last_step():

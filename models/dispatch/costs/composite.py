@@ -13,7 +13,7 @@ itself, which after a million seconds forbids nothing; here it is bounded relati
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from ...platform import ProblemError
@@ -29,7 +29,7 @@ SLACK = 1.1
 ROUNDING = 1e-9
 
 
-def checked_slack(main: str, keep: object) -> dict[str, float]:
+def checked_slack(main: str, keep: object, limited: Collection[str] = ()) -> dict[str, float]:
     """Return the slack of each kept objective.
 
     Parameters
@@ -38,11 +38,13 @@ def checked_slack(main: str, keep: object) -> dict[str, float]:
         The objective that is optimized.
     keep : mapping of str to float
         The slack of each kept objective.
+    limited : collection of str
+        The objectives that the problem limits already.
 
     Raises
     ------
     ProblemError
-        If there is none, if an objective is unknown or the main one, or if a slack is no number of at least 1.
+        If there is none, if an objective is unknown, the main one or limited already, or if a slack is no number of at least 1.
     """
     find_objective(main)
     if not isinstance(keep, Mapping) or not keep:
@@ -53,6 +55,8 @@ def checked_slack(main: str, keep: object) -> dict[str, float]:
         find_objective(name)
         if name == main:
             raise ProblemError(f"{name} is the main objective; it cannot be kept as well")
+        if name in limited:
+            raise ProblemError(f"the problem limits {name} already; it cannot be kept as well")
         if not is_number(slack) or slack < 1:
             raise ProblemError(
                 f"the slack of {name} is {shown(slack)}; expected a number of at least 1: 1.1 allows 10 % above the optimum"
@@ -91,13 +95,8 @@ def limit_of(problem: Dispatch, name: str, theta: float, slack: float) -> float:
 
 
 def limits_of(problem: Dispatch, theta: Mapping[str, float], slack: Mapping[str, float]) -> dict[str, float]:
-    """Return the limits of a composite: those of the problem, and those on the kept objectives; the tighter one of two."""
-    found = dict(problem.limits)
-    for name, value in theta.items():
-        limit = limit_of(problem, name, value, slack[name])
-        tighter = min if find_objective(name).sense == "minimize" else max
-        found[name] = tighter(limit, found.get(name, limit))
-    return found
+    """Return the limits of a composite: those of the problem, and those on the kept objectives."""
+    return {**problem.limits, **{name: limit_of(problem, name, value, slack[name]) for name, value in theta.items()}}
 
 
 def overrun(problem: Dispatch, schedule: Schedule) -> float:

@@ -112,9 +112,8 @@ def _constraints(
         yield sl.sum(terms, weights=weights) <= row.most - spent
     else:
         left = 0.0 if fixed is None else costs.some(fixed.jobs).value(fixed.wait, fixed.end)
-        margin = REAL_TOLERANCE * max(1.0, abs(limit.limit))
-        most = limit.limit - margin - left - float(own.constant.sum())
-        yield sl.sum(terms, weights=own.weight.tolist()) <= most
+        margin = REAL_TOLERANCE * max(1.0, abs(limit.limit)) + float(own.constant.sum())
+        yield sl.sum(terms, weights=own.weight.tolist()) <= limit.limit - margin - left
 
 
 class _Row(NamedTuple):
