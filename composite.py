@@ -145,7 +145,7 @@ def composite(
     >>> noon = sl.load("eurora_99").problem.at(12 * 3600, first=8)
     >>> found = sl.composite(noon, "makespan", {"late-jobs": 1.1, "weighted-tardiness": 1.2}, "multi-search")
     >>> found.theta["late-jobs"], found.result.problem.verify(found.schedule)
-    (0, [])
+    (7, [])
     """
     problem: Any = model_or_problem(what)
     if not hasattr(problem, "limits") or not hasattr(problem, "aim"):

@@ -80,7 +80,7 @@ def limit_of(problem: Dispatch, name: str, theta: float, slack: float) -> float:
 
     Examples
     --------
-    >>> from schedlab.models import Job, NodeGroup, Platform, Queue
+    >>> from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
     >>> job = Job("j1", submit=1000, walltime=60, units=1, request={"cores": 8}, queue="debug")
     >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 16})]), [job], [Queue("debug", 3600)], now=1000)
     >>> limit_of(p, "makespan", 1060, 1.1), limit_of(p, "late-jobs", 15, 1.1)

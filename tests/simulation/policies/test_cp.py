@@ -161,7 +161,7 @@ def test_no_answer_overfills_a_node(m, name):
 
 
 def test_wrong_options_are_refused():
-    with pytest.raises(ValueError, match="more than 0"):
+    with pytest.raises(ValueError, match="above 0"):
         CPDispatcher("hcp", limit=0)
     with pytest.raises(sl.UnknownName):
         simulate(Dispatch(PLATFORM, [replace(job("a"), runtime=3)], QUEUES), dispatcher="hcp9@cpsat")
