@@ -144,7 +144,7 @@ class Workload:
     def of(cls, problem: Dispatch, name: str = "jobs", report: Report | None = None) -> Workload:
         """Make a workload of the jobs of a problem. Raises WorkloadError for no job, or a job without a runtime.
 
-        Deadlines are left out: a dispatcher does not enforce them. If the problem has running jobs or a ``now`` other
+        Deadlines and limits on objectives are left out: a dispatcher does not enforce them. If the problem has running jobs or a ``now`` other
         than 0, the replay begins at ``now`` with these jobs.
         """
         missing = [j.id for j in problem.jobs if j.runtime is None]

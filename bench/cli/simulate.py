@@ -45,7 +45,11 @@ NAME     blocking:     fcfs, sjf
          backfilling:  easy, conservative, pbs-fifo, pbs-walltime,
                        easy++ (predicted durations, shortest first)
          with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
-                       hcp, hcp1, hcp2, hcp3 (model of the whole machine)
+                       hcp, hcp1, hcp2, hcp3 (model of the whole machine),
+                       mks, wt, nl (pcp: makespan, weighted tardiness,
+                       late jobs of the waiting jobs), mks+wt+nl, nl+mks+wt,
+                       wt+mks+nl (the first one, the others kept within
+                       10 % of their optimum), such as mks+wt+nl@cpo
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds

@@ -20,6 +20,7 @@ from ...models.node_states.timeline import NodeStates
 from ...models.problem import Problem, Schedule, Value
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
+from ..kinds.composites import bounded
 from ..kinds.replays import TRACE_OBJECTIVE, ReplayCase, replay_case
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
@@ -84,7 +85,7 @@ class Checker:
         if (*place, view) not in self._problems:
             self._problems[*place, view] = view.of(instance)
         found = self._identity(record, instance.path)
-        return found + faults_of(record, self._problems[*place, view])
+        return found + faults_of(record, bounded(self._problems[*place, view], record))
 
     def _faults_of_replay(self, record: Mapping[str, Any]) -> list[str]:
         """Return the faults of the record of a replay; one that failed or was stopped is checked as far as it went."""

@@ -1,4 +1,4 @@
-"""The jobs that are placed, and the objectives of their starts."""
+"""The jobs that are placed, the objectives of their starts, and the penalty of schedules that break limits on objectives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from .earnings import Ledger, profit
 from .profile import Floats, Ints
 
 Bools = NDArray[np.bool_]
-
 EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3  # modes of ``Costs``
 
 
@@ -61,6 +60,37 @@ class Jobs(NamedTuple):
 
 
 @by_address
+class Bounds(NamedTuple):
+    """Limits on other objectives, a row each; see ``Costs`` for the modes.
+
+    Parameters
+    ----------
+    mode
+        EXCESS, LATE or LAST_END, shape (limits,).
+    weight, grace
+        Weight and waiting time without cost of each job, shape (limits, jobs).
+    constant
+        Constant part of each cost, shape (limits,).
+    most
+        The greatest cost, shape (limits,).
+    scale
+        What the excess over ``most`` is divided by, shape (limits,).
+    penalty
+        The penalty of a schedule that breaks limits is ``penalty * (1 + sum of the relative excesses)``. It is a million
+        times as large as the greatest absolute value of the objective, so that each schedule that keeps the limits is
+        better than any other one, and of the others that with the least excess (within 1e-6) is the best.
+    """
+
+    mode: Ints
+    weight: Floats
+    grace: Ints
+    constant: Floats
+    most: Floats
+    scale: Floats
+    penalty: float
+
+
+@by_address
 class Costs(NamedTuple):
     """An objective of the starts, to be minimized, with wait = start - submit.
 
@@ -83,6 +113,8 @@ class Costs(NamedTuple):
         Prices and powers for EARNINGS.
     may_postpone
         Whether a job may be left without a start, shape (jobs,).
+    bounds
+        Limits on other objectives; without rows for EARNINGS.
     """
 
     mode: int
@@ -92,6 +124,7 @@ class Costs(NamedTuple):
     constant: float
     ledger: Ledger
     may_postpone: Bools
+    bounds: Bounds
 
 
 @internal
@@ -123,16 +156,36 @@ def together(costs: Costs, some: float, one: float) -> float:
     return max(some, one) if costs.mode == LAST_END else some + one
 
 
+@internal
+def penalty(costs: Costs, jobs: Jobs, starts: Ints) -> float:
+    """Return the penalty of the starts of all jobs (seconds, shape (jobs,)); 0 if they keep all limits."""
+    b = costs.bounds
+    excess = 0.0
+    for k in range(b.mode.size):
+        total = b.constant[k]
+        for j in range(starts.size):
+            wait = starts[j] - costs.submit[j]
+            if b.mode[k] == EXCESS:
+                total += b.weight[k, j] * max(0, wait - b.grace[k, j])
+            elif b.mode[k] == LATE:
+                total += 1.0 if wait > b.grace[k, j] else 0.0
+            else:
+                total = max(total, float(starts[j] + jobs.duration[j]))
+        if total > b.most[k]:
+            excess += (total - b.most[k]) / b.scale[k]
+    return b.penalty * (1.0 + excess) if excess > 0.0 else 0.0
+
+
 @compiled
 def objective(costs: Costs, jobs: Jobs, starts: Ints) -> float:
-    """Return the objective of all starts (seconds, shape (jobs,)), to be minimized."""
+    """Return the objective of all starts (seconds, shape (jobs,)), to be minimized, with the penalty for broken limits."""
     if costs.mode == EARNINGS:
         return -profit(costs.ledger, jobs.duration, starts, np.empty(costs.ledger.euro_per_joule.size, np.float64))
     total = costs.constant
     for j in range(starts.size):
         one = cost(costs, jobs, j, starts[j])
         total = max(total, one) if costs.mode == LAST_END else total + one
-    return total
+    return total + penalty(costs, jobs, starts)
 
 
 @compiled

@@ -231,6 +231,8 @@ class OwnSchedule:
             s.clock.stop,
         )
         self.value += float(change)
+        if a.costs.bounds.mode.size:  # sums with the large penalties of broken limits are inexact
+            self.value = float(objective(a.costs, a.jobs, self.places.starts))
         if best < s.best_value:
             s.keep(float(objective(a.costs, a.jobs, self.record.starts)), self.record.starts, self.record.nodes)
 

@@ -114,7 +114,7 @@ class LnsSearch:
 
     def check(self, ahead: float = 0.0) -> None:
         """Raise Stopped if a trial of ``ahead`` seconds would end after the time limit."""
-        if self.seen.trace and self.clock.left < ahead:
+        if (self.seen.trace or np.isfinite(self.best_value)) and self.clock.left < ahead:
             raise Stopped
 
     def keep(self, value: float, starts: Ints, nodes: Ints) -> None:
@@ -126,7 +126,7 @@ class LnsSearch:
         self.best_value = value
         self.best.starts[:], self.best.nodes[:] = starts, nodes
         placement = Placement(self.arrays, self.best.starts, self.best.nodes)
-        if not self.seen.report(self.arrays.sign * value, placement=placement):
+        if self.arrays.keeps_limits(value) and not self.seen.report(self.arrays.sign * value, placement=placement):
             raise Stopped
 
     def place(self, keys: Floats) -> Order:
