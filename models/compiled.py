@@ -32,11 +32,11 @@ check_numba()  # before the imports of what only these versions have
 
 from numba.core import types  # noqa: E402
 from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
-from numba.core.event import Listener, install_listener  # noqa: E402
+from numba.core.event import Listener, install_listener, register  # noqa: E402
 from numba.core.registry import CPUDispatcher  # noqa: E402
 
 from .compiling.cache import Needed, SharedCache, source_stamp  # noqa: E402
-from .compiling.libraries import EntryCompiler, LinkedCompiler, NativeCompiler  # noqa: E402
+from .compiling.libraries import EntryCompiler, LinkedCompiler, LinkedParts, NativeCompiler  # noqa: E402
 
 F = TypeVar("F", bound=Callable[..., object])
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
@@ -144,6 +144,8 @@ class _Native(_Internal):
         super().add_overload(cres)
 
 
+register("numba:compile", LinkedParts(lambda function: isinstance(function, _Kernel)))
+
 COMPILERS = {_Kernel: EntryCompiler, _Internal: LinkedCompiler, _Native: NativeCompiler}
 
 
@@ -197,11 +199,20 @@ def native(function: F) -> F:
 
     It is neither inlined nor linked into its callers; a call takes some 20 ns more.
     """
+    return _native(function, counting=True)
+
+
+def _native(function: F, counting: bool) -> F:
     if "<locals>" in function.__qualname__:
         raise WrongArgument(f"{function.__qualname__} is a local function; native functions are those of a module")
-    return compiled(function, kind=_Native)
+    return compiled(function, counting=counting, kind=_Native)
 
 
 def internal_borrowing(function: F) -> F:
     """Compile a function that is ``internal`` and ``borrowing``."""
     return compiled(function, counting=False, kind=_Internal)
+
+
+def native_borrowing(function: F) -> F:
+    """Compile a function that is ``native`` and ``borrowing``."""
+    return _native(function, counting=False)
