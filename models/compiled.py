@@ -12,7 +12,7 @@ Compiling takes time once after an installation. What costs most of it, and how 
   (``heuristics.kernels``), which takes a fifth of the time off a large kernel;
 - one entry for each use: all that a function calls is optimized and translated to machine code again for each function
   that Python calls, and only there. Give similar uses one entry, with more arguments, or mark a large function that
-  several entries call as ``native``;
+  several entries call, or one entry in several places, as ``native``;
 - NumPy functions: a slice assignment compiles the text of its error message, ``np.sort`` a sort per type. Prepare arrays
   in Python, and write loops.
 """
@@ -144,7 +144,7 @@ class _Native(_Internal):
         super().add_overload(cres)
 
 
-register("numba:compile", LinkedParts(lambda function: isinstance(function, _Kernel)))
+register("numba:compile", LinkedParts(lambda function: isinstance(function, _Kernel)))  # type: ignore[no-untyped-call]
 
 COMPILERS = {_Kernel: EntryCompiler, _Internal: LinkedCompiler, _Native: NativeCompiler}
 
