@@ -199,20 +199,11 @@ def native(function: F) -> F:
 
     It is neither inlined nor linked into its callers; a call takes some 20 ns more.
     """
-    return _native(function, counting=True)
-
-
-def _native(function: F, counting: bool) -> F:
     if "<locals>" in function.__qualname__:
         raise WrongArgument(f"{function.__qualname__} is a local function; native functions are those of a module")
-    return compiled(function, counting=counting, kind=_Native)
+    return compiled(function, kind=_Native)
 
 
 def internal_borrowing(function: F) -> F:
     """Compile a function that is ``internal`` and ``borrowing``."""
     return compiled(function, counting=False, kind=_Internal)
-
-
-def native_borrowing(function: F) -> F:
-    """Compile a function that is ``native`` and ``borrowing``."""
-    return _native(function, counting=False)

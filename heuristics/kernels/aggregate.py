@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...models.compiled import borrowing, internal_borrowing, native_borrowing
+from ...models.compiled import borrowing, internal_borrowing
 from .by_address import by_address
 from .profile import NEVER, Ints, Machine, Profile, segment
 
@@ -228,7 +228,7 @@ def _divide(a: Aggregate, k: int) -> None:
     _sum_up(a, new)
 
 
-@native_borrowing
+@internal_borrowing
 def _insert(a: Aggregate, t: int) -> None:
     """Insert a breakpoint at t if there is none."""
     k, i = _find(a, t)

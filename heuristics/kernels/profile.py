@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.compiled import compiled, internal, internal_borrowing, native_borrowing
+from ...models.compiled import compiled, internal, internal_borrowing
 from .by_address import by_address
 
 Ints = NDArray[np.int64]
@@ -161,7 +161,7 @@ def _split(profile: Profile, n: int, t: int) -> int:
     return i + 1
 
 
-@native_borrowing
+@internal_borrowing
 def occupy(profile: Profile, n: int, start: int, end: int, request: Ints, units: int) -> None:
     """Subtract units of a request from the free amounts of a node in [start, end); negative units add them.
 

@@ -13,7 +13,6 @@ from numba.core.event import Listener
 from .cache import Source, source_stamp
 
 ENVIRONMENT = "_ZN08NumbaEnv"  # prefix of the globals in which numba keeps the constants of functions
-WRAPPER = "_ZN7cpython"  # prefix of the functions that Python calls
 
 
 class _Flags(Flags):
@@ -71,17 +70,6 @@ class EntryLibrary(OwnLibrary):
             if not function.is_declaration:
                 function.attributes.add("noinline")
         super().add_ir_module(ir_module)  # type: ignore[no-untyped-call]
-
-    def _make_small(self, function: Any, builder: Any) -> None:
-        """Leave a wrapper without further passes: it is as large as a kernel, and waits for Python most of its time."""
-        if not function.name.startswith(WRAPPER):
-            super()._make_small(function, builder)
-            return
-        passes = llvm.newpassmanagers.create_new_function_pass_manager()
-        passes.add_sroa_pass()
-        passes.add_simplify_cfg_pass()
-        passes.run(function, builder)
-        function.add_function_attribute("optnone")
 
 
 class LinkedLibrary(OwnLibrary):
