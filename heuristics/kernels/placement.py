@@ -79,7 +79,7 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
     return profile
 
 
-@internal
+@native
 def put_some(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
     """Subtract jobs from the profile where they are scheduled (sign 1) or add them again (sign -1).
 
