@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from ....backends import Compiled
 from ....backends import compile as compile_model
+from ....errors import WrongArgument
 from ....heuristics.kernels.profile import Floats
 from ....models import Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
@@ -43,12 +44,13 @@ from ....models.dispatch.objectives import find_objective
 from ....models.language import Assignment
 from ....models.problem import Encoding
 from ...engine.moment import Decision, Moment, Start
+from .adaptive_control import AdaptiveControl
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .empty_requests import start_empty
 from .model import RunningUsage, problem_of, running_usage, uncollected, windows_of_model
 from .objective import Family, best_start, moved_to_now, origin_of, usual_objective
 from .priority import by_queue, by_slowdown, ordered
-from .search_control import Control, limit_of, search
+from .search_control import Control, limit_of
 from .urgency import STRETCH, Guard, Held, by_walltime
 from .waiting import Register, Waiting, can_start_now, requested
 
@@ -56,11 +58,7 @@ FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
 
 class Modelled(NamedTuple):
-    """The model of a decision, the same model compiled for the solver, and its warm start.
-
-    ``warm`` is None if not all jobs fit in their windows in order of priority, beside the reservations. ``origin`` is
-    the value from which improvements are measured.
-    """
+    """The model of a decision, compiled for the solver, its warm start, and the value from which gains are measured."""
 
     encoding: Encoding
     compiled: Compiled
@@ -89,8 +87,8 @@ class CPDispatcher:
     limit : float, optional
         Limit of one decision in seconds, above 0; the time for the model counts. Default: 16 s without
         ``deterministic``.
-    k : int
-        Number of successive steps without improvement that end a decision.
+    k : int, optional
+        Number of successive steps without improvement that end a decision. Default: 2.
     max_stretch : float or None
         A job whose slowdown would be above this value, and a job that has waited longer than its fair wait, goes before
         all others and, if it cannot start, holds a reservation (see ``urgency``). None: off. Default: 50 in version 3,
@@ -104,15 +102,17 @@ class CPDispatcher:
     seed : int
         Seed of the solver; ``begin`` replaces it by the seed of the replay.
     objective : str, optional
-        Name of an objective of ``Dispatch``: one of ``sl.models.dispatch.objectives.objective_names()``. Default: that of
-        the version.
+        Name of an objective of ``Dispatch``, see ``objective_names()``. Default: that of the version.
+    adaptive : bool
+        Whether the limit of a decision adapts to the solver, and the number of jobs in the model with it (see
+        ``adaptive_limit``). ``limit`` or ``deterministic`` is then the limit of the fifth attempt.
 
     Raises
     ------
     ValueError
         If ``limit`` or ``deterministic`` is not a number above 0.
     TypeError
-        If both are given.
+        If both are given, or ``adaptive`` with ``first_limit`` or ``k``.
     ProblemError
         If the objective is unknown.
 
@@ -133,12 +133,13 @@ class CPDispatcher:
         m: int = 100,
         first_limit: float | None = None,
         limit: float | None = None,
-        k: int = 2,
+        k: int | None = None,
         max_stretch: float | Literal["default"] | None = "default",
         deterministic: float | None = None,
         threads: int = 1,
         seed: int = 0,
         objective: str | None = None,
+        adaptive: bool = False,
     ) -> None:
         length = limit_of(limit, deterministic)
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
@@ -146,8 +147,11 @@ class CPDispatcher:
         self.formulation = formulation or FORMULATIONS[family]
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
         # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
-        first = first_limit or length / (16 if family == "hcp" else 1)
-        self.control = Control(first, length, k, deterministic is not None, threads)
+        usual_first = length / (16 if family == "hcp" else 1)
+        steps = Control(first_limit or usual_first, length, 2 if k is None else k, deterministic is not None, threads)
+        self.control = AdaptiveControl(length, deterministic is not None, threads) if adaptive else steps
+        if adaptive and (first_limit is not None or k is not None):
+            raise WrongArgument("first_limit and k belong to the steps of a search, which adaptive=True replaces")
         self.naive = version <= 1
         usual = usual_objective(family, version)
         self.aim = usual if objective is None else find_objective(objective).name
@@ -156,6 +160,7 @@ class CPDispatcher:
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
         self.seed = seed
+        self.control.reset()
         self._register = Register(platform, queues)
         self._capacity = self._register.nodes.capacity
         self._nodes = platform.nodes
@@ -237,6 +242,8 @@ class CPDispatcher:
         allocation = timeline.copy().place(requests, np.arange(len(chosen.jobs)))
         if (allocation.start >= 0).all():
             return Decision([*first, *self._starts(chosen, requests, allocation)], urgent=urgent)
+        chosen = self.control.kept(chosen)
+        requests = self._requests_now(chosen, moment.now, urgent > 0)
         fixed = max(0, len(chosen) - self.m) if self.version == 0 else 0
         windows = windows_of_model(moment, chosen, runs.expected, held.end(), self.naive, fixed)
         if windows is None:
@@ -245,9 +252,9 @@ class CPDispatcher:
         with uncollected():
             made = self._model(moment, chosen, windows, runs, held, began)
         solving = time.perf_counter()
-        deadline = began + self.control.total
-        answer = search(
-            made.compiled, made.encoding.model, made.warm, self.control, self.seed, deadline, origin=made.origin
+        deadline, model = began + self.control.total, made.encoding.model
+        answer = self.control.search(
+            made.compiled, model, made.warm, self.seed, deadline, made.origin, len(chosen.jobs)
         )
         allocating = time.perf_counter()
         seconds = {"model": solving - modelling, "solve": allocating - solving}
@@ -324,21 +331,9 @@ class CPDispatcher:
 
 
 def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
-    """Return a CP dispatcher by its name.
+    """Return a new CP dispatcher by its name: ``"pcp"``, ``"hcp"``, or one of them with the version, such as ``"pcp1"``.
 
-    Parameters
-    ----------
-    name : str
-        ``"pcp"``, ``"hcp"``, or one of them with the version: ``"pcp1"`` to ``"hcp3"``.
-    backend : str, optional
-        Name of the solver's backend, by default ``"cpsat"``.
-    **options
-        Other arguments of ``CPDispatcher``.
-
-    Returns
-    -------
-    CPDispatcher
-        A new dispatcher.
+    ``backend`` is by default ``"cpsat"``; ``options`` are other arguments of ``CPDispatcher``.
 
     Examples
     --------
