@@ -49,7 +49,7 @@ def overused(moment: Moment, nodes: NodeArrays) -> list[str]:
     _, node, used = occupied(moment.running, nodes)
     free = nodes.capacity.copy()
     np.subtract.at(free, node, used)
-    wrong = (free < 0).any(axis=1)
+    wrong: Bools = np.any(free < 0, axis=1)
     known = node_states()
     stopped = np.array([not known[state].runs for state in moment.states], np.bool_)
     if stopped.any():

@@ -25,4 +25,4 @@ def end_of_schedule(moment: Moment, jobs: Waiting, usage: Usage) -> int:
     work = int(jobs.duration.sum())
     begin = min((r.start for r in moment.running), default=moment.now)
     printed = begin + work + sum(r.end - r.start for r in moment.running)
-    return max(printed, max([moment.now, *usage[1].tolist()]) + work)
+    return int(max(printed, max([moment.now, *usage[1].tolist()]) + work))
