@@ -29,6 +29,7 @@ running jobs (``RunningUsage``), a stopped queue a function in ``checks.CHECKS``
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -217,7 +218,8 @@ class CPModel:
             in_order = Schedule(
                 starts, {j.id: dict(placed.nodes(requests, i, self._nodes)) for i, j in enumerate(jobs.jobs)}
             )
-        return best_start(problem, in_order, None)
+        left = None if self.control.deterministic else time.perf_counter() + self.control.total
+        return best_start(problem, in_order, left)
 
     def _now_only(self, jobs: Waiting, now: int) -> Requests:
         return requests_of(jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
