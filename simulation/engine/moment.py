@@ -23,6 +23,8 @@ A dispatcher can ask for more calls, and can plan:
   its calendars are closed, a node is busy) leaves the plan, the job stays in the queue, and the dispatcher is called
   with the start and the reason in ``Moment.failed``. Other starts may use the nodes of a plan; the plan then fails.
 
+- ``Decision.policy`` leaves a decision to a policy, such as ``POLICIES["easy"]``; only policies without a ranker.
+
 The simulator checks each start, in the given order, against these rules:
 
 - The job is in ``moment.waiting`` and its entry of ``moment.may_start`` is True. A job starts at most once.

@@ -28,7 +28,7 @@ DISPATCHERS = {
     "planner": Planner,
     "hcp3@cpsat": "hcp3@cpsat",
     "cpmodel@cpsat": lambda: CPModel("cpsat", deterministic=0.1),
-    "portfolio@cpsat": lambda: Portfolio("cpsat", threshold=60, deterministic=0.1),
+    "portfolio@cpsat": lambda: Portfolio("cpsat", threshold=15, deterministic=0.1),
 }
 
 

@@ -7,7 +7,7 @@ A decision with n jobs takes the first ``first_n`` of them and makes up to ``att
 - An attempt without a solution is repeated with ``delta = min(longest, k2 * delta)``.
 - After an attempt with a solution, ``delta = min(longest, t + k1)``, where t is its time to the first solution, and
   ``first_n`` is all jobs again.
-- If no attempt finds a solution, ``first_n = ceil(n / 2)``, and the next decision goes on with the same ``delta``.
+- If no attempt finds a solution, ``first_n = ceil(n / 2)``, and the next decision begins with the ``delta`` reached.
 
 There are three stop rules:
 
