@@ -100,7 +100,7 @@ class _Attempts:
         first, status, running = self._run(left, stop)
         if status in ("optimal", "infeasible"):
             self.ended = "optimal" if status == "optimal" else "infeasible"
-            return Attempt(status == "optimal", first, True)
+            return Attempt(status == "optimal", self._known(first), True)
         found = first is not None or status == "feasible"
         if not found or limits.first_only or running:
             return Attempt(found, self._known(first), running)

@@ -265,3 +265,10 @@ def test_names_and_wrong_options():
         CPModel(limit=1, deterministic=1)
     with pytest.raises(WrongValue, match="threshold"):
         Portfolio(threshold=-1)
+
+
+def test_wall_time_does_not_enter_a_deterministic_limit():
+    """A proven decision: the time to its first solution is not known in units of the solver; k1 / k2 stands for it."""
+    dispatcher = begun(deterministic=16.0)
+    found = dispatcher.decide(moment([job("slow", 0, 20, queue="slow"), job("fast", 0, 30)], BUSY))
+    assert (found.ended, dispatcher.control.limit.delta) == ("optimal", 1.5)
