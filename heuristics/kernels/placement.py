@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...models.compiled import compiled, internal, internal_borrowing, native
+from ...models.compiled import compiled, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .by_address import by_address

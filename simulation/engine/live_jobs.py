@@ -99,6 +99,16 @@ class LiveJobs:
         self.running[j] = Running(job, now, dict(nodes), now + int(state.expected[j]))
         self.plans.remove(j)
 
+    def start_of_policy(self, j: int) -> None:
+        """Note that a policy has started waiting job j now."""
+        state, names = self._state, self._plan.platform.nodes
+        first = int(self._plan.trace.first[j])
+        here = slice(first, first + int(state.pieces[j]))
+        nodes = {names[p]: u for p, u in zip(state.place[here].tolist(), state.share[here].tolist(), strict=True)}
+        job, now = self.dequeue(j), int(state.clock[NOW])
+        self.running[j] = Running(job, now, nodes, now + int(state.expected[j]))
+        self.plans.remove(j)
+
     def start_planned(self) -> list[FailedStart]:
         """Make the planned starts that are due, and return those that are not possible."""
         failed = []
