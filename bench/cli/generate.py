@@ -73,7 +73,9 @@ def eurora(
     ] = None,
     units_factor: Annotated[
         float | None,
-        typer.Option(help="factor of the number of units of each job; walltimes stay, so that the workload grows with it"),
+        typer.Option(
+            help="factor of the number of units of each job; walltimes stay, so that the workload grows with it"
+        ),
     ] = None,
 ) -> None:
     """Generate a day of Eurora (dispatch problem).
