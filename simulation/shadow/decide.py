@@ -20,6 +20,8 @@ from .by_policy import decide_by_policy
 from .check import faults
 from .situation import Situation
 
+SMALLEST_PART = 0.2  # of the decision time, for the decision of a CP dispatcher
+
 
 def decide(
     state: MachineState,
@@ -43,8 +45,9 @@ def decide(
     dispatcher : str
         The name of a dispatcher, as in ``schedlab.simulate``.
     decision_time : float, optional
-        Upper limit of the decision of a CP dispatcher in seconds, its model included; default: its own. Policies need
-        less than a second, and other dispatchers in Python have no limit.
+        Seconds for this call with a CP dispatcher, loading of kernels and its model included; at least a fifth is left
+        for its decision. Default: the limit of the dispatcher. Policies need less than a second, and other
+        dispatchers in Python have no limit.
     allocator : str
         How policies choose nodes: ``"best-fit"`` or ``"first-fit"``.
     seed : int
@@ -71,14 +74,17 @@ def decide(
     if decision_time is not None and not decision_time > 0:
         raise WrongValue(f"decision_time is {decision_time:g} s; expected more than 0")
     named = parse_dispatcher(dispatcher)
-    options: dict[str, Any] = {}
-    if named.backend is not None:
-        options = {"threads": threads} | ({} if decision_time is None else {"limit": decision_time})
-    chosen = named.make(**options)
-    began = time.perf_counter()
+    predictor = predictor_named(named.predictor)
+    options: dict[str, Any] = {} if named.backend is None else {"threads": threads}
     if not state.waiting:
+        named.make(**options)
         return Answer(state.now, dispatcher, (), (), {}, state.left_out, shift=state.shift)
-    situation = Situation.of(state, predictor_named(named.predictor))
+    began = time.perf_counter()
+    situation = Situation.of(state, predictor)
+    _ = situation.arrays  # loads the kernels
+    if named.backend is not None and decision_time is not None:
+        options["limit"] = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
+    chosen = named.make(**options)
     ended: str = "trivial"
     if isinstance(chosen, Policy):
         starts, planned = decide_by_policy(situation, chosen, allocator == "best-fit", seed)
