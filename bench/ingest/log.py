@@ -83,7 +83,7 @@ def import_log(
     form = str(context.info_name)
     if objective not in objective_names():
         raise UnknownName("objective", objective, list(objective_names()))
-    clock = _zone(zone)
+    clock = time_zone(zone)
     other_resources = _per_node(per_node)
     trace = read_trace(file, form, cores=cores, memory=memory, zone=clock)
     workload, platform = open_trace(
@@ -186,7 +186,8 @@ def _jobs(n: int) -> str:
     return f"{n} job{'s' * (n != 1)}"
 
 
-def _zone(text: str | None) -> ZoneInfo | None:
+def time_zone(text: str | None) -> ZoneInfo | None:
+    """Return the time zone of an option; None without a text. Raises WrongUse."""
     if text is None:
         return None
     try:
