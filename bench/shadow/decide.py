@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
+from ...errors import WrongValue
 from ..errors import WrongUse
+from ..exit_codes import FAILED
 from ..terminal import say
 
 
@@ -45,20 +47,27 @@ def decide(
     began = time.perf_counter()
     from ...instances.files.atomic import write_whole
     from ...instances.states.reader import read_state
+    from ...simulation.engine.simulation import SimulationError
     from ...simulation.shadow.decide import SMALLEST_PART
     from ...simulation.shadow.decide import decide as decide_for
 
     found = read_state(state)
     if decision_time is not None:  # loading of programs and reading count, but leave a part for the decision
         decision_time = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
-    answer = decide_for(
-        found,
-        dispatcher,
-        decision_time=decision_time,
-        allocator=allocator,
-        seed=seed,
-        threads=threads,
-    )
+    try:
+        answer = decide_for(
+            found,
+            dispatcher,
+            decision_time=decision_time,
+            allocator=allocator,
+            seed=seed,
+            threads=threads,
+        )
+    except WrongValue as e:
+        raise WrongUse(f"{dispatcher}: {e}") from e
+    except SimulationError as e:
+        say(f"error: {e}", error=True)
+        raise typer.Exit(FAILED) from e
     text = json.dumps(answer.to_json(), indent=1)
     if out is None:
         say(text)

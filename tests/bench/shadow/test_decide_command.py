@@ -45,7 +45,7 @@ def changed(path, value):
         (["now"], None, "now: expected a whole number of at least 0, found nothing"),
         (["nodes"], [], "nodes: expected 1 to "),
         (["nodes", 0, "name"], "n2", "nodes[2].name: expected each node once, found 'n2'"),
-        (["nodes", 0, "state"], "on", "nodes[1].state (n1): expected one of up, draining, down, reserved"),
+        (["nodes", 0, "state"], "on", "nodes[1].state (n1): expected one of up, "),
         (["nodes", 0, "capacity"], {"cores": 7}, "nodes[1].capacity.cores (n1): expected at least the 8 cores"),
         (["nodes", 1, "free"], {"cores": 3}, "nodes[2].free.cores (n2): expected at most 2: the capacity less the 6"),
         (["nodes", 1, "free"], {"gpus": 3}, "nodes[2].free.gpus (n2): expected a resource of its capacity"),
@@ -54,7 +54,7 @@ def changed(path, value):
         (["running", 0, "nodes"], {"x": {"cores": 1}}, "running[1].nodes.x (r): expected a node of the list nodes"),
         (["running", 0, "nodes"], {}, "running[1].nodes (r): expected at least one node"),
         (["waiting", 2, "walltime"], 0, "waiting[3].walltime (short): expected a whole number of at least 1, found 0"),
-        (["waiting", 2, "wallclock"], 5, "waiting[3].wallclock (short): expected 'walltime' perhaps"),
+        (["waiting", 2, "walltim"], 5, "waiting[3].walltim (short): expected 'walltime' perhaps"),
         (["waiting", 1, "queue"], "night", "waiting[2].queue (long): expected one of the queues batch"),
         (["waiting", 1, "request"], [8], "waiting[2].request (long): expected an object"),
         (["waiting", 1, "id"], "r", "waiting[2].id: expected each job once, found 'r'"),
@@ -77,3 +77,8 @@ def test_files_that_are_no_json_and_unknown_names_are_refused(bench, tmp_path):
     assert code == 2 and "easy" in err
     code, _, err = run(bench, tmp_path, small_state(), "--dispatcher", "easy-r")
     assert code == 2 and "runtimes of waiting jobs are not known" in err
+
+
+def test_an_impossible_answer_ends_with_exit_code_1(bench, tmp_path):
+    code, out, err = run(bench, tmp_path, small_state(), "--dispatcher", "toy_states:OnDrainingNode")
+    assert (code, out) == (1, "") and "job 'long' starts on node 'n4', which is draining" in err
