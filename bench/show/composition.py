@@ -90,17 +90,18 @@ def core_class(cores: int) -> str:
     return f">{CLASSES[-1]}" if cores > CLASSES[-1] else "other"
 
 
-def show_composition(console: Console, found: Mapping[str, Composition]) -> None:
-    """Print compositions as a table with one column for each, by their names."""
-    table = grid("jobs", *found)
-    compositions = list(found.values())
+def rows_of(found: Composition) -> dict[str, int]:
+    """Return the rows of the table: label -> number of jobs."""
+    parts = [("queue {}", found.queues), ("with {}", found.resources), ("{} cores", found.cores)]
+    return {"all": found.jobs} | {text.format(name): n for text, numbers in parts for name, n in numbers.items()}
 
-    def row(label: str, numbers: Iterable[int | None]) -> None:
-        table.add_row(label, *("-" if n is None else f"{n:,}" for n in numbers))
 
-    row("all", [c.jobs for c in compositions])
-    for field, prefix, note in (("queues", "queue ", ""), ("resources", "with ", ""), ("cores", "", " cores")):
-        labels = dict.fromkeys(label for c in compositions for label in getattr(c, field))
-        for label in labels:
-            row(f"{prefix}{label}{note}", [getattr(c, field).get(label, 0) for c in compositions])
+def show_composition(
+    console: Console, found: Mapping[str, Composition], others: Mapping[str, Mapping[str, int]] | None = None
+) -> None:
+    """Print compositions as a table with a column for each; ``others``: columns of published numbers by row."""
+    columns = {name: rows_of(each) for name, each in found.items()} | dict(others or {})
+    table = grid("jobs", *columns)
+    for label in dict.fromkeys(label for rows in columns.values() for label in rows):
+        table.add_row(label, *(f"{rows[label]:,}" if label in rows else "-" for rows in columns.values()))
     console.print(table)

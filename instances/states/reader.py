@@ -90,7 +90,7 @@ def state_of(values: Any, document: Document) -> MachineState:
 class _Node:
     """A node of the file: its state, its capacity, what is said to be free, and its place in the file."""
 
-    def __init__(self, entry: Entry, known: set[str]) -> None:
+    def __init__(self, entry: Entry, known: list[str]) -> None:
         entry.only("name", "state", "capacity", "free")
         self.entry, self.name, self.state = entry, entry.text("name"), entry.text("state", UP)
         self.capacity = entry.amounts("capacity")
@@ -103,7 +103,7 @@ class _Node:
 
 
 def _nodes(top: Entry) -> dict[str, _Node]:
-    known, found = set(node_states()), dict[str, _Node]()
+    known, found = list(node_states()), dict[str, _Node]()
     for entry in top.entries("nodes"):
         node = _Node(entry, known)
         if node.name in found:
