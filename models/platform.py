@@ -82,7 +82,7 @@ class NamedNodes(NodeGroup):
     names: tuple[str, ...] = ()
 
     @property
-    def nodes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def nodes(self) -> tuple[str, ...]:
         """The names of the nodes."""
         return self.names
 

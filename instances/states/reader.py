@@ -209,8 +209,8 @@ def _waiting(entry: Entry, queues: Mapping[str, Queue], shift: int, ids: Counter
         queue=queue,
         earliest_start=None if earliest is None else earliest + shift,
         latest_start=None if latest is None else latest + shift,
-        user=entry.text("user", "-").removeprefix("-"),
-        name=entry.text("name", "-").removeprefix("-"),
+        user=entry.text("user", ""),
+        name=entry.text("name", ""),
     )
 
 
@@ -230,10 +230,13 @@ def _running(entry: Entry, nodes: Mapping[str, _Node], now: int, shift: int, ids
     if not parts:
         entry.add_fault("nodes", "at least one node with the amounts that the job uses", entry.values.get("nodes"))
     submit = entry.whole("submit", 0, default=max(0, start - shift)) + shift
-    texts = {key: entry.text(key, "-").removeprefix("-") for key in ("queue", "user", "name")}
+    queue, user, program = (entry.text(key, "") for key in ("queue", "user", "name"))
     return [
         Running(
-            Job(name if k == 0 else f"{name}+{k}", submit, walltime, len(members), dict(amounts), **texts),
+            Job(
+                name if k == 0 else f"{name}+{k}", submit, walltime, len(members), dict(amounts), queue,
+                user=user, name=program,
+            ),
             start, dict.fromkeys(members, 1), start + walltime,
         )
         for k, (amounts, members) in enumerate(parts.items())
