@@ -13,6 +13,7 @@ from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
 from ...models.dispatch.problem import impossible
 from ...models.node_states import node_states
 from ...models.platform import MOST_CAPACITY, MOST_NODES, NamedNodes, Platform
+from ..files.faults import InstanceError
 from ..files.lines import TextError, read_json
 from .entries import Document, Entry
 from .machine_state import SCHEMA, UP, VERSION, MachineState
@@ -45,10 +46,8 @@ def read_state(path: str | Path) -> MachineState:
         values = read_json(path)
     except TextError as e:
         document.add_fault(e.field, e.expected, e.found)
-        document.raise_faults()
-        raise AssertionError("unreachable: a fault was recorded") from e
-    found = state_of(values, document)
-    return found
+        raise InstanceError(document.path, document.faults) from e
+    return state_of(values, document)
 
 
 def state_of(values: Any, document: Document) -> MachineState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
 import numpy as np
@@ -51,7 +51,7 @@ def decide_by_policy(
     return starts, sorted(planned, key=lambda p: p.time)
 
 
-def _refuse(policy: Policy, situation: Situation):  # type: ignore[no-untyped-def]
+def _refuse(policy: Policy, situation: Situation) -> Callable[[str], NoReturn]:
     def refuse(why: str) -> NoReturn:
         raise SimulationError(f"dispatcher {policy.name} at {situation.state.now}: {why}", time=situation.state.now)
 
