@@ -34,7 +34,7 @@ def decide(
     threads: Annotated[int, typer.Option(min=1, help="threads of the solver")] = 1,
     out: Annotated[Path | None, typer.Option(help="file to write; default: the standard output")] = None,
 ) -> None:
-    """Decide which waiting jobs of a real machine start now, and print it as JSON.
+    """Decide which jobs of a real machine start now.
 
     The state (nodes, running and waiting jobs) comes from Slurm or PBS with bench import state. Nothing is started: the
     answer is for comparison with the real scheduler. It is checked before it is printed: capacities, queues, states of
