@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...simulation.hours import Floats, Hours, Ints
 
 DAY, WEEK = 24, 7 * 24  # hours
-MOST = 600  # intervals that can be told apart in a picture
+MOST = 600  # intervals; more of them cannot be distinguished in a picture
 
 
 def plot_hours(name: str, hours: Hours, path: Path) -> None:

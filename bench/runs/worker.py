@@ -84,7 +84,9 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
         kind = bench_kind(problem.kind)
         run = kind.run
         if view.keep is not None:
-            run = partial(run_composite, view.keep, lambda told: send({"event": "composite", "composite": plain(told)}))
+            run = partial(
+                run_composite, view.keep, lambda begin: send({"event": "composite", "composite": plain(begin)})
+            )
         found = run(problem, method, limits, on_incumbent, lambda: send({"event": "solved"}))
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}

@@ -33,7 +33,7 @@ class Composition:
     resources : mapping of str to int
         Resource other than cores and memory -> number of jobs that request it.
     cores : mapping of str to int
-        Class of cores ("1", ..., ">8", "other") -> number of jobs whose units request so many cores together; empty if
+        Class of cores ("1", ..., ">8", "other") -> number of jobs whose units together request that number of cores; empty if
         the jobs request no cores.
     """
 

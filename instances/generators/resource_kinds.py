@@ -23,7 +23,7 @@ ASKED = 30  # percent of the jobs that request a kind other than cores
 
 
 def check_kinds(kinds: int) -> None:
-    """Raise WrongValue unless there are so many kinds."""
+    """Raise WrongValue if the number of kinds is not from 1 to the number that exists."""
     if not 1 <= kinds <= len(KINDS):
         raise WrongValue(f"kinds is {kinds}; expected 1 to {len(KINDS)}: the first of {', '.join(KINDS)}")
 

@@ -96,20 +96,20 @@ def test_the_default_methods_of_a_composite_replay_nothing():
 
 
 def test_a_run_that_is_killed_keeps_its_best_schedule_within_the_limits(tmp_path):
-    """What the worker has told before the end, limits and schedule, is enough for the record."""
+    """Limits and schedule that the worker sent before its end are enough for the record."""
     problem = load("eurora_99").problem.at(12 * 3600, 12).replace(objective="makespan")
-    best, told = HandOver(tmp_path / ".x.best.tmp"), []
+    best, sent = HandOver(tmp_path / ".x.best.tmp"), []
     view = View(at=43200, first=12, objective="makespan", keep=KEEP)
     run_composite(
-        KEEP, told.append, problem, parse_method("multi-search", problem), {"time_limit": 5, "threads": 1, "seed": 1}, best,
+        KEEP, sent.append, problem, parse_method("multi-search", problem), {"time_limit": 5, "threads": 1, "seed": 1}, best,
         lambda: None,
     )  # fmt: skip
     best.flush()
-    killed = {"status": "unknown", "cause": "timeout", "message": "killed", "composite": told[0], "incumbents": []}
+    killed = {"status": "unknown", "cause": "timeout", "message": "killed", "composite": sent[0], "incumbents": []}
     known = Run("eurora_99", "eurora_99", "", "multi-search", view=view, kind="dispatch")
     found = with_best(known, killed, best.path)
-    assert found["status"] == "feasible" and found["composite"] == told[0] and found["verified"]
-    tight = {"theta": told[0]["theta"], "limits": {**told[0]["limits"], "makespan": 0}}
+    assert found["status"] == "feasible" and found["composite"] == sent[0] and found["verified"]
+    tight = {"theta": sent[0]["theta"], "limits": {**sent[0]["limits"], "makespan": 0}}
     assert "its saved schedule is not valid" in with_best(known, {**killed, "composite": tight}, best.path)["message"]
 
 
