@@ -38,6 +38,7 @@ from .clock import Clock, KernelStopped, running
 from .errors import NoSchedule
 from .incumbents import Incumbents, OnIncumbent
 from .kernels.aggregate import no_aggregate
+from .kernels.chunks.hopeless import new_hopeless
 from .kernels.delays import copied, limits
 from .kernels.earliest import new_scratch
 from .kernels.placement import (
@@ -45,7 +46,6 @@ from .kernels.placement import (
     POSTPONED,
     SAME,
     fill,
-    new_hopeless,
     put_all,
 )
 from .kernels.profile import NEVER, Floats, Ints, new_profile

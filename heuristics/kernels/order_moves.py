@@ -9,6 +9,7 @@ import numpy as np
 from ...models.compiled import compiled, internal, internal_borrowing
 from .aggregate import Aggregate, no_aggregate
 from .by_address import by_address
+from .chunks.hopeless import Hopeless, new_hopeless
 from .earliest import Scratch, new_scratch
 from .placement import (
     EARNINGS,
@@ -16,10 +17,8 @@ from .placement import (
     LAST_END,
     POSTPONED,
     Costs,
-    Hopeless,
     Jobs,
     cost,
-    new_hopeless,
     objective,
     place,
     put_some,

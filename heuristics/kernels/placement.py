@@ -2,7 +2,7 @@
 
 For each job: go through its start windows; in each, find the earliest start at which all units fit (``earliest``),
 skipping times that are known to be hopeless (``Hopeless``) or excluded by the bound of the whole machine
-(``aggregate``); choose nodes by best fit; subtract the job from the profile.
+(``aggregate``); choose nodes by best fit; subtract the job from the profile. Heterogeneous jobs: ``chunks.together``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from ...models.compiled import compiled, internal, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .by_address import by_address
+from .chunks.hopeless import Hopeless, new_hopeless, note, skip
+from .chunks.together import place_together
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
-from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
+from .profile import Floats, Ints, Machine, Profile, new_profile, put_units
 
 Bools = NDArray[np.bool_]
 
@@ -42,11 +44,15 @@ class Jobs(NamedTuple):
     duration
         Duration, shape (jobs,).
     units
-        Number of units, shape (jobs,).
+        Number of units, of a heterogeneous job those of its first chunk, shape (jobs,).
     request
-        Amounts per unit, shape (jobs, resources).
+        Amounts per unit, of the first chunk, shape (jobs, resources).
     first_unit
-        Index of the first unit of each job in arrays over all units, shape (jobs + 1,).
+        Index of the first unit of each job in arrays over all units, shape (jobs + 1,); chunk after chunk.
+    first_further
+        Index of the first further chunk of each job, shape (jobs + 1,).
+    further_units, further_request
+        Number of units, and amounts per unit, of the further chunks; shapes (chunks,) and (chunks, resources).
     kind
         Number of the kind of each job, shape (jobs,): jobs of one kind have similar units, durations and requests.
     group
@@ -63,6 +69,9 @@ class Jobs(NamedTuple):
     units: Ints
     request: Ints
     first_unit: Ints
+    first_further: Ints
+    further_units: Ints
+    further_request: Ints
     kind: Ints
     group: Ints
     first_window: Ints
@@ -104,30 +113,6 @@ class Costs(NamedTuple):
     may_postpone: Bools
 
 
-@by_address
-class Hopeless(NamedTuple):
-    """Per kind of jobs, a time range [begin, end) in which no job of the kind can start.
-
-    It is valid as long as no job is removed from the profile, and for all jobs that are at least as wide and as long as
-    the kind.
-
-    Parameters
-    ----------
-    units, duration
-        Largest units and duration (seconds) of the kind's jobs, shape (kinds,).
-    request
-        Largest amounts per unit of the kind's jobs, shape (kinds, resources).
-    begin, end
-        The range in seconds, shape (kinds,); empty if end <= begin.
-    """
-
-    units: Ints
-    duration: Ints
-    request: Ints
-    begin: Ints
-    end: Ints
-
-
 @native
 def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: int) -> Profile:
     """Subtract job j from the profile at its start (sign 1) or add it again (sign -1); return the profile, maybe grown.
@@ -143,20 +128,16 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
     start
         Start in seconds.
     chosen
-        Node of each unit of the job, shape (units,); units on one node are neighbours.
+        Node of each unit of the job, shape (units,); units of a chunk on one node are neighbours.
     sign
         1 or -1.
     """
-    end = start + jobs.duration[j]
-    k = 0
-    while k < chosen.size and end > start:
-        n, units = chosen[k], 1
-        while k + units < chosen.size and chosen[k + units] == n:
-            units += 1
-        if profile.length[n] + 2 > profile.time.shape[1]:
-            profile = grown(profile)
-        occupy(profile, n, start, end, jobs.request[j], sign * units)
-        k += units
+    end, at = start + jobs.duration[j], jobs.units[j]
+    profile = put_units(profile, jobs.request[j], start, end, chosen[:at], sign)
+    for c in range(jobs.first_further[j], jobs.first_further[j + 1]):
+        units = jobs.further_units[c]
+        profile = put_units(profile, jobs.further_request[c], start, end, chosen[at : at + units], sign)
+        at += units
     return profile
 
 
@@ -191,78 +172,20 @@ def put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints
     return put_some(profile, jobs, order, starts, nodes, sign)
 
 
-def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
-    """Return empty ranges for at most ``kinds`` kinds of jobs."""
-    size = min(kinds, int(jobs.kind.max(initial=-1)) + 1)
-    known = Hopeless(
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-        np.zeros((size, jobs.request.shape[1]), np.int64),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-    )
-    some = np.flatnonzero(jobs.kind < size)
-    some = some[np.argsort(jobs.kind[some], kind="stable")]
-    kind, first = np.unique(jobs.kind[some], return_index=True)
-    if kind.size:  # the kind has the maxima of its jobs, so that a job which covers the kind is at least as large
-        known.units[kind] = np.maximum.reduceat(jobs.units[some], first)
-        known.duration[kind] = np.maximum.reduceat(jobs.duration[some], first)
-        known.request[kind] = np.maximum.reduceat(jobs.request[some], first)
-    return known
-
-
-@internal_borrowing
-def _covers(known: Hopeless, k: int, jobs: Jobs, j: int) -> bool:
-    """Return whether job j is at least as wide and as long as kind k."""
-    if known.units[k] > jobs.units[j] or known.duration[k] > jobs.duration[j]:
-        return False
-    for r in range(jobs.request.shape[1]):
-        if known.request[k, r] > jobs.request[j, r]:
-            return False
-    return True
-
-
-@internal_borrowing
-def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
-    """Return the first time from t on that is not hopeless for job j, and the begin of the next hopeless range."""
-    moved = True
-    while moved:
-        moved = False
-        following = NEVER
-        for k in range(known.end.size):
-            if known.end[k] > t and known.begin[k] < following and _covers(known, k, jobs, j):
-                if known.begin[k] <= t:
-                    t, moved = known.end[k], True
-                else:
-                    following = known.begin[k]
-    return t, following
-
-
-@internal_borrowing
-def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
-    """Note that no job of kind k can start in [begin, end): extend the kind's range, or keep the longer one."""
-    if k >= known.end.size or end <= begin:
-        return
-    if begin <= known.end[k] and known.begin[k] <= end and known.end[k] > known.begin[k]:
-        known.begin[k], known.end[k] = min(begin, known.begin[k]), max(end, known.end[k])
-    elif end - begin > known.end[k] - known.begin[k]:
-        known.begin[k], known.end[k] = begin, end
-
-
 @internal_borrowing
 def _search(profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: Jobs, j: int, lo: int, hi: int) -> int:
     """Return the earliest start of job j in [lo, hi], or -1; skips hopeless times and notes new ones."""
     request, units, duration = jobs.request[j], jobs.units[j], jobs.duration[j]
     t, start = lo, -1
     while start < 0:
-        t, following = _skip(known, jobs, j, t)
+        t, following = skip(known, jobs, j, t)
         t = possible(a, j, units, duration, t)
         if t > hi:
             break
         if t < following:
             start = earliest(profile, s, a, j, request, units, duration, t, min(hi, following - 1))
             t = following
-    _note(known, jobs.kind[j], lo, start if start >= 0 else hi + 1)
+    note(known, jobs.kind[j], lo, start if start >= 0 else hi + 1)
     return start
 
 
@@ -304,6 +227,8 @@ def place(
     tuple
         The start in seconds (-1: no feasible start) and the profile.
     """
+    if jobs.first_further[j] < jobs.first_further[j + 1]:
+        return place_together(profile, machine, jobs, s, a, j, not_before, chosen)
     fill_most(machine, s, jobs.request[j], jobs.units[j])
     start = -1
     for w in range(jobs.first_window[jobs.group[j]], jobs.first_window[jobs.group[j] + 1]):

@@ -162,9 +162,10 @@ class JobArrays:
 
     def some(self, which: Bools | Ints) -> Self:
         """Return some of the jobs, selected by a mask, or by indices in the order of the indices."""
-        index = np.flatnonzero(which) if which.dtype == np.bool_ else which
+        index: Ints = np.flatnonzero(which) if which.dtype == np.bool_ else which  # type: ignore[assignment]
         further = None if self.further is None else self.further.some(index, len(self))
-        return replace(self, further=further, **{name: values[index] for name, values in self._columns()})
+        columns: dict[str, Any] = {name: values[index] for name, values in self._columns()}
+        return replace(self, further=further, **columns)
 
     def joined(self, other: Self) -> Self:
         """Return the jobs of both, first those of this object."""
@@ -181,7 +182,8 @@ class JobArrays:
             np.concatenate([mine.units, theirs.units]),
             np.concatenate([row[mine.kind], row[theirs.kind + shift]]),
         )
-        return replace(self, **{**columns, "requests": requests, "further": further if further.job.size else None})
+        made: dict[str, Any] = {**columns, "requests": requests}
+        return replace(self, further=further if further.job.size else None, **made)
 
     def _columns(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield the arrays with one entry per job, by name, also those of a class that extends this one."""
