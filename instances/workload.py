@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SchedlabError
+from ..models.dispatch.chunks.arrays import FurtherChunks
+from ..models.dispatch.chunks.chunk import Chunk
 from ..models.dispatch.job_arrays import JobArrays, column, distinct, numbers_of
 from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
 from ..models.dispatch.problem import Dispatch, impossible
@@ -49,11 +51,11 @@ class Workload:
     submit, runtime, walltime
         Submit time, actual runtime, and runtime that the user requested, in s.
     units
-        Number of job units (pieces of the job that run on one node each).
+        Number of job units (pieces of the job that run on one node each); of a heterogeneous job, of its first chunk.
     resources
         Names of the resources: the columns of ``request``.
     request
-        Amount of each resource per unit; shape (jobs, resources). Memory is in MB.
+        Amount of each resource per unit (of the first chunk); shape (jobs, resources). Memory is in MB.
     queue, queues
         Index into ``queues``; the queues.
     user, users
@@ -71,6 +73,10 @@ class Workload:
     after
         Row of a job -> row of the job that it waits for, and the seconds from the end of that job to its own arrival.
         Such a job arrives at the later of this time and its release.
+    chunks
+        Row of a heterogeneous job -> all its chunks.
+    arrays
+        Row of a job -> the name of its job array.
     unix_start
         Unix time of second 0; None if unknown.
     report
@@ -107,6 +113,8 @@ class Workload:
     power: Floats
     windows: Mapping[int, tuple[Window, ...]] = field(default_factory=dict)
     after: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    chunks: Mapping[int, tuple[Chunk, ...]] = field(default_factory=dict)
+    arrays: Mapping[int, str] = field(default_factory=dict)
     unix_start: int | None = None
     report: Report = field(default_factory=Report)
     begin: int | None = None
@@ -167,6 +175,8 @@ class Workload:
             recorded_start=np.full(len(jobs), UNKNOWN, np.int64),
             power=np.array([np.nan if j.power is None else j.power for j in jobs], np.float64),
             windows={k: j.windows for k, j in enumerate(jobs) if j.windows},
+            chunks={k: j.chunks for k, j in enumerate(jobs) if j.chunks},
+            arrays={k: j.array for k, j in enumerate(jobs) if j.array},
             report=report or Report(),
         ).checked()
         return found.beginning(problem.now, problem.running) if problem.now or problem.running else found
@@ -190,7 +200,14 @@ class Workload:
     @cached_property
     def job_arrays(self) -> JobArrays:
         """The jobs as arrays with their runtimes as durations."""
-        return JobArrays(self.submit, self.release, self.runtime, self.units, *distinct(self.request))
+        times = (self.submit, self.release, self.runtime, self.units)
+        if not self.chunks:
+            return JobArrays(*times, *distinct(self.request))
+        listed = [(k, c) for k in sorted(self.chunks) for c in self.chunks[k][1:]]
+        rows = column((c.request.get(r, 0) for _, c in listed for r in self.resources)).reshape(len(listed), -1)
+        requests, kind = distinct(np.concatenate([self.request, rows]))
+        further = FurtherChunks(column(k for k, _ in listed), column(c.units for _, c in listed), kind[len(self) :])
+        return JobArrays(*times, requests, kind[: len(self)], further=further)
 
     @cached_property
     def requests(self) -> list[Mapping[str, int]]:
@@ -218,6 +235,8 @@ class Workload:
             user=self.users[int(self.user[k])],
             name=self.programs[int(self.program[k])],
             power=None if np.isnan(power) else power,
+            chunks=self.chunks.get(k, ()),
+            array=self.arrays.get(k, ""),
         )
 
     def dispatch(self, platform: Platform, objective: str = "waiting", durations: Durations = "walltime") -> Dispatch:
@@ -243,11 +262,15 @@ class Workload:
             )
         }  # fmt: skip
         kept = index.tolist()
-        windows = {new: self.windows[old] for new, old in enumerate(kept) if old in self.windows}
+        windows, chunks, arrays = (
+            {new: some[old] for new, old in enumerate(kept) if old in some} if some else {}
+            for some in (self.windows, self.chunks, self.arrays)
+        )
         after, report = self._after_of(kept, report or self.report)
         return replace(
-            self, ids=tuple(self.ids[k] for k in kept), windows=windows, after=after, report=report, **columns
-        ).checked()
+            self, ids=tuple(self.ids[k] for k in kept), windows=windows, chunks=chunks, arrays=arrays, after=after,
+            report=report, **columns,
+        ).checked()  # fmt: skip
 
     def _after_of(self, kept: list[int], report: Report) -> tuple[dict[int, tuple[int, int]], Report]:
         """Return ``after`` for some rows, and the report; dependencies on the other rows are counted and left out."""
@@ -283,8 +306,15 @@ class Workload:
         needs_foreign = np.zeros(len(self), np.bool_)
         for r in foreign:
             needs_foreign |= self.request[:, self.resources.index(r)] > 0
+        for k, chunks in self.chunks.items():
+            needs_foreign[k] |= any(c.request.get(r, 0) > 0 for c in chunks for r in foreign)
         here = replace(self, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
-        kinds = distinct(np.column_stack([here.units, here.request]))[1]
+        shape = np.zeros(len(self), np.int64)
+        shapes: dict[tuple[tuple[int, tuple[tuple[str, int], ...]], ...], int] = {}
+        for k, chunks in self.chunks.items():
+            key = tuple((c.units, tuple(sorted(c.request.items()))) for c in chunks)
+            shape[k] = shapes.setdefault(key, len(shapes) + 1)
+        kinds = distinct(np.column_stack([here.units, here.request, shape]))[1]
         _, samples = np.unique(kinds, return_index=True)
         why = {
             int(kinds[int(job.id)]): reason
@@ -330,8 +360,8 @@ class Workload:
         last submission. Without a resource ``cores``, the first resource counts. Infinite if there is no such time.
         """
         resource = "cores" if "cores" in self.resources else self.resources[0]
-        per_unit = self.request[:, self.resources.index(resource)]
-        work = float((self.units.astype(np.float64) * per_unit * self.runtime).sum())  # int64 would overflow
+        per_job = self.job_arrays.amounts[:, self.resources.index(resource)]
+        work = float((per_job.astype(np.float64) * self.runtime).sum())  # int64 would overflow
         span = float(self.submit[-1] - self._origin) * platform.total(resource)
         return work / span if span > 0 else float("inf")
 

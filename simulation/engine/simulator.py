@@ -145,6 +145,11 @@ def simulate(
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
     chosen, name, named_predictor = _dispatcher(dispatcher)
+    if jobs.chunks and not getattr(chosen, "takes_chunks", True):
+        raise WorkloadError(
+            f"{jobs.name}: job {jobs.ids[min(jobs.chunks)]!r} has several chunks, which dispatcher {name} does not take; "
+            "the rules, easy and conservative do, with all their variants"
+        )
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if period is not None and (not is_whole(period) or period < 1):

@@ -44,7 +44,9 @@ def write_attempts(simulation: Simulation, path: Path) -> bool:
     rows = [
         (
             *(a.job, a.number, a.start, a.end),
-            " ".join(f"{number[name]}:{units}" for name, units in a.nodes.items()),
+            " + ".join(
+                " ".join(f"{number[name]}:{units}" for name, units in on.items()) for on in (a.nodes, *a.further)
+            ),
             *(a.why, a.work_done, int(back)),
         )
         for back, listed in ((True, found.early), (False, last))
@@ -87,7 +89,8 @@ def read_attempts(path: Path, workload: Workload, platform: Platform) -> History
         try:
             job, number, start, end, nodes, why, work, back = cells
             k = row_of[job]
-            attempt = Attempt(job, int(number), int(start), int(end), _nodes(nodes, platform), why, int(work))
+            on, *further = (_nodes(text, platform) for text in nodes.split("+"))
+            attempt = Attempt(job, int(number), int(start), int(end), on, why, int(work), tuple(further))
             if back not in ("0", "1"):
                 raise WrongValue(back)
         except (ValueError, LookupError) as e:

@@ -93,20 +93,20 @@ def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
     placement = NodeRanges(first - first[0], low, high, units)
     submit, started, took = w.submit[at], start != NEVER, end - start
     stretch = np.where(took > 0, (end - submit) / np.maximum(took, 1), np.nan)
-    programs = _quoted(w.programs)
+    programs, chunks = _quoted(w.programs), [k - at.start for k in w.chunks if at.start <= k < at.stop]
     columns = (
         _quoted(w.ids[at]),
         _quoted([w.name]) * len(start),
         [programs[k] for k in w.program[at].tolist()],
         submit.tolist(),
-        w.units[at].tolist(),
+        w.job_arrays.all_units[at].tolist(),
         w.walltime[at].tolist(),
         (started & ~killed).astype(np.int64).tolist(),
         np.select([~started, killed], [WAITING, KILLED], DONE).tolist(),
         *(_cells(c, started) for c in (start, took, end, start - submit, end - submit, np.round(stretch, 6))),
         _intervals(placement, len(replay.platform.nodes)),
         _cells(np.round(w.power[at] * took, 3), started),
-        _quoted(meta.of_jobs(w.queue[at], w.user[at], w.request_kind[at], placement)),
+        _quoted(meta.of_jobs(w.queue[at], w.user[at], w.request_kind[at], placement, chunks)),
     )
     return zip(*columns, strict=True)
 
@@ -166,13 +166,19 @@ class _Meta(NamedTuple):
             [_request(request) for request in w.requests],
         )
 
-    def of_jobs(self, queue: Ints, user: Ints, request: Ints, placement: NodeRanges) -> list[str]:
-        """Return the metadata of each job, with the units per node if a node has several units of the job."""
+    def of_jobs(
+        self, queue: Ints, user: Ints, request: Ints, placement: NodeRanges, chunks: Sequence[int]
+    ) -> list[str]:
+        """Return the metadata of each job, with the units per node if a node has several units of the job.
+
+        ``chunks``: the rows of heterogeneous jobs; theirs are always there, in the order of the chunks.
+        """
         rows = zip(queue.tolist(), user.tolist(), request.tolist(), strict=True)
         found = [self.queues[q] + self.users[u] + self.requests[r] for q, u, r in rows]
         several = np.flatnonzero(placement.units != 1)
         first, low, high, units = (a.tolist() for a in placement)
-        for k in np.unique(np.searchsorted(placement.first, several, side="right") - 1).tolist():
+        own = np.searchsorted(placement.first, several, side="right") - 1
+        for k in np.unique(np.concatenate([own, np.array(chunks, np.int64)])).tolist():
             pieces = (f"{_interval(low[r], high[r])}:{units[r]}" for r in range(first[k], first[k + 1]))
             found[k] += f";units={' '.join(pieces)}"
         return found

@@ -28,6 +28,7 @@ class SmallJob:
     request: dict
     queue: str = "any"
     windows: tuple = ()
+    further: tuple = ()  # (units, request) of each further chunk
 
 
 @dataclass
@@ -45,7 +46,15 @@ class World:
         """The world as the simulator takes it."""
         groups = [NodeGroup(name.removesuffix("-1"), 1, amounts) for name, amounts in self.capacity.items()]
         jobs = [
-            Job(j.id, j.submit, j.walltime, j.units, j.request, j.queue, windows=j.windows, runtime=j.runtime)
+            Job.of_chunks(
+                j.id,
+                j.submit,
+                j.walltime,
+                [(j.units, j.request), *j.further],
+                j.queue,
+                windows=j.windows,
+                runtime=j.runtime,
+            )
             for j in self.jobs
         ]
         return Dispatch(Platform(groups), jobs, [Queue(name, 60, tuple(w)) for name, w in self.daily.items()])
@@ -66,9 +75,10 @@ class Record:
     nodes: dict
     why: str
     work_done: int
+    further: tuple = ()  # the nodes of the further chunks
 
 
-def random_world(seed, *, calendars=True, outages=True):
+def random_world(seed, *, calendars=True, outages=True, chunks=False):
     """A small world that is the same for the same seed."""
     rng = random.Random(seed)
     nodes = [f"{letter}-1" for letter in "abcd"[: rng.randint(1, 4)]]
@@ -99,6 +109,8 @@ def random_world(seed, *, calendars=True, outages=True):
         jobs.append(job)
     if not jobs:
         jobs.append(SmallJob("j", 0, 3, 5, 1, {"cores": 0, "gpus": 0}))
+    if chunks:
+        _add_chunks(jobs, capacity, random.Random(f"chunks of {seed}"))
     world = World(capacity, jobs, daily, kill=rng.random() < 0.3)
     world.requeue = rng.choice(["restart", "restart", "drop", "checkpoint:1", "checkpoint:4"])
     if outages:
@@ -110,6 +122,28 @@ def random_world(seed, *, calendars=True, outages=True):
     return world
 
 
+def _add_chunks(jobs, capacity, rng):
+    """Give some jobs further chunks, for which the empty machine has room beside the others."""
+    for job in jobs:
+        left = {node: dict(amounts) for node, amounts in capacity.items()}
+        placed = _put(left, job.units, job.request)
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            chunk = rng.randint(1, 2), {"cores": rng.randint(0, 2), "gpus": rng.choice([0, 0, 1])}
+            placed = placed and _put(left, *chunk)
+            if placed:
+                job.further += (chunk,)
+
+
+def _put(left, units, request):
+    """Whether the units fit into what is left; first fit, which takes the amounts."""
+    for amounts in left.values():
+        while units and all(amounts[r] >= q for r, q in request.items()):
+            for r, q in request.items():
+                amounts[r] -= q
+            units -= 1
+    return units == 0
+
+
 def _fits(amounts, request):
     return min((amounts[r] // q for r, q in request.items() if q), default=5)
 
@@ -118,7 +152,11 @@ def records(run):
     """The attempts of a simulation as plain records; jobs that never started have none."""
     rows = run.attempts.to_dict("records")
     return [
-        Record(*(row[name] for name in ("job", "number", "start", "end", "nodes", "why", "work_done"))) for row in rows
+        Record(
+            *(row[name] for name in ("job", "number", "start", "end", "nodes", "why", "work_done")),
+            further=row.get("further", ()),
+        )
+        for row in rows
     ]
 
 
@@ -146,9 +184,11 @@ def _capacity(world, found, waiting):
     used = defaultdict(int)
     for r in found:
         for second in range(r.start, r.end):
-            for node, units in r.nodes.items():
-                for resource, amount in jobs[r.job].request.items():
-                    used[second, node, resource] += units * amount
+            requests = (jobs[r.job].request, *(request for _, request in jobs[r.job].further))
+            for on, request in zip((r.nodes, *r.further), requests, strict=True):
+                for node, units in on.items():
+                    for resource, amount in request.items():
+                        used[second, node, resource] += units * amount
     for (second, node, resource), amount in used.items():
         if amount > world.capacity[node][resource]:
             yield f"second {second}: {amount} {resource} in use on {node}"
@@ -157,7 +197,7 @@ def _capacity(world, found, waiting):
 def _states(world, found, waiting):
     """Jobs start on nodes that are up and not reserved, and run on nodes that are not down."""
     for r in found:
-        for node in r.nodes:
+        for node in {node for on in (r.nodes, *r.further) for node in on}:
             if state_of(world, node, r.start) != ("up", False):
                 yield f"{r.job} starts at {r.start} on {node}, which is {state_of(world, node, r.start)}"
             for second in range(r.start, r.end):
@@ -183,8 +223,10 @@ def _units(world, found, waiting):
     """Each run has all units of its job."""
     jobs = {j.id: j for j in world.jobs}
     for r in found:
-        if sum(r.nodes.values()) != jobs[r.job].units or min(r.nodes.values()) < 1:
-            yield f"{r.job} has the units {r.nodes}, it needs {jobs[r.job].units}"
+        needs = (jobs[r.job].units, *(units for units, _ in jobs[r.job].further))
+        for on, units in zip((r.nodes, *r.further), needs, strict=True):
+            if sum(on.values()) != units or min(on.values()) < 1:
+                yield f"{r.job} has the units {on}, it needs {units}"
 
 
 def _attempts(world, found, waiting):
@@ -201,7 +243,7 @@ def _attempts(world, found, waiting):
         for r in mine:
             if r.why not in ("completed", "walltime"):
                 node = r.why.partition(": ")[2]
-                if node not in r.nodes or state_of(world, node, r.end)[0] != "down":
+                if not any(node in on for on in (r.nodes, *r.further)) or state_of(world, node, r.end)[0] != "down":
                     yield f"{r.job} ends at {r.end} because of {r.why}, which is not down"
 
 
@@ -248,15 +290,20 @@ class FirstFit:
         """Start what fits."""
         free, starts = moment.free.copy(), []
         for job, may_start in zip(moment.waiting, moment.may_start, strict=True):
-            request = [job.request.get(r, 0) for r in moment.platform.resources]
-            nodes, left = {}, job.units if may_start else 0
-            for n, name in enumerate(moment.platform.nodes):
-                if left and moment.states[n] == "up":
-                    fits = min([left, *(int(f) // q for f, q in zip(free[n], request, strict=True) if q)])
-                    if fits:
-                        nodes[name], left = fits, left - fits
-            if nodes and not left:
-                for name, units in nodes.items():
-                    free[moment.platform.nodes.index(name)] -= [units * q for q in request]
-                starts.append(Start(job.id, nodes))
+            then, placed = free.copy(), []
+            for part in job.parts if may_start else ():
+                request = [part.request.get(r, 0) for r in moment.platform.resources]
+                nodes, left = {}, part.units
+                for n, name in enumerate(moment.platform.nodes):
+                    if left and moment.states[n] == "up":
+                        fits = min([left, *(int(f) // q for f, q in zip(then[n], request, strict=True) if q)])
+                        if fits:
+                            nodes[name], left = fits, left - fits
+                            then[n] -= [fits * q for q in request]
+                if left:
+                    break
+                placed.append(nodes)
+            if len(placed) == len(job.parts):
+                free = then
+                starts.append(Start(job.id, placed[0], tuple(placed[1:])))
         return Decision(starts)

@@ -39,6 +39,8 @@ class Attempt:
         ended it, such as ``"down: n-3"``.
     work_done : int
         Seconds of work of this attempt that count; ``end - start - work_done`` seconds are lost.
+    further : tuple of mapping, optional
+        The nodes of each further chunk of a heterogeneous job.
     """
 
     job: str
@@ -48,6 +50,12 @@ class Attempt:
     nodes: Mapping[str, int]
     why: str
     work_done: int
+    further: tuple[Mapping[str, int], ...] = ()
+
+    @property
+    def all_nodes(self) -> frozenset[str]:
+        """The names of the nodes of all chunks."""
+        return frozenset(self.nodes).union(*self.further)
 
     @property
     def lost(self) -> int:
@@ -128,7 +136,8 @@ class AttemptLog:
 
 def attempts_of(simulation: Simulation) -> list[Attempt]:
     """Return all attempts of a replay, ordered by start; jobs that never started have none."""
-    nodes, ids, found = simulation.schedule().nodes, simulation.workload.ids, simulation.history
+    schedule, ids, found = simulation.schedule(), simulation.workload.ids, simulation.history
+    nodes, chunks = schedule.nodes, simulation.workload.chunks
     counts = Counter(found.rows.tolist()) if found is not None else Counter[int]()
     dropped = found.dropped if found is not None else {}
     listed = list(found.early) if found is not None else []
@@ -136,5 +145,6 @@ def attempts_of(simulation: Simulation) -> list[Attempt]:
         start, end = int(simulation.start[k]), int(simulation.end[k])
         why = dropped.get(k, KILLED if simulation.killed[k] else COMPLETED)
         done = 0 if k in dropped else end - start
-        listed.append(Attempt(ids[k], counts[k] + 1, start, end, nodes[ids[k]], why, done))
+        further = tuple(schedule.further_chunks(ids[k])) if k in chunks else ()
+        listed.append(Attempt(ids[k], counts[k] + 1, start, end, nodes[ids[k]], why, done, further))
     return sorted(listed, key=lambda attempt: (attempt.start, attempt.job, attempt.number))

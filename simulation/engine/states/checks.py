@@ -5,7 +5,7 @@ The replay is seen as runs: the attempts that ended early, and the last attempt 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -109,10 +109,11 @@ def runs_of(replay: Replay) -> Replay:
         return replay
     rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
     number = {name: n for n, name in enumerate(replay.platform.nodes)}
-    nodes = np.array([number.get(name, -1) for a in found.early for name in a.nodes], np.int64)
-    units = np.array([u for a in found.early for u in a.nodes.values()], np.int64)
+    pieces = [[pair for on in (a.nodes, *a.further) for pair in on.items()] for a in found.early]
+    nodes = np.array([number.get(name, -1) for listed in pieces for name, _ in listed], np.int64)
+    units = np.array([u for listed in pieces for _, u in listed], np.int64)
     p = replay.placement
-    first = np.concatenate([p.first, p.first[-1] + np.cumsum([len(a.nodes) for a in found.early])])
+    first = np.concatenate([p.first, p.first[-1] + np.cumsum([len(listed) for listed in pieces])])
     placement = RunRanges(
         first, np.concatenate([p.low, nodes]), np.concatenate([p.high, nodes]), np.concatenate([p.units, units])
     )
@@ -145,7 +146,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
             )
         if not 0 <= a.work_done <= a.end - a.start:
             yield _fault(a.job, 1, f"attempt {a.number} ran {a.end - a.start} s and has done {a.work_done} s of work")
-        if not _stopped(replay, a.nodes, a.end):
+        if not _stopped(replay, a.all_nodes, a.end):
             yield _fault(a.job, 1, f"attempt {a.number} ended at {a.end} ({a.why}), when none of its nodes stopped")
         ended[k] = a.end
     for k, last in ended.items():
@@ -154,12 +155,12 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
     names, p = replay.platform.nodes, replay.placement
     for k in found.dropped:
         ranges = range(p.first[k], p.first[k + 1])
-        nodes = dict.fromkeys((n for r in ranges for n in names[p.low[r] : p.high[r] + 1]), 1)
+        nodes = {n for r in ranges for n in names[p.low[r] : p.high[r] + 1]}
         if not _stopped(replay, nodes, int(replay.end[k])):
             yield _fault(ids[k], 1, f"did not come back at {replay.end[k]}, when none of its nodes stopped")
 
 
-def _stopped(replay: Replay, nodes: Mapping[str, int], time: int) -> bool:
+def _stopped(replay: Replay, nodes: Collection[str], time: int) -> bool:
     """Return whether one of the nodes does not run jobs from this time on."""
     change = next((c for c in replay.states.changes if c.time == time), None) if replay.states is not None else None
     return change is not None and any(

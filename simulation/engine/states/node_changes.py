@@ -9,6 +9,7 @@ import numpy as np
 
 from ....errors import WrongValue
 from ....heuristics.kernels.events.entries import advance, end_now
+from ....heuristics.kernels.events.nodes import of_chunks
 from ....heuristics.kernels.events.state import EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
 from ....heuristics.kernels.profile import NEVER
 from ....models.excerpt import excerpt
@@ -90,12 +91,18 @@ class NodeChanges:
             state.clock[EARLY] += 1  # reservations may move to earlier times, as if a job had ended early
             state.room[:] = NEVER
 
+    def _on(self, j: int, slots: slice) -> list[dict[str, int]]:
+        """Return {node: units} of each chunk of running job j, whose places are at these slots."""
+        place, share = self.state.place[slots].astype(np.int64), self.state.share[slots].astype(np.int64)
+        units = [c.units for c in self.plan.workload.chunks.get(j, ())] or [int(share.sum())]
+        return of_chunks((np.array([0, place.size]), place, place, share), 0, units, self.plan.platform.nodes)
+
     def _fail(self, j: int, node: int, change: Change) -> None:
         """End running job j because its node does not run jobs any more, and put it back into the queue."""
         plan, state, trace = self.plan, self.state, self.plan.trace
         slots = slice(trace.first[j], trace.first[j] + state.pieces[j])
         names, job = plan.platform.nodes, plan.workload.ids[j]
-        nodes = {names[n]: u for n, u in zip(state.place[slots].tolist(), state.share[slots].tolist(), strict=True)}
+        nodes, *further = self._on(j, slots)
         start = int(state.start[j])
         ran = change.time - start
         kept = plan.requeue.kept(ran)
@@ -111,7 +118,7 @@ class NodeChanges:
             trace.runtime[j] = ran
             plan.log.dropped[j] = why
             return
-        plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept))
+        plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept, tuple(further)))
         trace.runtime[j] -= kept
         if kept:
             state.expected[j] = max(1, int(state.expected[j]) - kept)

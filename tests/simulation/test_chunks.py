@@ -1,0 +1,139 @@
+"""Replays with heterogeneous jobs: checked second by second, by the verification, and through files."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import schedlab as sl
+from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.simulation.engine.moment import Decision, Start
+from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.outputs.attempts import read_attempts, write_attempts
+from schedlab.simulation.outputs.reading import read_jobs
+from schedlab.simulation.outputs.writing import write_jobs
+from simulation.second_by_second import FirstFit, faults, random_world, records
+from simulation.test_small_worlds import replay
+
+MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
+QUEUES = [Queue("q", 60)]
+HET = Job.of_chunks("h", 1, 5, [(1, {"cores": 4}), (2, {"cores": 1})], "q", runtime=5)
+NAMES = ["fcfs", "easy", "conservative", "pbs-fifo", "easy++", "rule:wt", FirstFit]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=str)
+def test_replays_of_small_worlds_with_chunks_have_no_fault(name):
+    several = early = 0
+    for seed in range(120):
+        world = random_world(seed, chunks=True)
+        run, left = replay(world, name)
+        assert faults(world, records(run), left) == [], f"seed {seed}"
+        several += sum(bool(j.further) for j in world.jobs)
+        early += run.history is not None
+    assert several > 100 and early > 5  # the worlds are not trivial
+
+
+@pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "pbs-fifo"])
+def test_compiled_replays_equal_those_of_the_loop_in_python(name):
+    for seed in range(20):
+        world = random_world(seed, chunks=True)
+        compiled, left = replay(world, name)
+        live, same = replay(world, name, charge_decisions=True)
+        assert [compiled.start.tolist(), left] == [live.start.tolist(), same]
+        assert compiled.schedule() == live.schedule()
+
+
+def plan(*jobs):
+    return Dispatch(MACHINE, jobs, QUEUES, "waiting")
+
+
+@pytest.mark.parametrize("name", ["fcfs", "easy", "conservative"])
+def test_all_chunks_wait_for_the_last_one(name):
+    long = Job("long", 0, 20, 1, {"cores": 3}, "q", runtime=20)
+    short = Job("short", 0, 10, 1, {"cores": 2}, "q", runtime=10)
+    run = sl.simulate(plan(long, short, HET), dispatcher=name)
+    assert run.start.tolist() == [0, 0, 20] or run.start.tolist() == [0, 0, 10]
+    assert run.schedule().start["h"] == run.start[2]
+    assert sum(run.schedule().nodes["h"].values()) == 1 and sum(run.schedule().nodes["h+1"].values()) == 2
+
+
+def test_easy_reserves_nodes_for_all_chunks_of_the_head():
+    """The head needs a whole node and 2 cores of the other at 10; a job of 1 core may run beside it, one of 3 may not."""
+    busy = [Job(f"b{k}", 0, 10, 1, {"cores": 3}, "q", runtime=10) for k in range(2)]
+    thin = Job("thin", 2, 30, 1, {"cores": 1}, "q", runtime=30)
+    run = sl.simulate(plan(*busy, HET, thin), dispatcher="easy")
+    assert dict(zip(run.workload.ids, run.start.tolist(), strict=True)) == {"b0": 0, "b1": 0, "h": 10, "thin": 2}
+    wide = replace(thin, id="wide", units=2)
+    run = sl.simulate(plan(*busy, HET, wide), dispatcher="easy")
+    assert dict(zip(run.workload.ids, run.start.tolist(), strict=True)) == {"b0": 0, "b1": 0, "h": 10, "wide": 10}
+
+
+def test_the_verification_sees_wrong_nodes_of_chunks():
+    run = sl.simulate(plan(HET), dispatcher="fcfs")
+    assert run.violations == []
+    p = run.placement
+    run.placement = p._replace(
+        units=np.array([1, 1]), low=np.array([0, 1]), high=np.array([0, 1]), first=np.array([0, 2])
+    )
+    assert [v.message for v in violations(run)] == ["job 'h+1' starts at 1 and has 1 units on nodes; expected 2"]
+    run.placement = p._replace(
+        units=np.array([1, 2]), low=np.array([0, 0]), high=np.array([0, 0]), first=np.array([0, 2])
+    )
+    assert [v.message for v in violations(run)] == ["node 'n-1' at 1: 6 cores in use, it has 4 (job 'h+1' starts)"]
+
+
+def test_jobs_csv_keeps_the_chunks(tmp_path):
+    for seed in range(15):
+        world = random_world(seed, chunks=True, outages=seed % 3 > 0)
+        run, _ = replay(world, "easy")
+        write_jobs(run, tmp_path / "jobs.csv")
+        again = read_jobs(tmp_path / "jobs.csv").replay(run.workload, run.platform)
+        if write_attempts(run, tmp_path / "attempts.csv"):
+            read = read_attempts(tmp_path / "attempts.csv", run.workload, run.platform)
+            assert read.early == run.history.early
+            again = replace(again, history=read)
+        again = replace(again, states=run.states)
+        assert violations(again, partial=True) == []
+        assert [a.tolist() for a in again.placement] == [a.tolist() for a in run.placement]
+
+
+def test_a_workload_keeps_chunks_and_arrays():
+    jobs = [HET, replace(Job("a[0]", 0, 5, 1, {"cores": 1}, "q", runtime=3), array="a")]
+    w = Workload.of(plan(*jobs))
+    assert w.job(1).chunks == HET.chunks and w.job(0).array == "a"
+    assert w.keep(np.array([1])).job(0) == w.job(1)
+    assert w.job_arrays.amounts.tolist() == [[1], [6]]
+    assert w.dispatch(MACHINE).jobs[1].chunks == HET.chunks
+    small = Platform([NodeGroup("n", 1, {"cores": 4})])
+    kept = w.on(small)
+    assert kept.ids == ("a[0]",) and kept.report.dropped[0][0] == "h"
+
+
+@pytest.mark.parametrize(
+    ("further", "message"),
+    [
+        ((), "job 'h' has 1 further chunks; its start has nodes for 0"),
+        (({"n-2": 1},), r"job 'h\+1' has 2 units; the units of its start are {'n-2': 1}"),
+        (({"n-1": 2},), "job 'h' needs 2 cores on node 'n-1', where 0 are free"),
+        (({"n-9": 2},), "the platform has no node 'n-9', which job 'h\\+1' should use"),
+        (3, "Start.further of job 'h' is 3"),
+    ],
+)
+def test_wrong_starts_of_chunks_are_refused(further, message):
+    class Wrong:
+        name = "wrong"
+
+        def begin(self, platform, queues, seed):
+            """Nothing to prepare."""
+
+        def decide(self, moment):
+            return Decision([Start("h", {"n-1": 1}, further)])
+
+    with pytest.raises(SimulationError, match=message):
+        sl.simulate(plan(HET), dispatcher=Wrong())
+
+
+def test_cp_dispatchers_refuse_chunks_before_the_replay():
+    with pytest.raises(WorkloadError, match="job 'h' has several chunks, which dispatcher hcp3@cpsat does not take"):
+        sl.simulate(plan(HET), dispatcher="hcp3@cpsat")
