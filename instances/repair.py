@@ -23,6 +23,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..models.dispatch.chunks.arrays import kept_rows
+from ..models.dispatch.chunks.chunk import Chunk
 from ..models.dispatch.jobs import Queue
 from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
@@ -64,6 +66,8 @@ class Trace:
         Names, one per job.
     power
         Power of the whole job in W; NaN if unknown.
+    chunks, arrays
+        Row of a heterogeneous job -> all its chunks; row of a job -> the name of its job array.
     partition
         Names of the partitions, one per job; None if the log has none.
     partition_numbers
@@ -102,6 +106,8 @@ class Trace:
     user: TextColumn
     program: TextColumn
     power: Floats
+    chunks: Mapping[int, tuple[Chunk, ...]] = field(default_factory=dict)
+    arrays: Mapping[int, str] = field(default_factory=dict)
     partition: TextColumn | None = None
     partition_numbers: Mapping[str, str] = field(default_factory=dict)
     preceding: Mapping[str, Preceding] = field(default_factory=dict)
@@ -145,6 +151,8 @@ class Trace:
             user=TextColumn.of(plain(j.user) for j in jobs),
             program=TextColumn.of(plain(j.program) for j in jobs),
             power=np.array([j.power for j in jobs], np.float64),
+            chunks={k: j.chunks for k, j in enumerate(jobs) if j.chunks},
+            arrays={k: j.array for k, j in enumerate(jobs) if j.array},
             changed=_masks(
                 [(*j.changed, NUMBERED) if not name else j.changed for j, name in zip(jobs, ids, strict=True)]
             ),
@@ -169,6 +177,8 @@ class Trace:
             program=self.program.keep(index),
             partition=None if self.partition is None else self.partition.keep(index),
             power=self.power[index],
+            chunks=kept_rows(self.chunks, index.tolist()),
+            arrays=kept_rows(self.arrays, index.tolist()),
             changed={what: mask[index] for what, mask in self.changed.items()},
             unusable={why: mask[index] for why, mask in self.unusable.items()},
         )
@@ -196,6 +206,10 @@ class Trace:
             self,
             resources=tuple(self.resources[k] for k in left),
             request=self.request[:, left],
+            chunks={
+                k: tuple(Chunk(c.units, {r: n for r, n in c.request.items() if r != resource}) for c in chunks)
+                for k, chunks in self.chunks.items()
+            },
             report=self.report.and_also(notes=[note]),
         )
 
@@ -235,6 +249,8 @@ class Trace:
             release=submit.copy(),
             recorded_start=np.where(known, np.rint(np.where(known, start, 0)), UNKNOWN).astype(np.int64),
             power=self.power[rows],
+            chunks=kept_rows(self.chunks, rows.tolist()),
+            arrays=kept_rows(self.arrays, rows.tolist()),
             unix_start=self.unix_start,
             report=self.report.and_also(repairs, self._left_out(), notes),
         ).checked()

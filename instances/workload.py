@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SchedlabError
-from ..models.dispatch.chunks.arrays import FurtherChunks
+from ..models.dispatch.chunks.arrays import FurtherChunks, kept_rows
 from ..models.dispatch.chunks.chunk import Chunk
 from ..models.dispatch.job_arrays import JobArrays, column, distinct, numbers_of
 from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
@@ -262,14 +262,10 @@ class Workload:
             )
         }  # fmt: skip
         kept = index.tolist()
-        windows, chunks, arrays = (
-            {new: some[old] for new, old in enumerate(kept) if old in some} if some else {}
-            for some in (self.windows, self.chunks, self.arrays)
-        )
         after, report = self._after_of(kept, report or self.report)
         return replace(
-            self, ids=tuple(self.ids[k] for k in kept), windows=windows, chunks=chunks, arrays=arrays, after=after,
-            report=report, **columns,
+            self, ids=tuple(self.ids[k] for k in kept), windows=kept_rows(self.windows, kept), after=after,
+            chunks=kept_rows(self.chunks, kept), arrays=kept_rows(self.arrays, kept), report=report, **columns,
         ).checked()  # fmt: skip
 
     def _after_of(self, kept: list[int], report: Report) -> tuple[dict[int, tuple[int, int]], Report]:

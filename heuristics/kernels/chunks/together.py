@@ -36,7 +36,7 @@ def next_change(profile: Profile, t: int) -> int:
 @internal_borrowing
 def _units_of(jobs: Jobs, j: int, c: int) -> int:
     """Return the units of chunk c of job j."""
-    return jobs.units[j] if c == 0 else jobs.further_units[jobs.first_further[j] + c - 1]
+    return int(jobs.units[j] if c == 0 else jobs.further_units[jobs.first_further[j] + c - 1])
 
 
 @internal_borrowing

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..jobs import Job
 
 Ints = NDArray[np.int64]
+T = TypeVar("T")
 
 
 class FurtherChunks(NamedTuple):
@@ -48,3 +49,14 @@ class FurtherChunks(NamedTuple):
 def further_chunks(jobs: Sequence[Job]) -> list[tuple[int, int, Job]]:
     """Return (index of the job, units, part) of all chunks of these jobs but the first ones."""
     return [(k, part.units, part) for k, job in enumerate(jobs) if job.chunks for part in job.parts[1:]]
+
+
+def kept_rows(values: Mapping[int, T], kept: Sequence[int]) -> dict[int, T]:
+    """Return the values of some rows by their new rows: the places of the old ones in ``kept``.
+
+    Examples
+    --------
+    >>> kept_rows({3: "a", 5: "b"}, [5, 1])
+    {0: 'b'}
+    """
+    return {new: values[old] for new, old in enumerate(kept) if old in values} if values else {}
