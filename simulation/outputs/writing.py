@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ...instances.files.atomic import whole_file
 from ...instances.workload import Ints, Workload
+from ...models.dispatch.chunks.chunk import Chunk
 from ...models.dispatch.job_arrays import offsets
 from ...models.dispatch.jobs import Queue
 from ...models.dispatch.problem import Dispatch
@@ -93,7 +94,8 @@ def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
     placement = NodeRanges(first - first[0], low, high, units)
     submit, started, took = w.submit[at], start != NEVER, end - start
     stretch = np.where(took > 0, (end - submit) / np.maximum(took, 1), np.nan)
-    programs, chunks = _quoted(w.programs), [k - at.start for k in w.chunks if at.start <= k < at.stop]
+    programs = _quoted(w.programs)
+    further = {k - at.start: chunks[1:] for k, chunks in w.chunks.items() if at.start <= k < at.stop}
     columns = (
         _quoted(w.ids[at]),
         _quoted([w.name]) * len(start),
@@ -106,7 +108,7 @@ def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
         *(_cells(c, started) for c in (start, took, end, start - submit, end - submit, np.round(stretch, 6))),
         _intervals(placement, len(replay.platform.nodes)),
         _cells(np.round(w.power[at] * took, 3), started),
-        _quoted(meta.of_jobs(w.queue[at], w.user[at], w.request_kind[at], placement, chunks)),
+        _quoted(meta.of_jobs(w.queue[at], w.user[at], w.request_kind[at], placement, further)),
     )
     return zip(*columns, strict=True)
 
@@ -167,26 +169,32 @@ class _Meta(NamedTuple):
         )
 
     def of_jobs(
-        self, queue: Ints, user: Ints, request: Ints, placement: NodeRanges, chunks: Sequence[int]
+        self, queue: Ints, user: Ints, request: Ints, placement: NodeRanges, further: Mapping[int, Sequence[Chunk]]
     ) -> list[str]:
         """Return the metadata of each job, with the units per node if a node has several units of the job.
 
-        ``chunks``: the rows of heterogeneous jobs; theirs are always there, in the order of the chunks.
+        ``further``: the further chunks of heterogeneous jobs, by row; their units are always there, chunk after chunk.
         """
         rows = zip(queue.tolist(), user.tolist(), request.tolist(), strict=True)
         found = [self.queues[q] + self.users[u] + self.requests[r] for q, u, r in rows]
         several = np.flatnonzero(placement.units != 1)
         first, low, high, units = (a.tolist() for a in placement)
         own = np.searchsorted(placement.first, several, side="right") - 1
-        for k in np.unique(np.concatenate([own, np.array(chunks, np.int64)])).tolist():
+        for k in np.unique(np.concatenate([own, np.array(list(further), np.int64)])).tolist():
+            if k in further:
+                found[k] += f";further={'+'.join(f'{c.units} {_pairs(c.request)}'.strip() for c in further[k])}"
             pieces = (f"{_interval(low[r], high[r])}:{units[r]}" for r in range(first[k], first[k + 1]))
             found[k] += f";units={' '.join(pieces)}"
         return found
 
 
 def _request(request: Mapping[str, int]) -> str:
-    pairs = [f"{quote(name, safe='')}:{amount}" for name, amount in request.items() if amount]
-    return f";request={' '.join(pairs)}" if pairs else ""
+    pairs = _pairs(request)
+    return f";request={pairs}" if pairs else ""
+
+
+def _pairs(request: Mapping[str, int]) -> str:
+    return " ".join(f"{quote(name, safe='')}:{amount}" for name, amount in request.items() if amount)
 
 
 def _quoted(texts: Sequence[str]) -> list[str]:

@@ -137,3 +137,15 @@ def test_wrong_starts_of_chunks_are_refused(further, message):
 def test_cp_dispatchers_refuse_chunks_before_the_replay():
     with pytest.raises(WorkloadError, match="job 'h' has several chunks, which dispatcher hcp3@cpsat does not take"):
         sl.simulate(plan(HET), dispatcher="hcp3@cpsat")
+
+
+def test_the_table_of_a_jobs_csv_has_a_row_for_each_chunk(tmp_path):
+    run = sl.simulate(plan(HET, Job("a", 0, 9, 2, {"cores": 1}, "q", runtime=9)), dispatcher="easy")
+    write_jobs(run, tmp_path / "jobs.csv")
+    chunks, job = read_jobs(tmp_path / "jobs.csv").by_chunk()
+    assert ([chunks.ids[k] for k in range(3)], job.tolist()) == (["a", "h", "h"], [0, 1, 1])
+    assert chunks.units.tolist() == [2, 1, 2]
+    assert [chunks.kinds[k].request["cores"] for k in chunks.kind.tolist()] == [1, 4, 1]
+    p = chunks.placement
+    nodes = p.units * (p.high - p.low + 1)
+    assert [int(nodes[a:b].sum()) for a, b in zip(p.first[:-1], p.first[1:], strict=True)] == [2, 1, 2]
