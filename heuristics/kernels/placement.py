@@ -20,7 +20,7 @@ from .chunks.hopeless import Hopeless, new_hopeless, note, skip
 from .chunks.together import place_together
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .earnings import Ledger, profit
-from .profile import Floats, Ints, Machine, Profile, new_profile, put_units
+from .profile import Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
 Bools = NDArray[np.bool_]
 
@@ -132,12 +132,19 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
     sign
         1 or -1.
     """
-    end, at = start + jobs.duration[j], jobs.units[j]
-    profile = put_units(profile, jobs.request[j], start, end, chosen[:at], sign)
-    for c in range(jobs.first_further[j], jobs.first_further[j + 1]):
-        units = jobs.further_units[c]
-        profile = put_units(profile, jobs.further_request[c], start, end, chosen[at : at + units], sign)
-        at += units
+    end, k, c = start + jobs.duration[j], 0, jobs.first_further[j]
+    request, left = jobs.request[j], jobs.units[j]  # of the chunk
+    while k < chosen.size and end > start:
+        n, units = chosen[k], 1
+        while units < left and chosen[k + units] == n:
+            units += 1
+        if profile.length[n] + 2 > profile.time.shape[1]:
+            profile = grown(profile)
+        occupy(profile, n, start, end, request, sign * units)
+        k, left = k + units, left - units
+        if left == 0 and c < jobs.first_further[j + 1]:
+            request, left = jobs.further_request[c], jobs.further_units[c]
+            c += 1
     return profile
 
 
