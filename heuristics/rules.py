@@ -22,7 +22,7 @@ import numpy as np
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column
 from ..models.dispatch.jobs import Window
-from .errors import NothingFound, UnknownOrder
+from .errors import NothingFound, UnknownOrder, keeping_limits
 from .kernels.events.beginning import start_on
 from .kernels.events.machine import counted, trace_of
 from .kernels.events.nodes import by_name, named_parts, ranges_of
@@ -95,6 +95,8 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     ------
     LeftWaiting
         If the start windows of a job end while it waits, or a job ends after its deadline.
+    LimitsBroken
+        If the schedule breaks a limit on an objective.
     UnknownOrder
         If the rule is unknown.
 
@@ -127,7 +129,8 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     start = dict(zip(nodes, state.start.tolist(), strict=True))
     several = [(k, j.id, [c.units for c in j.chunks]) for k, j in enumerate(rows.jobs) if j.chunks]
     nodes.update(named_parts(ranges, several, names))
-    return Schedule({j.id: start[j.id] for j in jobs.jobs}, {p.id: nodes[p.id] for j in jobs.jobs for p in j.parts})
+    found = Schedule({j.id: start[j.id] for j in jobs.jobs}, {p.id: nodes[p.id] for j in jobs.jobs for p in j.parts})
+    return keeping_limits(jobs, found)
 
 
 def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:

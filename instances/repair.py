@@ -30,7 +30,8 @@ from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
 from .logged import MISSING, Bools, Logged, Preceding, TextColumn, plain
 from .report import BadLine, Report
-from .workload import UNKNOWN, Floats, Ints, Workload, WorkloadError
+from .times import UNKNOWN, beyond, fraction, whole_seconds
+from .workload import Floats, Ints, Workload, WorkloadError
 
 USUAL_EWT = 3600
 NO_WALLTIME = "walltime missing, the runtime is used instead"
@@ -90,6 +91,8 @@ class Trace:
         Other sizes of the machine that the log records: ``nodes``, ``processors``.
     report
         Unreadable lines and notes.
+    latest_start
+        Time by which the job should have started, in s; NaN where there is none; None: no job has one.
     """
 
     name: str
@@ -119,6 +122,7 @@ class Trace:
     platform: Platform | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
     report: Report = field(default_factory=Report)
+    latest_start: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -179,6 +183,7 @@ class Trace:
             power=self.power[index],
             chunks=kept_rows(self.chunks, index.tolist()),
             arrays=kept_rows(self.arrays, index.tolist()),
+            latest_start=None if self.latest_start is None else self.latest_start[index],
             changed={what: mask[index] for what, mask in self.changed.items()},
             unusable={why: mask[index] for why, mask in self.unusable.items()},
         )
@@ -219,7 +224,7 @@ class Trace:
         rows = np.flatnonzero(self._why < 0)
         submit = np.rint(self.submit[rows]).astype(np.int64)
         runtime, walltime, repairs = _durations(self.runtime[rows], self.walltime[rows])
-        fractions = (submit != self.submit[rows]) | _fraction(self.runtime[rows]) | _fraction(self.walltime[rows])
+        fractions = (submit != self.submit[rows]) | fraction(self.runtime[rows]) | fraction(self.walltime[rows])
         repairs["times with fractions of a second, rounded"] = int(fractions.sum())
         repairs |= {what: int(mask[rows].sum()) for what, mask in self.changed.items()}
         repairs["submit times not in order, sorted"] = int((submit < np.maximum.accumulate(submit)).sum())
@@ -230,6 +235,7 @@ class Trace:
         start = self.start[rows]
         known = np.isfinite(start) & (start >= 0)
         queue, user, program = self.queue.keep(rows), self.user.keep(rows), self.program.keep(rows)
+        partition = None if self.partition is None else self.partition.keep(rows)
         wait = np.where(known, np.where(known, start, 0) - self.submit[rows], MISSING)
         return Workload(
             name=self.name,
@@ -253,6 +259,9 @@ class Trace:
             arrays=kept_rows(self.arrays, rows.tolist()),
             unix_start=self.unix_start,
             report=self.report.and_also(repairs, self._left_out(), notes),
+            latest_start=whole_seconds(self.latest_start, rows),
+            partition=np.zeros(0, np.int64) if partition is None else partition.index,
+            partitions=() if partition is None else partition.names,
         ).checked()
 
     @cached_property
@@ -263,7 +272,7 @@ class Trace:
             "it has no submit time": np.isnan(self.submit),
             "its submit time is before second 0 of the log": self.submit < 0,
             "its runtime is unknown": ~(self.runtime >= 0),
-            f"one of its times is beyond {LATEST:,} s (317 years)": _beyond(self.submit, self.runtime, self.walltime),
+            f"one of its times is beyond {LATEST:,} s (317 years)": beyond(self.submit, self.runtime, self.walltime),
             "it has no processors or nodes, neither requested nor allocated": self.units < 1,
         }
 
@@ -281,21 +290,11 @@ class Trace:
             yield self.ids[k], reasons[int(self._why[k])]
 
 
-def _beyond(*seconds: Floats) -> Bools:
-    found: Bools = np.any([np.isfinite(s) & (s > LATEST) for s in seconds], axis=0)
-    return found
-
-
 def _masks(texts: Sequence[Sequence[str]]) -> dict[str, Bools]:
     found: dict[str, Bools] = {}
     for k, of_job in enumerate(texts):
         for text in of_job:
             found.setdefault(text, np.zeros(len(texts), np.bool_))[k] = True
-    return found
-
-
-def _fraction(seconds: Floats) -> Bools:
-    found: Bools = np.isfinite(seconds) & (seconds != np.floor(seconds))
     return found
 
 

@@ -5,33 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SchedlabError
 from ..models.dispatch.chunks.arrays import FurtherChunks, kept_rows
 from ..models.dispatch.chunks.chunk import Chunk
 from ..models.dispatch.job_arrays import JobArrays, column, distinct, numbers_of
 from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
-from ..models.dispatch.problem import Dispatch, impossible
+from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import with_short_repr
-from ..models.platform import LATEST, Platform
+from ..models.platform import Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
 from .busy import moved, running_at
+from .on_platform import at_load, fitting, offered_load
 from .report import Report
+from .report import WorkloadError as WorkloadError
+from .times import NEVER, UNKNOWN, later
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-UNKNOWN = -1
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
+    "latest_start", "partition",
 )  # fmt: skip
-
-
-class WorkloadError(SchedlabError, ValueError):
-    """The error for a log that cannot be used: unreadable, empty, or without a job that the platform can hold."""
 
 
 @with_short_repr
@@ -85,6 +84,10 @@ class Workload:
         Time at which a replay begins, in s; None: at the first event.
     running
         Jobs that run at ``begin``; they are not among the rows. One without nodes gets them from the allocator.
+    latest_start
+        Time by which the job should have started, in s; ``NEVER`` where there is none. Default: none for all jobs.
+    partition, partitions
+        Index into ``partitions``; the names of the partitions of the log, none if it has no partitions.
 
     Examples
     --------
@@ -119,8 +122,14 @@ class Workload:
     report: Report = field(default_factory=Report)
     begin: int | None = None
     running: tuple[Running, ...] = ()
+    latest_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    partition: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    partitions: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
+        for name, usual in (("latest_start", NEVER), ("partition", 0)):
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.full(len(self.ids), usual, np.int64))
         for name in WHOLE:
             array, fault = whole_array(getattr(self, name))
             if fault is not None:
@@ -143,7 +152,7 @@ class Workload:
     def of(cls, problem: Dispatch, name: str = "jobs", report: Report | None = None) -> Workload:
         """Make a workload of the jobs of a problem. Raises WorkloadError for no job, or a job without a runtime.
 
-        Deadlines are left out: a dispatcher does not enforce them. If the problem has running jobs or a ``now`` other
+        Deadlines and limits on objectives are left out: a dispatcher does not enforce them. If the problem has running jobs or a ``now`` other
         than 0, the replay begins at ``now`` with these jobs.
         """
         missing = [j.id for j in problem.jobs if j.runtime is None]
@@ -178,6 +187,7 @@ class Workload:
             chunks={k: j.chunks for k, j in enumerate(jobs) if j.chunks},
             arrays={k: j.array for k, j in enumerate(jobs) if j.array},
             report=report or Report(),
+            latest_start=column(NEVER if j.latest_start is None else j.latest_start for j in jobs),
         ).checked()
         return found.beginning(problem.now, problem.running) if problem.now or problem.running else found
 
@@ -221,20 +231,29 @@ class Workload:
 
     def job(self, k: int) -> Job:
         """Return the job of row k."""
-        power, release = float(self.power[k]), int(self.release[k])
+        return self._job(k, int(self.walltime[k]), int(self.runtime[k]))
+
+    def waiting_job(self, k: int, done: int = 0) -> Job:
+        """Return the job of row k as a dispatcher sees it: without its runtime, and less ``done`` s of its walltime."""
+        return self._job(k, max(1, int(self.walltime[k]) - done), None)
+
+    def _job(self, k: int, walltime: int, runtime: int | None) -> Job:
+        submit, release, latest = int(self.submit[k]), int(self.release[k]), int(self.latest_start[k])
+        power = float(self.power[k])
         return Job(
             id=self.ids[k],
-            submit=int(self.submit[k]),
-            walltime=int(self.walltime[k]),
+            submit=submit,
+            walltime=walltime,
             units=int(self.units[k]),
             request=self.requests[int(self.request_kind[k])],
             queue=self.queues[int(self.queue[k])].name,
-            earliest_start=release if release > self.submit[k] else None,
+            earliest_start=release if release > submit else None,
             windows=self.windows.get(k, ()),
-            runtime=int(self.runtime[k]),
+            runtime=runtime,
             user=self.users[int(self.user[k])],
             name=self.programs[int(self.program[k])],
-            power=None if np.isnan(power) else power,
+            power=None if isnan(power) else power,
+            latest_start=None if latest == NEVER else latest,
             chunks=self.chunks.get(k, ()),
             array=self.arrays.get(k, ""),
         )
@@ -254,13 +273,7 @@ class Workload:
     def keep(self, rows: Ints | NDArray[np.bool_], report: Report | None = None) -> Workload:
         """Return the workload of some rows, given as a mask or as indices."""
         index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        columns = {
-            name: getattr(self, name)[index]
-            for name in (
-                "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release",
-                "recorded_start", "power",
-            )
-        }  # fmt: skip
+        columns = {name: getattr(self, name)[index] for name in (*WHOLE, "power")}
         kept = index.tolist()
         after, report = self._after_of(kept, report or self.report)
         return replace(
@@ -296,39 +309,7 @@ class Workload:
 
         The other jobs are in ``report.dropped``. Raises WorkloadError if no job is left.
         """
-        columns = [self.request[:, self.resources.index(r)] if r in self.resources else np.zeros(len(self), np.int64)
-                   for r in platform.resources]  # fmt: skip
-        foreign = [r for r in self.resources if r not in platform.resources]
-        needs_foreign = np.zeros(len(self), np.bool_)
-        for r in foreign:
-            needs_foreign |= self.request[:, self.resources.index(r)] > 0
-        for k, chunks in self.chunks.items():
-            needs_foreign[k] |= any(c.request.get(r, 0) > 0 for c in chunks for r in foreign)
-        here = replace(self, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
-        shape = np.zeros(len(self), np.int64)
-        shapes: dict[tuple[tuple[int, tuple[tuple[str, int], ...]], ...], int] = {}
-        for k, chunks in self.chunks.items():
-            key = tuple((c.units, tuple(sorted(c.request.items()))) for c in chunks)
-            shape[k] = shapes.setdefault(key, len(shapes) + 1)
-        kinds = distinct(np.column_stack([here.units, here.request, shape]))[1]
-        _, samples = np.unique(kinds, return_index=True)
-        why = {
-            int(kinds[int(job.id)]): reason
-            for job, reason in impossible(platform, [replace(here.job(int(k)), id=str(k)) for k in samples])
-        }
-        gone = np.isin(kinds, list(why)) | needs_foreign
-        if not gone.any():
-            return here
-        dropped = [
-            (here.ids[k], why.get(int(kinds[k]), f"requests {', '.join(foreign)}, which the platform does not have"))
-            for k in np.flatnonzero(gone).tolist()
-        ]
-        report = self.report.and_also({"larger than the platform, left out": len(dropped)}, dropped)
-        if gone.all():
-            raise WorkloadError(
-                f"{self.name}: the platform can hold none of the {len(self)} jobs; the first one {dropped[0][1]}"
-            )
-        return here.keep(~gone, report)
+        return fitting(self, platform)
 
     def noted(self, *notes: str) -> Workload:
         """Return the same jobs with further notes in the report."""
@@ -347,45 +328,13 @@ class Workload:
             unix_start=None if self.unix_start is None else self.unix_start + origin,
             begin=None if self.begin is None else self.begin - origin,
             running=tuple(moved(r, -origin) for r in self.running),
+            latest_start=later(self.latest_start, -origin),
         )
 
     def load(self, platform: Platform) -> float:
-        """Return the offered load, work of the jobs / capacity of the platform.
-
-        Work is the sum of units x cores x runtime; capacity is cores x time between first submission (or ``begin``) and
-        last submission. Without a resource ``cores``, the first resource counts. Infinite if there is no such time.
-        """
-        resource = "cores" if "cores" in self.resources else self.resources[0]
-        per_job = self.job_arrays.amounts[:, self.resources.index(resource)]
-        work = float((per_job.astype(np.float64) * self.runtime).sum())  # int64 would overflow
-        span = float(self.submit[-1] - self._origin) * platform.total(resource)
-        return work / span if span > 0 else float("inf")
-
-    @property
-    def _origin(self) -> int:
-        return int(self.submit[0]) if self.begin is None else self.begin
+        """Return the offered load, work of the jobs / capacity of the platform; see ``offered_load``."""
+        return offered_load(self, platform)
 
     def at_load(self, load: float, platform: Platform) -> Workload:
         """Return the same jobs with submit times (from ``begin`` on) rescaled so that the offered load is ``load``."""
-        if not 0 < load < float("inf"):
-            raise WorkloadError(f"an offered load of {load} cannot be reached; expected a number above 0, such as 1.2")
-        before = self.load(platform)
-        if not np.isfinite(before) or before <= 0:
-            raise WorkloadError(
-                f"{self.name}: the offered load is undefined: all jobs have the same submit time, or none has work"
-            )
-        origin = self._origin
-        if (self.submit[-1] - origin) * (before / load) > LATEST:
-            raise WorkloadError(
-                f"{self.name}: an offered load of {load:g} moves submit times beyond {LATEST:,} s (317 years)"
-            )
-        later = np.rint((self.submit - origin) * (before / load)).astype(np.int64)
-        submit = np.where(self.submit < origin, self.submit, origin + later)
-        notes = (f"arrivals rescaled from an offered load of {before:.3f} to {load:g}",)
-        return replace(
-            self,
-            submit=submit,
-            release=submit + (self.release - self.submit),
-            recorded_start=np.full(len(self), UNKNOWN, np.int64),
-            report=self.report.and_also(notes=notes),
-        )
+        return at_load(self, load, platform)

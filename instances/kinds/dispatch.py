@@ -15,6 +15,7 @@ from ...models.dispatch.problem import Dispatch, impossible
 from ...models.node_states.events import NodeEvent
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
 from ...models.problem import part_name
+from ...models.whole_numbers import is_number
 from ..files.events_file import EVENTS, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
@@ -30,19 +31,33 @@ The jobs are in jobs.csv: a column per resource holds what one unit requests; al
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     """Read an instance folder. A job can start from its submit time on. Raises InstanceError with all faults."""
     s = folder.settings
-    s.only("kind", "description", "source", "objective", "platform", "queues", "generator", "repairs")
+    s.only("kind", "description", "source", "objective", "limits", "platform", "queues", "generator", "repairs")
     objective = s.text("objective", "weighted-wait")
     if objective not in objective_names():
         s.add_fault("objective", f"one of {', '.join(objective_names())}", objective)
+    limits = _limits(s.table("limits"))
     description, source = s.text("description", ""), s.text("source", "")
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
     batch = read_batch(folder, drop_impossible)
-    problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective)
+    problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective, limits=limits)
     name = folder.path.resolve().name
     return Instance(
         name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(batch.dropped),
         events=_events(folder, batch.platform),
     )  # fmt: skip
+
+
+def _limits(table: Table) -> dict[str, float]:
+    """Return the limits on objectives, {name: greatest value}."""
+    found = {}
+    for name, value in table.values.items():
+        if name not in objective_names():
+            table.add_fault(name, f"a limit on one of {', '.join(objective_names())}", name)
+        elif not is_number(value):
+            table.add_fault(name, "a finite number", value)
+        else:
+            found[name] = value
+    return found
 
 
 def _events(folder: Folder, platform: Platform) -> tuple[NodeEvent, ...]:
@@ -208,7 +223,8 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "source": instance.source,
         "objective": problem.aim,
     }
-    return {k: v for k, v in head.items() if v} | machine_tables(problem) | origin_tables(instance)
+    limits = {"limits": dict(problem.limits)} if problem.limits else {}
+    return {k: v for k, v in head.items() if v} | limits | machine_tables(problem) | origin_tables(instance)
 
 
 def machine_tables(problem: Dispatch) -> dict[str, Any]:

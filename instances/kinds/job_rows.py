@@ -19,7 +19,10 @@ from ..files.folder import TableRow
 
 BEFORE = ("id", "queue", "submit", "units")
 AFTER = ("walltime", "runtime")
-OPTIONAL = ("earliest_start", "deadline", "user", "name", "power", "further_chunks", "count", "array")
+OPTIONAL = (
+    *("earliest_start", "deadline", "user", "name", "power", "latest_start"),
+    *("further_chunks", "count", "array"),
+)
 MOST_OF_ARRAY = 1_000_000
 CHUNKS = "chunks such as 2:cores=16+1:cores=4 (units, then amounts per unit)"
 
@@ -47,6 +50,7 @@ def _job(row: TableRow, resources: Sequence[str]) -> Job:
         user=row.cells.get("user", ""),
         name=row.cells.get("name", ""),
         power=None if "power" in resources else row.maybe_number("power"),
+        latest_start=row.maybe_whole("latest_start", 0, LATEST),
         array=row.cells.get("array", ""),
     )
 

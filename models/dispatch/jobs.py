@@ -100,6 +100,9 @@ class Job:
         The user and the name of the program; they are used to predict runtimes.
     power : float, optional
         The power of the whole job in watts, if known.
+    latest_start : int, optional
+        The time in seconds by which the job should have started. A later start is allowed: replays count such jobs, and
+        dispatchers may plan with it.
     chunks : tuple of Chunk, optional
         All chunks of a heterogeneous job. ``units`` and ``request`` are then those of the first one. Empty: the job has
         equal units.
@@ -125,6 +128,7 @@ class Job:
     user: str = ""
     name: str = ""
     power: float | None = None
+    latest_start: int | None = None
     chunks: tuple[Chunk, ...] = ()
     array: str = ""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...heuristics.kernels.events.entries import begin, compact, keep_places, may_start
 from ...heuristics.kernels.events.state import NOW, State
-from ...heuristics.kernels.profile import Ints
+from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job, Running
 from ...models.problem import part_name
 from .answer import DecisionFault, Shortage, fault_of_units, shortage
@@ -76,8 +76,9 @@ class LiveJobs:
         """
         for start in starts:
             j = self._waiting_row(start)
-            closed = not may_start(self._plan.trace, j, self._state.clock[NOW])
-            if late and (closed or self._blocked(start) is not None):
+            if late and (
+                not may_start(self._plan.trace, j, self._state.clock[NOW]) or self._blocked(start) is not None
+            ):
                 continue
             self._check(start, j)
             self._start(j, start)
@@ -180,6 +181,8 @@ class LiveJobs:
 
     def _blocked(self, start: Start | PlannedStart) -> str | None:
         """Return the first of the nodes of a start on which no job may start now; None if there is none."""
+        if self._changes.quiet:
+            return None
         blocked, number = self._changes.blocked, self._nodes
         nodes = chain(start.nodes, *start.further)
         return next((node for node in nodes if node in number and blocked[number[node]]), None)
@@ -223,8 +226,9 @@ class LiveJobs:
         j, trace, job = self._plan.row.get(planned.job), self._plan.trace, planned.job
         if j is None:
             self.refuse(DecisionFault(f"the plan has a start of job {job!r}; the workload has no such job", job))
-        if self._state.start[j] >= 0:
-            self.refuse(self._has_started(job, j))
+        at_begin = self.row.get(job, j)  # the row of a job that runs at the begin and comes back later
+        if self._state.start[j] >= 0 or at_begin in self.running:
+            self.refuse(self._has_started(job, at_begin))
         if planned.time <= called:
             why = f"the start of job {job!r} is planned at {planned.time}; expected a time after {called}"
             self.refuse(DecisionFault(f"{why} (jobs that start now belong to Decision.starts)", job))
@@ -243,5 +247,7 @@ class LiveJobs:
     def refuse(self, fault: DecisionFault) -> NoReturn:
         """Raise a SimulationError with the dispatcher and the time."""
         now = int(self._state.clock[NOW])
-        why = f"dispatcher {self._plan.name} at {now}: {fault.why}"
-        raise SimulationError(why, fault.job, fault.node, now)
+        begun = now > -NEVER
+        when = f"at {now}" if begun else "before the replay"
+        why = f"dispatcher {self._plan.name} {when}: {fault.why}"
+        raise SimulationError(why, fault.job, fault.node, now if begun else None)

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.instances.workload import Workload, WorkloadError
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.engine.moment import Decision, Start
 from schedlab.simulation.engine.simulation import SimulationError
 from schedlab.simulation.engine.verification import violations
 from schedlab.simulation.outputs.attempts import read_attempts, write_attempts
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.writing import write_jobs
-from simulation.second_by_second import FirstFit, faults, random_world, records
+from simulation.second_by_second import faults, records
+from simulation.small_worlds import random_world
 from simulation.test_small_worlds import replay
+from simulation.toy_dispatchers import FirstFit
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = [Queue("q", 60)]
@@ -90,12 +92,72 @@ def test_jobs_csv_keeps_the_chunks(tmp_path):
         write_jobs(run, tmp_path / "jobs.csv")
         again = read_jobs(tmp_path / "jobs.csv").replay(run.workload, run.platform)
         if write_attempts(run, tmp_path / "attempts.csv"):
-            read = read_attempts(tmp_path / "attempts.csv", run.workload, run.platform)
-            assert read.early == run.history.early
+            begun = [r for parts in run.history.begun.values() for r in parts]
+            given = replace(world.workload(), running=(*begun, *run.workload.running))
+            whole, read = read_attempts(tmp_path / "attempts.csv", given, run.platform)
+            assert (read.early, read.gone, read.begun) == (run.history.early, run.history.gone, run.history.begun)
+            assert (whole.ids, whole.chunks) == (run.workload.ids, run.workload.chunks)
             again = replace(again, history=read)
         again = replace(again, states=run.states)
         assert violations(again, partial=True) == []
         assert [a.tolist() for a in again.placement] == [a.tolist() for a in run.placement]
+
+
+def running_at_begin():
+    """A workload whose heterogeneous job runs from 0 on, on both nodes; the replay begins at 2."""
+    parts = [replace(part, submit=0, array="a", runtime=20, walltime=30) for part in HET.parts]
+    on = ({"n-1": 1}, {"n-2": 2})
+    running = [Running(part, 0, nodes, 30) for part, nodes in zip(parts, on, strict=True)]
+    others = [Job("first", 0, 5, 1, {"cores": 1}, "q", runtime=5), replace(HET, id="last", submit=7)]
+    return Workload.of(plan(*others)).beginning(2, running)
+
+
+DOWN = [NodeEvent(9, "node-down", ["n-2"]), NodeEvent(12, "node-up", ["n-2"])]
+
+
+@pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "pbs-fifo", FirstFit], ids=str)
+def test_the_chunks_of_a_job_that_runs_at_the_begin_fail_and_come_back_together(name, tmp_path):
+    w = running_at_begin()
+    run = sl.simulate(w, MACHINE, name, events=DOWN, requeue="checkpoint:5")
+    assert run.violations == [] and run.workload.running == ()
+    row = {job: k for k, job in enumerate(run.workload.ids)}
+    assert set(row) == {"h", "first", "last"} and row["h"] in run.history.begun
+    assert run.workload.job(row["h"]).chunks == HET.chunks and run.workload.job(row["h"]).array == "a"
+    (attempt,) = (a for a in run.history.early if a.job == "h")
+    assert (attempt.start, attempt.end, attempt.why) == (0, 9, "down: n-2")
+    assert (attempt.nodes, attempt.further, attempt.work_done) == ({"n-1": 1}, ({"n-2": 2},), 5)
+    assert run.start[row["h"]] >= 12 and run.end[row["h"]] - run.start[row["h"]] == 15
+    assert sum(run.schedule().nodes["h+1"].values()) == 2
+    assert write_attempts(run, tmp_path / "attempts.csv")
+    whole, read = read_attempts(tmp_path / "attempts.csv", w, MACHINE)
+    assert whole.chunks == run.workload.chunks and whole.arrays == run.workload.arrays
+    assert read.early == run.history.early and set(read.begun) == set(run.history.begun)
+
+
+def test_the_chunks_of_a_job_that_runs_at_the_begin_are_dropped_together(tmp_path):
+    w = running_at_begin()
+    run = sl.simulate(w, MACHINE, "easy", events=DOWN, requeue="drop")
+    assert run.violations == []
+    assert {r.job.id: r.true_end for r in run.workload.running} == {"h": 9, "h+1": 9}
+    (gone,) = run.history.gone
+    assert (gone.job, gone.end, gone.nodes, gone.further) == ("h", 9, {"n-1": 1}, ({"n-2": 2},))
+    write_jobs(run, tmp_path / "jobs.csv")
+    lines = (tmp_path / "jobs.csv").read_text().splitlines()
+    failed = [line.split(",")[0] for line in lines if "COMPLETED_FAILED" in line]
+    assert sorted(failed) == ["h", "h+1"]
+    assert write_attempts(run, tmp_path / "attempts.csv")
+    whole, read = read_attempts(tmp_path / "attempts.csv", w, MACHINE)
+    assert read.gone == run.history.gone
+    assert {r.job.id: r.true_end for r in whole.running} == {"h": 9, "h+1": 9}
+
+
+def test_the_verification_sees_a_chunk_that_ran_elsewhere_at_the_begin():
+    run = sl.simulate(running_at_begin(), MACHINE, "easy", events=DOWN, requeue="restart")
+    (k,) = (k for k, a in enumerate(run.history.early) if a.job == "h")
+    early = list(run.history.early)
+    early[k] = replace(early[k], further=({"n-1": 2},))
+    run.history = replace(run.history, early=tuple(early))
+    assert any("job 'h+1': runs at the begin and ran from 0 to 9 on {'n-1': 2}" in v.message for v in violations(run))
 
 
 def test_a_workload_keeps_chunks_and_arrays():

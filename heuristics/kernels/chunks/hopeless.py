@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ....models.compiled import internal_borrowing
 from ..by_address import by_address
+from ..costs import Jobs
 from ..profile import NEVER, Ints
-
-if TYPE_CHECKING:
-    from ..placement import Jobs
 
 
 @by_address

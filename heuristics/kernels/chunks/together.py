@@ -11,15 +11,11 @@ together is a packing problem.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ....models.compiled import internal, internal_borrowing
 from ..aggregate import Aggregate, take
+from ..costs import Jobs
 from ..earliest import Scratch, choose, earliest, fill_most
 from ..profile import NEVER, Ints, Machine, Profile, put_units, segment
-
-if TYPE_CHECKING:
-    from ..placement import Jobs
 
 
 @internal_borrowing

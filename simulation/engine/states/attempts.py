@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....models import Running
 from ....models.excerpt import with_short_repr
 
 if TYPE_CHECKING:
@@ -80,6 +81,11 @@ class History:
         Seconds that each job ran in the attempts of ``early``.
     saved : ndarray of int64, shape (jobs,)
         Seconds of work that these attempts have done.
+    begun : mapping of int to tuple of Running
+        Row of a job that came back after it had run at the begin of the replay -> how it ran then, chunk after chunk.
+        Its first attempt began before the replay.
+    gone : tuple of Attempt
+        The attempts of the other jobs of ``workload.running`` that failed; these jobs did not come back.
     """
 
     early: tuple[Attempt, ...]
@@ -87,16 +93,28 @@ class History:
     dropped: Mapping[int, str]
     ran_before: Ints
     saved: Ints
+    begun: Mapping[int, tuple[Running, ...]] = field(default_factory=dict)
+    gone: tuple[Attempt, ...] = ()
 
     @classmethod
-    def of(cls, early: list[Attempt], rows: list[int], dropped: Mapping[int, str], jobs: int) -> History | None:
+    def of(
+        cls,
+        early: Sequence[Attempt],
+        rows: Sequence[int],
+        dropped: Mapping[int, str],
+        jobs: int,
+        begun: Mapping[int, tuple[Running, ...]],
+        gone: Sequence[Attempt],
+    ) -> History | None:
         """Return the history of some attempts of a workload of ``jobs`` jobs; None if no attempt ended early."""
-        if not early and not dropped:
+        if not early and not dropped and not gone:
             return None
+        order = sorted(range(len(early)), key=lambda i: early[i].end)
+        early, rows = [early[i] for i in order], [rows[i] for i in order]
         ran, saved = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
         np.add.at(ran, rows, [a.end - a.start for a in early])
         np.add.at(saved, rows, [a.work_done for a in early])
-        return cls(tuple(early), np.array(rows, np.int64), dict(dropped), ran, saved)
+        return cls(tuple(early), np.array(rows, np.int64), dict(dropped), ran, saved, dict(begun), tuple(gone))
 
     @property
     def start(self) -> Ints:
@@ -110,7 +128,7 @@ class History:
 
 
 class AttemptLog:
-    """The attempts of a running replay that ended early.
+    """The attempts of a running replay that ended early; ``begun`` and ``gone`` as in ``History``.
 
     ``saved`` is the work in seconds that the earlier attempts of each job have done, shape (jobs,).
     """
@@ -121,6 +139,8 @@ class AttemptLog:
         self.dropped: dict[int, str] = {}
         self.saved = np.zeros(jobs, np.int64)
         self.counts: Counter[int] = Counter()
+        self.begun: dict[int, tuple[Running, ...]] = {}
+        self.gone: list[Attempt] = []
 
     def add(self, row: int, attempt: Attempt) -> None:
         """Add an attempt after which the job comes back."""
@@ -131,7 +151,7 @@ class AttemptLog:
 
     def history(self) -> History | None:
         """Return the attempts so far."""
-        return History.of(self.early, self.rows, self.dropped, self.saved.size)
+        return History.of(self.early, self.rows, self.dropped, self.saved.size, self.begun, self.gone)
 
 
 def attempts_of(simulation: Simulation) -> list[Attempt]:
@@ -140,7 +160,7 @@ def attempts_of(simulation: Simulation) -> list[Attempt]:
     nodes, chunks = schedule.nodes, simulation.workload.chunks
     counts = Counter(found.rows.tolist()) if found is not None else Counter[int]()
     dropped = found.dropped if found is not None else {}
-    listed = list(found.early) if found is not None else []
+    listed = [*found.early, *found.gone] if found is not None else []
     for k in np.flatnonzero(simulation.start >= 0).tolist():
         start, end = int(simulation.start[k]), int(simulation.end[k])
         why = dropped.get(k, KILLED if simulation.killed[k] else COMPLETED)

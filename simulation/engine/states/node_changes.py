@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....errors import WrongValue
-from ....heuristics.kernels.events.entries import advance, end_now
+from ....heuristics.kernels.events.entries import advance, end_now, release
 from ....heuristics.kernels.events.nodes import of_chunks
-from ....heuristics.kernels.events.state import EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
+from ....heuristics.kernels.events.state import DUE, EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
 from ....heuristics.kernels.profile import NEVER
-from ....models.excerpt import excerpt
 from ....models.node_states.timeline import Change
-from ....models.whole_numbers import is_whole
 from .attempts import Attempt
+from .requeue import kept_by
 
 if TYPE_CHECKING:
     from ..progress import ReplayPlan
@@ -34,6 +32,8 @@ class NodeChanges:
         The state of each node now.
     blocked : ndarray of bool, shape (nodes,)
         The nodes on which no job may start now.
+    quiet : bool
+        Whether no state changes in the whole replay.
     failed : list of int
         Rows of the jobs that failed at the last change.
     shortened : bool
@@ -43,7 +43,8 @@ class NodeChanges:
     def __init__(self, plan: ReplayPlan, state: State) -> None:
         nodes = plan.platform.nodes
         self.plan, self.state = plan, state
-        self.changes = plan.states.changes if plan.states is not None else ()
+        self.changes = plan.states.changes_from(plan.workload.begin) if plan.states is not None else ()
+        self.quiet = not self.changes
         self.names: tuple[str, ...] = ("up",) * len(nodes)
         self.blocked = np.zeros(len(nodes), np.bool_)
         self.failed: list[int] = []
@@ -57,14 +58,15 @@ class NodeChanges:
 
     def go(self) -> bool:
         """Go to the next change and apply it; return False if there is none, or no job is left."""
-        clock = self.state.clock
-        idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and clock[NEXT] >= self.plan.trace.order.size
+        clock, trace = self.state.clock, self.plan.trace
+        to_come = clock[DUE] > 0 or clock[NEXT] < trace.order.size - trace.follower.size
+        idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and not to_come
         if idle or self._next == len(self.changes):
             return False
         change = self.changes[self._next]
         self._next += 1
         self._stop()
-        advance(self.plan.trace, self.state, max(change.time, int(clock[NOW])))
+        advance(trace, self.state, max(change.time, int(clock[NOW])))
         self._apply(change)
         return True
 
@@ -98,25 +100,25 @@ class NodeChanges:
         return of_chunks((np.array([0, place.size]), place, place, share), 0, units, self.plan.platform.nodes)
 
     def _fail(self, j: int, node: int, change: Change) -> None:
-        """End running job j because its node does not run jobs any more, and put it back into the queue."""
+        """End running job j because its node does not run jobs any more, and put it back into the queue.
+
+        If it does not come back, this is its end, also for the jobs that wait for it.
+        """
         plan, state, trace = self.plan, self.state, self.plan.trace
         slots = slice(trace.first[j], trace.first[j] + state.pieces[j])
         names, job = plan.platform.nodes, plan.workload.ids[j]
         nodes, *further = self._on(j, slots)
         start = int(state.start[j])
         ran = change.time - start
-        kept = plan.requeue.kept(ran)
-        if kept is not None and not (is_whole(kept) and 0 <= kept <= ran):
-            raise WrongValue(
-                f"requeue {plan.requeue.name}: kept({ran}) is {excerpt(kept)} for job {job!r}; "
-                f"expected None or whole seconds from 0 to {ran}"
-            )
+        kept = kept_by(plan.requeue, ran, job)
         why = f"{change.names[node]}: {names[node]}"
         end_now(trace, state, j)
         self.failed.append(j)
         if kept is None:
             trace.runtime[j] = ran
             plan.log.dropped[j] = why
+            if trace.follower.size:
+                release(trace, state, j)
             return
         plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept, tuple(further)))
         trace.runtime[j] -= kept
