@@ -59,6 +59,36 @@ class NodeGroup:
 
 @with_short_repr
 @dataclass(frozen=True)
+class NamedNodes(NodeGroup):
+    """A group of identical nodes with names of their own, such as those of a real machine.
+
+    Parameters
+    ----------
+    name : str
+        The name of the group.
+    count : int
+        The number of nodes.
+    capacity : mapping of str to int
+        The amount of each resource on one node; a missing resource is 0.
+    names : tuple of str
+        The names of the nodes, ``count`` different ones; different from those of other groups, too.
+
+    Examples
+    --------
+    >>> Platform([NamedNodes("thin", 2, {"cores": 16}, ("r1i0n0", "r1i0n1"))]).nodes
+    ('r1i0n0', 'r1i0n1')
+    """
+
+    names: tuple[str, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the nodes."""
+        return self.names
+
+
+@with_short_repr
+@dataclass(frozen=True)
 class Platform:
     """All nodes of a machine.
 

@@ -95,6 +95,10 @@ class DecisionMetrics:
         Sum over the calls of the number of jobs that ``max_stretch`` put before all others.
     models : ModelSizes
         Mean sizes of the models.
+    phases : mapping of str to float
+        Other parts of the calls, such as ``"selection"`` -> sum of their wall time in seconds.
+    used : mapping of str to int
+        Name of a method, of a dispatcher with several -> number of calls that used it.
     """
 
     made: int | None = None
@@ -110,6 +114,8 @@ class DecisionMetrics:
     gain_none: int | None = None
     urgent: int | None = None
     models: ModelSizes = field(default_factory=ModelSizes)
+    phases: Mapping[str, float] = field(default_factory=dict)
+    used: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -293,6 +293,8 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
         gain_none=int((gains <= 0).sum()) if gains.size else None,
         urgent=d.urgent if reported else None,
         models=d.models,
+        phases=d.phases,
+        used=d.used,
     )
 
 

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from ... import __version__
 from ..exit_codes import exit_code, wrap_errors
+from ..shadow.decide import decide
 from ..terminal import PLAIN_WIDTH, say
 from .doctor import doctor
 from .export import export
@@ -103,6 +104,7 @@ app.command("show")(show)
 app.command("explain", cls=GroupedHelp)(explain)
 app.command("run", cls=GroupedHelp)(run)
 app.command("simulate", cls=GroupedHelp, help=SIMULATE_HELP)(simulate)
+app.command("decide")(decide)
 app.add_typer(import_app, name="import")
 app.command("verify", cls=GroupedHelp)(verify)
 app.command("export", cls=GroupedHelp)(export)

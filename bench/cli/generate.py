@@ -10,6 +10,7 @@ import typer
 
 from ...instances import generators, write
 from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR
+from ...instances.generators.resource_kinds import KINDS
 from ...models.platform import LATEST, MOST_NODES
 from ..errors import WrongUse
 from ..terminal import say
@@ -48,14 +49,45 @@ def machine(
         int | None, typer.Option(min=1, max=MOST_NODES, help="number of nodes; default: that of the real machine")
     ] = None,
 ) -> None:
-    """Generate a day of Eurora (dispatch problem) or a moment of Theta (eviction problem).
-
-    Example: bench generate eurora --jobs 700 --seed 7 --out my_day
+    """Generate a moment of Theta (eviction problem).
 
     Example: bench generate theta --jobs 24 --seed 1 --out my_moment
     """
     sizes = {} if nodes is None else {"nodes": nodes}
     _generate(str(context.info_name), out, jobs, seed, sizes)
+
+
+def eurora(
+    out: Out,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="number of jobs")] = 700,
+    seed: Seed = 7,
+    nodes: Annotated[int | None, typer.Option(min=1, max=MOST_NODES, help="number of nodes: 65 (default) or 4")] = None,
+    kinds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=len(KINDS),
+            help=f"number of kinds of resources, the first of {', '.join(KINDS)}; each but cores is on half of the nodes "
+            "and requested by 30 % of the jobs; default: cores, GPUs, MICs and memory as on Eurora",
+        ),
+    ] = None,
+    units_factor: Annotated[
+        float | None,
+        typer.Option(
+            help="factor of the number of units of each job; walltimes stay, so that the workload grows with it"
+        ),
+    ] = None,
+) -> None:
+    """Generate a day of Eurora (dispatch problem).
+
+    Example: bench generate eurora --jobs 700 --seed 7 --out my_day
+
+    Example: bench generate eurora --jobs 100 --nodes 4 --kinds 3 --out my_small_day
+
+    Example: bench generate eurora --jobs 700 --units-factor 1.5 --out my_heavy_day
+    """
+    given = {"nodes": nodes, "kinds": kinds, "units_factor": units_factor}
+    _generate("eurora", out, jobs, seed, {name: value for name, value in given.items() if value is not None})
 
 
 def centre(
@@ -126,6 +158,6 @@ ABOUT = {
     "centre": "jobs of a computing centre (profit problems)",
     "project": "projects with modes and resources (RCPSP, MRCPSP)",
 }
-OWN: dict[str, Callable[..., None]] = {"centre": centre, "project": project}
+OWN: dict[str, Callable[..., None]] = {"eurora": eurora, "centre": centre, "project": project}
 for _name in generators:
     generate_app.command(_name, short_help=ABOUT.get(_name, _name))(OWN.get(_name, machine))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ...instances import UnknownInstance, load, names
+from ...instances.traces import open_trace
 from ..errors import WrongUse
 from ..terminal import console_for
 from .options import (
@@ -43,6 +44,9 @@ def show(
     ] = None,
     nodes: Annotated[int | None, typer.Option(min=1, help="logs: number of nodes of the machine")] = None,
     cores: Annotated[int | None, typer.Option(min=1, help="logs: cores of a node")] = None,
+    composition: Annotated[
+        bool, typer.Option("--composition", help="only the numbers of jobs per queue, accelerator and number of cores")
+    ] = False,
 ) -> None:
     """Show an instance: platform, queues, jobs, objective.
 
@@ -56,18 +60,27 @@ def show(
     Example: bench show air --plot air.svg
 
     Example: bench show log.swf --nodes 256 --cores 16 --plot hours.svg
+
+    Example: bench show eurora_700 --composition
     """
     from ..runs.simulate import is_trace
+    from ..show.composition import Composition, show_composition
     from ..show.cooling import is_cooling, meant, show_cooling
     from ..show.instances import show_instance
     from ..show.log import is_log, show_log
 
+    if composition and plot is not None:
+        raise WrongUse("--composition: a table without a picture; leave out --plot")
     if is_trace(instance) and (not is_cooling(instance) or is_log(instance)):
+        if composition:
+            workload, _ = open_trace(instance, nodes=nodes, cores=cores)
+            show_composition(console_for(), {workload.name: Composition.of_workload(workload)})
+            return
         show_log(console_for(), instance, nodes, cores, plot)
         return
     if nodes is not None or cores is not None:
         raise WrongUse(f"--nodes, --cores: for logs only; {instance} has its own machine")
-    if is_cooling(instance):
+    if is_cooling(instance) and not composition:
         show_cooling(console_for(), instance, plot)
         return
     try:
@@ -79,6 +92,9 @@ def show(
             f"--plot {plot}: {instance} is neither a cooling table nor a log; only these are drawn by bench show. "
             "To draw results, use bench plot"
         )
+    if composition:
+        show_composition(console_for(), {found.name: Composition.of_instance(found)})
+        return
     show_instance(console_for(), found, instance)
 
 

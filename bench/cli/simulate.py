@@ -50,6 +50,8 @@ NAME     blocking:     fcfs, sjf
                        late jobs of the waiting jobs), mks+wt+nl, nl+mks+wt,
                        wt+mks+nl (the first one, the others kept within
                        10 % of their optimum), such as mks+wt+nl@cpo
+                       cpmodel (scheduling cycle with adaptive limits),
+                       portfolio (cpmodel, or pbs-walltime under heavy load)
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds
@@ -61,7 +63,8 @@ expected duration of a job
 BACKEND  of dispatchers with a solver: cpsat (default), highs, cpo
 OBJECTIVE of these dispatchers: makespan, waiting, weighted-wait,
          weighted-tardiness, late-jobs, queue-priority-wait, slowdown;
-         default: that of the version, slowdown for pcp3 and hcp3
+         default: that of the version, slowdown for pcp3 and hcp3,
+         weighted-wait for cpmodel and portfolio
 
 The same command again runs only what has no valid record; a dispatcher of
 your own is run again if its source has changed. Records as pandas tables:
@@ -75,6 +78,8 @@ Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256
 Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
 
 Example: bench simulate log.swf --study galleguillos2019 --deterministic 0.01 --out results/study
+
+Example: bench simulate eurora_99 --dispatchers pbs-fifo,pbs-walltime,cpmodel@cpsat,portfolio@cpsat --charge
 
 Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkpoint:3600
 """
@@ -151,7 +156,11 @@ def simulate(
         ),
     ] = None,
     decision_time: Annotated[
-        float | None, typer.Option(help="limit of a decision in seconds; default: 0.2", rich_help_panel=DECISIONS)
+        float | None,
+        typer.Option(
+            help="limit of a decision in seconds (cpmodel, portfolio: of its fifth attempt); default: 0.2",
+            rich_help_panel=DECISIONS,
+        ),
     ] = None,
     deterministic: Annotated[
         float | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -11,7 +12,10 @@ from zoneinfo import ZoneInfo
 import typer
 
 from ...backends import UnknownName
+from ...heuristics.kernels.events.beginning import on_nodes
 from ...instances import Instance, write
+from ...instances.formats.eurora_trace import eurora_platform
+from ...instances.logs.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
 from ...instances.logs.latest_starts import latest_start_rule
 from ...instances.logs.partitions import partition_names
 from ...instances.logs.windows import midnight
@@ -21,7 +25,7 @@ from ...instances.workload import Workload
 from ...models.dispatch.objectives import objective_names
 from ...models.platform import Platform
 from ..errors import WrongUse
-from ..terminal import say
+from ..terminal import console_for, say
 
 SHOWN = 10  # number of unreadable lines, and of reasons for leaving out jobs, that are printed
 GROUPED = 3  # number of ids printed of the jobs that are left out for the same reason
@@ -69,6 +73,10 @@ def import_log(
     objective: Annotated[
         str, typer.Option(help=f"objective of the instance: {', '.join(objective_names())}")
     ] = "waiting",
+    batch: Annotated[
+        int | None,
+        typer.Option(min=1, max=3, help="log of Eurora only: the window nearest to this batch of Bridi's thesis, 3.4"),
+    ] = None,
 ) -> None:
     """Convert the log of a machine to an instance.
 
@@ -78,12 +86,20 @@ def import_log(
 
     Example: bench import swf log.swf.gz --latest-start mean-wait --out my_days
 
+    Example: bench import eurora eurora_jobs_unique.csv --batch 3 --out eurora_batch3
+
     Example: bench import sacct jobs.txt --nodes 64 --cores 48 --per-node gpus=4 --zone Europe/Rome --out my_days
     """
     form = str(context.info_name)
     if objective not in objective_names():
         raise UnknownName("objective", objective, list(objective_names()))
-    clock = _zone(zone)
+    if batch is not None:
+        others = (nodes, cores, memory, per_node, partition, window, first, load, latest_start, zone)
+        if form != "eurora" or any(others) or queue_from != "queue":
+            raise WrongUse("--batch: for bench import eurora, with no other options than --out, --name and --objective")
+        import_batch(file, out, batch, name or f"eurora_batch{batch}", objective)
+        return
+    clock = time_zone(zone)
     other_resources = _per_node(per_node)
     trace = read_trace(file, form, cores=cores, memory=memory, zone=clock)
     workload, platform = open_trace(
@@ -108,6 +124,35 @@ def import_log(
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     say("\n".join(report_lines(workload, platform)))
     say(f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes; to see it: bench show {out}")
+
+
+def import_batch(file: Path, out: Path, number: int, name: str, objective: str) -> None:
+    """Write a batch of Eurora as an instance whose machine is in use at its begin; print how near it is to the thesis's."""
+    from ..show.composition import Composition, show_composition
+
+    trace = read_trace(file, "eurora")
+    workload, platform = open_trace(trace)
+    origin, day = midnight(workload, trace.zone)
+    batch, platform = BATCHES[number], eurora_platform()
+    workload = batch_of(trace, number).on(platform).since(origin)
+    recorded = on_recorded_nodes(workload.running, recorded_nodes(file), platform)
+    kept, placed = sum(bool(r.nodes) for r in recorded), on_nodes(recorded, platform, best=True)
+    lost = len(workload.running) - len(placed)
+    workload = replace(workload, running=tuple(placed)).noted(
+        f"near to BATCH{number} of T. Bridi's thesis (3.4), not equal; jobs that are {batch.which}, window {batch.window}",
+        f"the running jobs end as recorded; {kept} are on their recorded nodes, {len(placed) - kept} on others by best "
+        f"fit, {lost} without room are left out",
+    )
+    source = f"eurora log {file.name}, {trace.format}"
+    try:
+        write(as_instance(workload, platform, objective, name, source, day), out)
+    except OSError as e:
+        raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
+    say("\n".join(report_lines(workload, platform)))
+    counted = workload if batch.which != "queued" else replace(workload, running=())
+    ours = Composition.of_workload(counted)
+    show_composition(console_for(), {name: ours}, {f"BATCH{number} (thesis)": batch.composition})
+    say(f"{out}: {len(workload)} jobs, {len(workload.running)} running at the begin; to see it: bench show {out}")
 
 
 def as_instance(
@@ -186,7 +231,8 @@ def _jobs(n: int) -> str:
     return f"{n} job{'s' * (n != 1)}"
 
 
-def _zone(text: str | None) -> ZoneInfo | None:
+def time_zone(text: str | None) -> ZoneInfo | None:
+    """Return the time zone of an option; None without a text. Raises WrongUse."""
     if text is None:
         return None
     try:

@@ -24,7 +24,7 @@ from ..studies.report import print_study
 from ..studies.study import Study
 from ..tables.replays.groups import show_groups
 from ..terminal import say
-from .replay_settings import ReplaySettings
+from .replay_settings import OFF, ReplaySettings
 from .run import RunTask, conclude, perform
 from .selection import Run, replays
 from .view import View
@@ -132,6 +132,7 @@ def replay_request(
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
     named = [check_dispatcher(name) for name in names]
     _check_objective(options["objective"], named)
+    _check_stretch(options.get("max_stretch"), named)
     try:
         requeue_of(options.get("requeue", "restart"))
     except WrongValue as e:
@@ -155,6 +156,17 @@ def _check_objective(objective: str | None, dispatchers: Sequence[Named]) -> Non
         raise WrongUse(
             f"--objective {objective}: only for dispatchers with a solver whose name has no objective, such as pcp3@cpsat; "
             f"none of {', '.join(d.text for d in dispatchers)} is one"
+        )
+
+
+def _check_stretch(max_stretch: float | str | None, dispatchers: Sequence[Named]) -> None:
+    """Raise WrongUse if a dispatcher with a solver cannot obey --max-stretch."""
+    from ...simulation.policies.registry import PRODUCTION
+
+    lacking = [d.text for d in dispatchers if d.dispatcher in PRODUCTION]
+    if lacking and max_stretch not in (None, OFF):
+        raise WrongUse(
+            f"--max-stretch {max_stretch}: for pcp and hcp only; {lacking[0]} has no reservations; leave it out"
         )
 
 

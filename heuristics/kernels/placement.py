@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...models.compiled import compiled, internal, internal_borrowing, native
+from ...models.compiled import compiled, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .chunks.hopeless import Hopeless, new_hopeless, note, skip
@@ -59,7 +59,7 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
     return profile
 
 
-@internal
+@native
 def put_some(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
     """Subtract jobs from the profile where they are scheduled (sign 1) or add them again (sign -1).
 

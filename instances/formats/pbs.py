@@ -111,7 +111,7 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
     submit = _moment(values, "ctime", "qtime")
     start, end = _moment(values, "start"), _moment(values, "end")
     start = start if start > 0 else MISSING
-    chunks = _geometry(values)
+    chunks = geometry(values)
     units, request = chunks[0]
     limit = values.get("Resource_List.walltime", "")
     took = values.get("resources_used.walltime", "")
@@ -122,8 +122,8 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         id=name,
         submit=submit,
         start=start,
-        runtime=end - start if end >= start else _duration(took) if took else MISSING,
-        walltime=_duration(limit) if limit else MISSING,
+        runtime=end - start if end >= start else duration(took) if took else MISSING,
+        walltime=duration(limit) if limit else MISSING,
         units=units,
         request=request,
         queue=values.get("queue", ""),
@@ -135,7 +135,7 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
     )
 
 
-def _geometry(values: Mapping[str, str]) -> list[Chunk]:
+def geometry(values: Mapping[str, str]) -> list[Chunk]:
     """Return the chunks of a job, at least one; those with equal requests are one."""
     listed = {key: values.get(f"Resource_List.{key}", "") for key in ("select", "nodes", "nodect", *NAMES)}
     if listed["select"] or listed["nodes"]:  # the older nodes=4:ppn=8+node7:ppn=16 may name hosts
@@ -146,11 +146,11 @@ def _geometry(values: Mapping[str, str]) -> list[Chunk]:
                 f"select is {'+'.join(texts)[:40]!r}; expected at least 1 unit in each chunk, as in 2:ncpus=4"
             )
         if listed["mem"] and not any(c.request["memory"] for c in chunks):
-            memory = -(-_amount("mem", listed["mem"]) // max(sum(c.units for c in chunks), 1))
+            memory = -(-amount_of("mem", listed["mem"]) // max(sum(c.units for c in chunks), 1))
             chunks = [Chunk(c.units, {**c.request, "memory": memory}) for c in chunks]
         return chunks
-    units = _amount("nodect", listed["nodect"]) if listed["nodect"] else 1 if listed["ncpus"] else 0
-    total = {name: _amount(key, listed[key]) if listed[key] else 0 for key, name in NAMES.items()}
+    units = amount_of("nodect", listed["nodect"]) if listed["nodect"] else 1 if listed["ncpus"] else 0
+    total = {name: amount_of(key, listed[key]) if listed[key] else 0 for key, name in NAMES.items()}
     return [Chunk(units, {name: -(-amount // max(units, 1)) for name, amount in total.items()})]
 
 
@@ -160,13 +160,13 @@ def _chunk(text: str, hosts: bool) -> tuple[int, dict[str, int]]:
     if "=" in head or (hosts and head and not head.isdecimal()):
         head, rest = "1", [head, *rest]
     amounts = dict(pair.split("=", 1) for pair in rest if "=" in pair)
-    request = {name: _amount(key, amounts[key]) if key in amounts else 0 for key, name in NAMES.items()}
+    request = {name: amount_of(key, amounts[key]) if key in amounts else 0 for key, name in NAMES.items()}
     if "ncpus" not in amounts:
         request["cores"] = 1
-    return _amount("select", head), request
+    return amount_of("select", head), request
 
 
-def _amount(key: str, text: str) -> int:
+def amount_of(key: str, text: str) -> int:
     """Return a whole number; for memory in MB, rounded up."""
     found = SIZE.fullmatch(text) if key == "mem" else re.fullmatch(r"(\d+)", text, re.ASCII)
     value = int(found[1]) if found and len(found[1]) <= len(str(MOST)) else MOST
@@ -190,7 +190,7 @@ def _moment(values: Mapping[str, str], *keys: str) -> float:
     return MISSING
 
 
-def _duration(text: str) -> float:
+def duration(text: str) -> float:
     """Convert HH:MM:SS, MM:SS or plain seconds to s."""
     found = DURATION.fullmatch(text) if len(text) <= 15 else None
     if found is None:

@@ -27,6 +27,7 @@ from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
 from ..instance import Instance
+from .resource_kinds import ASKED, KINDS, ON_NODE, check_kinds, platform_of_kinds, with_first_kinds
 
 VERSION = 1
 SOURCE = "T. Bridi, PhD thesis, University of Bologna: section 4.5.2, tables 4.10 to 4.12"
@@ -34,6 +35,7 @@ MORNING, EVENING = 8 * 3600, 18 * 3600
 DAYTIME, NIGHT = 89, 11
 FULL_RUNTIME, SHORTER = 20, 80
 CORES = 16
+MOST_FACTOR = 1000
 GB = 1024
 T = TypeVar("T")
 
@@ -103,28 +105,71 @@ def platform(nodes: int = 65) -> Platform:
     return Platform(groups)
 
 
-def generate(jobs: int, seed: int, nodes: int = 65) -> Instance:
-    """Generate a day of ``jobs`` jobs on 65 (or 4) nodes; the same arguments give the same instance. Raises ValueError.
+def generate(
+    jobs: int, seed: int, nodes: int = 65, kinds: int | None = None, units_factor: float | None = None
+) -> Instance:
+    """Generate a day of ``jobs`` jobs; the same arguments give the same instance.
 
+    Parameters
+    ----------
+    jobs
+        Number of jobs.
+    seed
+        Random seed.
+    nodes
+        65, or 4 for the small machine of [Bridi2018, 4.5.1].
+    kinds
+        Number of kinds of resources, 1 to 6, as in the test of the overhead [Bridi2018, figure 4.5]; see
+        ``resource_kinds``. Instances that differ only in this number have the same jobs, except for their requests.
+        None: cores, GPUs, MICs and memory as on Eurora.
+    units_factor
+        Factor of the number of units of each job, above 0; walltimes and runtimes stay as without it, so that the
+        workload grows with the factor. Units are rounded, at least 1, and limited to what the empty platform holds.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
     >>> generate(jobs=330, seed=7).jobs[0].id
     'j001'
+    >>> generate(jobs=100, seed=7, nodes=4, kinds=2).platform.resources
+    ('cores', 'memory')
     """
     if jobs < 1:
         raise WrongValue(f"jobs is {jobs}; expected at least 1 job")
+    factor = 1.0 if units_factor is None else units_factor
+    if not 0 < factor <= MOST_FACTOR:
+        raise WrongValue(f"units_factor is {factor:g}; expected a number above 0 and at most {MOST_FACTOR}")
     machine, random = platform(nodes), Random(seed)
+    if kinds is not None:
+        check_kinds(kinds)
+        machine = platform_of_kinds(len(machine.nodes), len(KINDS))
     submits = sorted(_submit_times(jobs, random))
     profiles = _deal({p: p.share for p in PROFILES}, jobs, random)
     fully = _deal({True: FULL_RUNTIME, False: SHORTER}, jobs, random)
-    requests = _requests(profiles, random)
+    requests = _requests(profiles, random) if kinds is None else _requests_of_kinds(jobs, random)
     repairs = {"units_capped": 0, "mics_removed": 0}
     made = []
     for k, (submit, profile, full) in enumerate(zip(submits, profiles, fully, strict=True)):
-        units, request = _repaired(machine, 1 + _below(profile.most_units, random), requests[k], repairs)
+        drawn = 1 + _below(profile.most_units, random)
+        units, request = _repaired(machine, drawn, requests[k], repairs, exclusive=kinds is None)
         walltime = math.ceil(profile.volume / (units * request["cores"]))
         shortest = math.ceil(walltime / 5)
         runtime = walltime if full else shortest + _below(walltime - shortest, random)
+        if factor != 1:
+            scaled = max(1, math.floor(drawn * factor + 0.5))
+            units, request = _repaired(machine, scaled, request, repairs, exclusive=kinds is None)
         name = f"j{k + 1:0{len(str(jobs))}d}"
         made.append(Job(name, submit, walltime, units, request, profile.queue.name, runtime=runtime))
+    options: dict[str, float] = {}
+    if kinds is not None:
+        machine, made = with_first_kinds(machine, made, kinds)
+        options["kinds"] = kinds
+    if units_factor is not None:
+        options["units_factor"] = units_factor
     problem = Dispatch(machine, made, [p.queue for p in PROFILES], "weighted-wait")
     return Instance(
         name=f"eurora_{jobs}",
@@ -132,7 +177,7 @@ def generate(jobs: int, seed: int, nodes: int = 65) -> Instance:
         problem=problem,
         description=f"A generated day of the Eurora supercomputer: {jobs} jobs, {nodes} nodes",
         source=SOURCE,
-        generator={"name": "eurora", "version": VERSION, "seed": seed, "jobs": jobs, "nodes": nodes},
+        generator={"name": "eurora", "version": VERSION, "seed": seed, "jobs": jobs, "nodes": nodes, **options},
         repairs=repairs,
     )
 
@@ -178,11 +223,24 @@ def _requests(profiles: Sequence[QueueProfile], random: Random) -> list[dict[str
     return found
 
 
+def _requests_of_kinds(count: int, random: Random) -> list[dict[str, int]]:
+    """Draw requests of all six kinds: cores for each job, each further kind for its fixed share of the jobs."""
+    asked = {name: _deal({True: ASKED, False: 100 - ASKED}, count, random) for name in KINDS[1:]}
+    return [
+        {"cores": 1 + _below(CORES, random)}
+        | {name: (1 + _below(ON_NODE[name], random)) * asked[name][k] for name in KINDS[1:]}
+        for k in range(count)
+    ]
+
+
 def _repaired(
-    machine: Platform, units: int, request: dict[str, int], repairs: dict[str, int]
+    machine: Platform, units: int, request: dict[str, int], repairs: dict[str, int], exclusive: bool
 ) -> tuple[int, dict[str, int]]:
-    """Return units and request that the empty platform can hold; changes are counted in ``repairs``."""
-    if request["gpus"] and request["mics"]:
+    """Return units and request that the empty platform can hold; changes are counted in ``repairs``.
+
+    ``exclusive``: no node has GPUs and MICs.
+    """
+    if exclusive and request["gpus"] and request["mics"]:
         repairs["mics_removed"] += 1
         request = {**request, "mics": 0}
     wanted = [request[r] for r in machine.resources]

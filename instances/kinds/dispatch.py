@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
-from ...models.dispatch.jobs import DAY, Job, Queue, Window
+from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch, impossible
 from ...models.node_states.events import NodeEvent
@@ -18,9 +18,10 @@ from ...models.problem import part_name
 from ...models.whole_numbers import is_number
 from ..files.events_file import EVENTS, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
+from ..files.running_file import RUNNING, read_running, running_csv
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
-from .job_rows import AFTER, BEFORE, OPTIONAL, csv_rows, jobs_of
+from .job_rows import AFTER, BEFORE, OPTIONAL, OPTIONAL_OF_ONE, csv_rows, job_of_row, jobs_of
 
 JOBS = "jobs.csv"
 HEADING = """\
@@ -31,15 +32,19 @@ The jobs are in jobs.csv: a column per resource holds what one unit requests; al
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     """Read an instance folder. A job can start from its submit time on. Raises InstanceError with all faults."""
     s = folder.settings
-    s.only("kind", "description", "source", "objective", "limits", "platform", "queues", "generator", "repairs")
+    s.only(
+        "kind", "description", "source", "objective", "limits", "begin_s", "platform", "queues", "generator", "repairs"
+    )
     objective = s.text("objective", "weighted-wait")
     if objective not in objective_names():
         s.add_fault("objective", f"one of {', '.join(objective_names())}", objective)
     limits = _limits(s.table("limits"))
     description, source = s.text("description", ""), s.text("source", "")
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
+    begin = s.whole("begin_s", 0, 0, LATEST)
     batch = read_batch(folder, drop_impossible)
-    problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective, limits=limits)
+    running = _running(folder, batch, begin)
+    problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective, begin, running, limits=limits)
     name = folder.path.resolve().name
     return Instance(
         name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(batch.dropped),
@@ -57,6 +62,25 @@ def _limits(table: Table) -> dict[str, float]:
             table.add_fault(name, "a finite number", value)
         else:
             found[name] = value
+    return found
+
+
+def _running(folder: Folder, batch: Batch, begin: int) -> list[Running]:
+    """Return the jobs of ``running.csv``, which a folder need not have."""
+    resources, rows = batch.platform.resources, dict[str, TableRow]()
+
+    def job_of(row: TableRow) -> Job:
+        job = job_of_row(row, resources)
+        if job.id in batch.rows or job.id in rows:
+            row.add_fault("id", "a unique id", job.id)
+        rows.setdefault(job.id, row)
+        return job
+
+    found = read_running(folder, batch.platform, (*BEFORE, *resources, *AFTER), OPTIONAL_OF_ONE, job_of)
+    for r in found:
+        if r.start > begin:
+            rows[r.job.id].add_fault("start", f"at most the begin, begin_s = {begin}", r.start)
+    folder.raise_faults()
     return found
 
 
@@ -197,10 +221,16 @@ def write(instance: Instance, folder: str | Path) -> None:
     Raises
     ------
     ValueError
-        The instance has running jobs or start windows of single jobs, which the files cannot represent.
+        The instance has start windows of single jobs, or running jobs without nodes, which the files cannot represent.
     """
-    text = jobs_csv(instance.name, instance.dispatch)
+    problem = instance.dispatch
+    text = jobs_csv(instance.name, problem.replace(running=()))
     files = {JOBS: text, SETTINGS: to_toml(_settings(instance), HEADING)}
+    if not all(r.nodes for r in problem.running):
+        raise WrongValue(f"instance {instance.name!r} has running jobs without nodes; expected nodes for each of them")
+    if problem.running:
+        extra = [c for c in OPTIONAL_OF_ONE if any(getattr(r.job, c) not in (None, "") for r in problem.running)]
+        files[RUNNING] = running_csv(problem.running, problem.platform.resources, BEFORE, AFTER, extra)
     if instance.events:
         files[EVENTS] = events_csv(instance.events)
     write_files(Path(folder), files, lambda path: read(Folder(path)))
@@ -222,6 +252,7 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "description": instance.description,
         "source": instance.source,
         "objective": problem.aim,
+        "begin_s": problem.now,
     }
     limits = {"limits": dict(problem.limits)} if problem.limits else {}
     return {k: v for k, v in head.items() if v} | limits | machine_tables(problem) | origin_tables(instance)

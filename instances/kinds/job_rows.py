@@ -19,24 +19,23 @@ from ..files.folder import TableRow
 
 BEFORE = ("id", "queue", "submit", "units")
 AFTER = ("walltime", "runtime")
-OPTIONAL = (
-    *("earliest_start", "deadline", "user", "name", "power", "latest_start"),
-    *("further_chunks", "count", "array"),
-)
+OPTIONAL_OF_ONE = ("earliest_start", "deadline", "user", "name", "power", "latest_start", "array")  # job of equal units
+OPTIONAL = (*OPTIONAL_OF_ONE[:-1], "further_chunks", "count", "array")
 MOST_OF_ARRAY = 1_000_000
 CHUNKS = "chunks such as 2:cores=16+1:cores=4 (units, then amounts per unit)"
 
 
 def jobs_of(row: TableRow, resources: Sequence[str]) -> list[Job]:
     """Return the job of a row, or the jobs of its array; faults are recorded in the folder."""
-    job = _job(row, resources)
+    job = job_of_row(row, resources)
     count = row.maybe_whole("count", 1, MOST_OF_ARRAY) or 1
     if count == 1:
         return [job]
     return [replace(job, id=f"{job.id}[{k}]", array=job.id) for k in range(count)]
 
 
-def _job(row: TableRow, resources: Sequence[str]) -> Job:
+def job_of_row(row: TableRow, resources: Sequence[str]) -> Job:
+    """Return the job of a row, without regard to ``count``; faults are recorded in the folder."""
     units, request = row.whole("units", 1, MOST_CAPACITY), {r: row.whole(r, 0, MOST_CAPACITY) for r in resources}
     return Job.of_chunks(
         id=row.text("id"),

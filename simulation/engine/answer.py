@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 from ...heuristics.kernels.profile import Ints
 from ...models.whole_numbers import is_whole, wrong
+from ..policies.policy import Policy
 from .moment import Decision, Ended, PlannedStart, Start
 
 ENDINGS = get_args(Ended)
@@ -85,7 +86,7 @@ def _fault_of_statistics(answer: Decision) -> DecisionFault | None:
         return DecisionFault(f"Decision.ended is {shown(answer.ended)}; expected one of {', '.join(ENDINGS)}")
     if not _holds(seconds, Real):
         return DecisionFault(
-            f"Decision.seconds is {shown(seconds)}; expected {{part: number}} with the parts model, solve, allocate"
+            f"Decision.seconds is {shown(seconds)}; expected {{part: number}}, such as model, solve, allocate"
         )
     if answer.gain is not None and not isinstance(answer.gain, Real):
         return DecisionFault(f"Decision.gain is {shown(answer.gain)}; expected a number, or None if it is unknown")
@@ -93,6 +94,10 @@ def _fault_of_statistics(answer: Decision) -> DecisionFault | None:
         return DecisionFault(f"Decision.urgent is {shown(answer.urgent)}; expected a whole number of jobs")
     if type(answer.jobs) is not int and not isinstance(answer.jobs, Integral):
         return DecisionFault(f"Decision.jobs is {shown(answer.jobs)}; expected a whole number of jobs")
+    if not isinstance(answer.used, str):
+        return DecisionFault(f"Decision.used is {shown(answer.used)}; expected the name of a method, or an empty text")
+    if answer.policy is not None and (not isinstance(answer.policy, Policy) or answer.policy.ranker is not None):
+        return DecisionFault(f"Decision.policy is {shown(answer.policy)}; expected a Policy without a ranker, or None")
     requested: Any = answer.requested
     if not _holds(requested, Integral):
         return DecisionFault(f"Decision.requested is {shown(requested)}; expected {{resource: whole number}}")

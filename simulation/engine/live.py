@@ -6,9 +6,7 @@ time. State and events are those of ``heuristics.kernels.events.state``.
 
 from __future__ import annotations
 
-import math
 import time
-from collections import Counter
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -30,7 +28,7 @@ from ...heuristics.kernels.events.state import (
 from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job
 from ...models.whole_numbers import is_whole, wrong
-from ..model_sizes import SizeCount
+from ..call_statistics import CallStatistics
 from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
 from ..rankers.ranking import Ranking
@@ -40,7 +38,7 @@ from .arrivals import set_arrivals, with_own_arrivals
 from .live_jobs import LiveJobs
 from .moment import Decision, Dispatcher, FailedStart, Moment
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
-from .simulation import Decisions, Simulation, SimulationError
+from .simulation import Simulation, SimulationError
 from .states.node_changes import NodeChanges
 
 TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
@@ -64,11 +62,8 @@ class LiveReplay:
         self.changes = NodeChanges(plan, self.state)
         self.jobs, self.always = LiveJobs(plan, self.state, self.changes), False
         self.debt = 0.0
-        self.skipped, self.urgent, self.made = 0, 0, 0
-        self.endings: Counter[str] = Counter()
-        self.seconds: dict[str, list[float]] = {part: [] for part in ("total", "model", "solve", "allocate")}
-        self.gains: list[float] = []
-        self.sizes = SizeCount(plan.platform.resources)
+        self.calls = CallStatistics(plan.platform.resources)
+        self.ruled: Policy | None = None  # the policy of ``rules``
         self.ranking: Ranking | None = None
         if isinstance(plan.dispatcher, Policy) and plan.dispatcher.ranker is not None:
             ranker = plan.dispatcher.ranker
@@ -130,18 +125,7 @@ class LiveReplay:
     def result(self, notes: tuple[str, ...] = ()) -> Simulation:
         """Return the result of the replay so far."""
         seconds = time.perf_counter() - self.began
-        total = math.fsum(self.seconds["total"])
-        decisions = Decisions(
-            made=self.made,
-            skipped=self.skipped,
-            ended=dict(self.endings),
-            seconds={part: np.array(values) for part, values in self.seconds.items()},
-            total_seconds=total,
-            gains=np.array(self.gains),
-            urgent=self.urgent,
-            models=self.sizes.means(),
-        )
-        return self.plan.result(self.state, decisions, seconds, notes)
+        return self.plan.result(self.state, self.calls.result(), seconds, notes)
 
     def _stopped(self) -> bool:
         """Call ``on_progress`` if it is time to; return whether it asks to stop."""
@@ -216,20 +200,21 @@ class LiveReplay:
                 return False
             self._apply_policy(plan.dispatcher)
             took = time.perf_counter() - began
-            self.made += 1
-            self.seconds["total"].append(took)
+            self.calls.add_timed(took)
             return self._charge(took)
         failed, called = [], self.always
         if self.jobs.plans.pending:
             failed = self.jobs.start_planned()
             called = self.jobs.plans.called(int(state.clock[NOW])) or called or bool(failed)
         if not called and not (state.clock[WAITING] > 0 and kernels.any_fits(plan.trace, state)):
-            self.skipped += int(state.clock[WAITING] > 0)
+            self.calls.skipped += int(state.clock[WAITING] > 0)
             return False
         now = int(state.clock[NOW])
         decision = self._decision_of(plan.dispatcher, failed)
+        if decision.policy is not None:
+            self._apply_delegate(decision.policy)
         took = time.perf_counter() - began
-        self._count(decision, took)
+        self.calls.add(decision, took, len(self.jobs.running), state.free)
         moved = self._charge(took)
         self._apply(decision, now)
         return moved
@@ -245,10 +230,16 @@ class LiveReplay:
             self.changes.advance(int(self.state.clock[NOW]) + whole, self._learn)
         return whole > 0
 
-    def _apply_policy(self, policy: Policy) -> None:
+    def _apply_delegate(self, policy: Policy) -> None:
+        """Make the decision of a policy to which a dispatcher in Python leaves it."""
+        for j in self._apply_policy(policy):
+            self.jobs.start_of_policy(j)
+
+    def _apply_policy(self, policy: Policy) -> list[int]:
+        """Make the decision of a policy; return the jobs that it starts."""
         plan, state = self.plan, self.state
-        if self.rules is None or self.changes.shortened:
-            self.changes.shortened = False
+        if self.rules is None or self.changes.shortened or policy is not self.ruled:
+            self.changes.shortened, self.ruled = False, policy
             self.rules = rules_of(
                 policy, plan.workload, state.expected[: len(plan.workload)], plan.allocator == "best-fit"
             )
@@ -260,12 +251,14 @@ class LiveReplay:
         queue, before = state.waiting[: state.clock[WAITING]].copy(), state.clock[STARTED]
         decide(plan.trace, state, rules)
         if state.clock[STARTED] == before and self.ranking is None:
-            return
+            return []
         started = queue[state.start[queue] >= 0]
-        for j in started.tolist():
-            self.jobs.dequeue(j)
+        if isinstance(plan.dispatcher, Policy):
+            for j in started.tolist():
+                self.jobs.dequeue(j)
         if self.ranking is not None:
             self.ranking.started(started)
+        return [int(j) for j in started]
 
     def _refuse(self, why: str) -> NoReturn:
         self.jobs.refuse(DecisionFault(why))
@@ -304,19 +297,6 @@ class LiveReplay:
         if fault is not None:
             self.jobs.refuse(fault)
         return answer
-
-    def _count(self, decision: Decision, took: float) -> None:
-        """Add one call of ``took`` seconds to the statistics."""
-        self.made += 1
-        self.endings[decision.ended] += 1
-        self.urgent += decision.urgent
-        if decision.requested:
-            self.sizes.add(decision, len(self.jobs.running), np.maximum(self.state.free, 0))
-        self.seconds["total"].append(took)
-        for part in ("model", "solve", "allocate"):
-            self.seconds[part].append(decision.seconds.get(part, 0.0))
-        if decision.gain is not None:
-            self.gains.append(decision.gain)
 
     def _apply(self, decision: Decision, called: int) -> None:
         """Start the jobs of a decision, keep its plan and the call that it requests.

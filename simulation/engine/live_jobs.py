@@ -6,7 +6,7 @@ Each start is checked; one that is not possible is refused with a ``SimulationEr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import NoReturn
@@ -100,15 +100,21 @@ class LiveJobs:
             state.chosen[k], state.put[k] = self._nodes[node], units
         keep_places(trace, state, j, len(places))
         begin(trace, state, j)
-        job, now = self.dequeue(j), int(state.clock[NOW])
-        parts = [
-            Running(part, now, dict(on), now + int(state.expected[j]))
-            for part, on in zip(job.parts, (start.nodes, *start.further), strict=True)
-        ]
+        self._note(j, (start.nodes, *start.further))
+
+    def _note(self, j: int, nodes: Iterable[Mapping[str, int]]) -> None:
+        """Note that waiting job j has started now; ``nodes``: of each chunk."""
+        job, now = self.dequeue(j), int(self._state.clock[NOW])
+        end = now + int(self._state.expected[j])
+        parts = [Running(part, now, dict(on), end) for part, on in zip(job.parts, nodes, strict=True)]
         self.running[j] = parts[0]
         if len(parts) > 1:
             self.further[j] = parts[1:]
         self.plans.remove(j)
+
+    def start_of_policy(self, j: int) -> None:
+        """Note that a policy has started waiting job j now."""
+        self._note(j, self._changes.nodes_of(j))
 
     def start_planned(self) -> list[FailedStart]:
         """Make the planned starts that are due, and return those that are not possible."""

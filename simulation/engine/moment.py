@@ -23,6 +23,8 @@ A dispatcher can ask for more calls, and can plan:
   its calendars are closed, a node is busy) leaves the plan, the job stays in the queue, and the dispatcher is called
   with the start and the reason in ``Moment.failed``. Other starts may use the nodes of a plan; the plan then fails.
 
+- ``Decision.policy`` leaves a decision to a policy, such as ``POLICIES["easy"]``; only policies without a ranker.
+
 The simulator checks each start, in the given order, against these rules:
 
 - The job is in ``moment.waiting`` and its entry of ``moment.may_start`` is True. A job starts at most once.
@@ -76,12 +78,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...models import Job, Platform, Queue, Running
+
+if TYPE_CHECKING:
+    from ..policies.policy import Policy
 
 Ints = NDArray[np.int64]
 
@@ -227,7 +232,7 @@ Ended = Literal["trivial", "optimal", "limit", "no-gain", "infeasible", "nothing
 class Decision:
     """The output of ``Dispatcher.decide``: the jobs that start now, and statistics of the call.
 
-    Only ``starts``, ``wake`` and ``plan`` change the replay. The other fields go into the statistics; leave them at their defaults if the
+    Only ``starts``, ``wake``, ``plan`` and ``policy`` change the replay. The other fields go into the statistics; leave them at their defaults if the
     dispatcher does not know them.
 
     Parameters
@@ -240,7 +245,8 @@ class Decision:
         Relative improvement of the objective over the warm start, ``(start - end) / |start|``; 0 if the solver returned
         the warm start. None: unknown.
     seconds : mapping of str to float
-        Wall time of the parts ``"model"``, ``"solve"`` and ``"allocate"`` of the call, in seconds.
+        Wall time of the parts of the call, in seconds: ``"model"``, ``"solve"`` and ``"allocate"``, and other parts under
+        names of your own, of which the sums are kept.
     jobs : int
         Number of waiting jobs in the model of this call.
     requested : mapping of str to int
@@ -252,6 +258,11 @@ class Decision:
     plan : iterable of PlannedStart, optional
         Starts at later times. They replace the planned starts of the same jobs; those of other jobs stay. An empty list
         removes all planned starts. None: no change.
+    policy : Policy, optional
+        A policy without a ranker that starts jobs now, before ``starts``; its reservations are kept until it is next
+        given. None: no policy.
+    used : str
+        The name of the method that made this decision, if the dispatcher has several. The statistics count the names.
     """
 
     starts: Iterable[Start]
@@ -263,6 +274,8 @@ class Decision:
     wake: int | None = None
     plan: Iterable[PlannedStart] | None = None
     requested: Mapping[str, int] = field(default_factory=dict)
+    policy: Policy | None = None
+    used: str = ""
 
 
 class Dispatcher(Protocol):

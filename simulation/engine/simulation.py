@@ -70,6 +70,10 @@ class Decisions:
         Sum of ``Decision.urgent``: how often ``max_stretch`` put a job before all others.
     models : ModelSizes
         Mean sizes of the models of these calls.
+    phases : mapping of str to float
+        Wall time in seconds of all calls in each part of ``Decision.seconds`` that is not in ``seconds``.
+    used : mapping of str to int
+        Name of a method (``Decision.used``) -> number of calls in which the dispatcher used it.
     """
 
     made: int
@@ -80,6 +84,8 @@ class Decisions:
     gains: Floats = field(default_factory=lambda: np.empty(0))
     urgent: int = 0
     models: ModelSizes = field(default_factory=ModelSizes)
+    phases: Mapping[str, float] = field(default_factory=dict)
+    used: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass

@@ -24,6 +24,8 @@ from .cp.thesis import MODELS
 from .policy import POLICIES, Policy
 
 CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3", *MODELS)
+PRODUCTION = ("cpmodel", "portfolio")
+SOLVING = (*CP, *PRODUCTION)  # the dispatchers with a backend
 PARTS = ("name", "begin", "decide")  # of a dispatcher in Python
 PREDICTED_BY = {"w": "walltime", "d": "data-driven", "r": "real", "l": "last-two"}
 
@@ -55,7 +57,7 @@ class Named(NamedTuple):
     ranker: NamedRanker | None = None
 
     def make(self, **options: Any) -> Any:
-        """Return the dispatcher; ``options`` go to ``CPDispatcher``, the others take none.
+        """Return the dispatcher; ``options`` go to those with a backend, the others take none.
 
         Raises
         ------
@@ -125,7 +127,19 @@ def _with_backend(name: str) -> Callable[..., Any]:
     return made
 
 
-OWN = {**POLICIES, **{name: _with_backend(name) for name in CP}}
+def _cpmodel(backend: str, **options: Any) -> Any:
+    from .production.cycle import CPModel
+
+    return CPModel(backend, **options)
+
+
+def _portfolio(backend: str, **options: Any) -> Any:
+    from .production.portfolio import Portfolio
+
+    return Portfolio(backend, **options)
+
+
+OWN = {**POLICIES, **{name: _with_backend(name) for name in CP}, "cpmodel": _cpmodel, "portfolio": _portfolio}
 DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""
 
@@ -229,7 +243,7 @@ def parse_dispatcher(text: str) -> Named:
         if not REFERENCE.fullmatch(name):
             raise UnknownName("dispatcher", text if ranker is None else name, _near(name))
         _referred(name)
-    if name not in CP:
+    if name not in SOLVING:
         if at:
             raise UnknownName("dispatcher", text, [head])
         usual = POLICIES[name].predictor if name in POLICIES else "walltime"
@@ -248,5 +262,5 @@ def parse_dispatcher(text: str) -> Named:
 def _near(name: str) -> list[str]:
     """Return the names to compare an unknown name with; ``pcp3:waiting`` lacks the backend before its objective."""
     head, colon, objective = name.partition(":")
-    complete = [f"{head}@cpsat:{objective}"] if colon and head.partition("-")[0] in CP else []
+    complete = [f"{head}@cpsat:{objective}"] if colon and head.partition("-")[0] in SOLVING else []
     return [*complete, *dispatchers()]

@@ -13,7 +13,7 @@ from schedlab.backends.solver_log import LOG_CHARACTERS, SolverLog, joined
 from schedlab.models.display.drawing import draw
 from schedlab.models.display.gantt import Bar, Gantt, Row
 from schedlab.models.display.of_problem import gantt_of_schedule
-from schedlab.simulation.policies.cp import search_control
+from schedlab.simulation.policies.cp.control import steps
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")
@@ -155,7 +155,7 @@ class TestLogs:
         assert limits[True].objective == limits[False].objective == 0
 
     def test_decisions_of_a_replay_collect_no_logs(self) -> None:
-        kinds = [c for c in vars(search_control).values() if isinstance(c, type) and "limits" in vars(c)]
+        kinds = [c for c in vars(steps).values() if isinstance(c, type) and "limits" in vars(c)]
         for deterministic in (True, False):
             (control,) = (c(1.0, 2.0, deterministic=deterministic) for c in kinds)
             assert not control.limits(1.0, 1).log

@@ -13,6 +13,7 @@ from schedlab.simulation.engine.verification import violations
 from schedlab.simulation.outputs.attempts import read_attempts, write_attempts
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.writing import write_jobs
+from schedlab.simulation.policies.registry import POLICIES
 from simulation.second_by_second import faults, records
 from simulation.small_worlds import random_world
 from simulation.test_small_worlds import replay
@@ -196,9 +197,28 @@ def test_wrong_starts_of_chunks_are_refused(further, message):
         sl.simulate(plan(HET), dispatcher=Wrong())
 
 
-def test_cp_dispatchers_refuse_chunks_before_the_replay():
-    with pytest.raises(WorkloadError, match="job 'h' has several chunks, which dispatcher hcp3@cpsat does not take"):
-        sl.simulate(plan(HET), dispatcher="hcp3@cpsat")
+@pytest.mark.parametrize("name", ["hcp3@cpsat", "cpmodel@cpsat", "portfolio@cpsat"])
+def test_cp_dispatchers_refuse_chunks_before_the_replay(name):
+    with pytest.raises(WorkloadError, match=f"job 'h' has several chunks, which dispatcher {name} does not take"):
+        sl.simulate(plan(HET), dispatcher=name)
+
+
+def test_a_policy_of_a_dispatcher_in_python_starts_all_chunks():
+    class Delegates:
+        name = "delegates"
+
+        def begin(self, platform, queues, seed):
+            self.running = []
+
+        def decide(self, moment):
+            self.running.append([r.job.id for r in moment.running])
+            return Decision((), policy=POLICIES["easy"])
+
+    dispatcher = Delegates()
+    late = Job("late", 2, 5, 1, {"cores": 1}, "q", runtime=5)
+    run = sl.simulate(plan(HET, late), dispatcher=dispatcher)
+    assert run.violations == [] and ["h", "h+1"] in dispatcher.running
+    assert run.schedule().nodes["h+1"].keys() == {"n-2"} or run.schedule().nodes["h+1"].keys() == {"n-1"}
 
 
 def test_the_table_of_a_jobs_csv_has_a_row_for_each_chunk(tmp_path):

@@ -8,6 +8,8 @@ import pytest
 import schedlab as sl
 from schedlab.simulation.engine.simulation import SimulationError
 from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.policies.production.cycle import CPModel
+from schedlab.simulation.policies.production.portfolio import Portfolio
 from schedlab.simulation.policies.registry import POLICIES
 from schedlab.simulation.rankers.priorities import Fairshare
 from simulation.second_by_second import ENDED, Record, faults, records, startable
@@ -25,6 +27,8 @@ DISPATCHERS = {
     "first-fit": FirstFit,
     "planner": Planner,
     "hcp3@cpsat": "hcp3@cpsat",
+    "cpmodel@cpsat": lambda: CPModel("cpsat", deterministic=0.1),
+    "portfolio@cpsat": lambda: Portfolio("cpsat", threshold=15, deterministic=0.1),
 }
 
 

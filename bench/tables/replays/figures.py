@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
+from ....simulation.policies.production.phases import PHASES as CYCLE
 from .columns import BOUNDED, compact, count, share, short
 from .results import DispatcherRow, ReplayResults
 
@@ -15,6 +16,8 @@ CLASSES = ("short", "medium", "long")
 ENDS = ("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing")
 NAMES = "dispatchers"  # the heading of a column with several names
 PHASES = ("model_", "solve_", "allocate_")
+OWN_METRIC = ("model", "solve", "allocate")
+USED = "decisions_used_"
 OF_EWT = "wait_over_ewt_"
 RATIOS = ("p5", "p25", "p50", "p75", "p95")
 
@@ -223,6 +226,40 @@ def phases(results: ReplayResults) -> TextGrid:
         "that start; other: choice of the jobs, reservations. prediction: time of the predictor, not a part of all."
     )
     return TextGrid("seconds of all decisions, by phase", heads, rows, meaning)
+
+
+def cycles(results: ReplayResults) -> TextGrid:
+    """Return the mean milliseconds of each phase of the scheduling cycles, as table 4.16 of [Bridi2018]."""
+    rows = []
+    for row in results.rows:
+        made, whole = row.metric("decisions_made"), row.metric("decisions_seconds_total")
+        sums = {
+            key: row.metric(f"decisions_{key}_seconds_total" if key in OWN_METRIC else f"decisions_phases_{key}")
+            for key in CYCLE
+        }
+        if not made or whole is None or all(sums[key] is None for key in CYCLE if key not in OWN_METRIC):
+            continue
+        used = [f"{name} {compact(calls)}" for name, calls in _used(row)]
+        cells = ["-" if value is None else _milli(value / made) for value in sums.values()]
+        rows.append([row.name, _milli(whole / made), *cells, ", ".join(used) or "-"])
+    heads = [
+        "dispatcher",
+        "all\nms",
+        *(f"{name}\nms".replace(" ", "\n", 1) for name in CYCLE.values()),
+        "calls\nof",
+    ]
+    meaning = (
+        "means over all calls of the dispatcher, also those that begin no cycle; the phases are those of table 4.16 of "
+        "[Bridi2018]; commit: the jobs that start now, and the check that they fit. calls of: who made the decisions."
+    )
+    return TextGrid("phases of the scheduling cycle, in milliseconds a call", heads, rows, meaning)
+
+
+def _used(row: DispatcherRow) -> list[tuple[str, float]]:
+    """Return the methods of a dispatcher that has several, with the number of their calls."""
+    names = {n.removeprefix(USED): n for r in row.records for n in r.get("metrics", {}) if n.startswith(USED)}
+    found = [(name, row.metric(key)) for name, key in sorted(names.items())]
+    return [(name, calls) for name, calls in found if calls is not None]
 
 
 def replay_seconds(row: DispatcherRow) -> float:

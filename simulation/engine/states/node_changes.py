@@ -93,8 +93,10 @@ class NodeChanges:
             state.clock[EARLY] += 1  # reservations may move to earlier times, as if a job had ended early
             state.room[:] = NEVER
 
-    def _on(self, j: int, slots: slice) -> list[dict[str, int]]:
-        """Return {node: units} of each chunk of running job j, whose places are at these slots."""
+    def nodes_of(self, j: int) -> list[dict[str, int]]:
+        """Return {node: units} of each chunk of running job j."""
+        first = int(self.plan.trace.first[j])
+        slots = slice(first, first + int(self.state.pieces[j]))
         place, share = self.state.place[slots].astype(np.int64), self.state.share[slots].astype(np.int64)
         units = [c.units for c in self.plan.workload.chunks.get(j, ())] or [int(share.sum())]
         return of_chunks((np.array([0, place.size]), place, place, share), 0, units, self.plan.platform.nodes)
@@ -105,9 +107,8 @@ class NodeChanges:
         If it does not come back, this is its end, also for the jobs that wait for it.
         """
         plan, state, trace = self.plan, self.state, self.plan.trace
-        slots = slice(trace.first[j], trace.first[j] + state.pieces[j])
         names, job = plan.platform.nodes, plan.workload.ids[j]
-        nodes, *further = self._on(j, slots)
+        nodes, *further = self.nodes_of(j)
         start = int(state.start[j])
         ran = change.time - start
         kept = kept_by(plan.requeue, ran, job)

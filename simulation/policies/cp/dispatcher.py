@@ -34,6 +34,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ....errors import WrongArgument
 from ....heuristics.kernels.profile import Floats
 from ....models import Dispatch, Platform, Queue, Schedule
 from ....models.dispatch.costs.composite import checked_slack
@@ -41,11 +42,12 @@ from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
+from .control.adaptive import AdaptiveControl
+from .control.steps import Control, limit_of
 from .empty_requests import start_empty
 from .model import RunningUsage, problem_of, running_usage, uncollected, windows_of_model
 from .objective import Family, moved_to_now, usual_objective
 from .priority import by_queue, by_slowdown, ordered
-from .search_control import Control, limit_of
 from .solving import Solver
 from .urgency import STRETCH, Guard, Held, by_walltime
 from .waiting import Register, Waiting, can_start_now, requested
@@ -69,13 +71,13 @@ class CPDispatcher:
     m : int
         Largest number of jobs in a model.
     first_limit : float, optional
-        Limit of the first step of the solver (see ``search_control.Control``), in seconds or, with ``deterministic``,
+        Limit of the first step of the solver (see ``control.steps.Control``), in seconds or, with ``deterministic``,
         in the solver's own unit. Default: the whole limit for PCP, a sixteenth of it for HCP.
     limit : float, optional
         Limit of one decision in seconds, above 0; the time for the model counts. Default: 16 s without
         ``deterministic``.
-    k : int
-        Number of successive steps without improvement that end a decision.
+    k : int, optional
+        Number of successive steps without improvement that end a decision. Default: 2.
     max_stretch : float or None
         A job whose slowdown would be above this value, and a job that has waited longer than its fair wait, goes before
         all others and, if it cannot start, holds a reservation (see ``urgency``). None: off. Default: 50 in version 3,
@@ -94,13 +96,16 @@ class CPDispatcher:
     keep : mapping of str to float, optional
         The slack of objectives that are kept within it of their own optimum, at each decision (``sl.composite``); empty:
         none. If it is given, decisions start from multi-search, whatever the objective.
+    adaptive : bool
+        Whether the limit of a decision adapts to the solver, and the number of jobs in the model with it (see
+        ``control.adaptive_limit``). ``limit`` or ``deterministic`` is then the limit of the fifth attempt.
 
     Raises
     ------
     ValueError
         If ``limit`` or ``deterministic`` is not a number above 0.
     TypeError
-        If both are given.
+        If both are given, or ``adaptive`` with ``first_limit``, ``k`` or ``keep``.
     ProblemError
         If an objective is unknown, a slack is below 1, or the objective itself is kept.
 
@@ -123,13 +128,14 @@ class CPDispatcher:
         m: int = 100,
         first_limit: float | None = None,
         limit: float | None = None,
-        k: int = 2,
+        k: int | None = None,
         max_stretch: float | Literal["default"] | None = "default",
         deterministic: float | None = None,
         threads: int = 1,
         seed: int = 0,
         objective: str | None = None,
         keep: Mapping[str, float] | None = None,
+        adaptive: bool = False,
     ) -> None:
         length = limit_of(limit, deterministic)
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
@@ -137,8 +143,11 @@ class CPDispatcher:
         self.formulation = formulation or FORMULATIONS[family]
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
         # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
-        first = first_limit or length / (16 if family == "hcp" else 1)
-        self.control = Control(first, length, k, deterministic is not None, threads)
+        usual_first = length / (16 if family == "hcp" else 1)
+        steps = Control(first_limit or usual_first, length, 2 if k is None else k, deterministic is not None, threads)
+        self.control = AdaptiveControl(length, deterministic is not None, threads) if adaptive else steps
+        if adaptive and (first_limit is not None or k is not None or keep):
+            raise WrongArgument("first_limit, k and keep belong to the steps of a search, which adaptive=True replaces")
         self.naive = version <= 1
         usual = usual_objective(family, version)
         self.aim = usual if objective is None else find_objective(objective).name
@@ -149,6 +158,7 @@ class CPDispatcher:
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
         self.seed = seed
+        self.control.reset()
         self._register = Register(platform, queues)
         self._capacity = self._register.nodes.capacity
         self._nodes = platform.nodes
@@ -230,6 +240,8 @@ class CPDispatcher:
         allocation = timeline.copy().place(requests, np.arange(len(chosen.jobs)))
         if (allocation.start >= 0).all():
             return Decision([*first, *self._starts(chosen, requests, allocation)], urgent=urgent)
+        chosen = self.control.kept(chosen)
+        requests = self._requests_now(chosen, moment.now, urgent > 0)
         fixed = max(0, len(chosen) - self.m) if self.version == 0 else 0
         windows = windows_of_model(moment, chosen, runs.expected, held.end(), self.naive, fixed)
         if windows is None:
@@ -240,9 +252,9 @@ class CPDispatcher:
         built = time.perf_counter() - modelling
         deadline = began + self.control.total
         if self.slack:
-            answer = self.solver.solve_keeping(problem, self.slack, start, self.seed, deadline)
+            answer = self.solver.solve_keeping(problem, self.slack, start, self.seed, deadline, len(chosen.jobs))
         else:
-            answer = self.solver.solve(problem, start, self.seed, deadline)
+            answer = self.solver.solve(problem, start, self.seed, deadline, len(chosen.jobs))
         allocating = time.perf_counter()
         seconds = {"model": built + answer.modelling, "solve": answer.solving}
         modelled = chosen.joined(held.jobs)

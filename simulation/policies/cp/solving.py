@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ....backends import compile as compile_model
+from ....errors import WrongArgument
 from ....models import Dispatch, Schedule
 from ....models.dispatch.costs.composite import limits_of, nearest
 from ....models.dispatch.costs.limits import broken_limits
 from ...engine.moment import Ended
+from .control.adaptive import AdaptiveControl
+from .control.steps import Control
 from .model import uncollected
 from .objective import best_start, origin_of
-from .search_control import Control, search
 
 PURE_SHARE = 0.5  # of the limit of a decision: for the kept objectives together, in equal parts
 
@@ -52,7 +54,7 @@ class Solver:
     ----------
     backend, formulation : str
         Names of the backend and of the formulation.
-    control : Control
+    control : Control or AdaptiveControl
         The limits of the decision.
     searched : bool
         Whether multi-search looks for a better warm start.
@@ -60,10 +62,10 @@ class Solver:
 
     backend: str
     formulation: str
-    control: Control
+    control: Control | AdaptiveControl
     searched: bool
 
-    def solve(self, problem: Dispatch, start: Schedule | None, seed: int, deadline: float) -> Solved:
+    def solve(self, problem: Dispatch, start: Schedule | None, seed: int, deadline: float, jobs: int) -> Solved:
         """Solve a problem.
 
         Parameters
@@ -76,6 +78,8 @@ class Solver:
             The seed of the solver.
         deadline : float
             Time on the clock ``time.perf_counter`` at which the search ends; ignored if the control is deterministic.
+        jobs : int
+            The number of waiting jobs in the problem.
 
         Returns
         -------
@@ -89,18 +93,27 @@ class Solver:
                 start = best_start(problem, start, None if self.control.deterministic else deadline)
             warm = None if start is None else encoding.write(start)
         solving = time.perf_counter()
-        found = search(compiled, encoding.model, warm, self.control, seed, deadline, origin=origin_of(problem))
+        origin = origin_of(problem)
+        found = self.control.search(compiled, encoding.model, warm, seed, deadline, origin, jobs)
         schedule = None if found.best is None else encoding.read(found.best)
         spent = solving - began, time.perf_counter() - solving
         return Solved(schedule, encoding.relaxation, found.ended, found.gain, *spent)
 
     def with_share(self, share: float) -> Solver:
-        """Return the solver with a share of the limit of a decision."""
+        """Return the solver with a share of the limit of a decision; adaptive limits have no shares."""
+        if isinstance(self.control, AdaptiveControl):
+            raise WrongArgument("adaptive limits of decisions cannot be shared between objectives")
         total = share * self.control.total
         return replace(self, control=replace(self.control, first=min(self.control.first, total), total=total))
 
     def solve_keeping(
-        self, problem: Dispatch, slack: Mapping[str, float], start: Schedule | None, seed: int, deadline: float
+        self,
+        problem: Dispatch,
+        slack: Mapping[str, float],
+        start: Schedule | None,
+        seed: int,
+        deadline: float,
+        jobs: int,
     ) -> Solved:
         """Solve a problem while other objectives are kept within a slack of their own optimum.
 
@@ -120,6 +133,8 @@ class Solver:
             The seed of the solver.
         deadline : float
             As of ``solve``, of all solves together.
+        jobs : int
+            As of ``solve``.
 
         Returns
         -------
@@ -133,7 +148,7 @@ class Solver:
         modelling = solving = 0.0
         for k, name in enumerate(slack, 1):
             alone = problem.replace(objective=name)
-            found = self.with_share(share).solve(alone, start, seed, begin + k * share * self.control.total)
+            found = self.with_share(share).solve(alone, start, seed, begin + k * share * self.control.total, jobs)
             modelling, solving = modelling + found.modelling, solving + found.solving
             if found.schedule is None:
                 return found._replace(modelling=modelling, solving=solving)
@@ -141,7 +156,7 @@ class Solver:
         bounded = problem.replace(limits=limits_of(problem, theta, slack))
         candidates = known if start is None else {**known, "": start}
         last = self.with_share(1 - PURE_SHARE) if self.control.deterministic else self
-        found = replace(last, searched=False).solve(bounded, _best_kept(bounded, candidates), seed, deadline)
+        found = replace(last, searched=False).solve(bounded, _best_kept(bounded, candidates), seed, deadline, jobs)
         if found.schedule is None:
             chosen = nearest(bounded, known)
             found = found._replace(schedule=None if chosen is None else known[chosen])

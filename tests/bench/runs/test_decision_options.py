@@ -40,9 +40,17 @@ def test_the_objective_and_the_deterministic_limit_are_part_of_the_key(simulate,
         (["--decision-time", "1", "--deterministic", "2"], ["--decision-time 1", "--deterministic 2", "one of them"]),
         (["--deterministic", "0"], ["--deterministic 0", "above 0"]),
         (["--decision-time", "inf"], ["--decision-time inf"]),
+        (["--dispatchers", "hcp3,cpmodel", "--max-stretch", "30"], ["--max-stretch 30", "cpmodel"]),
     ],
 )
 def test_wrong_options_name_what_was_expected(simulate, options, words):
     dispatchers = [] if "--dispatchers" in options else ["--dispatchers", "hcp3@cpsat"]
     code, _, err = simulate(*dispatchers, *options)
     assert code == 2 and all(word in err for word in words)
+
+
+def test_cpmodel_and_the_portfolio_are_replayed_and_show_their_phases(simulate, tmp_path):
+    code, out, _ = simulate("--dispatchers", "cpmodel@cpsat,portfolio@cpsat", "--deterministic", "0.02")
+    assert code == 0 and "phases of the scheduling cycle" in out
+    used = {r["method"]: r["metrics"].get("decisions_used_cpmodel") for r in records(tmp_path / "out")}
+    assert used["cpmodel@cpsat"] is None and used["portfolio@cpsat"] > 0

@@ -1,6 +1,6 @@
 """The seconds of all decisions by phase, on hand-made records and on a replay."""
 
-from schedlab.bench.tables.replays.figures import phases
+from schedlab.bench.tables.replays.figures import cycles, phases
 from schedlab.bench.tables.replays.results import ReplayResults
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
@@ -30,3 +30,20 @@ def test_the_phases_of_a_replay_are_within_its_decisions():
     found = run.metrics.as_dict()
     parts = [found[f"decisions_{name}seconds_total"] for name in ("model_", "solve_", "allocate_")]
     assert 0 < sum(parts) <= found["decisions_seconds_total"]
+
+
+def test_the_phases_of_a_cycle_are_means_over_the_calls():
+    """4 calls; dispatchers that name no phase of the cycle have no row; missing phases have a dash."""
+    seconds = {"": 2.0, "model_": 0.4, "solve_": 0.8, "allocate_": 0.04}
+    model, hcp = record("portfolio@cpsat", **seconds), record("hcp3", **seconds)
+    hcp["metrics"]["decisions_made"] = 4
+    model["metrics"] |= {
+        "decisions_made": 4,
+        "decisions_phases_update_jobs": 0.004,
+        "decisions_phases_selection": 0.2,
+        "decisions_used_cpmodel": 3,
+        "decisions_used_pbs-walltime": 1,
+    }
+    assert cycles(ReplayResults([model, hcp])).rows == [
+        ["portfolio@cpsat", "500", "1.00", "-", "-", "50.0", "-", "100", "200", "10.0", "cpmodel 3, pbs-walltime 1"]
+    ]

@@ -97,8 +97,8 @@ def test_a_job_is_not_postponed_only_because_it_costs_nothing(name, aim):
 def test_the_gain_of_the_makespan_is_measured_from_now():
     """A million seconds after the epoch, a plan that ends 10 s earlier, in 60 instead of 70 s, is no gain of 0.001 %."""
     from schedlab.backends import compile as compile_model
+    from schedlab.simulation.policies.cp.control.steps import Control, search
     from schedlab.simulation.policies.cp.objective import origin_of
-    from schedlab.simulation.policies.cp.search_control import Control, search
 
     now = 1_000_000
     jobs = [wide("long", 60, 4, now), *(wide(f"short{k}", 10, 4, now) for k in range(2))]

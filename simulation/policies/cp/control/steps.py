@@ -6,11 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ....backends import INTERRUPTED, Compiled, Interrupted, Limits
-from ....backends.recorder import Recorder
-from ....errors import SolverFailed, WrongArgument, WrongValue
-from ....models.language import Assignment, Model
-from ...engine.moment import Ended
+from .....backends import INTERRUPTED, Compiled, Interrupted, Limits, Outcome
+from .....backends.recorder import Recorder
+from .....errors import SolverFailed, WrongArgument, WrongValue
+from .....models.language import Assignment, Model
+from ....engine.moment import Ended
+from ..waiting import Waiting
 
 SECONDS = 16.0  # limit of one decision, ``delta_max`` in [Galleguillos2019, 5]
 SHORTEST = 0.01  # seconds; a step with less time left is not begun
@@ -46,6 +47,26 @@ class Control:
         if self.deterministic:
             return Limits(None, 1, seed, deterministic=length, log=False)
         return Limits(length, self.threads, seed, log=False)
+
+    def reset(self) -> None:
+        """Forget the decisions of an earlier replay: these limits are always the same."""
+
+    def kept(self, jobs: Waiting) -> Waiting:
+        """Return the jobs of the next model: all that the dispatcher has chosen."""
+        return jobs
+
+    def search(
+        self,
+        compiled: Compiled,
+        model: Model,
+        warm: Assignment | None,
+        seed: int,
+        deadline: float,
+        origin: float,
+        jobs: int,
+    ) -> SearchResult:
+        """Solve a model with ``jobs`` waiting jobs; see the function ``search``."""
+        return search(compiled, model, warm, self, seed, deadline, origin=origin)
 
 
 class SearchResult(NamedTuple):
@@ -111,12 +132,7 @@ def search(
             break
         before = recorder.objective
         outcome = compiled.run(recorder, control.limits(min(length, left), seed + step), recorder.best)
-        if recorder.failure is not None:
-            raise recorder.failure
-        if outcome.message == INTERRUPTED:
-            raise Interrupted
-        if outcome.status in ("unavailable", "error", "unbounded"):
-            raise SolverFailed(f"the solver ended with {outcome.status!r}: {outcome.message}")
+        check_outcome(recorder, outcome)
         if outcome.status in ("optimal", "infeasible"):
             ended = outcome.status
             break
@@ -130,10 +146,21 @@ def search(
         ended = "no-gain"
     if recorder.best is None:
         return SearchResult(None, "infeasible" if ended == "infeasible" else "nothing", None)
-    return SearchResult(recorder.best, ended, _gain(start, recorder.objective, recorder.sign, origin))  # type: ignore[arg-type]
+    return SearchResult(recorder.best, ended, relative_gain(start, recorder.objective, recorder.sign, origin))  # type: ignore[arg-type]
 
 
-def _gain(start: float | None, end: float | None, sign: int, origin: float) -> float | None:
+def check_outcome(recorder: Recorder, outcome: Outcome) -> None:
+    """Raise the error of a run that failed, and Interrupted if the user ended it."""
+    if recorder.failure is not None:
+        raise recorder.failure
+    if outcome.message == INTERRUPTED:
+        raise Interrupted
+    if outcome.status in ("unavailable", "error", "unbounded"):
+        raise SolverFailed(f"the solver ended with {outcome.status!r}: {outcome.message}")
+
+
+def relative_gain(start: float | None, end: float | None, sign: int, origin: float) -> float | None:
+    """Return ``(start - end) / |start - origin|`` of a minimized objective, at least 0; None if it is not defined."""
     if start is None or end is None:
         return None
     better = sign * (start - end)

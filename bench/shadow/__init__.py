@@ -1,0 +1,1 @@
+"""Dispatchers beside a real scheduler."""

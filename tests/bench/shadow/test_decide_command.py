@@ -1,0 +1,84 @@
+"""``bench decide``: its answer as JSON, and what is wrong in a state file."""
+
+import json
+
+import pytest
+from machine_states import NOW, small_state
+
+
+def run(bench, folder, values, *options):
+    file = folder / "state.json"
+    file.write_text(values if isinstance(values, str) else json.dumps(values))
+    return bench("decide", file, *options)
+
+
+def test_the_answer_is_json(bench, tmp_path):
+    code, out, err = run(bench, tmp_path, small_state(), "--dispatcher", "easy")
+    assert code == 0, err
+    answer = json.loads(out)
+    assert (answer["schema"], answer["version"], answer["now"], answer["waiting"]) == ("schedlab-decision", 1, NOW, 3)
+    assert answer["starts"] == [{"id": "short", "nodes": {"n3": 1}}]
+    assert answer["planned"] == [{"id": "wide", "time": NOW + 100, "nodes": {"n1": 1, "n2": 1, "n3": 1}}]
+    code, out, err = run(bench, tmp_path, small_state(), "--out", tmp_path / "answer.json")
+    assert code == 0 and "1 of 3 waiting jobs start now, 1 planned starts" in out
+    assert json.loads((tmp_path / "answer.json").read_text())["starts"] == answer["starts"]
+
+
+def changed(path, value):
+    state = json.loads(json.dumps(small_state()))
+    inside = state
+    *parents, last = path
+    for key in parents:
+        inside = inside[key]
+    if value is None:
+        del inside[last]
+    else:
+        inside[last] = value
+    return state
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (["schema"], "x", "schema: expected 'schedlab-state'"),
+        (["version"], 2, "version: expected 1, the version that this schedlab reads, found 2"),
+        (["now"], None, "now: expected a whole number of at least 0, found nothing"),
+        (["nodes"], [], "nodes: expected 1 to "),
+        (["nodes", 0, "name"], "n2", "nodes[2].name: expected each node once, found 'n2'"),
+        (["nodes", 0, "state"], "on", "nodes[1].state (n1): expected one of up, "),
+        (["nodes", 0, "capacity"], {"cores": 7}, "nodes[1].capacity.cores (n1): expected at least the 8 cores"),
+        (["nodes", 1, "free"], {"cores": 3}, "nodes[2].free.cores (n2): expected at most 2: the capacity less the 6"),
+        (["nodes", 1, "free"], {"gpus": 3}, "nodes[2].free.gpus (n2): expected a resource of its capacity"),
+        (["queues", 0, "start_between"], ["18:00"], "queues[1].start_between (batch): expected a list of pairs"),
+        (["running", 0, "start"], NOW + 1, "running[1].start (r): expected at most now"),
+        (["running", 0, "nodes"], {"x": {"cores": 1}}, "running[1].nodes.x (r): expected a node of the list nodes"),
+        (["running", 0, "nodes"], {}, "running[1].nodes (r): expected at least one node"),
+        (["waiting", 2, "walltime"], 0, "waiting[3].walltime (short): expected a whole number of at least 1, found 0"),
+        (["waiting", 2, "walltim"], 5, "waiting[3].walltim (short): expected 'walltime' perhaps"),
+        (["waiting", 1, "queue"], "night", "waiting[2].queue (long): expected one of the queues batch"),
+        (["waiting", 1, "request"], [8], "waiting[2].request (long): expected an object"),
+        (["waiting", 1, "id"], "r", "waiting[2].id: expected each job once, found 'r'"),
+        (["waiting"], {"a": 1}, "waiting: expected a list of objects"),
+    ],
+)
+def test_a_broken_state_gets_file_field_and_what_was_expected(bench, tmp_path, path, value, said):
+    code, _, err = run(bench, tmp_path, changed(path, value))
+    assert code == 2 and f"state.json, {said}" in err
+
+
+def test_files_that_are_no_json_and_unknown_names_are_refused(bench, tmp_path):
+    code, _, err = run(bench, tmp_path, "{")
+    assert code == 2 and "expected JSON" in err
+    code, _, err = run(bench, tmp_path, [])
+    assert code == 2 and "file: expected an object" in err
+    code, _, err = bench("decide", tmp_path / "none.json")
+    assert code == 2 and "none.json" in err
+    code, _, err = run(bench, tmp_path, small_state(), "--dispatcher", "esy")
+    assert code == 2 and "easy" in err
+    code, _, err = run(bench, tmp_path, small_state(), "--dispatcher", "easy-r")
+    assert code == 2 and "runtimes of waiting jobs are not known" in err
+
+
+def test_an_impossible_answer_ends_with_exit_code_1(bench, tmp_path):
+    code, out, err = run(bench, tmp_path, small_state(), "--dispatcher", "toy_states:OnDrainingNode")
+    assert (code, out) == (1, "") and "job 'long' starts on node 'n4', which is draining" in err

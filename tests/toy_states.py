@@ -1,0 +1,13 @@
+"""A dispatcher that starts a job where it may not."""
+
+from schedlab.simulation.engine.moment import Decision, Start
+
+
+class OnDrainingNode:
+    name = "on-draining-node"
+
+    def begin(self, platform, queues, seed):
+        pass
+
+    def decide(self, moment):
+        return Decision([Start("long", {"n4": 1})])
