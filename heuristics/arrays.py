@@ -38,7 +38,8 @@ class Arrays:
     costs
         The objective, see ``kernels.costs.Costs``.
     shares
-        Request of one unit of each job: the sum over resources of request / capacity of the platform, shape (jobs,).
+        Request of one unit of each job: the sum over resources of request / capacity of the platform, shape (jobs,). Of
+        a heterogeneous job: the request of all its units, divided by the units of its first chunk.
     power
         Power of each job in watts, shape (jobs,); None if it is not known. Used by the criteria that order by power.
     profit
@@ -134,7 +135,10 @@ def arrays(
     """
     flat = Flat(problem)
     jobs, nodes = _jobs(flat), flat.nodes
-    area = (jobs.duration * jobs.units) @ (jobs.request / nodes.total)
+    area, shares = (jobs.duration * jobs.units) @ (jobs.request / nodes.total), nodes.shares(jobs.request)
+    if flat.jobs.further is not None:
+        area = jobs.duration @ (flat.jobs.amounts / nodes.total)
+        shares = nodes.shares(flat.jobs.amounts) / jobs.units
     costs = _earnings(problem, flat) if isinstance(problem, Profit) else _costs(flat, jobs)
     if isinstance(problem, Profit):  # a job that may be postponed starts before the end of the horizon or not at all
         jobs = jobs._replace(
@@ -145,7 +149,7 @@ def arrays(
         jobs,
         _machine(flat, area / nodes.total),
         costs,
-        nodes.shares(jobs.request),
+        shares,
         _power(problem) if power is None else np.array([power[j.id] for j in problem.jobs], float),
         _profit(problem) if profit is None else np.array([profit[j.id] for j in problem.jobs], float),
     )
@@ -165,7 +169,7 @@ def _profit(problem: Dispatch | Profit) -> Floats | None:
 
 
 def _jobs(flat: Flat) -> Jobs:
-    jobs, horizon = flat.jobs, flat.problem.horizon
+    jobs, rows, horizon = flat.jobs, flat.jobs.rows, flat.problem.horizon
     group, windows = _windows(flat.dispatch, horizon)
     listed = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
     deadline = column((NEVER if j.deadline is None else j.deadline for j in flat.dispatch.jobs), len(jobs))
@@ -176,6 +180,9 @@ def _jobs(flat: Flat) -> Jobs:
         units=jobs.units,
         request=jobs.request,
         first_unit=jobs.first_unit,
+        first_further=rows.first - len(jobs),
+        further_units=rows.units[len(jobs) :],
+        further_request=jobs.requests[rows.kind[len(jobs) :]],
         kind=_kinds(jobs),
         group=group,
         first_window=offsets([len(one) for one in windows]),

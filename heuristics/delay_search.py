@@ -38,9 +38,10 @@ from .clock import Clock, KernelStopped, running
 from .errors import NoSchedule, keeping_limits
 from .incumbents import Incumbents, OnIncumbent
 from .kernels.aggregate import no_aggregate
+from .kernels.chunks.hopeless import new_hopeless
 from .kernels.costs import limits
 from .kernels.earliest import new_scratch
-from .kernels.placement import KINDS, POSTPONED, SAME, fill, new_hopeless, put_all
+from .kernels.placement import KINDS, POSTPONED, SAME, fill, put_all
 from .kernels.profile import NEVER, Floats, Ints, copied, new_profile
 from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.multi_search import AFTERWARDS, Orders, place_all_orders

@@ -202,12 +202,12 @@ class _RelaxationSearch:
 
     def _size(self, jobs: Ints, nodes: int) -> int:
         """Return the sum over the units of these jobs of the nodes that the unit may use."""
-        units = self.around.flat.jobs.units[jobs]
+        units = self.around.flat.jobs.all_units[jobs]
         return int(np.where(units == 1, nodes, units).sum())
 
     def _split(self, jobs: Ints) -> tuple[list[int], list[int]]:
         """Split the jobs into those of one unit and those of several."""
-        several = self.around.flat.jobs.units[jobs] > 1
+        several = self.around.flat.jobs.all_units[jobs] > 1
         return jobs[~several].tolist(), jobs[several].tolist()
 
     def _one_model(self) -> None:
@@ -281,7 +281,7 @@ class _RelaxationSearch:
         """Yield windows of jobs with consecutive starts and some waiting jobs; odd rounds are shifted."""
         starts, flat = self.placement.starts, self.around.flat
         nodes = min(NODES, len(flat.nodes.capacity))
-        weight = np.where(flat.jobs.units == 1, nodes, flat.jobs.units)
+        weight = np.where(flat.jobs.all_units == 1, nodes, flat.jobs.all_units)
         scheduled = np.flatnonzero(starts != POSTPONED)
         order = scheduled[np.argsort(starts[scheduled], kind="stable")]
         number = (np.cumsum(weight[order]) + rounds % 2 * size // 4) // max(1, size // 2)

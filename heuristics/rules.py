@@ -25,7 +25,7 @@ from ..models.dispatch.jobs import Window
 from .errors import NothingFound, UnknownOrder, keeping_limits
 from .kernels.events.beginning import start_on
 from .kernels.events.machine import counted, trace_of
-from .kernels.events.nodes import by_name, ranges_of
+from .kernels.events.nodes import by_name, named_parts, ranges_of
 from .kernels.events.replay import replay_by_rule
 from .kernels.events.rules import ALL, Rules
 from .kernels.events.standstill import Standstill
@@ -124,12 +124,13 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     while replay_by_rule(trace, state, order, 0, BATCH) and not standstill.reached():
         pass
     _check(jobs, rows, state, rule)
-    nodes = dict(
-        zip((j.id for j in rows.jobs), by_name(ranges_of(trace, state, by_count), jobs.platform.nodes), strict=True)
-    )
+    ranges, names = ranges_of(trace, state, by_count), jobs.platform.nodes
+    nodes = dict(zip((j.id for j in rows.jobs), by_name(ranges, names), strict=True))
     start = dict(zip(nodes, state.start.tolist(), strict=True))
-    ids = [job.id for job in jobs.jobs]
-    return keeping_limits(jobs, Schedule({i: start[i] for i in ids}, {i: nodes[i] for i in ids}))
+    several = [(k, j.id, [c.units for c in j.chunks]) for k, j in enumerate(rows.jobs) if j.chunks]
+    nodes.update(named_parts(ranges, several, names))
+    found = Schedule({j.id: start[j.id] for j in jobs.jobs}, {p.id: nodes[p.id] for j in jobs.jobs for p in j.parts})
+    return keeping_limits(jobs, found)
 
 
 def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:
@@ -183,7 +184,7 @@ def _in_order(problem: Dispatch | Profit, dispatch: Dispatch, rule: str) -> Ints
         key = jobs.release
     elif rule.startswith("profit"):
         resource = next((k for k, r in enumerate(resources) if r == "cores"), 0)
-        cores = jobs.units * jobs.request[:, resource] if resources else np.zeros(len(jobs), np.int64)
+        cores = jobs.amounts[:, resource] if resources else np.zeros(len(jobs), np.int64)
         key = most_profit_first(cores, np.maximum(1, jobs.duration), _power(problem))
     return np.lexsort((jobs.submit, key))
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.dispatch.chunks.chunk import Chunk
 from .files.writing import SURROGATE
 from .workload import Ints
 
@@ -47,6 +48,8 @@ class Logged:
     """A job as a log records it; the fields are those of ``Trace``, for one job.
 
     ``changed``: repairs that the reader made; ``unusable``: the reason why the job cannot be replayed, empty if it can.
+    ``chunks``: all chunks of a heterogeneous job, of which ``units`` and ``request`` are the first; ``array``: the name
+    of its job array.
     """
 
     id: str
@@ -62,6 +65,21 @@ class Logged:
     power: float = MISSING
     changed: tuple[str, ...] = ()
     unusable: str = ""
+    chunks: tuple[Chunk, ...] = ()
+    array: str = ""
+
+
+def merged(chunks: Iterable[tuple[int, Mapping[str, int]]]) -> list[Chunk]:
+    """Return chunks of which no two have the same request: those that have are joined; in the order of the first ones.
+
+    >>> merged([(1, {"cores": 2}), (3, {"cores": 1}), (2, {"cores": 2})])
+    [Chunk(units=3, request={'cores': 2}), Chunk(units=3, request={'cores': 1})]
+    """
+    found: dict[tuple[tuple[str, int], ...], Chunk] = {}
+    for units, request in chunks:
+        key = tuple(sorted(request.items()))
+        found[key] = Chunk(units + (found[key].units if key in found else 0), request)
+    return list(found.values())
 
 
 class Preceding(NamedTuple):

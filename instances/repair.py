@@ -23,12 +23,14 @@ from functools import cached_property
 
 import numpy as np
 
+from ..models.dispatch.chunks.arrays import kept_rows
+from ..models.dispatch.chunks.chunk import Chunk
 from ..models.dispatch.jobs import Queue
 from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
 from .logged import MISSING, Bools, Logged, Preceding, TextColumn, plain
 from .report import BadLine, Report
-from .times import NEVER, UNKNOWN
+from .times import UNKNOWN, beyond, fraction, whole_seconds
 from .workload import Floats, Ints, Workload, WorkloadError
 
 USUAL_EWT = 3600
@@ -65,6 +67,8 @@ class Trace:
         Names, one per job.
     power
         Power of the whole job in W; NaN if unknown.
+    chunks, arrays
+        Row of a heterogeneous job -> all its chunks; row of a job -> the name of its job array.
     partition
         Names of the partitions, one per job; None if the log has none.
     partition_numbers
@@ -105,6 +109,8 @@ class Trace:
     user: TextColumn
     program: TextColumn
     power: Floats
+    chunks: Mapping[int, tuple[Chunk, ...]] = field(default_factory=dict)
+    arrays: Mapping[int, str] = field(default_factory=dict)
     partition: TextColumn | None = None
     partition_numbers: Mapping[str, str] = field(default_factory=dict)
     preceding: Mapping[str, Preceding] = field(default_factory=dict)
@@ -149,6 +155,8 @@ class Trace:
             user=TextColumn.of(plain(j.user) for j in jobs),
             program=TextColumn.of(plain(j.program) for j in jobs),
             power=np.array([j.power for j in jobs], np.float64),
+            chunks={k: j.chunks for k, j in enumerate(jobs) if j.chunks},
+            arrays={k: j.array for k, j in enumerate(jobs) if j.array},
             changed=_masks(
                 [(*j.changed, NUMBERED) if not name else j.changed for j, name in zip(jobs, ids, strict=True)]
             ),
@@ -173,6 +181,8 @@ class Trace:
             program=self.program.keep(index),
             partition=None if self.partition is None else self.partition.keep(index),
             power=self.power[index],
+            chunks=kept_rows(self.chunks, index.tolist()),
+            arrays=kept_rows(self.arrays, index.tolist()),
             latest_start=None if self.latest_start is None else self.latest_start[index],
             changed={what: mask[index] for what, mask in self.changed.items()},
             unusable={why: mask[index] for why, mask in self.unusable.items()},
@@ -201,6 +211,10 @@ class Trace:
             self,
             resources=tuple(self.resources[k] for k in left),
             request=self.request[:, left],
+            chunks={
+                k: tuple(Chunk(c.units, {r: n for r, n in c.request.items() if r != resource}) for c in chunks)
+                for k, chunks in self.chunks.items()
+            },
             report=self.report.and_also(notes=[note]),
         )
 
@@ -210,7 +224,7 @@ class Trace:
         rows = np.flatnonzero(self._why < 0)
         submit = np.rint(self.submit[rows]).astype(np.int64)
         runtime, walltime, repairs = _durations(self.runtime[rows], self.walltime[rows])
-        fractions = (submit != self.submit[rows]) | _fraction(self.runtime[rows]) | _fraction(self.walltime[rows])
+        fractions = (submit != self.submit[rows]) | fraction(self.runtime[rows]) | fraction(self.walltime[rows])
         repairs["times with fractions of a second, rounded"] = int(fractions.sum())
         repairs |= {what: int(mask[rows].sum()) for what, mask in self.changed.items()}
         repairs["submit times not in order, sorted"] = int((submit < np.maximum.accumulate(submit)).sum())
@@ -241,9 +255,11 @@ class Trace:
             release=submit.copy(),
             recorded_start=np.where(known, np.rint(np.where(known, start, 0)), UNKNOWN).astype(np.int64),
             power=self.power[rows],
+            chunks=kept_rows(self.chunks, rows.tolist()),
+            arrays=kept_rows(self.arrays, rows.tolist()),
             unix_start=self.unix_start,
             report=self.report.and_also(repairs, self._left_out(), notes),
-            latest_start=_latest(self.latest_start, rows),
+            latest_start=whole_seconds(self.latest_start, rows),
             partition=np.zeros(0, np.int64) if partition is None else partition.index,
             partitions=() if partition is None else partition.names,
         ).checked()
@@ -256,7 +272,7 @@ class Trace:
             "it has no submit time": np.isnan(self.submit),
             "its submit time is before second 0 of the log": self.submit < 0,
             "its runtime is unknown": ~(self.runtime >= 0),
-            f"one of its times is beyond {LATEST:,} s (317 years)": _beyond(self.submit, self.runtime, self.walltime),
+            f"one of its times is beyond {LATEST:,} s (317 years)": beyond(self.submit, self.runtime, self.walltime),
             "it has no processors or nodes, neither requested nor allocated": self.units < 1,
         }
 
@@ -274,30 +290,11 @@ class Trace:
             yield self.ids[k], reasons[int(self._why[k])]
 
 
-def _beyond(*seconds: Floats) -> Bools:
-    found: Bools = np.any([np.isfinite(s) & (s > LATEST) for s in seconds], axis=0)
-    return found
-
-
-def _latest(latest: Floats | None, rows: Ints) -> Ints:
-    """Return the latest starts of some jobs in whole seconds; ``NEVER`` where there is none."""
-    if latest is None:
-        return np.full(len(rows), NEVER, np.int64)
-    found, known = np.full(len(rows), NEVER, np.int64), np.isfinite(latest[rows])
-    found[known] = np.rint(latest[rows][known]).astype(np.int64)
-    return found
-
-
 def _masks(texts: Sequence[Sequence[str]]) -> dict[str, Bools]:
     found: dict[str, Bools] = {}
     for k, of_job in enumerate(texts):
         for text in of_job:
             found.setdefault(text, np.zeros(len(texts), np.bool_))[k] = True
-    return found
-
-
-def _fraction(seconds: Floats) -> Bools:
-    found: Bools = np.isfinite(seconds) & (seconds != np.floor(seconds))
     return found
 
 

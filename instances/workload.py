@@ -10,14 +10,16 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.dispatch.chunks.arrays import FurtherChunks, kept_rows
+from ..models.dispatch.chunks.chunk import Chunk
 from ..models.dispatch.job_arrays import JobArrays, column, distinct, numbers_of
 from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
-from ..models.dispatch.problem import Dispatch, impossible
+from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import with_short_repr
 from ..models.platform import Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
 from .busy import moved, running_at
-from .offered_load import at_load, offered_load
+from .on_platform import at_load, fitting, offered_load
 from .report import Report
 from .report import WorkloadError as WorkloadError
 from .times import NEVER, UNKNOWN, later
@@ -48,11 +50,11 @@ class Workload:
     submit, runtime, walltime
         Submit time, actual runtime, and runtime that the user requested, in s.
     units
-        Number of job units (pieces of the job that run on one node each).
+        Number of job units (pieces of the job that run on one node each); of a heterogeneous job, of its first chunk.
     resources
         Names of the resources: the columns of ``request``.
     request
-        Amount of each resource per unit; shape (jobs, resources). Memory is in MB.
+        Amount of each resource per unit (of the first chunk); shape (jobs, resources). Memory is in MB.
     queue, queues
         Index into ``queues``; the queues.
     user, users
@@ -70,6 +72,10 @@ class Workload:
     after
         Row of a job -> row of the job that it waits for, and the seconds from the end of that job to its own arrival.
         Such a job arrives at the later of this time and its release.
+    chunks
+        Row of a heterogeneous job -> all its chunks.
+    arrays
+        Row of a job -> the name of its job array.
     unix_start
         Unix time of second 0; None if unknown.
     report
@@ -110,6 +116,8 @@ class Workload:
     power: Floats
     windows: Mapping[int, tuple[Window, ...]] = field(default_factory=dict)
     after: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    chunks: Mapping[int, tuple[Chunk, ...]] = field(default_factory=dict)
+    arrays: Mapping[int, str] = field(default_factory=dict)
     unix_start: int | None = None
     report: Report = field(default_factory=Report)
     begin: int | None = None
@@ -176,6 +184,8 @@ class Workload:
             recorded_start=np.full(len(jobs), UNKNOWN, np.int64),
             power=np.array([np.nan if j.power is None else j.power for j in jobs], np.float64),
             windows={k: j.windows for k, j in enumerate(jobs) if j.windows},
+            chunks={k: j.chunks for k, j in enumerate(jobs) if j.chunks},
+            arrays={k: j.array for k, j in enumerate(jobs) if j.array},
             report=report or Report(),
             latest_start=column(NEVER if j.latest_start is None else j.latest_start for j in jobs),
         ).checked()
@@ -200,7 +210,14 @@ class Workload:
     @cached_property
     def job_arrays(self) -> JobArrays:
         """The jobs as arrays with their runtimes as durations."""
-        return JobArrays(self.submit, self.release, self.runtime, self.units, *distinct(self.request))
+        times = (self.submit, self.release, self.runtime, self.units)
+        if not self.chunks:
+            return JobArrays(*times, *distinct(self.request))
+        listed = [(k, c) for k in sorted(self.chunks) for c in self.chunks[k][1:]]
+        rows = column((c.request.get(r, 0) for _, c in listed for r in self.resources)).reshape(len(listed), -1)
+        requests, kind = distinct(np.concatenate([self.request, rows]))
+        further = FurtherChunks(column(k for k, _ in listed), column(c.units for _, c in listed), kind[len(self) :])
+        return JobArrays(*times, requests, kind[: len(self)], further=further)
 
     @cached_property
     def requests(self) -> list[Mapping[str, int]]:
@@ -237,6 +254,8 @@ class Workload:
             name=self.programs[int(self.program[k])],
             power=None if isnan(power) else power,
             latest_start=None if latest == NEVER else latest,
+            chunks=self.chunks.get(k, ()),
+            array=self.arrays.get(k, ""),
         )
 
     def dispatch(self, platform: Platform, objective: str = "waiting", durations: Durations = "walltime") -> Dispatch:
@@ -256,11 +275,11 @@ class Workload:
         index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         columns = {name: getattr(self, name)[index] for name in (*WHOLE, "power")}
         kept = index.tolist()
-        windows = {new: self.windows[old] for new, old in enumerate(kept) if old in self.windows}
         after, report = self._after_of(kept, report or self.report)
         return replace(
-            self, ids=tuple(self.ids[k] for k in kept), windows=windows, after=after, report=report, **columns
-        ).checked()
+            self, ids=tuple(self.ids[k] for k in kept), windows=kept_rows(self.windows, kept), after=after,
+            chunks=kept_rows(self.chunks, kept), arrays=kept_rows(self.arrays, kept), report=report, **columns,
+        ).checked()  # fmt: skip
 
     def _after_of(self, kept: list[int], report: Report) -> tuple[dict[int, tuple[int, int]], Report]:
         """Return ``after`` for some rows, and the report; dependencies on the other rows are counted and left out."""
@@ -290,32 +309,7 @@ class Workload:
 
         The other jobs are in ``report.dropped``. Raises WorkloadError if no job is left.
         """
-        columns = [self.request[:, self.resources.index(r)] if r in self.resources else np.zeros(len(self), np.int64)
-                   for r in platform.resources]  # fmt: skip
-        foreign = [r for r in self.resources if r not in platform.resources]
-        needs_foreign = np.zeros(len(self), np.bool_)
-        for r in foreign:
-            needs_foreign |= self.request[:, self.resources.index(r)] > 0
-        here = replace(self, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
-        kinds = distinct(np.column_stack([here.units, here.request]))[1]
-        _, samples = np.unique(kinds, return_index=True)
-        why = {
-            int(kinds[int(job.id)]): reason
-            for job, reason in impossible(platform, [replace(here.job(int(k)), id=str(k)) for k in samples])
-        }
-        gone = np.isin(kinds, list(why)) | needs_foreign
-        if not gone.any():
-            return here
-        dropped = [
-            (here.ids[k], why.get(int(kinds[k]), f"requests {', '.join(foreign)}, which the platform does not have"))
-            for k in np.flatnonzero(gone).tolist()
-        ]
-        report = self.report.and_also({"larger than the platform, left out": len(dropped)}, dropped)
-        if gone.all():
-            raise WorkloadError(
-                f"{self.name}: the platform can hold none of the {len(self)} jobs; the first one {dropped[0][1]}"
-            )
-        return here.keep(~gone, report)
+        return fitting(self, platform)
 
     def noted(self, *notes: str) -> Workload:
         """Return the same jobs with further notes in the report."""

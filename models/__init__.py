@@ -1,5 +1,6 @@
 """The modelling language, the problems declared in it, and the checker of their schedules."""
 
+from .dispatch.chunks.chunk import Chunk
 from .dispatch.jobs import Job, Queue, Running
 from .dispatch.problem import Dispatch
 from .eviction.plan import EvictionPlan
@@ -18,6 +19,7 @@ __all__ = [
     "BatchJob",
     "EvictionCandidate",
     "Checkpointing",
+    "Chunk",
     "Cooling",
     "Dispatch",
     "Encoding",

@@ -11,7 +11,10 @@ integer ``u[j,n]``, its number of units on node n, for each allowed node n. Cons
     sum_n u[j,n] = U[j]                                    for each job j in M, not in K
     cumulative(v[j], demand q[j,r] * u[j,n] or q[j,r] * h[j,n]) <= F[n,r](t)      for each node n, resource r, time t
 
-The objective and the limits are those of the whole problem; the jobs that stay contribute constants. In a profit problem, a job that can
+For a heterogeneous job, U, q, u and h are those of each of its chunks, with the same ``v[j]``.
+
+The objective and the limits are those of the whole problem; the jobs that stay contribute constants. In a profit
+problem, a job that can
 be postponed has an optional interval; if it is absent, it starts when profit no longer counts, and earns nothing.
 
 ``Neighbourhoods`` makes models for schedules in flat arrays: some jobs out of tens of thousands in milliseconds.
@@ -20,7 +23,7 @@ be postponed has an optional interval; if it is absent, it starts when profit no
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,8 +34,8 @@ from .dispatch.job_arrays import Bools, Floats, Ints
 from .dispatch.job_intervals import JobModel, set_cost
 from .dispatch.jobs import Window
 from .dispatch.problem import Dispatch
-from .language import Assignment, Integer, Interval, Model
-from .neighbourhood_nodes import NeighbourhoodNodes
+from .language import Assignment, Interval, Model
+from .neighbourhood_nodes import Counts, NeighbourhoodNodes
 from .problem import Encoding, Schedule
 from .profit.formulations import Fixed as FixedEarnings
 from .profit.formulations import profit_objective
@@ -58,15 +61,16 @@ class Neighbourhood:
         The moving jobs, as indices of the problem's jobs.
     intervals : tuple of Interval
         The interval of each moving job.
-    units : tuple of dict or None
-        For each moving job {node index: number of its units there}; None for a job that keeps its nodes.
+    units : tuple of tuple of dict or None
+        For each moving job and each of its chunks {node index: number of its units there}; None for a job that keeps
+        its nodes.
     """
 
     flat: Flat
     model: Model
     moving: tuple[int, ...]
     intervals: tuple[Interval, ...]
-    units: tuple[Mapping[int, Integer] | None, ...]
+    units: tuple[Counts | None, ...]
 
     def read(self, assignment: Assignment, schedule: ScheduleArrays) -> ScheduleArrays:
         """Return ``schedule`` with the moving jobs at the starts and nodes of the assignment."""
@@ -75,8 +79,9 @@ class Neighbourhood:
             present = assignment.present[v.index]
             found.starts[j] = assignment.start[v.index] if present else POSTPONED
             if on is not None and present:
-                counts = [assignment.integer[x.index] for x in on.values()]
-                self.flat.nodes_of(found, j)[:] = np.repeat(np.array(list(on), np.int64), counts)
+                for (_, nodes), places in zip(self.flat.chunks_of(found, j), on, strict=True):
+                    counts = [assignment.integer[x.index] for x in places.values()]
+                    nodes[:] = np.repeat(np.array(list(places), np.int64), counts)
         return found
 
     def write(self, schedule: ScheduleArrays) -> Assignment:
@@ -87,9 +92,10 @@ class Neighbourhood:
             if start == POSTPONED:
                 continue
             a.set(v, start, start + v.size_lo)
-            for n in self.flat.nodes_of(schedule, j).tolist():
-                if on is not None and n in on:
-                    a.integer[on[n].index] += 1
+            for (_, nodes), places in zip(self.flat.chunks_of(schedule, j), on or (), strict=False):
+                for n in nodes.tolist():
+                    if n in places:
+                        a.integer[places[n].index] += 1
         return a
 
 

@@ -16,6 +16,17 @@ from .whole_numbers import all_whole, is_whole, shown, whole_amounts, wrong
 Value = float | tuple[float, ...]
 
 
+def part_name(job: str, k: int) -> str:
+    """Return the name of chunk k of a job, as Slurm names the components of a heterogeneous job.
+
+    Examples
+    --------
+    >>> part_name("j1", 0), part_name("j1", 2)
+    ('j1', 'j1+2')
+    """
+    return f"{job}+{k}" if k else job
+
+
 @dataclass(repr=False)
 class Schedule:
     """The start of each job, and the number of its units on each node.
@@ -27,7 +38,8 @@ class Schedule:
     start : dict of str to int
         The start of each job in seconds.
     nodes : dict of str to dict of str to int, optional
-        For each job, the number of its units on each node.
+        For each job, the number of its units on each node. For a heterogeneous job these are the units of its first
+        chunk; those of chunk k have the key ``job+k``.
 
     Raises
     ------
@@ -76,12 +88,46 @@ class Schedule:
         return found
 
     def as_json(self) -> dict[str, Any]:
-        """Return ``{job: {"start": s, "nodes": {node: units}}}``, the form of result records."""
-        return {j: {"start": s, "nodes": self.nodes.get(j, {})} for j, s in self.start.items()}
+        """Return ``{job: {"start": s, "nodes": {node: units}}}``, the form of result records.
+
+        A heterogeneous job has the nodes of its further chunks as well: ``"further_chunks": [{node: units}, ...]``.
+        """
+        found: dict[str, Any] = {j: {"start": s, "nodes": self.nodes.get(j, {})} for j, s in self.start.items()}
+        if len(self.nodes) > len(self.start):
+            for j, entry in found.items():
+                if further := self.further_chunks(j):
+                    entry["further_chunks"] = further
+        return found
+
+    def further_chunks(self, job: str) -> list[dict[str, int]]:
+        """Return {node: units} of each further chunk of a heterogeneous job; an empty list for other jobs.
+
+        Examples
+        --------
+        >>> Schedule({"h": 0}, {"h": {"n-1": 2}, "h+1": {"n-2": 1}}).further_chunks("h")
+        [{'n-2': 1}]
+        """
+        found: list[dict[str, int]] = []
+        while (name := part_name(job, len(found) + 1)) in self.nodes and name not in self.start:
+            found.append(self.nodes[name])
+        return found
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of a table with the columns job, start and nodes."""
-        return [{"job": j, "start": s, "nodes": self.nodes.get(j)} for j, s in self.start.items()]
+        """Return the rows of a table with the columns job, start and nodes; further chunks have rows of their own."""
+        found = [{"job": j, "start": s, "nodes": self.nodes.get(j)} for j, s in self.start.items()]
+        if len(self.nodes) <= len(self.start):
+            return found
+        return [
+            row
+            for first in found
+            for row in (
+                first,
+                *(
+                    {"job": part_name(str(first["job"]), k), "start": first["start"], "nodes": on}
+                    for k, on in enumerate(self.further_chunks(str(first["job"])), 1)
+                ),
+            )
+        ]
 
     def __repr__(self) -> str:
         first = ", ".join(f"{job}: {start}" for job, start in islice(self.start.items(), 3))
@@ -115,6 +161,13 @@ class Schedule:
                 raise WrongValue(f"{where}: start and units must be whole numbers, found {entry!r}")
             start[str(job)] = int(entry["start"])
             nodes[str(job)] = {str(n): int(u) for n, u in on.items()}
+            further = entry.get("further_chunks", [])
+            if not isinstance(further, list) or not all(
+                isinstance(on, Mapping) and all(map(is_whole, on.values())) for on in further
+            ):
+                raise WrongValue(f"{where}: further_chunks must be a list of {{node: units}}, found {further!r}")
+            for k, on in enumerate(further, 1):
+                nodes[part_name(str(job), k)] = {str(n): int(u) for n, u in on.items()}
         return cls(start, nodes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -88,6 +89,11 @@ class Flat:
         self.index = {j.id: k for k, j in enumerate(d.jobs)}
 
     @cached_property
+    def parts(self) -> list[tuple[str, int]]:
+        """The name of each chunk of the jobs, job after job, and its number of units (``Job.parts``)."""
+        return [(part.id, part.units) for j in self.dispatch.jobs for part in j.parts]
+
+    @cached_property
     def can_wait(self) -> Bools:
         """Whether each job may start at any time after its release."""
         return np.array([startable_later(self.dispatch, j) for j in self.dispatch.jobs], np.bool_)
@@ -96,10 +102,22 @@ class Flat:
         """Return the node indices of a job's units, as a view of the array."""
         return schedule.nodes[self.jobs.first_unit[job] : self.jobs.first_unit[job + 1]]
 
+    def chunks_of(self, schedule: ScheduleArrays, job: int) -> list[tuple[int, Ints]]:
+        """Return the row of ``jobs.requests`` and the node indices (a view) of each chunk of a job."""
+        on = self.nodes_of(schedule, job)
+        if self.jobs.further is None:
+            return [(int(self.jobs.kind[job]), on)]
+        rows = self.jobs.rows
+        found, at = [], 0
+        for row in (job, *range(rows.first[job], rows.first[job + 1])):
+            found.append((int(rows.kind[row]), on[at : at + int(rows.units[row])]))
+            at += int(rows.units[row])
+        return found
+
     def placed(self, schedule: Schedule) -> ScheduleArrays:
         """Return a schedule of all jobs as arrays; raise KeyError for a missing job or an unknown node."""
         starts = np.fromiter(map(schedule.start.__getitem__, self.index), np.int64, len(self.index))
-        on = [schedule.nodes[i] for i in self.index]
+        on = [schedule.nodes[name] for name in (self.index if self.jobs.further is None else dict(self.parts))]
         names = np.fromiter(map(self.nodes.index.__getitem__, chain.from_iterable(on)), np.int64)
         nodes = np.repeat(names, np.fromiter(chain.from_iterable(n.values() for n in on), np.int64))
         if isinstance(self.problem, Profit):
@@ -117,8 +135,19 @@ class Flat:
             start[i], on = at, nodes.setdefault(i, {})
             for n in flat[first[j] : first[j + 1]]:
                 on[names[n]] = on.get(names[n], 0) + 1
+        if self.jobs.further is not None:
+            self._part_nodes(start, nodes, flat)
         found = Schedule(start, nodes)
         return with_rest(self.problem, found) if isinstance(self.problem, Profit) else found
+
+    def _part_nodes(self, start: dict[str, int], nodes: dict[str, dict[str, int]], flat: list[int]) -> None:
+        """Write the nodes of each chunk of the heterogeneous jobs with a start; ``flat``: the node of each unit."""
+        names, at = self.dispatch.platform.nodes, 0
+        for job in self.dispatch.jobs:
+            for part in job.parts:
+                if job.chunks and job.id in start:
+                    nodes[part.id] = dict(Counter(names[n] for n in flat[at : at + part.units]))
+                at += part.units
 
     def free(self, schedule: ScheduleArrays, stays: Bools, nodes: Ints) -> dict[int, Free]:
         """Return the capacity that the jobs that stay and the running jobs leave free on each of the nodes.
@@ -151,7 +180,7 @@ class Flat:
         node = np.concatenate([schedule.nodes[rows], running.node[here]])
         end = np.concatenate([begin + self.jobs.duration[jobs], ends[here]])
         begin = np.concatenate([begin, np.full(end.size - rows.size, self.dispatch.now)])
-        taken = np.concatenate([self.jobs.request[jobs], running.amount[here]])
+        taken = np.concatenate([self.jobs.requests[self.jobs.kind_of_unit[rows]], running.amount[here]])
         times, left = self._left(np.tile(node, 2), np.concatenate([begin, end]), np.concatenate([taken, -taken]))
         return {
             n: Free(*(x[slice(*np.searchsorted(times[:, 0], [n, n + 1]))] for x in (times[:, 1], left)))

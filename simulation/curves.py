@@ -70,7 +70,7 @@ def usage(
     workload: Workload, resource: str, start: Ints, end: Ints, history: History | None = None
 ) -> tuple[Ints, Ints]:
     """Return the curve of the amount of a resource in use by all attempts and the jobs that run at the begin."""
-    amount = workload.units * workload.request[:, workload.resources.index(resource)]
+    amount = workload.job_arrays.amounts[:, workload.resources.index(resource)]
     if workload.running:
         held = [(r.true_end, r.job.units * r.job.request.get(resource, 0)) for r in workload.running]
         more = np.array(held, np.int64)

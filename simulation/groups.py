@@ -273,12 +273,12 @@ def _by_units(workload: Workload) -> tuple[Ints, Sequence[str]]:
     """Return the classes by number of units; ``"2-4"`` holds 2, 3 and 4."""
     edges = (1, *UNITS)
     names = [f"{a}-{b - 1}" if b > a + 1 else f"{a}" for a, b in zip(edges, UNITS, strict=False)]
-    return np.searchsorted(UNITS, workload.units, side="right"), [*names, f"{UNITS[-1]} or more"]
+    return np.searchsorted(UNITS, workload.job_arrays.all_units, side="right"), [*names, f"{UNITS[-1]} or more"]
 
 
 def _by_unit_hours(workload: Workload) -> tuple[Ints, Sequence[str]]:
     """Return the classes by units * runtime in hours; ``"1-10"`` holds 1, not 10."""
-    hours = workload.units * np.maximum(workload.runtime, 0) / 3600
+    hours = workload.job_arrays.all_units * np.maximum(workload.runtime, 0) / 3600
     names = [f"below {UNIT_HOURS[0]}", *(f"{a}-{b}" for a, b in pairwise(UNIT_HOURS)), f"{UNIT_HOURS[-1]} or more"]
     return np.searchsorted(UNIT_HOURS, hours, side="right"), names
 

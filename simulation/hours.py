@@ -73,6 +73,8 @@ def _nodes(workload: Workload, platform: Platform) -> Floats:
     """Return the number of nodes that each job occupies, by its largest share of a resource."""
     most = [max((g.capacity.get(r, 0) for g in platform.groups), default=0) for r in workload.resources]
     found: Floats = workload.units * (workload.request / np.maximum(most, 1)).max(axis=1)
+    for k in workload.chunks:
+        found[k] = (workload.job_arrays.amounts[k] / np.maximum(most, 1)).max()
     return found
 
 

@@ -105,13 +105,14 @@ def chart(frame: Frame, jobs: JobsTable, category: Ints, colours: Sequence[str],
     Chart
         The picture and the notes on it.
     """
-    requests = requested(jobs, frame.platform.resources)
+    chunks, job = jobs.by_chunk()
+    requests = requested(chunks, frame.platform.resources)
     curves = [r for r in frame.platform.resources if requests[r].any()]
     with styled(title):
         figure, axes = stacked([GANTT, *[CURVE] * (len(curves) + 1)], _labels_width(frame))
-        notes = _gantt(axes[0], frame, jobs, requests, category, colours)
+        notes = _gantt(axes[0], frame, chunks, requests, category[job], colours)
         for ax, resource in zip(axes[1:], curves, strict=False):
-            notes += _use(ax, frame, jobs, requests[resource], resource)
+            notes += _use(ax, frame, chunks, requests[resource], resource)
         notes += _queue(axes[-1], frame, jobs)
         axes[-1].set_xlim(0, max(float(frame.positions(frame.end)), 1e-9))
         axes[-1].set_xlabel(f"time since the first submission, {frame.unit[0]}")

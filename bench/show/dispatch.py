@@ -26,10 +26,19 @@ def show_dispatch(console: Console, problem: Dispatch) -> None:
     for queue in problem.queues:
         jobs = [j for j in problem.jobs if j.queue == queue.name]
         starts = ", ".join(f"{clock(lo)}-{clock(hi % DAY)}" for lo, hi in queue.daily) or "any time"
-        row = [queue.name, str(queue.ewt), starts, str(members[queue.name]), str(sum(j.units for j in jobs))]
+        row = [
+            queue.name,
+            str(queue.ewt),
+            starts,
+            str(members[queue.name]),
+            str(sum(p.units for j in jobs for p in j.parts)),
+        ]
         long = f"{median(j.walltime for j in jobs):,.0f}" if jobs else "-"
-        queues.add_row(*row, long, f"{sum(j.units * j.walltime for j in jobs) / 3600:,.0f}")
+        queues.add_row(*row, long, f"{sum(p.units * p.walltime for j in jobs for p in j.parts) / 3600:,.0f}")
     console.print(queues)
+    several, arrays = sum(bool(j.chunks) for j in problem.jobs), {j.array for j in problem.jobs if j.array}
+    if several or arrays:
+        console.print(f"{several:,} heterogeneous jobs, {len(arrays):,} job arrays")
     table = grid("demand", *resources)
     for name, shares in _demand(problem):
         table.add_row(name, *shares)
@@ -53,5 +62,6 @@ def _demand(problem: Dispatch) -> Iterator[tuple[str, Iterable[str]]]:
 def _shares(problem: Dispatch, span: int, durations: Sequence[int]) -> Iterator[str]:
     """Yield the demand for each resource with these durations in s, as a share of the capacity over ``span`` seconds."""
     for resource in problem.platform.resources:
-        work = sum(j.units * j.request.get(resource, 0) * d for j, d in zip(problem.jobs, durations, strict=True))
+        of_jobs = zip(problem.jobs, durations, strict=True)
+        work = sum(p.units * p.request.get(resource, 0) * d for j, d in of_jobs for p in j.parts)
         yield f"{100 * work / (span * max(1, problem.platform.total(resource))):.0f}%"

@@ -34,7 +34,7 @@ def show_log(console: Console, path: str, nodes: int | None, cores: int | None, 
         f"offered load {workload.load(platform):.2f}",
         style="bold",
     )
-    work = workload.units * np.maximum(workload.runtime, 0) / HOUR
+    work = workload.job_arrays.all_units * np.maximum(workload.runtime, 0) / HOUR
     for by, grouping in GROUPINGS.items():
         grouped = grouping(workload)
         if grouped is None:

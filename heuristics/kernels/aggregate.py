@@ -47,7 +47,8 @@ class Aggregate(NamedTuple):
     first_level
         Index of the first level of each resource, shape (resources + 1,).
     column
-        Level of each job and resource, shape (jobs, resources); -1: no request.
+        Level of each job (its first chunk) and resource, then of the further chunks, shape (chunks, resources); -1: no
+        request.
     blocks
         Number of blocks in use, shape (1,).
     order
@@ -97,11 +98,12 @@ def levels(machine: Machine, jobs: Jobs) -> Levels:
     kinds, group = np.unique(machine.capacity, axis=0, return_inverse=True)
     groups, resources = min(len(kinds), GROUPS), machine.capacity.shape[1]
     most = max(2, min(LEVELS, COLUMNS // max(1, groups * resources)))
-    found = [_levels(jobs.request[:, r], most) for r in range(resources)]
+    request = np.concatenate([jobs.request, jobs.further_request]) if jobs.further_units.size else jobs.request
+    found = [_levels(request[:, r], most) for r in range(resources)]
     first = np.cumsum([0, *(one.size for one in found)]).astype(np.int64)
-    column = np.full(jobs.request.shape, -1, np.int64)
+    column = np.full(request.shape, -1, np.int64)
     for r, one in enumerate(found):
-        at = np.searchsorted(one, jobs.request[:, r], side="right") - 1
+        at = np.searchsorted(one, request[:, r], side="right") - 1
         column[:, r] = np.where(at >= 0, first[r] + at, -1)
     level = np.concatenate([np.zeros(0, np.int64), *found])
     return Levels(groups, np.minimum(group.reshape(-1), GROUPS - 1).astype(np.int64), level, first, column)
@@ -406,7 +408,7 @@ def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
     a
         The counts.
     j
-        Index of the job.
+        Index of the job; that of further chunk c is c + the number of jobs.
     units
         Number of its units.
     duration

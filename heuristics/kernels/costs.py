@@ -31,11 +31,15 @@ class Jobs(NamedTuple):
     duration
         Duration, shape (jobs,).
     units
-        Number of units, shape (jobs,).
+        Number of units, of a heterogeneous job those of its first chunk, shape (jobs,).
     request
-        Amounts per unit, shape (jobs, resources).
+        Amounts per unit, of the first chunk, shape (jobs, resources).
     first_unit
-        Index of the first unit of each job in arrays over all units, shape (jobs + 1,).
+        Index of the first unit of each job in arrays over all units, shape (jobs + 1,); chunk after chunk.
+    first_further
+        Index of the first further chunk of each job, shape (jobs + 1,).
+    further_units, further_request
+        Number of units, and amounts per unit, of the further chunks; shapes (chunks,) and (chunks, resources).
     kind
         Number of the kind of each job, shape (jobs,): jobs of one kind have similar units, durations and requests.
     group
@@ -52,6 +56,9 @@ class Jobs(NamedTuple):
     units: Ints
     request: Ints
     first_unit: Ints
+    first_further: Ints
+    further_units: Ints
+    further_request: Ints
     kind: Ints
     group: Ints
     first_window: Ints

@@ -9,9 +9,10 @@ import numpy as np
 from ...models.compiled import compiled, internal, internal_borrowing
 from .aggregate import Aggregate, no_aggregate
 from .by_address import by_address
+from .chunks.hopeless import Hopeless, new_hopeless
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, objective, penalty, together
 from .earliest import Scratch, new_scratch
-from .placement import KINDS, POSTPONED, Hopeless, new_hopeless, place, put_some
+from .placement import KINDS, POSTPONED, place, put_some
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
 

@@ -2,7 +2,7 @@
 
 For each job: go through its start windows; in each, find the earliest start at which all units fit (``earliest``),
 skipping times that are known to be hopeless (``Hopeless``) or excluded by the bound of the whole machine
-(``aggregate``); choose nodes by best fit; subtract the job from the profile.
+(``aggregate``); choose nodes by best fit; subtract the job from the profile. Heterogeneous jobs: ``chunks.together``.
 """
 
 from __future__ import annotations
@@ -14,37 +14,14 @@ import numpy as np
 from ...models.compiled import compiled, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
-from .by_address import by_address
+from .chunks.hopeless import Hopeless, new_hopeless, note, skip
+from .chunks.together import place_together
 from .costs import EARNINGS, Costs, Jobs, cost, together
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
-from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
+from .profile import Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
 KINDS = 1024  # with more kinds, the test for hopeless times would cost more than a search
 SAME = 1e-12  # relative: smaller differences of costs are rounding errors
-
-
-@by_address
-class Hopeless(NamedTuple):
-    """Per kind of jobs, a time range [begin, end) in which no job of the kind can start.
-
-    It is valid as long as no job is removed from the profile, and for all jobs that are at least as wide and as long as
-    the kind.
-
-    Parameters
-    ----------
-    units, duration
-        Largest units and duration (seconds) of the kind's jobs, shape (kinds,).
-    request
-        Largest amounts per unit of the kind's jobs, shape (kinds, resources).
-    begin, end
-        The range in seconds, shape (kinds,); empty if end <= begin.
-    """
-
-    units: Ints
-    duration: Ints
-    request: Ints
-    begin: Ints
-    end: Ints
 
 
 @native
@@ -62,20 +39,23 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
     start
         Start in seconds.
     chosen
-        Node of each unit of the job, shape (units,); units on one node are neighbours.
+        Node of each unit of the job, shape (units,); units of a chunk on one node are neighbours.
     sign
         1 or -1.
     """
-    end = start + jobs.duration[j]
-    k = 0
+    end, k, c = start + jobs.duration[j], 0, jobs.first_further[j]
+    request, left = jobs.request[j], jobs.units[j]  # of the chunk
     while k < chosen.size and end > start:
         n, units = chosen[k], 1
-        while k + units < chosen.size and chosen[k + units] == n:
+        while units < left and chosen[k + units] == n:
             units += 1
         if profile.length[n] + 2 > profile.time.shape[1]:
             profile = grown(profile)
-        occupy(profile, n, start, end, jobs.request[j], sign * units)
-        k += units
+        occupy(profile, n, start, end, request, sign * units)
+        k, left = k + units, left - units
+        if left == 0 and c < jobs.first_further[j + 1]:
+            request, left = jobs.further_request[c], jobs.further_units[c]
+            c += 1
     return profile
 
 
@@ -110,78 +90,20 @@ def put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints
     return put_some(profile, jobs, order, starts, nodes, sign)
 
 
-def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
-    """Return empty ranges for at most ``kinds`` kinds of jobs."""
-    size = min(kinds, int(jobs.kind.max(initial=-1)) + 1)
-    known = Hopeless(
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-        np.zeros((size, jobs.request.shape[1]), np.int64),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-    )
-    some = np.flatnonzero(jobs.kind < size)
-    some = some[np.argsort(jobs.kind[some], kind="stable")]
-    kind, first = np.unique(jobs.kind[some], return_index=True)
-    if kind.size:  # the kind has the maxima of its jobs, so that a job which covers the kind is at least as large
-        known.units[kind] = np.maximum.reduceat(jobs.units[some], first)
-        known.duration[kind] = np.maximum.reduceat(jobs.duration[some], first)
-        known.request[kind] = np.maximum.reduceat(jobs.request[some], first)
-    return known
-
-
-@internal_borrowing
-def _covers(known: Hopeless, k: int, jobs: Jobs, j: int) -> bool:
-    """Return whether job j is at least as wide and as long as kind k."""
-    if known.units[k] > jobs.units[j] or known.duration[k] > jobs.duration[j]:
-        return False
-    for r in range(jobs.request.shape[1]):
-        if known.request[k, r] > jobs.request[j, r]:
-            return False
-    return True
-
-
-@internal_borrowing
-def _skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
-    """Return the first time from t on that is not hopeless for job j, and the begin of the next hopeless range."""
-    moved = True
-    while moved:
-        moved = False
-        following = NEVER
-        for k in range(known.end.size):
-            if known.end[k] > t and known.begin[k] < following and _covers(known, k, jobs, j):
-                if known.begin[k] <= t:
-                    t, moved = known.end[k], True
-                else:
-                    following = known.begin[k]
-    return t, following
-
-
-@internal_borrowing
-def _note(known: Hopeless, k: int, begin: int, end: int) -> None:
-    """Note that no job of kind k can start in [begin, end): extend the kind's range, or keep the longer one."""
-    if k >= known.end.size or end <= begin:
-        return
-    if begin <= known.end[k] and known.begin[k] <= end and known.end[k] > known.begin[k]:
-        known.begin[k], known.end[k] = min(begin, known.begin[k]), max(end, known.end[k])
-    elif end - begin > known.end[k] - known.begin[k]:
-        known.begin[k], known.end[k] = begin, end
-
-
 @internal_borrowing
 def _search(profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: Jobs, j: int, lo: int, hi: int) -> int:
     """Return the earliest start of job j in [lo, hi], or -1; skips hopeless times and notes new ones."""
     request, units, duration = jobs.request[j], jobs.units[j], jobs.duration[j]
     t, start = lo, -1
     while start < 0:
-        t, following = _skip(known, jobs, j, t)
+        t, following = skip(known, jobs, j, t)
         t = possible(a, j, units, duration, t)
         if t > hi:
             break
         if t < following:
             start = earliest(profile, s, a, j, request, units, duration, t, min(hi, following - 1))
             t = following
-    _note(known, jobs.kind[j], lo, start if start >= 0 else hi + 1)
+    note(known, jobs.kind[j], lo, start if start >= 0 else hi + 1)
     return start
 
 
@@ -223,6 +145,8 @@ def place(
     tuple
         The start in seconds (-1: no feasible start) and the profile.
     """
+    if jobs.first_further[j] < jobs.first_further[j + 1]:
+        return place_together(profile, machine, jobs, s, a, j, not_before, chosen)
     fill_most(machine, s, jobs.request[j], jobs.units[j])
     start = -1
     for w in range(jobs.first_window[jobs.group[j]], jobs.first_window[jobs.group[j] + 1]):

@@ -188,6 +188,35 @@ def occupy(profile: Profile, n: int, start: int, end: int, request: Ints, units:
     _merge(profile, n, first)
 
 
+@internal
+def put_units(profile: Profile, request: Ints, start: int, end: int, chosen: Ints, sign: int) -> Profile:
+    """Subtract equal units from the profile (sign 1) or add them again (sign -1); return the profile, maybe grown.
+
+    Parameters
+    ----------
+    profile
+        The profile; changed in place, replaced by a larger one if it is full.
+    request
+        Amounts of one unit, shape (resources,).
+    start, end
+        Times in seconds; nothing happens unless start < end.
+    chosen
+        Node of each unit, shape (units,); units on one node are neighbours.
+    sign
+        1 or -1.
+    """
+    k = 0
+    while k < chosen.size and end > start:
+        n, units = chosen[k], 1
+        while k + units < chosen.size and chosen[k + units] == n:
+            units += 1
+        if profile.length[n] + 2 > profile.time.shape[1]:
+            profile = grown(profile)
+        occupy(profile, n, start, end, request, sign * units)
+        k += units
+    return profile
+
+
 @internal_borrowing
 def _merge(profile: Profile, n: int, i: int) -> None:
     """Remove breakpoint i of node n if the free amounts do not change there."""

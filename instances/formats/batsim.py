@@ -121,7 +121,12 @@ def write_batsim(workload: Workload, nodes: int, path: str | Path) -> None:
         A unit requests something else than one core: the resources of Batsim are identical and are not shared.
     """
     cores = workload.resources.index("cores") if "cores" in workload.resources else None
-    if cores is None or (workload.request[:, cores] != 1).any() or workload.request.sum() != len(workload):
+    if (
+        cores is None
+        or (workload.request[:, cores] != 1).any()
+        or workload.request.sum() != len(workload)
+        or workload.chunks
+    ):
         raise WorkloadError(f"{workload.name}: a Batsim workload holds only jobs that request one core per unit")
     rows = [workload.job(k) for k in range(len(workload))]
     profiles = {f"delay{j.runtime}": {"type": "delay", "delay": j.runtime} for j in rows}

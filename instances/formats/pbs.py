@@ -9,8 +9,9 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 
 from ...errors import WrongValue
+from ...models.dispatch.chunks.chunk import Chunk
 from ..files.lines import read_lines
-from ..logged import MISSING, Logged
+from ..logged import MISSING, Logged, merged
 from ..repair import Trace
 from ..report import BadLine
 from ..workload import Workload
@@ -24,7 +25,7 @@ BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4, "p": 1024**
 WORD = 8  # bytes
 NAMES = {"ncpus": "cores", "ngpus": "gpus", "nmics": "mics", "mem": "memory"}
 RESOURCES = tuple(NAMES.values())
-LARGEST = "chunks that differ, all replaced by the largest"
+SUBJOB = re.compile(r"\[\d+\]", re.ASCII)  # 7[3].server is a job of the array 7[].server
 MOST = 10**10
 
 
@@ -32,7 +33,8 @@ def read_pbs(path: str | Path, zone: tzinfo = UTC) -> Workload:
     r"""Read the ended jobs of a PBS accounting log.
 
     A unit is a chunk of ``Resource_List.select``; without ``select``, the entries ``nodes``, ``ncpus`` and ``mem`` are
-    used. Job arrays are left out, their subjobs are jobs.
+    used. Chunks that differ make a heterogeneous job: ``select=2:ncpus=16:ngpus=2+1:ncpus=4``. Job arrays are left out,
+    their subjobs are jobs.
 
     Parameters
     ----------
@@ -88,7 +90,8 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
         except ValueError as e:
             bad.append(BadLine(str(path), n, str(e)))
     notes = [f"{others} records of other events than the end of a job are ignored"] if others else []
-    resources = [r for r in RESOURCES if r == "cores" or any(j.request.get(r) for j in jobs)]
+    requests = [c.request for j in jobs for c in (j.chunks or (j,))]
+    resources = [r for r in RESOURCES if r == "cores" or any(request.get(r) for request in requests)]
     trace = Trace.of(Path(path).name, "pbs", jobs, resources, bad, notes)
     return replace(trace, unix_start=0, zone=zone, partition=trace.queue)
 
@@ -108,7 +111,8 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
     submit = _moment(values, "ctime", "qtime")
     start, end = _moment(values, "start"), _moment(values, "end")
     start = start if start > 0 else MISSING
-    units, request, unequal = geometry(values)
+    chunks = geometry(values)
+    units, request = chunks[0]
     limit = values.get("Resource_List.walltime", "")
     took = values.get("resources_used.walltime", "")
     why = ""
@@ -125,26 +129,29 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         queue=values.get("queue", ""),
         user=values.get("user", ""),
         program=values.get("jobname", ""),
-        changed=(LARGEST,) if unequal else (),
         unusable=why,
+        chunks=tuple(chunks) if len(chunks) > 1 else (),
+        array=SUBJOB.sub("[]", name) if SUBJOB.search(name) else "",
     )
 
 
-def geometry(values: Mapping[str, str]) -> tuple[int, dict[str, int], bool]:
-    """Return the number of units, the request per unit, and whether the chunks differ."""
+def geometry(values: Mapping[str, str]) -> list[Chunk]:
+    """Return the chunks of a job, at least one; those with equal requests are one."""
     listed = {key: values.get(f"Resource_List.{key}", "") for key in ("select", "nodes", "nodect", *NAMES)}
     if listed["select"] or listed["nodes"]:  # the older nodes=4:ppn=8+node7:ppn=16 may name hosts
         texts = (listed["select"] or listed["nodes"].replace("ppn=", "ncpus=")).split("+")
-        chunks = [_chunk(text, hosts=not listed["select"]) for text in texts]
-        units = sum(count for count, _ in chunks)
-        request = {r: max(one[r] for _, one in chunks) for r in RESOURCES}
-        unequal = any(one != request for _, one in chunks)
-        if listed["mem"] and not request["memory"]:
-            request["memory"] = -(-amount_of("mem", listed["mem"]) // max(units, 1))
-        return units, request, unequal
+        chunks = merged(_chunk(text, hosts=not listed["select"]) for text in texts)
+        if len(chunks) > 1 and not all(c.units for c in chunks):
+            raise WrongValue(
+                f"select is {'+'.join(texts)[:40]!r}; expected at least 1 unit in each chunk, as in 2:ncpus=4"
+            )
+        if listed["mem"] and not any(c.request["memory"] for c in chunks):
+            memory = -(-amount_of("mem", listed["mem"]) // max(sum(c.units for c in chunks), 1))
+            chunks = [Chunk(c.units, {**c.request, "memory": memory}) for c in chunks]
+        return chunks
     units = amount_of("nodect", listed["nodect"]) if listed["nodect"] else 1 if listed["ncpus"] else 0
     total = {name: amount_of(key, listed[key]) if listed[key] else 0 for key, name in NAMES.items()}
-    return units, {name: -(-amount // max(units, 1)) for name, amount in total.items()}, False
+    return [Chunk(units, {name: -(-amount // max(units, 1)) for name, amount in total.items()})]
 
 
 def _chunk(text: str, hosts: bool) -> tuple[int, dict[str, int]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from ...errors import WrongValue
 from ..files.lines import read_lines
-from ..logged import MISSING, UNLIMITED, Logged
+from ..logged import MISSING, UNLIMITED, Logged, merged
 from ..repair import Trace
 from ..report import BadLine
 from ..workload import Workload, WorkloadError
@@ -24,6 +24,7 @@ NO_LIMIT = ("UNLIMITED", "Partition_Limit")
 MOST = 10**10
 DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)", re.ASCII)
 MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)([cn]?)", re.ASCII)
+COMPONENT = re.compile(r"(.+)\+(\d{1,6})", re.ASCII)
 MB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
 FIELDS = "JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,User,JobName,Partition,State,ReqMem,AllocTRES"
 
@@ -31,7 +32,8 @@ FIELDS = "JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,User,JobName,Partition,S
 def read_sacct(path: str | Path, zone: tzinfo = UTC) -> Workload:
     r"""Read the output of ``sacct --parsable2 --format=JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,...``.
 
-    Rows of job steps (``12.batch``) are ignored; tasks of a job array (``12_4``) are jobs. A unit is a node, with an
+    Rows of job steps (``12.batch``) are ignored; tasks of a job array (``12_4``) are jobs; the components ``12+0``,
+    ``12+1``, ... of a heterogeneous job are its chunks. A unit is a node, with an
     equal share of the cores, GPUs and memory of the job. Jobs that never started or had not ended are left out, with
     the reason.
 
@@ -108,9 +110,45 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
     for column, what in (("User", "users"), ("JobName", "program names")):
         if column not in header:
             notes.append(f"the log has no {what} (column {column})")
-    resources = [r for r in ("cores", "gpus", "memory") if r == "cores" or any(j.request.get(r) for j in jobs)]
+    jobs = list(_with_components(jobs))
+    requests = [c.request for j in jobs for c in (j.chunks or (j,))]
+    resources = [r for r in ("cores", "gpus", "memory") if r == "cores" or any(one.get(r) for one in requests)]
     trace = Trace.of(Path(path).name, "sacct", jobs, resources, bad, notes)
     return replace(trace, unix_start=0, zone=zone, partition=trace.queue)
+
+
+def _with_components(jobs: Iterable[Logged]) -> Iterator[Logged]:
+    """Yield the jobs; the components ``123+0``, ``123+1``, ... become one heterogeneous job ``123``."""
+    parts: dict[str, list[Logged]] = {}
+    for k, job in enumerate(jobs):
+        found = COMPONENT.fullmatch(job.id)
+        parts.setdefault(found[1] if found else f"{job.id} {k}", []).append(job)
+    for name, listed in parts.items():
+        if COMPONENT.fullmatch(listed[0].id) is None:
+            yield from listed
+            continue
+        listed.sort(key=lambda job: int(COMPONENT.fullmatch(job.id)[2]))  # type: ignore[index]
+        chunks, first = merged((job.units, job.request) for job in listed), listed[0]
+        unusable = next((job.unusable for job in listed if job.unusable), "")
+        if not unusable and not all(job.units for job in listed):
+            unusable = "one of its components has no nodes"
+        runtimes = [job.runtime for job in listed if job.runtime == job.runtime]
+        yield replace(
+            first,
+            id=name,
+            runtime=max(runtimes, default=MISSING),
+            units=chunks[0].units,
+            request=chunks[0].request,
+            chunks=tuple(chunks) if len(chunks) > 1 else (),
+            array=_array(name),
+            unusable=unusable,
+        )
+
+
+def _array(name: str) -> str:
+    """Return the name of the job array of a job such as ``123_4``; empty if it is in none."""
+    found = re.fullmatch(r"(.+)_\d+", name, re.ASCII)
+    return found[1] if found else ""
 
 
 def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
@@ -144,6 +182,7 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
         user=row.get("User", ""),
         program=row.get("JobName", ""),
         unusable=why,
+        array=_array(name),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,16 @@ from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch, impossible
 from ...models.node_states.events import NodeEvent
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
+from ...models.problem import part_name
 from ...models.whole_numbers import is_number
 from ..files.events_file import EVENTS, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.running_file import RUNNING, read_running, running_csv
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
+from .job_rows import AFTER, BEFORE, OPTIONAL, OPTIONAL_OF_ONE, csv_rows, job_of_row, jobs_of
 
 JOBS = "jobs.csv"
-BEFORE, AFTER, OPTIONAL = (
-    ("id", "queue", "submit", "units"),
-    ("walltime", "runtime"),
-    ("earliest_start", "deadline", "user", "name", "power", "latest_start"),
-)
 HEADING = """\
 An instance of schedlab. Times are in seconds, 0 is midnight of the first day; memory is in MB.
 The jobs are in jobs.csv: a column per resource holds what one unit requests; all units of a job start together."""
@@ -73,13 +70,13 @@ def _running(folder: Folder, batch: Batch, begin: int) -> list[Running]:
     resources, rows = batch.platform.resources, dict[str, TableRow]()
 
     def job_of(row: TableRow) -> Job:
-        job = _job(row, resources)
+        job = job_of_row(row, resources)
         if job.id in batch.rows or job.id in rows:
             row.add_fault("id", "a unique id", job.id)
         rows.setdefault(job.id, row)
         return job
 
-    found = read_running(folder, batch.platform, (*BEFORE, *resources, *AFTER), OPTIONAL, job_of)
+    found = read_running(folder, batch.platform, (*BEFORE, *resources, *AFTER), OPTIONAL_OF_ONE, job_of)
     for r in found:
         if r.start > begin:
             rows[r.job.id].add_fault("start", f"at most the begin, begin_s = {begin}", r.start)
@@ -117,11 +114,20 @@ def read_batch(folder: Folder, drop_impossible: bool = False) -> Batch:
     dropped = impossible(platform, [j for j, _ in jobs])
     rows = {j.id: row for j, row in jobs}
     if not drop_impossible:
-        for job, why in dropped:
+        for job, why in _first_of_each_row(dropped, rows):
             rows[job.id].add_fault("units", "a job that the empty platform can hold", f"job {job.id} {why}")
         folder.raise_faults()
     gone = {job.id for job, _ in dropped}
     return Batch(platform, queues, [j for j, _ in jobs if j.id not in gone], rows, dropped)
+
+
+def _first_of_each_row(dropped: Iterable[tuple[Job, str]], rows: Mapping[str, TableRow]) -> Iterator[tuple[Job, str]]:
+    """Yield the first job of each row, with its reason: the jobs of an array share a row."""
+    seen: set[int] = set()
+    for job, why in dropped:
+        if rows[job.id].line not in seen:
+            seen.add(rows[job.id].line)
+            yield job, why
 
 
 def _platform(table: Table) -> Platform | None:
@@ -184,34 +190,22 @@ def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tup
     found: list[tuple[Job, TableRow]] = []
     seen: dict[str, int] = {}
     for row in folder.rows(JOBS, (*BEFORE, *platform.resources, *AFTER), OPTIONAL):
-        job = _job(row, platform.resources)
-        if job.queue and job.queue not in queues:
-            row.add_fault("queue", f"one of the queues {', '.join(queues)}", job.queue)
-        if job.id in seen:
-            row.add_fault("id", f"a unique id (line {seen[job.id]} has it too)", job.id)
-        seen.setdefault(job.id, row.line)
-        found.append((job, row))
+        jobs = jobs_of(row, platform.resources)
+        if jobs[0].queue and jobs[0].queue not in queues:
+            row.add_fault("queue", f"one of the queues {', '.join(queues)}", jobs[0].queue)
+        taken = next(
+            (name for j in jobs for part in range(len(j.parts)) if (name := part_name(j.id, part)) in seen), None
+        )
+        if taken is not None:
+            row.add_fault("id", f"a unique id (line {seen[taken]} has it too)", taken)
+        for job in jobs:
+            seen.update(
+                (part_name(job.id, k), row.line) for k in range(len(job.parts)) if part_name(job.id, k) not in seen
+            )
+        found.extend((job, row) for job in jobs)
     if not found and not folder.faults:
         folder.add_fault(JOBS, None, "rows", "at least one job", None)
     return found
-
-
-def _job(row: TableRow, resources: Sequence[str]) -> Job:
-    return Job(
-        id=row.text("id"),
-        submit=row.whole("submit", 0, LATEST),
-        walltime=row.whole("walltime", 1, LATEST),
-        units=row.whole("units", 1, MOST_CAPACITY),
-        request={r: row.whole(r, 0, MOST_CAPACITY) for r in resources},
-        queue=row.text("queue"),
-        earliest_start=row.maybe_whole("earliest_start", 0, LATEST),
-        deadline=row.maybe_whole("deadline", 0, LATEST),
-        runtime=row.maybe_whole("runtime", 0, LATEST),
-        user=row.cells.get("user", ""),
-        name=row.cells.get("name", ""),
-        power=None if "power" in resources else row.maybe_number("power"),
-        latest_start=row.maybe_whole("latest_start", 0, LATEST),
-    )
 
 
 def write(instance: Instance, folder: str | Path) -> None:
@@ -235,7 +229,7 @@ def write(instance: Instance, folder: str | Path) -> None:
     if not all(r.nodes for r in problem.running):
         raise WrongValue(f"instance {instance.name!r} has running jobs without nodes; expected nodes for each of them")
     if problem.running:
-        extra = _extra([r.job for r in problem.running])
+        extra = [c for c in OPTIONAL_OF_ONE if any(getattr(r.job, c) not in (None, "") for r in problem.running)]
         files[RUNNING] = running_csv(problem.running, problem.platform.resources, BEFORE, AFTER, extra)
     if instance.events:
         files[EVENTS] = events_csv(instance.events)
@@ -248,21 +242,7 @@ def jobs_csv(name: str, problem: Dispatch) -> str:
         raise WrongValue(
             f"instance {name!r} has running jobs or start windows of single jobs, which instance files cannot represent"
         )
-    resources = problem.platform.resources
-    extra = _extra(problem.jobs)
-    rows = [
-        [
-            *(j.id, j.queue, j.submit, j.units, *(j.request.get(r, 0) for r in resources), j.walltime, j.runtime),
-            *(getattr(j, column) for column in extra),
-        ]
-        for j in problem.jobs
-    ]
-    return to_csv([*BEFORE, *resources, *AFTER, *extra], rows)
-
-
-def _extra(jobs: Sequence[Job]) -> list[str]:
-    """Return the optional columns that some of the jobs need."""
-    return [c for c in OPTIONAL if any(getattr(j, c) not in (None, "") for j in jobs)]
+    return to_csv(*csv_rows(problem.jobs, problem.platform.resources))
 
 
 def _settings(instance: Instance) -> dict[str, Any]:

@@ -82,8 +82,9 @@ def at_begin(workload: Workload, begin: int, reset: bool) -> Workload:
     runs = before & (start >= 0) & (start < begin) & (start + workload.runtime > begin)
     waits = before & (start >= begin)
     running = [
-        Running(workload.job(k), int(start[k]), {}, int(start[k] + max(1, workload.walltime[k])))
+        Running(part, int(start[k]), {}, int(start[k] + max(1, workload.walltime[k])))
         for k in np.flatnonzero(runs).tolist()
+        for part in workload.job(k).parts
     ]
     kept = workload.keep(~before | waits)
     if reset:

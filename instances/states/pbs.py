@@ -138,7 +138,9 @@ def _running(
 def _waiting(name: str, job: Values, kinds: list[str], now: int, zone: tzinfo) -> list[dict[str, Any]]:
     """Return a waiting job; one for each remaining subjob of a job array."""
     listed = {f"Resource_List.{key}": str(value) for key, value in (job.get("Resource_List") or {}).items()}
-    units, request, _ = geometry(listed)
+    chunks = geometry(listed)
+    units = sum(c.units for c in chunks)
+    request = {r: max(c.request[r] for c in chunks) for r in NAMES.values()}
     made = {
         "submit": _moment(job, zone, "ctime", "qtime") or now, "walltime": _walltime(job), "units": max(1, units),
         "request": {r: n for r, n in request.items() if n or r in kinds}, "queue": job.get("queue") or "default",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +34,8 @@ def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
             found.append(Violation(job.id, 1, f"job {job.id!r} has no start"))
             continue
         found.extend(_start(problem, job, schedule.start[job.id]))
-        found.extend(_check_nodes(problem, job, schedule.nodes.get(job.id, {})))
+        for name, (units, _) in _groups(job):
+            found.extend(_check_nodes(problem, name, units, schedule.nodes.get(name, {})))
     found.extend(_capacity(problem, schedule, jobs))
     if all(job.id in schedule.start for job in problem.jobs):
         found.extend(broken_limits(problem, schedule))
@@ -61,41 +62,52 @@ def _start(problem: Dispatch, job: Job, start: int) -> Iterator[Violation]:
         yield Violation(job.id, end - job.deadline, f"job {job.id!r} ends at {end}, after its deadline {job.deadline}")
 
 
-def _check_nodes(problem: Dispatch, job: Job, nodes: dict[str, int]) -> Iterator[Violation]:
+def _groups(job: Job) -> list[tuple[str, tuple[int, Mapping[str, int]]]]:
+    """Return the name, the units and the request of each group of equal units of a job."""
+    if not job.chunks:
+        return [(job.id, (job.units, job.request))]
+    return [(f"{job.id}+{k}" if k else job.id, chunk) for k, chunk in enumerate(job.chunks)]
+
+
+def _check_nodes(problem: Dispatch, name: str, expected: int, nodes: dict[str, int]) -> Iterator[Violation]:
     for node, units in nodes.items():
         if node not in problem.platform.capacity:
-            yield Violation(job.id, 1, f"job {job.id!r} has units on {node!r}, which is not a node of the platform")
+            yield Violation(name, 1, f"job {name!r} has units on {node!r}, which is not a node of the platform")
         if units < 0:
-            yield Violation(job.id, -units, f"job {job.id!r} has {units} units on {node!r}")
+            yield Violation(name, -units, f"job {name!r} has {units} units on {node!r}")
     count = sum(nodes.values())
-    if count != job.units:
-        yield Violation(job.id, abs(count - job.units), f"job {job.id!r} has {count} units on nodes, not {job.units}")
+    if count != expected:
+        yield Violation(name, abs(count - expected), f"job {name!r} has {count} units on nodes, not {expected}")
 
 
 def _capacity(problem: Dispatch, schedule: Schedule, jobs: dict[str, Job]) -> Iterator[Violation]:
     """Yield a violation for each node and resource whose capacity is exceeded."""
     platform = problem.platform
     index = {node: k for k, node in enumerate(platform.nodes)}
-    occupying: list[tuple[Job, int, int, dict[str, int]]] = []
+    occupying: list[tuple[str, Mapping[str, int], int, int, dict[str, int]]] = []
     for name, start in schedule.start.items():
         if name in jobs:
-            occupying.append((jobs[name], start, start + problem.duration(jobs[name]), schedule.nodes.get(name, {})))
-    occupying.extend((r.job, r.start, r.end, dict(r.nodes)) for r in problem.running)
+            end = start + problem.duration(jobs[name])
+            for part, (_, request) in _groups(jobs[name]):
+                occupying.append((part, request, start, end, schedule.nodes.get(part, {})))
+    occupying.extend((r.job.id, r.job.request, r.start, r.end, dict(r.nodes)) for r in problem.running)
     on_nodes = [[(index[node], units) for node, units in nodes.items() if node in index] for *_, nodes in occupying]
     node = _whole([node for pairs in on_nodes for node, _ in pairs])
     found = excesses(
-        _whole([start for _, start, _, _ in occupying]),
-        _whole([end for _, _, end, _ in occupying]),
+        _whole([start for *_, start, _, _ in occupying]),
+        _whole([end for *_, end, _ in occupying]),
         np.cumsum([0, *(len(pairs) for pairs in on_nodes)]),
         node,
         node,
         _whole([units for pairs in on_nodes for _, units in pairs]),
-        _whole([job.request.get(r, 0) for job, *_ in occupying for r in platform.resources], len(platform.resources)),
+        _whole(
+            [request.get(r, 0) for _, request, *_ in occupying for r in platform.resources], len(platform.resources)
+        ),
         _whole([amount for n in platform.nodes for amount in platform.capacity[n]], len(platform.resources)),
     )
     for at, r, time, used, job in zip(*found, strict=True):
         name, resource = platform.nodes[at], platform.resources[r]
-        limit, starter, used = platform.capacity[name][r], occupying[job][0].id, int(used)
+        limit, starter, used = platform.capacity[name][r], occupying[job][0], int(used)
         text = f"node {name!r} at {time}: {used} {resource} in use, it has {limit} (job {starter!r} starts)"
         yield Violation(name, used - limit, text)
 

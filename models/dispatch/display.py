@@ -28,7 +28,7 @@ BOUNDED = 60  # jobs with deadlines or windows of their own up to which these ar
 
 
 def rows(problem: Dispatch, schedule: Schedule) -> list[dict[str, Any]]:
-    """Return a row for each job of a schedule.
+    """Return a row for each job of a schedule, and for each further chunk of a heterogeneous job.
 
     Parameters
     ----------
@@ -41,26 +41,28 @@ def rows(problem: Dispatch, schedule: Schedule) -> list[dict[str, Any]]:
         The columns job, queue, user, submit, start, end, wait, duration (s), units, nodes (a dictionary of the units on
         each node), node_list (text).
     """
-    found = []
-    for job in problem.jobs:
-        if job.id in schedule.start:
-            start, on = schedule.start[job.id], schedule.nodes.get(job.id)
-            found.append(
-                {
-                    "job": job.id,
-                    "queue": job.queue,
-                    "user": job.user,
-                    "submit": job.submit,
-                    "start": start,
-                    "end": start + problem.duration(job),
-                    "wait": start - job.submit,
-                    "duration": problem.duration(job),
-                    "units": job.units,
-                    "nodes": on,
-                    "node_list": " ".join(f"{n}:{u}" if u > 1 else n for n, u in (on or {}).items()),
-                }
-            )
-    return found
+    return [
+        _row(part, schedule.start[job.id], problem.duration(job), schedule.nodes.get(part.id))
+        for job in problem.jobs
+        if job.id in schedule.start
+        for part in job.parts
+    ]
+
+
+def _row(job: Job, start: int, duration: int, on: dict[str, int] | None) -> dict[str, Any]:
+    return {
+        "job": job.id,
+        "queue": job.queue,
+        "user": job.user,
+        "submit": job.submit,
+        "start": start,
+        "end": start + duration,
+        "wait": start - job.submit,
+        "duration": duration,
+        "units": job.units,
+        "nodes": on,
+        "node_list": " ".join(f"{n}:{u}" if u > 1 else n for n, u in (on or {}).items()),
+    }
 
 
 class _Ranges(NamedTuple):
@@ -81,7 +83,7 @@ class _Placed:
 
 
 class _Shown(NamedTuple):
-    """A job that is drawn, with its start, its end and its units on each node."""
+    """A job, or a chunk of one, that is drawn, with its start, its end and its units on each node."""
 
     job: Job
     start: int
@@ -118,9 +120,11 @@ def gantt(problem: Dispatch, schedule: Schedule, marks: Sequence[Mark] = ()) -> 
     Gantt
     """
     shown = [
-        _Shown(job, schedule.start[job.id], schedule.start[job.id] + problem.duration(job), schedule.nodes[job.id])
+        _Shown(part, schedule.start[job.id], schedule.start[job.id] + problem.duration(job), schedule.nodes[part.id])
         for job in problem.jobs
-        if job.id in schedule.start and schedule.nodes.get(job.id)
+        if job.id in schedule.start
+        for part in job.parts
+        if schedule.nodes.get(part.id)
     ]
     moved = len(shown)
     shown += [_Shown(r.job, problem.now, r.end, r.nodes) for r in problem.running if r.end > problem.now]
@@ -128,7 +132,7 @@ def gantt(problem: Dispatch, schedule: Schedule, marks: Sequence[Mark] = ()) -> 
     groups, group = _groups([s.job for s in shown[:moved]], len(shown) - moved)
     placed = _placed(shown, platform)
     start, end = problem.now, max([problem.now + 1, *(s.end for s in shown), *(m.time for m in marks)])
-    left = len(problem.jobs) - moved
+    left = sum(j.id not in schedule.start or not schedule.nodes.get(j.id) for j in problem.jobs)
     title = "jobs on nodes" + (f" ({left:,} jobs without a start or nodes are not drawn)" if left else "")
     chart = Gantt(
         (),

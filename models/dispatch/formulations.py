@@ -2,7 +2,8 @@
 
 All use the intervals ``v[j]`` of ``job_intervals``, one per job j. Data: nodes n with capacity ``C[n,r]`` of each
 resource r; job j has ``U[j]`` units, each with a request ``q[j,r]``; at most ``m[j,n]`` <= ``U[j]`` of them fit an
-empty node n. Running jobs are further demands of the cumulatives, with the intervals ``r[e]``.
+empty node n. Running jobs are further demands of the cumulatives, with the intervals ``r[e]``. For a heterogeneous job,
+j stands for each of its chunks below; all of them have the same ``v[j]``.
 
 ``units`` (exact; [Bridi2018, 4.3 and 6.2])::
 
@@ -61,7 +62,8 @@ def units(problem: Dispatch, set_objective: SetObjective | None = None, before: 
     capacity = problem.platform.capacity
     rows: dict[str, list[tuple[Interval, Job]]] = {n: [] for n in capacity}
     options: list[list[tuple[str, Interval]]] = []
-    for j, v in zip(problem.jobs, b.jobs, strict=True):
+    parts = b.parts
+    for j, v in parts:
         most = _most(problem, j)
         made: list[tuple[str, Interval]] = []
         for node, vector in capacity.items():
@@ -80,7 +82,7 @@ def units(problem: Dispatch, set_objective: SetObjective | None = None, before: 
 
     def read(a: Assignment) -> Schedule:
         nodes: dict[str, dict[str, int]] = {}
-        for j, made in zip(problem.jobs, options, strict=True):
+        for (j, _), made in zip(parts, options, strict=True):
             on_nodes = nodes.setdefault(j.id, {})
             for node, o in made:
                 if a.present[o.index]:
@@ -89,12 +91,12 @@ def units(problem: Dispatch, set_objective: SetObjective | None = None, before: 
 
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
-        for j, made in zip(problem.jobs, options, strict=True):
-            left = dict(schedule.nodes.get(j.id, {})) if j.id in schedule.start else {}
+        for (j, v), made in zip(parts, options, strict=True):
+            left = dict(schedule.nodes.get(j.id, {})) if a.present[v.index] else {}
             for node, o in made:
                 if left.get(node, 0) > 0:
                     left[node] -= 1
-                    a.set(o, schedule.start[j.id], schedule.start[j.id] + o.size_lo)
+                    a.set(o, a.start[v.index], a.end[v.index])
         return a
 
     return Encoding(b.model, read, write)
@@ -104,12 +106,12 @@ Places = dict[str, Integer]
 
 
 def _count_variables(b: JobModel, places: Mapping[str, tuple[Vector, int]]) -> list[Places]:
-    """Declare for each job the number of its units on each place, and require that they add up to its units.
+    """Declare for each part of a job the number of its units on each place, which add up to its units.
 
     ``places``: name -> (capacity vector of a node, number of nodes). A place is a node or a class.
     """
     found = []
-    for j, v in zip(b.problem.jobs, b.jobs, strict=True):
+    for j, v in b.parts:
         most = _most(b.problem, j)
         made = {
             place: b.model.integer(f"{j.id} on {place}", 0, min(j.units, n * most[vector]))
@@ -128,7 +130,7 @@ def _count_variables(b: JobModel, places: Mapping[str, tuple[Vector, int]]) -> l
 def _counted(b: JobModel, counts: list[Places]) -> dict[str, list[tuple[Job, Interval, Integer]]]:
     """Return for each place the jobs that may run there, with their intervals and the numbers of their units there."""
     found: dict[str, list[tuple[Job, Interval, Integer]]] = {}
-    for j, v, made in zip(b.problem.jobs, b.jobs, counts, strict=True):
+    for (j, v), made in zip(b.parts, counts, strict=True):
         for place, x in made.items():
             found.setdefault(place, []).append((j, v, x))
     return found
@@ -152,14 +154,14 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
     def read(a: Assignment) -> Schedule:
         nodes = {
             j.id: {n: a.integer[x.index] for n, x in made.items() if a.integer[x.index]}
-            for j, v, made in zip(problem.jobs, b.jobs, numbers, strict=True)
+            for (j, v), made in zip(b.parts, numbers, strict=True)
             if a.present[v.index]
         }
         return Schedule(b.read_starts(a), nodes)
 
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
-        for j, v, made in zip(problem.jobs, b.jobs, numbers, strict=True):
+        for (j, v), made in zip(b.parts, numbers, strict=True):
             for node, n in schedule.nodes.get(j.id, {}).items():
                 if node in made and a.present[v.index]:
                     a.integer[made[node].index] = n
@@ -194,7 +196,7 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
 
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
-        for j, v, made in zip(problem.jobs, b.jobs, numbers, strict=True):
+        for (j, v), made in zip(b.parts, numbers, strict=True):
             for name, (_, nodes) in members.items():
                 if name in made and a.present[v.index]:
                     on_nodes = schedule.nodes.get(j.id, {})
@@ -214,7 +216,7 @@ def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: i
     running = b.running(dict.fromkeys(problem.platform.nodes, "the machine"))["the machine"]
     for resource in problem.platform.resources:
         need = request_of(resource)
-        rows = [DemandRow(v, j.units * need(j)) for j, v in zip(problem.jobs, b.jobs, strict=True) if need(j)]
+        rows = [DemandRow(v, j.units * need(j)) for j, v in b.parts if need(j)]
         b.add_cumulative(rows + b.running_rows(running, need), problem.platform.total(resource), resource)
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), b.write_starts, relaxation=True)
 

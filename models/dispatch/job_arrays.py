@@ -7,7 +7,7 @@ verifiers do not: they read the jobs themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, Self
@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..platform import Platform
+from .chunks.arrays import FurtherChunks, further_chunks
 from .jobs import Job, Running
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+NO_CHUNKS = FurtherChunks(*(np.zeros(0, np.int64) for _ in range(3)))
 
 
 class Requester(Protocol):
@@ -41,11 +43,13 @@ class JobArrays:
     submit, release : array of int, shape (jobs,)
         The submit time, and the earliest start without regard to windows.
     duration, units : array of int, shape (jobs,)
-        The duration and the number of units.
+        The duration and the number of units; of a heterogeneous job, the units of its first chunk.
     requests : array of int, shape (kinds, resources)
         Distinct requests of one unit, in lexicographic order.
     kind : array of int, shape (jobs,)
-        The row of ``requests`` that holds the request of the job.
+        The row of ``requests`` that holds the request of the job or of its first chunk.
+    further : FurtherChunks, optional
+        The further chunks of heterogeneous jobs; None if all jobs have one chunk.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class JobArrays:
     units: Ints
     requests: Ints
     kind: Ints
+    further: FurtherChunks | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(
@@ -84,14 +89,19 @@ class JobArrays:
             No job is released before this time in seconds.
         """
         release = column(map(attrgetter("release"), jobs), len(jobs))
-        requests, kind = distinct_requests(jobs, resources)
+        more = further_chunks(jobs)
+        requests, kind = distinct_requests([*jobs, *(part for *_, part in more)] if more else jobs, resources)
+        further = None
+        if more:
+            further = FurtherChunks(column(k for k, *_ in more), column(u for _, u, _ in more), kind[len(jobs) :])
         return JobArrays(
             submit=column(map(attrgetter("submit"), jobs), len(jobs)),
             release=release if now is None else np.maximum(release, now),
             duration=column(map(duration, jobs), len(jobs)),
             units=column(map(attrgetter("units"), jobs), len(jobs)),
             requests=requests,
-            kind=kind,
+            kind=kind[: len(jobs)],
+            further=further,
         )
 
     def __len__(self) -> int:
@@ -99,41 +109,107 @@ class JobArrays:
 
     @cached_property
     def request(self) -> Ints:
-        """The request of one unit of each job, shape (jobs, resources)."""
+        """The request of one unit of each job, or of its first chunk, shape (jobs, resources)."""
         found: Ints = self.requests[self.kind]
         return found
 
     @cached_property
+    def all_units(self) -> Ints:
+        """The number of units of each job in all its chunks, shape (jobs,)."""
+        if self.further is None:
+            return self.units
+        found = self.units.copy()
+        np.add.at(found, self.further.job, self.further.units)
+        return found
+
+    @cached_property
+    def amounts(self) -> Ints:
+        """What all units of each job request together, shape (jobs, resources)."""
+        found: Ints = self.units[:, None] * self.request
+        if self.further is not None:
+            np.add.at(found, self.further.job, self.further.units[:, None] * self.requests[self.further.kind])
+        return found
+
+    @cached_property
     def first_unit(self) -> Ints:
-        """The units of job j have the positions ``first_unit[j]`` to ``first_unit[j + 1] - 1``; shape (jobs + 1,)."""
-        return offsets(self.units)
+        """The units of job j have the positions ``first_unit[j]`` to ``first_unit[j + 1] - 1``; shape (jobs + 1,).
+
+        The units of its chunks follow each other.
+        """
+        return offsets(self.all_units)
 
     @cached_property
     def job_of_unit(self) -> Ints:
         """The job of each unit, shape (units of all jobs,)."""
-        return np.repeat(np.arange(len(self)), self.units)
+        return np.repeat(np.arange(len(self)), self.all_units)
+
+    @cached_property
+    def kind_of_unit(self) -> Ints:
+        """The row of ``requests`` of each unit, shape (units of all jobs,)."""
+        rows = self.rows
+        return np.repeat(rows.kind[rows.order], rows.units[rows.order])
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The chunks of all jobs as rows: row j is the first chunk of job j, the further chunks follow."""
+        jobs = len(self)
+        if self.further is None:
+            return Rows(self.units, self.kind, np.full(jobs + 1, jobs), np.arange(jobs))
+        job, units, kind = self.further
+        order = np.argsort(np.concatenate([np.arange(jobs), job]), kind="stable")
+        first = jobs + offsets(self.further.counts(jobs))
+        return Rows(np.concatenate([self.units, units]), np.concatenate([self.kind, kind]), first, order)
 
     def some(self, which: Bools | Ints) -> Self:
         """Return some of the jobs, selected by a mask, or by indices in the order of the indices."""
-        index = np.flatnonzero(which) if which.dtype == np.bool_ else which
-        return replace(self, **{name: values[index] for name, values in self._columns()})
+        index: Ints = np.flatnonzero(which) if which.dtype == np.bool_ else which  # type: ignore[assignment]
+        further = None if self.further is None else self.further.some(index, len(self))
+        columns: dict[str, Any] = {name: values[index] for name, values in self._columns()}
+        return replace(self, further=further, **columns)
 
     def joined(self, other: Self) -> Self:
         """Return the jobs of both, first those of this object."""
         columns = {n: np.concatenate([v, w]) for (n, v), (_, w) in zip(self._columns(), other._columns(), strict=True)}
-        if other.requests is self.requests:
-            return replace(self, **columns)
-        listed = [*map(tuple, self.requests.tolist()), *map(tuple, other.requests.tolist())]
-        requests, row = _numbered(listed, self.requests.shape[1])
-        kind = np.concatenate([row[self.kind], row[other.kind + len(self.requests)]])
-        return replace(self, **{**columns, "requests": requests, "kind": kind})
+        requests, row, shift = self.requests, np.arange(len(self.requests)), 0
+        if other.requests is not self.requests:
+            listed = [*map(tuple, self.requests.tolist()), *map(tuple, other.requests.tolist())]
+            requests, row = _numbered(listed, self.requests.shape[1])
+            shift = len(self.requests)
+            columns["kind"] = np.concatenate([row[self.kind], row[other.kind + shift]])
+        mine, theirs = self.further or NO_CHUNKS, other.further or NO_CHUNKS
+        further = FurtherChunks(
+            np.concatenate([mine.job, theirs.job + len(self)]),
+            np.concatenate([mine.units, theirs.units]),
+            np.concatenate([row[mine.kind], row[theirs.kind + shift]]),
+        )
+        made: dict[str, Any] = {**columns, "requests": requests}
+        return replace(self, further=further if further.job.size else None, **made)
 
     def _columns(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield the arrays with one entry per job, by name, also those of a class that extends this one."""
-        for field in fields(self):
-            values = getattr(self, field.name)
-            if isinstance(values, np.ndarray) and field.name != "requests":
-                yield field.name, values
+        for one in fields(self):
+            values = getattr(self, one.name)
+            if isinstance(values, np.ndarray) and one.name != "requests":
+                yield one.name, values
+
+
+class Rows(NamedTuple):
+    """The chunks of jobs as rows; row j is the first chunk of job j, its further chunks have later rows.
+
+    Parameters
+    ----------
+    units, kind : array of int, shape (rows,)
+        The number of units, and the row of ``JobArrays.requests``.
+    first : array of int, shape (jobs + 1,)
+        The further chunks of job j are the rows ``first[j]`` to ``first[j + 1] - 1``.
+    order : array of int, shape (rows,)
+        The rows job after job.
+    """
+
+    units: Ints
+    kind: Ints
+    first: Ints
+    order: Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,6 +69,11 @@ class JobModel:
     jobs: tuple[Interval, ...]
     running_ends: Mapping[int, Interval]
 
+    @property
+    def parts(self) -> list[tuple[Job, Interval]]:
+        """Each chunk of each job as a job of equal units (``Job.parts``), with the interval of the job."""
+        return [(part, v) for j, v in zip(self.problem.jobs, self.jobs, strict=True) for part in j.parts]
+
     def read_starts(self, assignment: Assignment) -> dict[str, int]:
         """Return {job id: start} of an assignment, without the absent jobs."""
         present, start = assignment.present, assignment.start

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
+from ..problem import part_name
 from ..whole_numbers import examined
+from .chunks.chunk import Chunk
 from .whole_jobs import QUEUE
 
 DAY = 86400  # seconds
@@ -69,6 +71,9 @@ class Queue:
 class Job:
     """A job of ``units`` equal units; each unit runs on one node, and all start together.
 
+    A heterogeneous job has several chunks, which are groups of equal units; all of them start and end together. Make it
+    by ``Job.of_chunks``.
+
     Parameters
     ----------
     id : str
@@ -98,6 +103,11 @@ class Job:
     latest_start : int, optional
         The time in seconds by which the job should have started. A later start is allowed: replays count such jobs, and
         dispatchers may plan with it.
+    chunks : tuple of Chunk, optional
+        All chunks of a heterogeneous job. ``units`` and ``request`` are then those of the first one. Empty: the job has
+        equal units.
+    array : str, optional
+        The name of the job array that the job belongs to. The jobs of an array are independent of each other.
 
     Examples
     --------
@@ -119,6 +129,58 @@ class Job:
     name: str = ""
     power: float | None = None
     latest_start: int | None = None
+    chunks: tuple[Chunk, ...] = ()
+    array: str = ""
+
+    @classmethod
+    def of_chunks(
+        cls,
+        id: str,
+        submit: int,
+        walltime: int,
+        chunks: Iterable[tuple[int, Mapping[str, int]]],
+        queue: str,
+        **others: Any,
+    ) -> Self:
+        """Make a heterogeneous job.
+
+        Parameters
+        ----------
+        id, submit, walltime, queue
+            As in ``Job``.
+        chunks : iterable of (int, mapping of str to int)
+            Units and request of each chunk, at least one. A job with one chunk is a job of equal units.
+        **others
+            Further fields of ``Job``, by name.
+
+        Raises
+        ------
+        ProblemError
+            If there is no chunk.
+
+        Examples
+        --------
+        >>> job = Job.of_chunks("h", 0, 60, [(2, {"cores": 16, "gpus": 2}), (1, {"cores": 4})], "q")
+        >>> [(part.id, part.units) for part in job.parts]
+        [('h', 2), ('h+1', 1)]
+        """
+        listed = tuple(Chunk(*c) for c in chunks)
+        if not listed:
+            raise ProblemError(f"job {id!r} has no chunks; at least one (units, request) is expected")
+        units, request = listed[0]
+        return cls(
+            id, submit, walltime, units, request, queue, chunks=listed if len(listed) > 1 else (), **others
+        )  # fmt: skip
+
+    @property
+    def parts(self) -> tuple[Job, ...]:
+        """The chunks as jobs of equal units, named ``id``, ``id+1``, ...; the job itself if it has one chunk."""
+        if not self.chunks:
+            return (self,)
+        return tuple(
+            replace(self, id=part_name(self.id, k), units=units, request=request, chunks=())
+            for k, (units, request) in enumerate(self.chunks)
+        )
 
     @property
     def release(self) -> int:
@@ -129,12 +191,12 @@ class Job:
 @with_short_repr
 @dataclass(frozen=True)
 class Running:
-    """A job that is running.
+    """A job that is running. The chunks of a heterogeneous job (``Job.parts``) are running jobs of their own.
 
     Parameters
     ----------
     job : Job
-        The job.
+        The job, without chunks.
     start : int
         Its start in seconds.
     nodes : mapping of str to int

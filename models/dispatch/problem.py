@@ -12,6 +12,8 @@ from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule
+from .chunks.chunk import chunk_faults
+from .chunks.fit import lack
 from .costs.limits import CostLimit, cost_limits, whole_limits
 from .job_arrays import JobArrays
 from .jobs import DAY, Durations, Job, Queue, Running, Window
@@ -248,18 +250,25 @@ def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]
     """Return the jobs that do not fit the empty platform, each with a text that names the resource it exceeds."""
     found = []
     known: dict[tuple[int, ...], int] = {}
+    together: dict[tuple[tuple[int, tuple[int, ...]], ...], str | None] = {}
     for job in jobs:
-        request = tuple(job.request.get(r, 0) for r in platform.resources)
-        if request not in known:
-            known[request] = sum(
-                len(nodes) * min(platform.units_on(vector, request), job.units if not any(request) else 2**31)
-                for vector, nodes in platform.classes.items()
-            )
-        fit = known[request] if any(request) else job.units
-        if fit >= job.units:
-            continue
-        tight = _tightest(platform, job, request)
-        found.append((job, f"asks for {job.units} units of {dict(job.request)}, but {tight}"))
+        shape = tuple((p.units, tuple(p.request.get(r, 0) for r in platform.resources)) for p in job.parts)
+        for part, (units, request) in zip(job.parts, shape, strict=True):
+            if request not in known:
+                known[request] = sum(
+                    len(nodes) * min(platform.units_on(vector, request), units if not any(request) else 2**31)
+                    for vector, nodes in platform.classes.items()
+                )
+            if (known[request] if any(request) else units) < units:
+                tight = _tightest(platform, part, request)
+                found.append((job, f"asks for {units} units of {dict(part.request)}, but {tight}"))
+                break
+        else:
+            if len(shape) > 1:
+                if shape not in together:
+                    together[shape] = lack(platform, shape)
+                if why := together[shape]:
+                    found.append((job, why))
     return found
 
 
@@ -302,14 +311,16 @@ def _faults(p: Dispatch) -> list[str]:
         )
         if any(t is not None and abs(t) > LATEST for t in times):
             faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years) is not supported")
-        if j.units < 1:
-            faults.append(f"job {j.id!r}: {j.units} units; at least 1 is expected")
-        for resource, amount in j.request.items():
-            if amount < 0 or (amount > 0 and resource not in known):
-                faults.append(f"job {j.id!r}: requests {amount} {resource}; the platform has {', '.join(known)}")
+        for part in j.parts:
+            if part.units < 1:
+                faults.append(f"job {part.id!r}: {part.units} units; at least 1 is expected")
+            for resource, amount in part.request.items():
+                if amount < 0 or (amount > 0 and resource not in known):
+                    faults.append(f"job {part.id!r}: requests {amount} {resource}; the platform has {', '.join(known)}")
         for lo, hi in j.windows:
             if lo > hi:
                 faults.append(f"job {j.id!r}: the start window ({lo}, {hi}) ends before it begins")
+    faults.extend(chunk_faults(p.jobs))
     for r in p.running:
         missing = [n for n in r.nodes if n not in p.platform.capacity]
         faults.extend(f"running job {r.job.id!r}: there is no node {n!r}" for n in missing)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..whole_numbers import Fields, is_whole, whole_records, wrong
+from .chunks.chunk import whole_chunks
 
 if TYPE_CHECKING:
     from .jobs import Job, Running
@@ -26,7 +27,16 @@ def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tup
     made, faults = whole_records(jobs, JOB, lambda j: f"job {j.id!r}")
     if not is_whole(now):
         return {}, [f"now {wrong(now)}", *faults]
+    if any(j.chunks for j in made):
+        with_chunks = [whole_chunks(j) for j in made]
+        made = tuple(j for j, _ in with_chunks)
+        faults = [*faults, *(why for _, found in with_chunks for why in found)]
     others, more = whole_running(running)
+    more += [
+        f"running job {r.job.id!r} has chunks; each of its parts (Job.parts) is expected as a running job of its own"
+        for r in others
+        if r.job.chunks
+    ]
     return {"jobs": made, "running": others, "now": int(now)}, [*faults, *more]
 
 

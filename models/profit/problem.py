@@ -215,6 +215,11 @@ def _faults(p: Profit) -> list[str]:
         )
     if p.watts_per_core is not None and not is_number(p.watts_per_core):
         return [*found, f"watts_per_core is {shown(p.watts_per_core)}; a number, or None, is expected"]
+    found.extend(
+        f"job {job.id!r} has several chunks; a profit problem takes jobs of equal units only, Dispatch takes both"
+        for job in p.jobs
+        if job.chunks
+    )
     for job in p.jobs:
         if job.power is not None and not is_number(job.power):
             found.append(f"job {job.id!r}: its power is {shown(job.power)} W; a number of at least 0 is expected")

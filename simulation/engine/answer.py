@@ -68,7 +68,7 @@ def _fault_of_plan(answer: Decision) -> DecisionFault | None:
             return DecisionFault(
                 f"Decision.plan contains {shown(planned)}; expected PlannedStart(job id, {{node: units}}, time)"
             )
-        fault = _fault_of_start(Start(planned.job, planned.nodes), "PlannedStart")
+        fault = _fault_of_start(Start(planned.job, planned.nodes, planned.further), "PlannedStart")
         if fault is not None:
             return fault
         if not is_whole(planned.time):
@@ -114,14 +114,19 @@ def _holds(values: object, kind: type) -> bool:
 def _fault_of_start(start: object, kind: str = "Start") -> DecisionFault | None:
     if not isinstance(start, Start):
         return DecisionFault(f"Decision.starts contains {shown(start)}; expected Start(job id, {{node: units}})")
-    job, nodes = start
+    job, nodes, further = start
     if not isinstance(job, str):
         return DecisionFault(f"{kind}.job is {shown(job)}; expected the id of a job, a string")
-    if not isinstance(nodes, Mapping):
-        return DecisionFault(f"{kind}.nodes of job {job!r} is {shown(nodes)}; expected {{node: units}}", job)
-    for node, units in nodes.items():
-        if type(units) is not int and (not isinstance(units, Integral) or isinstance(units, bool)):
-            return DecisionFault(f"{shown(units)} units of job {job!r} on node {node!r}; expected a whole number", job)
+    if not isinstance(further, tuple | list):
+        return DecisionFault(f"{kind}.further of job {job!r} is {shown(further)}; expected ({{node: units}}, ...)", job)
+    for on in (nodes, *further):
+        if not isinstance(on, Mapping):
+            return DecisionFault(f"{kind}.nodes of job {job!r} is {shown(on)}; expected {{node: units}}", job)
+        for node, units in on.items():
+            if type(units) is not int and (not isinstance(units, Integral) or isinstance(units, bool)):
+                return DecisionFault(
+                    f"{shown(units)} units of job {job!r} on node {node!r}; expected a whole number", job
+                )
     return None
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...heuristics.kernels.events.fit import count_fits
+from ...heuristics.kernels.events.chunks import each_fits
 from ...heuristics.kernels.events.replay import replay_by_rule, step
 from ...heuristics.kernels.events.rules import Rules, by_rule
 from ...heuristics.kernels.events.state import DECISIONS, NOW, WAITING, State, TraceArrays, may_start
@@ -76,12 +76,10 @@ def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
 
 @compiled
 def any_fits(trace: TraceArrays, state: State) -> bool:
-    """Return whether at least one waiting job could start now, alone on the free places."""
+    """Return whether at least one waiting job could start now, alone on the free places (each chunk for itself)."""
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
-        if may_start(trace, j, state.clock[NOW]) and (
-            count_fits(state.free, trace.request[j], trace.units[j], state.fit) >= trace.units[j]
-        ):
+        if may_start(trace, j, state.clock[NOW]) and each_fits(trace, state, j):
             return True
     return False
 

@@ -274,7 +274,7 @@ class LiveReplay:
             waiting=tuple(self.jobs.waiting.values()),
             expected=self.jobs.expected,
             may_start=kernels.allowed(plan.trace, state),
-            running=tuple(self.jobs.running.values()),
+            running=tuple(self.jobs.all_running()),
             free=state.free.copy() if self.changes.quiet else np.maximum(state.free, 0),
             planned=self.jobs.plans.by_id,
             failed=failed,

@@ -6,17 +6,19 @@ Each start is checked; one that is not possible is refused with a ``SimulationEr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import NoReturn
 
 import numpy as np
 
 from ...heuristics.kernels.events.entries import begin, compact, keep_places, may_start
 from ...heuristics.kernels.events.state import NOW, State
-from ...heuristics.kernels.profile import NEVER
+from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job, Running
-from .answer import DecisionFault, fault_of_units, shortage
+from ...models.problem import part_name
+from .answer import DecisionFault, Shortage, fault_of_units, shortage
 from .moment import FailedStart, PlannedStart, Start
 from .plans import Plans
 from .progress import ReplayPlan
@@ -37,6 +39,7 @@ class LiveJobs:
         self._nodes = {name: n for n, name in enumerate(plan.platform.nodes)}
         self.waiting: dict[int, Job] = {}
         self.running: dict[int, Running] = {}
+        self.further: dict[int, list[Running]] = {}
         self.by_user: dict[int, set[int]] = defaultdict(set)
         self.expected: dict[str, int] = {}
         self.row: dict[str, int] = {}
@@ -62,6 +65,7 @@ class LiveJobs:
     def end(self, j: int) -> None:
         """Remove job j from the running jobs."""
         ended = self.running.pop(j, None)
+        self.further.pop(j, None)
         if ended is not None:
             self.expected.pop(ended.job.id, None)
 
@@ -73,11 +77,11 @@ class LiveJobs:
         for start in starts:
             j = self._waiting_row(start)
             if late and (
-                not may_start(self._plan.trace, j, self._state.clock[NOW]) or self._blocked(start.nodes) is not None
+                not may_start(self._plan.trace, j, self._state.clock[NOW]) or self._blocked(start) is not None
             ):
                 continue
             self._check(start, j)
-            self._start(j, start.nodes)
+            self._start(j, start)
         compact(self._state)
 
     def plan_all(self, plan: Iterable[PlannedStart], called: int) -> None:
@@ -88,26 +92,29 @@ class LiveJobs:
         for j, p in planned:
             self.plans.put(j, p)
 
-    def _start(self, j: int, nodes: Mapping[str, int]) -> None:
+    def _start(self, j: int, start: Start | PlannedStart) -> None:
         """Start waiting job j now on nodes that have room for it; ``compact`` must follow."""
         trace, state = self._plan.trace, self._state
-        for k, (node, units) in enumerate(nodes.items()):
+        places = [pair for on in (start.nodes, *start.further) for pair in on.items()]
+        for k, (node, units) in enumerate(places):
             state.chosen[k], state.put[k] = self._nodes[node], units
-        keep_places(trace, state, j, len(nodes))
+        keep_places(trace, state, j, len(places))
         begin(trace, state, j)
-        job, now = self.dequeue(j), int(state.clock[NOW])
-        self.running[j] = Running(job, now, dict(nodes), now + int(state.expected[j]))
+        self._note(j, (start.nodes, *start.further))
+
+    def _note(self, j: int, nodes: Iterable[Mapping[str, int]]) -> None:
+        """Note that waiting job j has started now; ``nodes``: of each chunk."""
+        job, now = self.dequeue(j), int(self._state.clock[NOW])
+        end = now + int(self._state.expected[j])
+        parts = [Running(part, now, dict(on), end) for part, on in zip(job.parts, nodes, strict=True)]
+        self.running[j] = parts[0]
+        if len(parts) > 1:
+            self.further[j] = parts[1:]
         self.plans.remove(j)
 
     def start_of_policy(self, j: int) -> None:
         """Note that a policy has started waiting job j now."""
-        state, names = self._state, self._plan.platform.nodes
-        first = int(self._plan.trace.first[j])
-        here = slice(first, first + int(state.pieces[j]))
-        nodes = {names[p]: u for p, u in zip(state.place[here].tolist(), state.share[here].tolist(), strict=True)}
-        job, now = self.dequeue(j), int(state.clock[NOW])
-        self.running[j] = Running(job, now, nodes, now + int(state.expected[j]))
-        self.plans.remove(j)
+        self._note(j, self._changes.nodes_of(j))
 
     def start_planned(self) -> list[FailedStart]:
         """Make the planned starts that are due, and return those that are not possible."""
@@ -115,9 +122,9 @@ class LiveJobs:
         for j, planned in self.plans.due(int(self._state.clock[NOW])):
             why = self._hindrance(j, planned)
             if why:
-                failed.append(FailedStart(*planned, why))
+                failed.append(FailedStart(planned.job, planned.nodes, planned.time, why))
             else:
-                self._start(j, planned.nodes)
+                self._start(j, planned)
                 compact(self._state)
         return failed
 
@@ -130,23 +137,60 @@ class LiveJobs:
             return f"job {planned.job!r} has not arrived"
         if not may_start(trace, j, now):
             return f"the calendars of job {planned.job!r} do not allow a start"
-        blocked = self._blocked(planned.nodes)
+        blocked = self._blocked(planned)
         if blocked is not None:
             return f"node {blocked!r} is {self._changes.names[self._nodes[blocked]]}"
-        lack = shortage(planned.nodes, trace.request[j], self._state.free, self._nodes)
+        lack = self._shortage(j, planned, self._state.free)
         if lack is None:
             return ""
-        there = ", ".join(repr(r.job.id) for r in self.running.values() if lack.node in r.nodes)
+        there = ", ".join(repr(r.job.id) for r in self.all_running() if lack.node in r.nodes)
         return (
             f"node {lack.node!r} has {lack.there} free {self._plan.platform.resources[lack.resource]}, job "
             f"{planned.job!r} needs {lack.need}; there run: {there}"
         )
 
-    def _blocked(self, nodes: Mapping[str, int]) -> str | None:
-        """Return the first of these nodes on which no job may start now; None if there is none."""
+    def all_running(self) -> Iterator[Running]:
+        """Yield the running jobs, then the further chunks of the heterogeneous ones."""
+        yield from self.running.values()
+        for parts in self.further.values():
+            yield from parts
+
+    def _fault_of_units(self, j: int, start: Start | PlannedStart) -> DecisionFault | None:
+        """Return the fault of a start without all units of a chunk, or with nodes that do not exist."""
+        trace = self._plan.trace
+        further = trace.further_units[trace.first_further[j] : trace.first_further[j + 1]].tolist()
+        if len(start.further) != len(further):
+            why = f"job {start.job!r} has {len(further)} further chunks; its start has nodes for {len(start.further)}"
+            return DecisionFault(f"{why} (Start.further)", start.job)
+        for k, (on, units) in enumerate(
+            zip((start.nodes, *start.further), (int(trace.units[j]), *further), strict=True)
+        ):
+            fault = fault_of_units(part_name(start.job, k), on, units, self._nodes)
+            if fault is not None:
+                return fault
+        return None
+
+    def _shortage(self, j: int, start: Start | PlannedStart, amounts: Ints) -> Shortage | None:
+        """Return the first node that has too little for the units of a start."""
+        trace = self._plan.trace
+        if not start.further:
+            return shortage(start.nodes, trace.request[j], amounts, self._nodes)
+        left, first = amounts.copy(), int(trace.first_further[j])
+        for k, on in enumerate((start.nodes, *start.further)):
+            request = trace.request[j] if k == 0 else trace.further_request[first + k - 1]
+            lack = shortage(on, request, left, self._nodes)
+            if lack is not None:
+                return lack
+            for node, units in on.items():
+                left[self._nodes[node]] -= units * request
+        return None
+
+    def _blocked(self, start: Start | PlannedStart) -> str | None:
+        """Return the first of the nodes of a start on which no job may start now; None if there is none."""
         if self._changes.quiet:
             return None
         blocked, number = self._changes.blocked, self._nodes
+        nodes = chain(start.nodes, *start.further)
         return next((node for node in nodes if node in number and blocked[number[node]]), None)
 
     def _waiting_row(self, start: Start) -> int:
@@ -167,13 +211,13 @@ class LiveJobs:
         if not may_start(trace, j, state.clock[NOW]):
             why = f"the calendars of job {start.job!r} do not allow a start now (may_start)"
             self.refuse(DecisionFault(why, start.job))
-        blocked = self._blocked(start.nodes)
+        blocked = self._blocked(start)
         if blocked is not None:
             is_what = self._changes.names[self._nodes[blocked]]
             why = f"job {start.job!r} cannot start on node {blocked!r}, which is {is_what} (moment.states)"
             self.refuse(DecisionFault(why, start.job, blocked))
-        fault = fault_of_units(start.job, start.nodes, int(trace.units[j]), self._nodes)
-        lack = None if fault else shortage(start.nodes, trace.request[j], state.free, self._nodes)
+        fault = self._fault_of_units(j, start)
+        lack = None if fault else self._shortage(j, start, state.free)
         if lack is not None:
             why = (
                 f"job {start.job!r} needs {lack.need} {self._plan.platform.resources[lack.resource]} on node "
@@ -194,8 +238,8 @@ class LiveJobs:
         if planned.time <= called:
             why = f"the start of job {job!r} is planned at {planned.time}; expected a time after {called}"
             self.refuse(DecisionFault(f"{why} (jobs that start now belong to Decision.starts)", job))
-        fault = fault_of_units(job, planned.nodes, int(trace.units[j]), self._nodes)
-        lack = None if fault else shortage(planned.nodes, trace.request[j], trace.capacity, self._nodes)
+        fault = self._fault_of_units(j, planned)
+        lack = None if fault else self._shortage(j, planned, trace.capacity)
         if lack is not None:
             why = (
                 f"the plan of job {job!r} needs {lack.need} {self._plan.platform.resources[lack.resource]} on node "

@@ -28,7 +28,8 @@ A dispatcher can ask for more calls, and can plan:
 The simulator checks each start, in the given order, against these rules:
 
 - The job is in ``moment.waiting`` and its entry of ``moment.may_start`` is True. A job starts at most once.
-- The numbers of units are whole, at least 1, and their sum is ``job.units``.
+- The numbers of units are whole, at least 1, and their sum is ``job.units``; for a heterogeneous job (``job.chunks``),
+  the nodes of the other chunks are in ``Start.further``.
 - Every node is in ``moment.platform.nodes``, takes starts (``moment.states``), and has enough free capacity after the
   starts before this one.
 
@@ -99,15 +100,18 @@ class Start(NamedTuple):
         The ``id`` of the job.
     nodes : mapping of str to int
         Node name -> number of units of the job on this node, at least 1. The numbers sum to ``job.units``.
+    further : tuple of mapping, optional
+        The same for each further chunk of a heterogeneous job (``job.chunks[1:]``).
 
     Examples
     --------
     >>> Start("job-1", {"gpu-1": 2, "gpu-2": 1})  # three units on two nodes
-    Start(job='job-1', nodes={'gpu-1': 2, 'gpu-2': 1})
+    Start(job='job-1', nodes={'gpu-1': 2, 'gpu-2': 1}, further=())
     """
 
     job: str
     nodes: Mapping[str, int]
+    further: tuple[Mapping[str, int], ...] = ()
 
 
 class PlannedStart(NamedTuple):
@@ -121,16 +125,19 @@ class PlannedStart(NamedTuple):
         Node name -> number of units, as in ``Start``.
     time : int
         The time of the start in seconds, after now.
+    further : tuple of mapping, optional
+        As in ``Start``.
 
     Examples
     --------
     >>> PlannedStart("job-1", {"gpu-1": 3}, time=3600)
-    PlannedStart(job='job-1', nodes={'gpu-1': 3}, time=3600)
+    PlannedStart(job='job-1', nodes={'gpu-1': 3}, time=3600, further=())
     """
 
     job: str
     nodes: Mapping[str, int]
     time: int
+    further: tuple[Mapping[str, int], ...] = ()
 
 
 class FailedStart(NamedTuple):
@@ -172,13 +179,14 @@ class Moment:
         and counts as late.
     expected : mapping of str to int
         Job id -> expected duration in seconds, at least 1, from the predictor of the replay. It holds the waiting and
-        the running jobs. The simulator changes this mapping after the call: read it, do not modify it, copy it to keep
+        the running jobs (not their further chunks). The simulator changes this mapping after the call: read it, do not modify it, copy it to keep
         it.
     may_start : ndarray of bool, shape (len(waiting),)
         Whether the calendars (the daily windows of the queue and the windows of the job) allow the job to start now.
         Free nodes are not considered.
     running : sequence of Running
-        The jobs that run, in order of their starts. ``end`` is the start plus the duration that was expected at the
+        The jobs that run, in order of their starts; the further chunks of heterogeneous jobs (``Job.parts``) stand last.
+        ``end`` is the start plus the duration that was expected at the
         start. It is in the past if the job runs longer than expected.
     free : ndarray of int64, shape (nodes, resources)
         The free amount of each resource on each node. Rows are in the order of ``platform.nodes``, columns in the order

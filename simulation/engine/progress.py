@@ -94,7 +94,8 @@ class ReplayPlan:
         first, low, high, units = ranges_of(self.trace, state, self.by_count)
         if w.running:
             held = by_name((first[n:], low, high, units), self.platform.nodes)
-            pairs, back = zip(w.running, held, strict=True), {w.ids[k] for k in self.log.begun}
+            back = {r.job.id for parts in self.log.begun.values() for r in parts}
+            pairs = zip(w.running, held, strict=True)
             w = replace(w, running=tuple(replace(r, nodes=on) for r, on in pairs if r.job.id not in back))
         used, started = int(first[n]), state.start[:n] >= 0
         completed, history = started.copy(), self.log.history()

@@ -37,7 +37,8 @@ class NodeRanges(NamedTuple):
     low, high : ndarray of int64, shape (ranges,)
         First and last node of the range, both included; indices into ``platform.nodes``.
     units : ndarray of int64, shape (ranges,)
-        Units of the job on each single node of the range.
+        Units of the job on each single node of the range. A heterogeneous job has the ranges of its chunks one after
+        the other; their units tell where a chunk ends.
     """
 
     first: Ints
@@ -171,11 +172,14 @@ class Simulation:
     def attempts(self) -> pandas.DataFrame:
         """All attempts of all jobs: a table with the columns job, number, start, end, nodes, why, work_done, lost.
 
+        With heterogeneous jobs there is the column further: the nodes of their further chunks.
+
         See ``schedlab.simulation.engine.states.attempts.Attempt``. Raises ImportError if pandas is not installed.
         """
         pandas = _pandas("attempts")
-        columns = [f.name for f in fields(Attempt)]
-        rows = [(*(getattr(a, name) for name in columns), a.lost) for a in attempts_of(self)]
+        listed = attempts_of(self)
+        columns = [f.name for f in fields(Attempt) if f.name != "further" or any(a.further for a in listed)]
+        rows = [(*(getattr(a, name) for name in columns), a.lost) for a in listed]
         return pandas.DataFrame(rows, columns=[*columns, "lost"])
 
     @property
@@ -186,13 +190,14 @@ class Simulation:
 
     def schedule(self) -> Schedule:
         """Return starts and nodes in the form that offline problems use; jobs that never started are left out."""
-        from ...heuristics.kernels.events.nodes import (
-            by_name,
-        )  # lazy: it imports numba, which reading a result needs not
+        # lazy: it imports numba, which reading a result needs not
+        from ...heuristics.kernels.events.nodes import by_name, named_parts
 
         ids, nodes = self.workload.ids, by_name(self.placement, self.platform.nodes)
         started = np.flatnonzero(self.start >= 0).tolist()
-        return Schedule({ids[k]: int(self.start[k]) for k in started}, {ids[k]: nodes[k] for k in started})
+        several = [(k, ids[k], [c.units for c in cs]) for k, cs in self.workload.chunks.items() if self.start[k] >= 0]
+        parts = named_parts(self.placement, several, self.platform.nodes)
+        return Schedule({ids[k]: int(self.start[k]) for k in started}, {ids[k]: nodes[k] for k in started} | parts)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a table with one row per job.
@@ -225,7 +230,7 @@ class Simulation:
             "end": self.end,
             "wait": np.where(started, wait, np.nan),
             "slowdown": slowdown,
-            "units": w.units,
+            "units": w.job_arrays.all_units,
             "walltime": w.walltime,
             "expected": self.expected,
             "runtime": w.runtime,

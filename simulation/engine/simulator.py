@@ -32,7 +32,7 @@ from .live import LiveReplay
 from .moment import Dispatcher
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
-from .states.begun import fail_at_begin, nodes_that_run
+from .states.begun import chunks_together, fail_at_begin, nodes_that_run
 from .states.node_changes import NodeChanges
 from .states.requeue import Requeue, requeue_of
 
@@ -145,6 +145,11 @@ def simulate(
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
     chosen, name, named_predictor = _dispatcher(dispatcher)
+    if jobs.chunks and not getattr(chosen, "takes_chunks", True):
+        raise WorkloadError(
+            f"{jobs.name}: job {jobs.ids[min(jobs.chunks)]!r} has several chunks, which dispatcher {name} does not take; "
+            "the rules, easy and conservative do, with all their variants"
+        )
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if period is not None and (not is_whole(period) or period < 1):
@@ -226,7 +231,9 @@ def _with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool,
         kept = [r for k, r in enumerate(kept) if k in fits]
     elif kept:
         kept = on_nodes(kept, machine, best, up)
-    left = {r.job.id for r in kept}
+    placed = {r.job.id for r in kept}  # of the chunks of a job, all or none stay
+    left = {r.job.id for c in chunks_together(running) if placed.issuperset(p.job.id for p in c) for r in c}
+    kept = [r for r in kept if r.job.id in left]
     gone = [(r.job.id, "runs at the begin, but there is no room for it") for r in running if r.job.id not in left]
     report = (
         jobs.report.and_also({"running at the begin without room, left out": len(gone)}, gone) if gone else jobs.report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
 from .states.checks import NEVER, Replay, attempt_faults, runs_of, state_faults
 
+Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 MOST = 20  # violations of one kind that are listed one by one
 
@@ -26,7 +27,7 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
        A job with a preceding job starts after the end of that job and the think time.
     3. Each start is in a daily window of the queue and in a window of the job.
     4. Each job runs for its runtime; a killed job for min(runtime, walltime); less the work of its earlier attempts.
-    5. All units of a job are on nodes that exist.
+    5. All units of a job, of each of its chunks, are on nodes that exist.
     6. At each time, the use of each resource on each node is at most its capacity; the jobs that run at the begin of
        the replay (``workload.running``) count up to their ends, and have all their units on nodes.
     7. No job starts before the begin, or on a node that takes no starts, or runs on a node that has stopped.
@@ -53,7 +54,7 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     if shape:
         return [Violation("placement", 1, shape)]
     started = replay.start != NEVER
-    found = [] if partial else _listed(~started, replay, lambda k: (1, "never started"))
+    found = [] if partial else _listed(~started, replay.workload.ids, lambda k: (1, "never started"))
     found += _durations(replay, started)
     runs = runs_of(replay)
     found += _predecessors(replay, started)
@@ -82,12 +83,12 @@ def _shape(replay: Replay) -> str:
     )
 
 
-def _listed(wrong: Mask, replay: Replay, describe: Callable[[int], tuple[float, str]]) -> list[Violation]:
+def _listed(wrong: Mask, ids: Sequence[str], describe: Callable[[int], tuple[float, str]]) -> list[Violation]:
     """Return the jobs of a mask as violations, then the number of those that are not listed.
 
     ``describe`` returns (amount, text) of the job in row k.
     """
-    rows, ids = np.flatnonzero(wrong).tolist(), replay.workload.ids
+    rows = np.flatnonzero(wrong).tolist()
     found = []
     for k in rows[:MOST]:
         amount, text = describe(k)
@@ -112,7 +113,7 @@ def _releases(replay: Replay, started: Mask) -> list[Violation]:
     earliest = np.maximum(w.submit, w.release)
     if w.begin is not None:
         earliest = np.maximum(earliest, w.begin)
-    return _listed(started & (start < earliest), replay, describe)
+    return _listed(started & (start < earliest), w.ids, describe)
 
 
 def _predecessors(replay: Replay, started: Mask) -> list[Violation]:
@@ -131,7 +132,7 @@ def _predecessors(replay: Replay, started: Mask) -> list[Violation]:
         text = f"its preceding job {w.ids[before]!r} ends at {replay.end[before]}, the think time is {think} s"
         return due - int(first[k]), f"starts at {first[k]}, before {due}: {text}"
 
-    return _listed(started & wrong, replay, describe)
+    return _listed(started & wrong, w.ids, describe)
 
 
 def _daily(replay: Replay, started: Mask) -> list[Violation]:
@@ -147,7 +148,7 @@ def _daily(replay: Replay, started: Mask) -> list[Violation]:
         queue = w.queues[int(w.queue[k])]
         return 1, f"starts at {start[k]}, {second[k]} s of the day; queue {queue.name!r} allows {list(queue.daily)}"
 
-    return _listed(started & wrong, replay, describe)
+    return _listed(started & wrong, w.ids, describe)
 
 
 def _windows(replay: Replay, started: Mask) -> list[Violation]:
@@ -157,7 +158,7 @@ def _windows(replay: Replay, started: Mask) -> list[Violation]:
         wrong[k] = not any(lo <= start[k] <= hi for lo, hi in windows)
     return _listed(
         started & wrong,
-        replay,
+        w.ids,
         lambda k: (1, f"starts at {start[k]}, outside of its windows {list(w.windows[k])}"),
     )
 
@@ -176,20 +177,49 @@ def _durations(replay: Replay, started: Mask) -> list[Violation]:
         text = f"runs from {replay.start[k]} to {replay.end[k]}, {took[k]} s; expected {due[k]} s ({why})"
         return abs(int(took[k] - due[k])), text
 
-    return _listed(started & (took != due), replay, describe)
+    return _listed(started & (took != due), w.ids, describe)
+
+
+def _of_chunks(replay: Replay) -> tuple[list[str], Ints, Ints, Ints]:
+    """Return a row for each chunk of each job, job after job: its name, its job, its units, and its first range.
+
+    The ranges of a heterogeneous job are in the order of its chunks: a chunk has the ranges in which its units begin.
+    The last array has one entry more.
+    """
+    w, p = replay.workload, replay.placement
+    jobs, ids = len(w), list(w.ids)
+    if not w.chunks:
+        return ids, np.arange(jobs), w.units, p.first
+    count = np.ones(jobs, np.int64)
+    for k, chunks in w.chunks.items():
+        count[k] = len(chunks)
+    job, due, first = np.repeat(np.arange(jobs), count), np.repeat(w.units, count), np.repeat(p.first[:-1], count)
+    names = [ids[k] for k in job.tolist()]
+    row = np.cumsum(count) - count
+    units = p.units * np.maximum(p.high - p.low + 1, 0)
+    for k, chunks in w.chunks.items():
+        begun = np.cumsum(units[p.first[k] : p.first[k + 1]]) - units[p.first[k] : p.first[k + 1]]
+        before = 0
+        for c, chunk in enumerate(chunks):
+            at = int(row[k]) + c
+            names[at] = f"{ids[k]}+{c}" if c else ids[k]
+            due[at], first[at] = chunk.units, p.first[k] + np.searchsorted(begun, before)
+            before += chunk.units
+    return names, job, due, np.append(first, p.first[-1])
 
 
 def _units(replay: Replay, started: Mask) -> list[Violation]:
-    w, p = replay.workload, replay.placement
+    p = replay.placement
+    names, job, expected, first = _of_chunks(replay)
     each = np.concatenate([[0], np.cumsum(p.units * np.maximum(p.high - p.low + 1, 0))])
-    found = each[p.first[1:]] - each[p.first[:-1]]
-    due = np.where(started, w.units, 0)
+    found = each[first[1:]] - each[first[:-1]]
+    due = np.where(started[job], expected, 0)
 
     def describe(k: int) -> tuple[float, str]:
-        at = f"starts at {replay.start[k]}" if started[k] else "never started"
+        at = f"starts at {replay.start[job[k]]}" if started[job[k]] else "never started"
         return abs(int(found[k] - due[k])), f"{at} and has {found[k]} units on nodes; expected {due[k]}"
 
-    return _listed(found != due, replay, describe)
+    return _listed(found != due, names, describe)
 
 
 def _nodes(replay: Replay) -> list[Violation]:
@@ -223,17 +253,24 @@ def _running(replay: Replay) -> list[Violation]:
 
 def _capacity(replay: Replay, started: Mask) -> Iterator[Violation]:
     w, p, platform = replay.workload, replay.placement, replay.platform
-    column = {r: w.request[:, k] for k, r in enumerate(w.resources)}
-    missing = np.zeros(len(w), np.int64)
+    ids, job_of, _, first = _of_chunks(replay)
+    column = {r: w.request[job_of, k] for k, r in enumerate(w.resources)}
+    of_chunk = np.arange(len(job_of)) - np.searchsorted(job_of, job_of)
+    for row in np.flatnonzero(of_chunk > 0).tolist():
+        for r in w.resources:
+            column[r][row] = w.chunks[int(job_of[row])][int(of_chunk[row])].request.get(r, 0)
+    missing = np.zeros(len(job_of), np.int64)
     request = np.column_stack([column.get(r, missing) for r in platform.resources])
     foreign = [r for r in w.resources if r not in platform.resources]
     requested = np.logical_or.reduce([column[r] > 0 for r in foreign]) if foreign else missing > 0
     yield from _listed(
-        started & requested, replay, lambda k: (1, f"requests {', '.join(foreign)}, which the platform does not have")
+        started[job_of] & requested,
+        ids,
+        lambda k: (1, f"requests {', '.join(foreign)}, which the platform does not have"),
     )
     capacity = np.array(list(platform.capacity.values()), np.int64)
-    start, end = replay.start, np.where(started, replay.end, replay.start)
-    first, low, high, units, ids = p.first, p.low, p.high, p.units, w.ids
+    start, end = replay.start[job_of], np.where(started, replay.end, replay.start)[job_of]
+    low, high, units = p.low, p.high, p.units
     if w.running:
         number = {name: n for n, name in enumerate(platform.nodes)}
         held = [[(number[n], u) for n, u in r.nodes.items() if n in number] for r in w.running]

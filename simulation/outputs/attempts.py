@@ -22,7 +22,7 @@ from ...models.excerpt import excerpt
 from ...models.platform import Platform
 from ..engine.simulation import Simulation
 from ..engine.states.attempts import Attempt, History, attempts_of
-from ..engine.states.begun import ending_at, with_rows
+from ..engine.states.begun import chunks_together, ending_at, with_rows
 from .reading import JobsError
 
 COLUMNS = ("job_id", "attempt", "start", "end", "nodes", "why", "work_done", "returned")
@@ -51,7 +51,9 @@ def write_attempts(simulation: Simulation, path: Path) -> bool:
     rows = [
         (
             *(a.job, a.number, a.start, a.end),
-            " ".join(f"{number[name]}:{units}" for name, units in a.nodes.items()),
+            " + ".join(
+                " ".join(f"{number[name]}:{units}" for name, units in on.items()) for on in (a.nodes, *a.further)
+            ),
             *(a.why, a.work_done, int(back)),
         )
         for back, listed in ((True, found.early), (False, last))
@@ -87,21 +89,22 @@ def read_attempts(path: Path, workload: Workload, platform: Platform) -> tuple[W
         If the file is not valid; the message has the file and the line.
     """
     found = list(_attempts(path, platform))
-    at_begin = {r.job.id: r for r in workload.running}
-    back = {a.job for _, a, returned in found if returned and a.job in at_begin}
+    at_begin = {parts[0].job.id: parts for parts in chunks_together(workload.running)}
+    back = {a.job for _, a, comes_back in found if comes_back and a.job in at_begin}
     gone = [a for _, a, _ in found if a.job in at_begin and a.job not in back]
-    whole = with_rows(workload, [r for r in workload.running if r.job.id in back])
-    left = [r for r in workload.running if r.job.id not in back]
-    whole = replace(whole, running=ending_at(left, {a.job: a.end for a in gone}))
+    returned = [parts for name, parts in at_begin.items() if name in back]
+    left = [r for name, parts in at_begin.items() if name not in back for r in parts]
+    whole = with_rows(workload, returned)
+    whole = replace(whole, running=ending_at(left, {r.job.id: a.end for a in gone for r in at_begin[a.job]}))
     row_of = {name: k for k, name in enumerate(whole.ids)}
     early: list[Attempt] = []
     rows: list[int] = []
     dropped: dict[int, str] = {}
-    for line, attempt, returned in found:
+    for line, attempt, comes_back in found:
         k = row_of.get(attempt.job)
         if k is None and attempt.job not in at_begin:
             raise JobsError(f"{path}, line {line}: {excerpt(attempt.job)} is no job of workload {workload.name}")
-        if k is not None and returned:
+        if k is not None and comes_back:
             early.append(attempt)
             rows.append(k)
         elif k is not None:
@@ -118,7 +121,8 @@ def _attempts(path: Path, platform: Platform) -> Iterator[tuple[int, Attempt, bo
     for line, cells in listed:
         try:
             job, number, start, end, nodes, why, work, back = cells
-            attempt = Attempt(job, int(number), int(start), int(end), _nodes(nodes, platform), why, int(work))
+            on, *further = (_nodes(text, platform) for text in nodes.split("+"))
+            attempt = Attempt(job, int(number), int(start), int(end), on, why, int(work), tuple(further))
             if back not in ("0", "1"):
                 raise WrongValue(back)
         except (ValueError, LookupError) as e:

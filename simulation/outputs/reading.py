@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import SchedlabError, WrongValue
 from ...instances.files.lines import TextError, streamed
 from ...instances.workload import Ints, Workload
+from ...models.dispatch.chunks.chunk import Chunk
 from ...models.excerpt import excerpt
 from ...models.node_states.timeline import NodeStates
 from ...models.platform import Platform
@@ -33,11 +34,15 @@ class JobsError(SchedlabError, ValueError):
 
 
 class Kind(NamedTuple):
-    """The queue, the user and the request per unit of a job; empty if the file does not have them."""
+    """The queue, the user and the request per unit of a job; empty if the file does not have them.
+
+    ``further``: units and request of each further chunk of a heterogeneous job, of which ``request`` is the first.
+    """
 
     queue: str = ""
     user: str = ""
     request: Mapping[str, int] = {}
+    further: tuple[Chunk, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,32 @@ class JobsTable:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def by_chunk(self) -> tuple[JobsTable, Ints]:
+        """Return the table with a row for each chunk of each job, and the job of each row."""
+        count = np.array([1 + len(kind.further) for kind in self.kinds], np.int64)[self.kind]
+        job = np.repeat(np.arange(len(self)), count)
+        if job.size == len(self):
+            return self, job
+        p, row = self.placement, np.cumsum(count) - count
+        units, first, kind = self.units[job], np.append(p.first[:-1][job], p.first[-1]), self.kind[job]
+        kinds = list(self.kinds)
+        for k in np.flatnonzero(count > 1).tolist():
+            known, at, here = self.kinds[self.kind[k]], int(row[k]), slice(p.first[k], p.first[k + 1])
+            each = (p.units * (p.high - p.low + 1))[here]
+            begun = np.cumsum(each) - each
+            units[at] -= sum(c.units for c in known.further)
+            before = int(units[at])
+            for c, chunk in enumerate(known.further, at + 1):
+                units[c], first[c], kind[c] = chunk.units, p.first[k] + np.searchsorted(begun, before), len(kinds)
+                kinds.append(known._replace(request=chunk.request, further=()))
+                before += chunk.units
+        placement = NodeRanges(first, p.low, p.high, p.units)
+        columns = {name: getattr(self, name)[job] for name in ("submit", "start", "end", "walltime", "killed")}
+        ids = [self.ids[k] for k in job.tolist()]
+        return dataclasses.replace(
+            self, ids=ids, units=units, placement=placement, kind=kind, kinds=kinds, **columns
+        ), job
 
     def replay(self, workload: Workload, platform: Platform) -> Replayed:
         """Return these jobs as a replay of a workload.
@@ -290,6 +321,15 @@ def _kind(text: str) -> Kind:
     fields = dict(field.partition("=")[::2] for field in text.split(";"))
     if "queue" not in fields:
         return Kind()
-    pairs = (pair.partition(":") for pair in fields.get("request", "").split())
-    request = {unquote(name): int(amount) for name, _, amount in pairs if amount.isdecimal() and len(amount) < 16}
-    return Kind(unquote(fields["queue"]), unquote(fields.get("user", "")), request)
+    chunks = (text.partition(" ") for text in fields.get("further", "").split("+"))
+    further = tuple(
+        Chunk(int(units), _amounts(request)) for units, _, request in chunks if units.isdecimal() and len(units) < 16
+    )
+    request = _amounts(fields.get("request", ""))
+    return Kind(unquote(fields["queue"]), unquote(fields.get("user", "")), request, further)
+
+
+def _amounts(text: str) -> dict[str, int]:
+    """Return the request in a text such as ``cores:16 gpus:2``."""
+    pairs = (pair.partition(":") for pair in text.split())
+    return {unquote(name): int(amount) for name, _, amount in pairs if amount.isdecimal() and len(amount) < 16}

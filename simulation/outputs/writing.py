@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 
 from ...instances.files.atomic import whole_file
 from ...instances.workload import Ints, Workload
+from ...models.dispatch.chunks.chunk import Chunk
 from ...models.dispatch.job_arrays import offsets
 from ...models.dispatch.jobs import Queue
 from ...models.dispatch.problem import Dispatch
+from ...models.problem import part_name
 from ..engine.simulation import NodeRanges, Simulation
 from ..engine.states.attempts import History
 from ..engine.states.checks import NEVER, Replay
@@ -82,7 +84,8 @@ def running_as_replay(replay: Replay) -> Replayed:
     node, units = np.array(held, np.int64).reshape(-1, 2).T
     placement = NodeRanges(offsets([len(r.nodes) for r in listed]), node, node, units)
     start = np.array([r.start for r in listed], np.int64)
-    failed = {} if replay.history is None else {a.job: a.why for a in replay.history.gone}
+    gone = () if replay.history is None else replay.history.gone
+    failed = {part_name(a.job, c): a.why for a in gone for c in range(1 + len(a.further))}
     dropped = {k: failed[name] for k, name in enumerate(own.ids) if name in failed}
     history = History.of([], [], dropped, len(own), {}, ())
     return Replayed(own, platform, start, start + own.runtime, np.zeros(len(own), np.bool_), placement, history)
@@ -100,19 +103,20 @@ def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
     submit, started, took = w.submit[at], start != NEVER, end - start
     stretch = np.where(took > 0, (end - submit) / np.maximum(took, 1), np.nan)
     programs = _quoted(w.programs)
+    further = {k - at.start: chunks[1:] for k, chunks in w.chunks.items() if at.start <= k < at.stop}
     columns = (
         _quoted(w.ids[at]),
         _quoted([w.name]) * len(start),
         [programs[k] for k in w.program[at].tolist()],
         submit.tolist(),
-        w.units[at].tolist(),
+        w.job_arrays.all_units[at].tolist(),
         w.walltime[at].tolist(),
         (started & ~killed & ~failed).astype(np.int64).tolist(),
         np.select([~started, failed, killed], [WAITING, FAILED, KILLED], DONE).tolist(),
         *(_cells(c, started) for c in (start, took, end, start - submit, end - submit, np.round(stretch, 6))),
         _intervals(placement, len(replay.platform.nodes)),
         _cells(np.round(w.power[at] * took, 3), started),
-        _quoted(meta.of_jobs(w.queue[at], w.user[at], w.request_kind[at], placement)),
+        _quoted(meta.of_jobs(w.queue[at], w.user[at], w.request_kind[at], placement, further)),
     )
     return zip(*columns, strict=True)
 
@@ -172,21 +176,33 @@ class _Meta(NamedTuple):
             [_request(request) for request in w.requests],
         )
 
-    def of_jobs(self, queue: Ints, user: Ints, request: Ints, placement: NodeRanges) -> list[str]:
-        """Return the metadata of each job, with the units per node if a node has several units of the job."""
+    def of_jobs(
+        self, queue: Ints, user: Ints, request: Ints, placement: NodeRanges, further: Mapping[int, Sequence[Chunk]]
+    ) -> list[str]:
+        """Return the metadata of each job, with the units per node if a node has several units of the job.
+
+        ``further``: the further chunks of heterogeneous jobs, by row; their units are always there, chunk after chunk.
+        """
         rows = zip(queue.tolist(), user.tolist(), request.tolist(), strict=True)
         found = [self.queues[q] + self.users[u] + self.requests[r] for q, u, r in rows]
         several = np.flatnonzero(placement.units != 1)
         first, low, high, units = (a.tolist() for a in placement)
-        for k in np.unique(np.searchsorted(placement.first, several, side="right") - 1).tolist():
+        own = np.searchsorted(placement.first, several, side="right") - 1
+        for k in np.unique(np.concatenate([own, np.array(list(further), np.int64)])).tolist():
+            if k in further:
+                found[k] += f";further={'+'.join(f'{c.units} {_pairs(c.request)}'.strip() for c in further[k])}"
             pieces = (f"{_interval(low[r], high[r])}:{units[r]}" for r in range(first[k], first[k + 1]))
             found[k] += f";units={' '.join(pieces)}"
         return found
 
 
 def _request(request: Mapping[str, int]) -> str:
-    pairs = [f"{quote(name, safe='')}:{amount}" for name, amount in request.items() if amount]
-    return f";request={' '.join(pairs)}" if pairs else ""
+    pairs = _pairs(request)
+    return f";request={pairs}" if pairs else ""
+
+
+def _pairs(request: Mapping[str, int]) -> str:
+    return " ".join(f"{quote(name, safe='')}:{amount}" for name, amount in request.items() if amount)
 
 
 def _quoted(texts: Sequence[str]) -> list[str]:

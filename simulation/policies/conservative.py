@@ -34,7 +34,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...heuristics.kernels.chunks.together import next_change
 from ...heuristics.kernels.earliest import Scratch, earliest, new_scratch
+from ...heuristics.kernels.events.chunks import amount, choose_places, has_chunks, row_of
 from ...heuristics.kernels.events.fit import spread, units_that_fit
 from ...heuristics.kernels.events.ranking import rank
 from ...heuristics.kernels.events.rules import Rules
@@ -49,8 +51,10 @@ from ...heuristics.kernels.events.state import (
     allowed_from,
     begin,
     compact,
+    keep_places,
+    take,
 )
-from ...heuristics.kernels.profile import NEVER, Profile, grown, occupy, segment
+from ...heuristics.kernels.profile import NEVER, Ints, Profile, grown, occupy, segment
 from ...models.compiled import internal
 
 SPARE = 32  # breakpoints per node beyond those of the running jobs, at first
@@ -82,7 +86,7 @@ def running_profile(trace: TraceArrays, state: State) -> Profile:
     for i in range(n):
         j, end = state.running[i], max(state.running_end[i], now + 1)
         for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
-            p = state.place[k]
+            p, row = state.place[k], row_of(trace, state, j, k)
             last = profile.length[p] - 1
             if profile.time[p, last] < end:
                 profile.time[p, last + 1] = end
@@ -91,7 +95,7 @@ def running_profile(trace: TraceArrays, state: State) -> Profile:
                 last += 1
                 profile.length[p] += 1
             for r in range(resources):
-                profile.free[p, last, r] += state.share[k] * trace.request[j, r]
+                profile.free[p, last, r] += state.share[k] * amount(trace, j, row, r)
     return profile
 
 
@@ -105,14 +109,46 @@ def _hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int)
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
         if profile.length[state.place[k]] + 2 > profile.time.shape[1]:
             profile = grown(profile)
-        occupy(profile, state.place[k], begin_, end, trace.request[j], sign * state.share[k])
+        row = row_of(trace, state, j, k)
+        request = trace.request[j] if row < 0 else trace.further_request[row]
+        occupy(profile, state.place[k], begin_, end, request, sign * state.share[k])
     return profile
+
+
+@internal
+def _least_free(profile: Profile, start: int, end: int) -> Ints:
+    """Return the least free amounts of each place in [start, end), shape (places, resources)."""
+    places, _, resources = profile.free.shape
+    found = np.empty((places, resources), np.int64)
+    for p in range(places):
+        i = segment(profile, p, start)
+        for r in range(resources):
+            found[p, r] = profile.free[p, i, r]
+        while i + 1 < profile.length[p] and profile.time[p, i + 1] < end:
+            i += 1
+            for r in range(resources):
+                found[p, r] = min(found[p, r], profile.free[p, i, r])
+    return found
+
+
+@internal
+def _keep_chunks(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
+    """Return whether the reservation of heterogeneous job j still fits into the profile."""
+    left = _least_free(profile, state.reserved[j], state.reserved[j] + state.expected[j])
+    take(trace, left, state, j, 1)
+    for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+        for r in range(left.shape[1]):
+            if left[state.place[k], r] < 0:
+                return False
+    return True
 
 
 @internal
 def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
     """Return whether the reservation of job j still fits into the profile."""
     start, end = state.reserved[j], state.reserved[j] + state.expected[j]
+    if has_chunks(trace, j):
+        return _keep_chunks(profile, trace, state, j)
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
         p = state.place[k]
         i = segment(profile, p, start)
@@ -140,7 +176,7 @@ def _hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profi
 
 
 @internal
-def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int) -> int:
+def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int, best: bool) -> int:
     """Return the earliest start of job j, at most ``latest``, that nodes and calendars allow; -1 if there is none."""
     request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
     start = allowed_from(trace, j, state.clock[NOW])
@@ -152,7 +188,12 @@ def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j:
         fits = earliest(profile, s, None, j, request, units, duration, start, latest)
         start = allowed_from(trace, j, fits) if fits >= 0 else NEVER
         if start == fits:
-            return int(start)
+            if not has_chunks(trace, j):
+                return int(start)
+            left = _least_free(profile, start, start + duration)
+            if choose_places(trace, state, left, j, best) > 0:
+                return int(start)
+            start = allowed_from(trace, j, next_change(profile, start))
     return -1
 
 
@@ -162,10 +203,14 @@ def _reserve(
 ) -> Profile:
     """Reserve the earliest start of job j, at most ``latest``, if there is one; return the profile or a larger copy."""
     units = trace.units[j]
-    start = _earliest(profile, s, trace, state, j, latest)
+    start = _earliest(profile, s, trace, state, j, latest, best)
     state.reserved[j] = start
     if start < 0:
         return profile
+    if has_chunks(trace, j):
+        left = _least_free(profile, start, start + max(1, state.expected[j]))
+        keep_places(trace, state, j, choose_places(trace, state, left, j, best))
+        return _hold(profile, trace, state, j, 1)
     places, resources = state.free.shape
     free = np.empty((places, resources), np.int64)
     for p in range(places):

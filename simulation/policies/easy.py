@@ -28,6 +28,7 @@ References
 
 from __future__ import annotations
 
+from ...heuristics.kernels.events.chunks import choose_places, has_chunks, take_chosen, take_chunks
 from ...heuristics.kernels.events.fit import count_fits, spread, units_that_fit
 from ...heuristics.kernels.events.ranking import rank
 from ...heuristics.kernels.events.rules import Rules, lacks, spend, start_in_order, try_start
@@ -68,10 +69,10 @@ def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
     for p in range(then.shape[0]):
         for r in range(then.shape[1]):
             then[p, r] = state.free[p, r]
-    total = count_fits(then, request, units, fit)
+    total, several = count_fits(then, request, units, fit), has_chunks(trace, head)
     i, n, end = 0, state.clock[RUNNING], now
     while True:
-        if total >= units:
+        if total >= units and (not several or choose_places(trace, state, then, head, True) > 0):
             start = end
             if trace.own[head] >= 0 or trace.daily[head] >= 0:
                 start = allowed_from(trace, head, end)
@@ -82,7 +83,10 @@ def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
         end = max(ends[i], now + 1)
         while i < n and max(ends[i], now + 1) == end:
             j = running[i]
-            _give_back(then, place, share, firsts[j], counts[j], requests[j])
+            if has_chunks(trace, j):
+                take_chunks(trace, then, state, j, -1)
+            else:
+                _give_back(then, place, share, firsts[j], counts[j], requests[j])
             for k in range(firsts[j], firsts[j] + counts[j]):
                 p = place[k]
                 fits = units_that_fit(then[p], request, units)
@@ -99,7 +103,9 @@ def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     and what is free now.
     """
     shadow, extra, request = shadow_of(trace, state, head), state.extra, trace.request
-    if shadow < NEVER:
+    if shadow < NEVER and has_chunks(trace, head):
+        take_chosen(trace, state, extra, head, choose_places(trace, state, extra, head, True))
+    elif shadow < NEVER:
         entries = spread(extra, trace.capacity, state.fit, trace.units[head], best, state.chosen, state.put)
         for k in range(entries):
             for r in range(extra.shape[1]):
@@ -160,7 +166,7 @@ def backfill_one(trace: TraceArrays, state: State, j: int, shadow: int, best: bo
             take(trace, state.extra, state, j, 1)
         for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
             _least(state.both, state.extra, state.free, state.place[k])
-    elif short:
+    elif short and not has_chunks(trace, j):
         state.room[trace.kind[j]] = min(state.room[trace.kind[j]], trace.units[j] - 1)
 
 

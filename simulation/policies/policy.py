@@ -52,7 +52,7 @@ def by_profit(workload: Workload, expected: Ints) -> Floats:
     """
     from ...heuristics.rules import most_profit_first  # lazy: it imports numba
 
-    cores = workload.units * workload.request[:, _cores(workload)]
+    cores = workload.job_arrays.amounts[:, _cores(workload)]
     return most_profit_first(cores, expected, workload.power)
 
 

@@ -99,7 +99,7 @@ class RankedJobs:
 
     @property
     def units(self) -> Ints:
-        """Numbers of units."""
+        """Numbers of units; a heterogeneous job counts as one unit with all that it requests."""
         return self._columns.units[self.rows]
 
     @property

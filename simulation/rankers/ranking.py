@@ -44,12 +44,16 @@ class Ranking:
     ) -> None:
         self.ranker, self._state, self._runtime, self._refuse = ranker, state, runtime, refuse
         self._nodes = workload.units if by_count else state.pieces
+        units, request = workload.units, workload.request
+        if several := list(workload.chunks):  # a heterogeneous job counts as one unit with all that it requests
+            units, request = units.copy(), request.copy()
+            units[several], request[several] = 1, workload.job_arrays.amounts[several]
         self._columns = Columns(
             workload.submit,
             workload.user,
             workload.queue,
-            workload.units,
-            workload.request,
+            units,
+            request,
             workload.walltime,
             state.expected,
         )

@@ -73,6 +73,12 @@ def decide(
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if decision_time is not None and not decision_time > 0:
         raise WrongValue(f"decision_time is {decision_time:g} s; expected more than 0")
+    several = next((job.id for job in state.waiting if job.chunks), None)
+    if several is not None:
+        raise WrongValue(
+            f"job {several!r} has several chunks, which decisions for the state of a machine do not take; "
+            "expected jobs of equal units, or a replay (schedlab.simulate)"
+        )
     named = parse_dispatcher(dispatcher)
     predictor = predictor_named(named.predictor)
     options: dict[str, Any] = {} if named.backend is None else {"threads": threads}

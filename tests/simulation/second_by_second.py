@@ -26,13 +26,18 @@ class Record:
     nodes: dict
     why: str
     work_done: int
+    further: tuple = ()  # the nodes of the further chunks
 
 
 def records(run):
     """The attempts of a simulation and the jobs that run at the begin as plain records; never started: no record."""
     rows = run.attempts.to_dict("records")
     found = [
-        Record(*(row[name] for name in ("job", "number", "start", "end", "nodes", "why", "work_done"))) for row in rows
+        Record(
+            *(row[name] for name in ("job", "number", "start", "end", "nodes", "why", "work_done")),
+            further=row.get("further", ()),
+        )
+        for row in rows
     ]
     failed = {r.job for r in found}
     for r in run.workload.running:
@@ -66,9 +71,11 @@ def _capacity(world, found, waiting):
     used = defaultdict(int)
     for r in found:
         for second in range(r.start, r.end):
-            for node, units in r.nodes.items():
-                for resource, amount in jobs[r.job].request.items():
-                    used[second, node, resource] += units * amount
+            requests = (jobs[r.job].request, *(request for _, request in jobs[r.job].further))
+            for on, request in zip((r.nodes, *r.further), requests, strict=True):
+                for node, units in on.items():
+                    for resource, amount in request.items():
+                        used[second, node, resource] += units * amount
     for (second, node, resource), amount in used.items():
         if amount > world.capacity[node][resource]:
             yield f"second {second}: {amount} {resource} in use on {node}"
@@ -77,8 +84,8 @@ def _capacity(world, found, waiting):
 def _states(world, found, waiting):
     """Jobs start on nodes that are up and not reserved, and run on nodes that are not down."""
     for r in found:
-        for node in r.nodes:
-            old = world.began_before(r)
+        old = world.began_before(r)
+        for node in {node for on in (r.nodes, *r.further) for node in on}:
             if not old and state_of(world, node, r.start) != ("up", False):
                 yield f"{r.job} starts at {r.start} on {node}, which is {state_of(world, node, r.start)}"
             for second in range(world.begin if old else r.start, r.end):
@@ -106,8 +113,10 @@ def _units(world, found, waiting):
     """Each run has all units of its job."""
     jobs = world.all_jobs()
     for r in found:
-        if sum(r.nodes.values()) != jobs[r.job].units or min(r.nodes.values()) < 1:
-            yield f"{r.job} has the units {r.nodes}, it needs {jobs[r.job].units}"
+        needs = (jobs[r.job].units, *(units for units, _ in jobs[r.job].further))
+        for on, units in zip((r.nodes, *r.further), needs, strict=True):
+            if sum(on.values()) != units or min(on.values()) < 1:
+                yield f"{r.job} has the units {on}, it needs {units}"
 
 
 def _begin(world, found, waiting):
@@ -130,9 +139,12 @@ def _room(world, found, units, request, second, barred):
     """Whether the idle part of the machine holds a job in a second, on nodes whose health is not ``barred``."""
     jobs, left = world.all_jobs(), {name: dict(amounts) for name, amounts in world.capacity.items()}
     for r in found:
-        for node, n in r.nodes.items() if r.start <= second < r.end else ():
-            for resource, amount in jobs[r.job].request.items():
-                left[node][resource] -= n * amount
+        job = jobs[r.job]
+        requests = (job.request, *(request for _, request in job.further)) if r.start <= second < r.end else ()
+        for on, request in zip((r.nodes, *r.further), requests, strict=False):
+            for node, n in on.items():
+                for resource, amount in request.items():
+                    left[node][resource] -= n * amount
     names = [n for n in left if state_of(world, n, second)[0] not in barred]
     if "reserved" in barred:
         names = [n for n in names if not state_of(world, n, second)[1]]
@@ -169,7 +181,8 @@ def _attempts(world, found, waiting):
         for r in mine:
             if r.why not in ("completed", "walltime", ENDED):
                 node = r.why.partition(": ")[2]
-                if node not in r.nodes or state_of(world, node, r.end)[0] != "down" or r.end < (world.begin or r.end):
+                on_it = any(node in on for on in (r.nodes, *r.further))
+                if not on_it or state_of(world, node, r.end)[0] != "down" or r.end < (world.begin or r.end):
                     yield f"{r.job} ends at {r.end} because of {r.why}, which is not down"
 
 

@@ -19,6 +19,7 @@ class SmallJob:
     request: dict
     queue: str = "any"
     windows: tuple = ()
+    further: tuple = ()  # (units, request) of each further chunk
 
 
 @dataclass
@@ -77,12 +78,11 @@ class World:
 
 
 def _job(j):
-    return Job(
+    return Job.of_chunks(
         j.id,
         j.submit,
         j.walltime,
-        j.units,
-        j.request,
+        [(j.units, j.request), *j.further],
         j.queue,
         windows=j.windows,
         runtime=j.runtime,
@@ -90,7 +90,7 @@ def _job(j):
     )
 
 
-def random_world(seed, *, calendars=True, outages=True, busy=True, dependencies=True):
+def random_world(seed, *, calendars=True, outages=True, busy=True, dependencies=True, chunks=False):
     """A small world that is the same for the same seed."""
     rng = random.Random(seed)
     nodes = [f"{letter}-1" for letter in "abcd"[: rng.randint(1, 4)]]
@@ -121,6 +121,8 @@ def random_world(seed, *, calendars=True, outages=True, busy=True, dependencies=
         jobs.append(job)
     if not jobs:
         jobs.append(SmallJob("j", 0, 3, 5, 1, {"cores": 0, "gpus": 0}))
+    if chunks:
+        _add_chunks(jobs, capacity, random.Random(f"chunks of {seed}"))
     world = World(capacity, jobs, daily, kill=rng.random() < 0.3)
     world.requeue = rng.choice(["restart", "drop", "drop", "checkpoint:1", "checkpoint:4"])
     if busy and rng.random() < 0.6:
@@ -172,6 +174,28 @@ def _random_running(rng, world):
         without = rng.random() < 0.2
         found.append(SmallRunning(job, start, {} if without else nodes, world.begin + rng.randint(1, 40)))
     return found
+
+
+def _add_chunks(jobs, capacity, rng):
+    """Give some jobs further chunks, for which the empty machine has room beside the others."""
+    for job in jobs:
+        left = {node: dict(amounts) for node, amounts in capacity.items()}
+        placed = put(left, job.units, job.request)
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            chunk = rng.randint(1, 2), {"cores": rng.randint(0, 2), "gpus": rng.choice([0, 0, 1])}
+            placed = placed and put(left, *chunk)
+            if placed:
+                job.further += (chunk,)
+
+
+def put(left, units, request):
+    """Whether the units fit into what is left; first fit, which takes the amounts."""
+    for amounts in left.values():
+        while units and all(amounts[r] >= q for r, q in request.items()):
+            for r, q in request.items():
+                amounts[r] -= q
+            units -= 1
+    return units == 0
 
 
 def fits(amounts, request):

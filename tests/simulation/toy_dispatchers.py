@@ -19,17 +19,22 @@ class FirstFit:
         """Starts of the jobs that fit now."""
         free, starts = moment.free.copy(), []
         for job, may_start in zip(moment.waiting, moment.may_start, strict=True):
-            request = [job.request.get(r, 0) for r in moment.platform.resources]
-            nodes, left = {}, job.units if may_start else 0
-            for n, name in enumerate(moment.platform.nodes):
-                if left and moment.states[n] == "up":
-                    fits = min([left, *(int(f) // q for f, q in zip(free[n], request, strict=True) if q)])
-                    if fits:
-                        nodes[name], left = fits, left - fits
-            if nodes and not left:
-                for name, units in nodes.items():
-                    free[moment.platform.nodes.index(name)] -= [units * q for q in request]
-                starts.append(Start(job.id, nodes))
+            then, placed = free.copy(), []
+            for part in job.parts if may_start else ():
+                request = [part.request.get(r, 0) for r in moment.platform.resources]
+                nodes, left = {}, part.units
+                for n, name in enumerate(moment.platform.nodes):
+                    if left and moment.states[n] == "up":
+                        fits = min([left, *(int(f) // q for f, q in zip(then[n], request, strict=True) if q)])
+                        if fits:
+                            nodes[name], left = fits, left - fits
+                            then[n] -= [fits * q for q in request]
+                if left:
+                    break
+                placed.append(nodes)
+            if len(placed) == len(job.parts):
+                free = then
+                starts.append(Start(job.id, placed[0], tuple(placed[1:])))
         return starts
 
 

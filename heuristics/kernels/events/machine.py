@@ -47,6 +47,8 @@ def counted(jobs: JobTable, platform: Platform) -> bool:
     """
     if len(platform.classes) != 1:
         return False
+    if jobs.job_arrays.further is not None:
+        return False
     (vector,) = platform.classes
     return bool((2 * jobs.job_arrays.requests > np.array(vector)).all(axis=0).any())
 
@@ -79,6 +81,10 @@ def trace_of(
         The arrays.
     """
     arrays = jobs.job_arrays
+    rows, slots = arrays.rows, np.minimum(arrays.units, 1 if by_count else len(platform.nodes))
+    further = rows.units[len(arrays) :]
+    if arrays.further is not None:
+        np.add.at(slots, arrays.further.job, np.minimum(further, len(platform.nodes)))
     if by_count:
         capacity, request = np.array([[len(platform.nodes)]], np.int64), np.ones((len(arrays), 1), np.int64)
         kind = np.zeros(len(arrays), np.int64)
@@ -98,7 +104,10 @@ def trace_of(
         units=arrays.units,
         request=np.ascontiguousarray(request),
         kind=kind,
-        first=offsets(np.minimum(arrays.units, len(capacity))),
+        first_further=rows.first - len(arrays),
+        further_units=further,
+        further_request=np.ascontiguousarray(arrays.requests[rows.kind[len(arrays) :]]),
+        first=offsets(slots),
         own=own,
         daily=daily,
         first_window=offsets([len(listed) for listed, _ in windows]),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ....models.compiled import internal, internal_borrowing
 from ..by_address import by_address
 from ..profile import Floats, Ints
+from .chunks import choose_places, has_chunks
 from .fit import count_fits, spread
 from .ranking import rank
 from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, keep_places, may_start
@@ -51,11 +52,20 @@ class Rules(NamedTuple):
 
 
 @internal_borrowing
-def _start(trace: TraceArrays, state: State, j: int, best: bool) -> None:
-    """Start job j now on places chosen by ``state.fit``, which must be counted before."""
-    entries = spread(state.free, trace.capacity, state.fit, trace.units[j], best, state.chosen, state.put)
+def _start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) -> bool:
+    """Start job j now on places chosen by ``state.fit``, which must be counted before.
+
+    Return False if job j has several chunks and they do not fit together into ``free``.
+    """
+    if has_chunks(trace, j):
+        entries = choose_places(trace, state, free, j, best)
+        if entries == 0:
+            return False
+    else:
+        entries = spread(state.free, trace.capacity, state.fit, trace.units[j], best, state.chosen, state.put)
     keep_places(trace, state, j, entries)
     begin(trace, state, j)
+    return True
 
 
 @internal_borrowing
@@ -77,8 +87,7 @@ def try_start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) 
     """
     if count_fits(free, trace.request[j], trace.units[j], state.fit) < trace.units[j]:
         return False
-    _start(trace, state, j, best)
-    return True
+    return _start(trace, state, free, j, best)
 
 
 @internal_borrowing
@@ -95,7 +104,7 @@ def _sum_up(free: Ints, spare: Ints) -> None:
 # these.
 @internal_borrowing
 def lacks(units: Ints, request: Ints, spare: Ints, j: int) -> bool:
-    """Return whether job j needs more than all places together have free; most jobs of a long queue do.
+    """Return whether job j (its first chunk) needs more than all places together have free; in a long queue most do.
 
     Parameters
     ----------
@@ -159,11 +168,11 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
             fits = units[j] - 1
             if not lacks(units, request, spare, j):
                 fits = count_fits(state.free, request[j], units[j], state.fit)
-            if fits >= units[j]:
-                _start(trace, state, j, rules.best)
+            if fits < units[j]:
+                room[kind[j]] = fits
+            elif _start(trace, state, state.free, j, rules.best):
                 spend(units, request, spare, j)
                 continue
-            room[kind[j]] = fits
         if blocking:
             return i
     return int(state.clock[WAITING])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ....models.compiled import internal_borrowing
 from ..by_address import by_address
 from ..profile import NEVER, Ints
+from .chunks import has_chunks, take_chunks
 
 Small = NDArray[np.int32]
 
@@ -36,12 +37,11 @@ class TraceArrays(NamedTuple):
         Arrival of each job, shape (jobs,).
     runtime
         Duration of each job, shape (jobs,).
-    units
-        Number of units, shape (jobs,).
-    request
-        Amounts per unit, shape (jobs, resources).
-    kind
-        Number of the distinct request of each job, shape (jobs,).
+    units, request, kind
+        Number of units, shape (jobs,); amounts per unit, shape (jobs, resources); number of the distinct request of each
+        job, shape (jobs,). For a heterogeneous job, those of its first chunk.
+    first_further, further_units, further_request
+        The further chunks of job j are the rows ``first_further[j] .. first_further[j + 1] - 1`` of the other two.
     first
         First slot of each job in ``State.place`` and ``State.share``, shape (jobs + 1,).
     own, daily
@@ -68,6 +68,9 @@ class TraceArrays(NamedTuple):
     units: Ints
     request: Ints
     kind: Ints
+    first_further: Ints
+    further_units: Ints
+    further_request: Ints
     first: Ints
     own: Ints
     daily: Ints
@@ -123,7 +126,7 @@ class State(NamedTuple):
     fit
         Scratch: units that fit, shape (places,).
     chosen, put
-        Scratch: chosen places and units on each, shape (places,).
+        Scratch: chosen places and units on each, shape (places,), or more for heterogeneous jobs.
     spare
         Scratch: free amounts of all places together, shape (resources,).
     extra, both
@@ -161,7 +164,7 @@ class State(NamedTuple):
 def new_state(trace: TraceArrays, expected: Ints) -> State:
     """Return the state before the first event; ``expected``: expected durations in seconds, shape (jobs,)."""
     jobs, places = trace.release.size, trace.capacity.shape[0]
-    slots = int(trace.first[-1])
+    slots, most = int(trace.first[-1]), max(places, int(np.diff(trace.first).max(initial=0)))
     clock = np.zeros(SCALARS, np.int64)
     clock[NOW], clock[WAKE], clock[STOP] = -NEVER, NEVER, NEVER
     return State(
@@ -185,8 +188,8 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
         due=np.empty(trace.follower.size, np.int64),
         due_of=np.empty(trace.follower.size, np.int64),
         fit=np.zeros(places, np.int64),
-        chosen=np.empty(places, np.int64),
-        put=np.empty(places, np.int64),
+        chosen=np.empty(most, np.int64),
+        put=np.empty(most, np.int64),
         spare=np.empty(trace.capacity.shape[1], np.int64),
         extra=np.empty_like(trace.capacity),
         both=np.empty_like(trace.capacity),
@@ -372,21 +375,10 @@ def finish(trace: TraceArrays, state: State, j: int) -> None:
 
 @internal_borrowing
 def take(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> None:
-    """Subtract the units of job j from the amounts of its places (sign 1) or add them again (-1).
-
-    Parameters
-    ----------
-    trace
-        The jobs and the places.
-    free
-        Amounts to change, shape (places, resources).
-    state
-        The state with the places of the job.
-    j
-        Index of the job.
-    sign
-        1 or -1.
-    """
+    """Subtract the units of job j from ``free``, the amounts of the places (sign 1), or add them again (-1)."""
+    if has_chunks(trace, j):
+        take_chunks(trace, free, state, j, sign)
+        return
     first = trace.first[j]
     for k in range(first, first + state.pieces[j]):
         for r in range(free.shape[1]):

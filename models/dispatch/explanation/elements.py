@@ -73,7 +73,8 @@ class DispatchElements(Elements):
         ]
 
     def _jobs(self) -> list[Job]:
-        return [*self.problem.jobs, *(r.job for r in self.problem.running)]
+        """Return the parts of all jobs."""
+        return [*(part for j in self.problem.jobs for part in j.parts), *(r.job for r in self.problem.running)]
 
     def part(self, kept: Collection[Element]) -> Dispatch:
         """Return the problem with the kept elements alone."""
@@ -127,8 +128,7 @@ def resource_name(resource: str, group: NodeGroup) -> str:
 
 def _of_job(problem: Dispatch, job: Job) -> list[Element]:
     """Return a job, and what limits its start."""
-    request = listed([f"{n} {r}" for r, n in job.request.items() if n]) or "nothing"
-    units = f"{job.units} units with {request} each" if job.units > 1 else f"1 unit with {request}"
+    units = " and ".join(map(_units, job.parts))
     since = moment(max(problem.now, job.submit))
     found = [Element("job", job.id, f"{job.id} takes {duration(problem.duration(job))}, from {since} on: {units}")]
     if job.deadline is not None:
@@ -138,6 +138,12 @@ def _of_job(problem: Dispatch, job: Job) -> list[Element]:
     if job.earliest_start is not None and job.earliest_start > max(problem.now, job.submit):
         found.append(Element("earliest start", job.id, f"{job.id} starts at {moment(job.earliest_start)} or later"))
     return found
+
+
+def _units(part: Job) -> str:
+    """Return the units of a job, or of a chunk of one, in words."""
+    request = listed([f"{n} {r}" for r, n in part.request.items() if n]) or "nothing"
+    return f"{part.units} units with {request} each" if part.units > 1 else f"1 unit with {request}"
 
 
 def _limited(job: Job, names: Collection[tuple[str, str]]) -> Job:

@@ -10,6 +10,7 @@ from ...elements.element import Element, named, plain_sentence
 from ...elements.words import duration, listed, moment
 
 if TYPE_CHECKING:
+    from ..jobs import Job
     from ..problem import Dispatch
 
 HOUR = 3600
@@ -97,7 +98,7 @@ def _uses(part: Dispatch, names: Sequence[str]) -> list[Use]:
     found = []
     for resource in part.platform.resources:
         all_groups = [g for g in part.platform.groups if f"{resource} of the {g.name} nodes" in names]
-        least = min((n for j in part.jobs if (n := j.request.get(resource, 0))), default=1)
+        least = min((n for j in part.jobs for p in j.parts if (n := p.request.get(resource, 0))), default=1)
         groups = [g for g in all_groups if g.capacity.get(resource, 0) >= least]
         if groups:
             total = sum(g.count * g.capacity[resource] for g in groups)
@@ -117,6 +118,11 @@ def _beside(part: Dispatch) -> str:
     return f" beside the running {'jobs' if len(held) > 1 else 'job'} {listed(held)}" if held else ""
 
 
+def _need(job: Job, resource: str) -> int:
+    """Return what all units of a job request together."""
+    return sum(p.units * p.request.get(resource, 0) for p in job.parts)
+
+
 def _at_once(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     """Return the sentence for jobs that all run at one time in every schedule, and need too much then."""
     begin, end = max(s.certain[0] for s in spans.values()), min(s.certain[1] for s in spans.values())
@@ -124,13 +130,14 @@ def _at_once(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     end = min([end, *(r.end for r in held)])
     if begin >= end or len(held) < len(part.running):
         return ""
-    units = {j.id: j.units for j in part.jobs}
-    per_unit = {j.id: j.request.get(use.resource, 0) for j in part.jobs}
+    units = {j.id: sum(p.units for p in j.parts) for j in part.jobs}
+    per_unit = {j.id: min(p.request.get(use.resource, 0) for p in j.parts) for j in part.jobs}
+    needs = {j.id: _need(j, use.resource) for j in part.jobs}
     names, during = listed(list(spans)), f"between {moment(begin)} and {moment(end)}"
     of, every = f"the {use.resource} of {use.where}", {2: "both"}.get(len(spans), "each")
-    if len(spans) > 1 and not held and all(2 * units[j] * per_unit[j] > use.total for j in spans):
+    if len(spans) > 1 and not held and all(2 * needs[j] > use.total for j in spans):
         return f"{names} {every} need more than half of {of} {during}"
-    need = sum(units[j] * per_unit[j] for j in spans)
+    need = sum(needs[j] for j in spans)
     beside = _beside(part)
     if need + sum(sum(r.nodes.values()) * r.job.request.get(use.resource, 0) for r in held) > use.total:
         verb = "need" if len(spans) > 1 else "needs"
@@ -147,7 +154,7 @@ def _in_turn(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     """Return the sentence for jobs of which no two can run at the same time, and which take too long in turn."""
     if len(spans) < 2 or part.running:
         return ""
-    need = {j.id: j.units * j.request.get(use.resource, 0) for j in part.jobs}
+    need = {j.id: _need(j, use.resource) for j in part.jobs}
     begin, end = min(s.first for s in spans.values()), max(s.end for s in spans.values())
     took = sum(s.size for s in spans.values())
     if not all(2 * n > use.total for n in need.values()) or took <= end - begin:
@@ -161,7 +168,7 @@ def _in_turn(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
 def _in_sum(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     """Return the sentence for jobs whose work exceeds what the nodes can do between the first start and the last end."""
     begin, end = min(s.first for s in spans.values()), max(s.end for s in spans.values())
-    work = sum(j.units * j.request.get(use.resource, 0) * part.duration(j) for j in part.jobs)
+    work = sum(_need(j, use.resource) * part.duration(j) for j in part.jobs)
     held = sum(
         sum(r.nodes.values()) * r.job.request.get(use.resource, 0) * max(0, min(r.end, end) - begin)
         for r in part.running

@@ -40,6 +40,8 @@ class Attempt:
         ended it, such as ``"down: n-3"``.
     work_done : int
         Seconds of work of this attempt that count; ``end - start - work_done`` seconds are lost.
+    further : tuple of mapping, optional
+        The nodes of each further chunk of a heterogeneous job.
     """
 
     job: str
@@ -49,6 +51,12 @@ class Attempt:
     nodes: Mapping[str, int]
     why: str
     work_done: int
+    further: tuple[Mapping[str, int], ...] = ()
+
+    @property
+    def all_nodes(self) -> frozenset[str]:
+        """The names of the nodes of all chunks."""
+        return frozenset(self.nodes).union(*self.further)
 
     @property
     def lost(self) -> int:
@@ -73,9 +81,9 @@ class History:
         Seconds that each job ran in the attempts of ``early``.
     saved : ndarray of int64, shape (jobs,)
         Seconds of work that these attempts have done.
-    begun : mapping of int to Running
-        Row of a job that came back after it had run at the begin of the replay -> how it ran then. Its first attempt
-        began before the replay.
+    begun : mapping of int to tuple of Running
+        Row of a job that came back after it had run at the begin of the replay -> how it ran then, chunk after chunk.
+        Its first attempt began before the replay.
     gone : tuple of Attempt
         The attempts of the other jobs of ``workload.running`` that failed; these jobs did not come back.
     """
@@ -85,7 +93,7 @@ class History:
     dropped: Mapping[int, str]
     ran_before: Ints
     saved: Ints
-    begun: Mapping[int, Running] = field(default_factory=dict)
+    begun: Mapping[int, tuple[Running, ...]] = field(default_factory=dict)
     gone: tuple[Attempt, ...] = ()
 
     @classmethod
@@ -95,7 +103,7 @@ class History:
         rows: Sequence[int],
         dropped: Mapping[int, str],
         jobs: int,
-        begun: Mapping[int, Running],
+        begun: Mapping[int, tuple[Running, ...]],
         gone: Sequence[Attempt],
     ) -> History | None:
         """Return the history of some attempts of a workload of ``jobs`` jobs; None if no attempt ended early."""
@@ -131,7 +139,7 @@ class AttemptLog:
         self.dropped: dict[int, str] = {}
         self.saved = np.zeros(jobs, np.int64)
         self.counts: Counter[int] = Counter()
-        self.begun: dict[int, Running] = {}
+        self.begun: dict[int, tuple[Running, ...]] = {}
         self.gone: list[Attempt] = []
 
     def add(self, row: int, attempt: Attempt) -> None:
@@ -148,7 +156,8 @@ class AttemptLog:
 
 def attempts_of(simulation: Simulation) -> list[Attempt]:
     """Return all attempts of a replay, ordered by start; jobs that never started have none."""
-    nodes, ids, found = simulation.schedule().nodes, simulation.workload.ids, simulation.history
+    schedule, ids, found = simulation.schedule(), simulation.workload.ids, simulation.history
+    nodes, chunks = schedule.nodes, simulation.workload.chunks
     counts = Counter(found.rows.tolist()) if found is not None else Counter[int]()
     dropped = found.dropped if found is not None else {}
     listed = [*found.early, *found.gone] if found is not None else []
@@ -156,5 +165,6 @@ def attempts_of(simulation: Simulation) -> list[Attempt]:
         start, end = int(simulation.start[k]), int(simulation.end[k])
         why = dropped.get(k, KILLED if simulation.killed[k] else COMPLETED)
         done = 0 if k in dropped else end - start
-        listed.append(Attempt(ids[k], counts[k] + 1, start, end, nodes[ids[k]], why, done))
+        further = tuple(schedule.further_chunks(ids[k])) if k in chunks else ()
+        listed.append(Attempt(ids[k], counts[k] + 1, start, end, nodes[ids[k]], why, done, further))
     return sorted(listed, key=lambda attempt: (attempt.start, attempt.job, attempt.number))

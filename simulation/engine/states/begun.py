@@ -1,7 +1,8 @@
 """Jobs that run at the begin of a replay and whose node stops: their first attempts, and rows for the later ones.
 
 When such a job fails is known before the replay: its nodes and its true end are given. It is followed as a running job up
-to that time; then it arrives as a row of the workload, with what is left of its work.
+to that time; then it arrives as a row of the workload, with what is left of its work. The chunks of a heterogeneous job
+are running jobs of their own; they fail together, and come back as one job.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 from ....instances.times import NEVER, UNKNOWN
 from ....instances.workload import Workload
 from ....models import Job, NodeStates, Queue, Running
+from ....models.dispatch.chunks.chunk import Chunk
 from ....models.dispatch.job_arrays import column
+from ....models.problem import part_name
 from .attempts import Attempt, AttemptLog
 from .requeue import Requeue, kept_by
 
@@ -65,39 +68,69 @@ def fail_at_begin(
     nothing = FailedAtBegin(workload, AttemptLog(len(workload)), workload.release)
     if states is None or not workload.running:
         return nothing
-    failed = _failures(workload.running, states, workload.begin or 0)
+    together = chunks_together(workload.running)
+    failed = _failures(together, states, workload.begin or 0)
     attempts = {}
-    for r in workload.running:
+    for parts in together:
+        r = parts[0]
         if r.job.id in failed:
             time, why = failed[r.job.id]
             kept = kept_by(requeue, time - r.start, r.job.id)
-            attempts[r.job.id] = kept is not None, Attempt(r.job.id, 1, r.start, time, r.nodes, why, kept or 0)
+            further = tuple(part.nodes for part in parts[1:])
+            attempts[r.job.id] = (
+                kept is not None,
+                Attempt(r.job.id, 1, r.start, time, r.nodes, why, kept or 0, further),
+            )
     if not attempts:
         return nothing
-    back = [replace(r, job=jobs[r.job.id]) for r in workload.running if r.job.id in attempts and attempts[r.job.id][0]]
+    back = [
+        tuple(replace(part, job=jobs[part.job.id]) for part in parts)
+        for parts in together
+        if parts[0].job.id in attempts and attempts[parts[0].job.id][0]
+    ]
     found = with_rows(workload, back)
     log, arrival = AttemptLog(len(found)), found.release.copy()
     row = {name: k for k, name in enumerate(found.ids)}
-    for r in back:
-        attempt = attempts[r.job.id][1]
-        k = row[r.job.id]
+    for parts in back:
+        attempt = attempts[parts[0].job.id][1]
+        k = row[attempt.job]
         log.add(k, attempt)
-        log.begun[k], arrival[k] = r, attempt.end
+        log.begun[k], arrival[k] = parts, attempt.end
     log.gone += [attempt for comes_back, attempt in attempts.values() if not comes_back]
-    until = {name: attempt.end for name, (_, attempt) in attempts.items()}
+    until = {r.job.id: failed[parts[0].job.id][0] for parts in together if parts[0].job.id in failed for r in parts}
     return FailedAtBegin(replace(found, running=ending_at(found.running, until)), log, arrival)
 
 
-def _failures(running: Iterable[Running], states: NodeStates, begin: int) -> dict[str, tuple[int, str]]:
+def chunks_together(running: Iterable[Running]) -> list[tuple[Running, ...]]:
+    """Return the running jobs, the chunks of a heterogeneous job together (``Job.parts``).
+
+    A job is the next chunk of another one if it has the name, the start and the ends of it.
+    """
+    by_id = {r.job.id: r for r in running}
+    found, further = [], set[str]()
+    for r in by_id.values():
+        parts = [r]
+        while (part := by_id.get(part_name(r.job.id, len(parts)))) is not None and _times(part) == _times(r):
+            parts.append(part)
+        found.append(tuple(parts))
+        further.update(part.job.id for part in parts[1:])
+    return [parts for parts in found if parts[0].job.id not in further]
+
+
+def _times(r: Running) -> tuple[int, ...]:
+    return r.job.submit, r.start, r.end, r.true_end
+
+
+def _failures(running: Iterable[tuple[Running, ...]], states: NodeStates, begin: int) -> dict[str, tuple[int, str]]:
     """Return id -> (time, reason) of each running job one of whose nodes stops before its true end."""
-    left, found = {r.job.id: r for r in running}, dict[str, tuple[int, str]]()
+    left, found = {parts[0].job.id: parts for parts in running}, dict[str, tuple[int, str]]()
     for change in states.changes_from(begin):
         stopped = {name: change.names[n] for n, name in enumerate(states.platform.nodes) if not change.runs[n]}
         if not stopped:
             continue
-        for name, r in list(left.items()):
-            node = next((node for node in r.nodes if node in stopped), None)
-            if node is not None and change.time < r.true_end:
+        for name, parts in list(left.items()):
+            node = next((node for part in parts for node in part.nodes if node in stopped), None)
+            if node is not None and change.time < parts[0].true_end:
                 found[name] = change.time, f"{stopped[node]}: {node}"
                 del left[name]
     return found
@@ -110,10 +143,14 @@ def ending_at(running: Iterable[Running], until: Mapping[str, int]) -> tuple[Run
     )
 
 
-def with_rows(workload: Workload, back: Sequence[Running]) -> Workload:
-    """Return the workload with a row for each of these running jobs, by submit time; ``running`` is unchanged."""
-    if not back:
+def with_rows(workload: Workload, listed: Sequence[tuple[Running, ...]]) -> Workload:
+    """Return the workload with a row for each of these running jobs (chunks together), by submit time.
+
+    ``running`` is unchanged.
+    """
+    if not listed:
         return workload
+    back = [parts[0] for parts in listed]
     w, jobs = workload, [r.job for r in back]
     queues = {q.name: k for k, q in enumerate(w.queues)}
     new = [Queue(name, 1) for name in dict.fromkeys(j.queue for j in jobs) if name not in queues]
@@ -130,7 +167,14 @@ def with_rows(workload: Workload, back: Sequence[Running]) -> Workload:
     submit = np.concatenate([column(j.submit for j in jobs), w.submit])
     order = np.argsort(submit, kind="stable")
     place = np.argsort(order)[len(back) :].tolist()  # old row -> new row
-    windows = {int(k): j.windows for k, j in zip(np.argsort(order), jobs, strict=False) if j.windows}
+    at = np.argsort(order)[: len(back)].tolist()
+    windows = {k: j.windows for k, j in zip(at, jobs, strict=True) if j.windows}
+    arrays = {k: j.array for k, j in zip(at, jobs, strict=True) if j.array}
+    chunks = {
+        k: tuple(Chunk(part.job.units, part.job.request) for part in parts)
+        for k, parts in zip(at, listed, strict=True)
+        if len(parts) > 1
+    }
 
     def merged(values: Iterable[int], old: Ints) -> Ints:
         return np.concatenate([column(values), old])[order]
@@ -158,7 +202,9 @@ def with_rows(workload: Workload, back: Sequence[Running]) -> Workload:
         partition=merged((partitions.get("unknown", 0) for _ in jobs), w.partition),
         partitions=tuple(partitions),
         power=np.concatenate([np.array(power, np.float64), w.power])[order],
-        windows=windows | {place[k]: listed for k, listed in w.windows.items()},
+        windows=windows | {place[k]: own for k, own in w.windows.items()},
+        chunks=chunks | {place[k]: own for k, own in w.chunks.items()},
+        arrays=arrays | {place[k]: own for k, own in w.arrays.items()},
         after={place[k]: (place[before], think) for k, (before, think) in w.after.items()},
     )
 

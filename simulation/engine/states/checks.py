@@ -5,7 +5,7 @@ The replay is seen as runs: the attempts that ended early, and the last attempt 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from ....instances.workload import Workload
 from ....models.language import Violation
 from ....models.node_states.timeline import Change, NodeStates
 from ....models.platform import Platform
+from ....models.problem import part_name
 from .attempts import History
 
 NEVER = -1  # the start of a job that was never started
@@ -128,10 +129,11 @@ def runs_of(replay: Replay) -> Runs:
     begun = [a.number == 1 and k in found.begun for k, a in zip(found.rows.tolist(), found.early, strict=True)]
     rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
     number = {name: n for n, name in enumerate(replay.platform.nodes)}
-    nodes = np.array([number.get(name, -1) for a in found.early for name in a.nodes], np.int64)
-    units = np.array([u for a in found.early for u in a.nodes.values()], np.int64)
+    pieces = [[pair for on in (a.nodes, *a.further) for pair in on.items()] for a in found.early]
+    nodes = np.array([number.get(name, -1) for listed in pieces for name, _ in listed], np.int64)
+    units = np.array([u for listed in pieces for _, u in listed], np.int64)
     p = replay.placement
-    first = np.concatenate([p.first, p.first[-1] + np.cumsum([len(a.nodes) for a in found.early])])
+    first = np.concatenate([p.first, p.first[-1] + np.cumsum([len(listed) for listed in pieces])])
     placement = RunRanges(
         first, np.concatenate([p.low, nodes]), np.concatenate([p.high, nodes]), np.concatenate([p.units, units])
     )
@@ -166,7 +168,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
             )
         if not 0 <= a.work_done <= a.end - a.start:
             yield _fault(a.job, 1, f"attempt {a.number} ran {a.end - a.start} s and has done {a.work_done} s of work")
-        if not _stopped(replay, a.nodes, a.end):
+        if not _stopped(replay, a.all_nodes, a.end):
             yield _fault(a.job, 1, f"attempt {a.number} ended at {a.end} ({a.why}), when none of its nodes stopped")
         ended[k] = a.end
     for k, last in ended.items():
@@ -176,7 +178,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
     names, p = replay.platform.nodes, replay.placement
     for k in found.dropped:
         ranges = range(p.first[k], p.first[k + 1])
-        nodes = dict.fromkeys((n for r in ranges for n in names[p.low[r] : p.high[r] + 1]), 1)
+        nodes = {n for r in ranges for n in names[p.low[r] : p.high[r] + 1]}
         if not _stopped(replay, nodes, int(replay.end[k])):
             yield _fault(ids[k], 1, f"did not come back at {replay.end[k]}, when none of its nodes stopped")
 
@@ -185,16 +187,18 @@ def _begun_faults(replay: Replay, found: History) -> Iterator[Violation]:
     """Yield the faults of the attempts that began before the replay."""
     first = {k: a for k, a in zip(found.rows.tolist(), found.early, strict=True) if a.number == 1}
     ends = {r.job.id: r.true_end for r in replay.workload.running}
-    for k, r in found.begun.items():
+    for k, parts in found.begun.items():
         a = first.get(k)
-        if a is None or a.start != r.start or a.end > r.true_end or (r.nodes and dict(a.nodes) != dict(r.nodes)):
-            is_what = "has no attempt" if a is None else f"ran from {a.start} to {a.end} on {dict(a.nodes)}"
-            text = (
-                f"{is_what}; expected from {r.start}, to {r.true_end} at the latest, on {dict(r.nodes) or 'any nodes'}"
-            )
-            yield _fault(r.job.id, 1, f"runs at the begin and {text}")
+        attempted = () if a is None else (a.nodes, *a.further)
+        for c, r in enumerate(parts):
+            on = dict(attempted[c]) if c < len(attempted) else {}
+            if a is None or a.start != r.start or a.end > r.true_end or (r.nodes and on != dict(r.nodes)):
+                is_what = "has no attempt" if a is None else f"ran from {a.start} to {a.end} on {on}"
+                expected = f"from {r.start}, to {r.true_end} at the latest, on {dict(r.nodes) or 'any nodes'}"
+                yield _fault(r.job.id, 1, f"runs at the begin and {is_what}; expected {expected}")
     for a in found.gone:
-        if ends.get(a.job) != a.end or not _stopped(replay, a.nodes, a.end):
+        chunks = [part_name(a.job, c) for c in range(1 + len(a.further))]
+        if any(ends.get(name) != a.end for name in chunks) or not _stopped(replay, a.all_nodes, a.end):
             yield _fault(a.job, 1, f"runs at the begin and failed at {a.end} ({a.why}), when none of its nodes stopped")
 
 
@@ -203,7 +207,7 @@ def _changes(replay: Replay) -> tuple[Change, ...]:
     return () if replay.states is None else replay.states.changes_from(replay.workload.begin)
 
 
-def _stopped(replay: Replay, nodes: Mapping[str, int], time: int) -> bool:
+def _stopped(replay: Replay, nodes: Collection[str], time: int) -> bool:
     """Return whether one of the nodes does not run jobs from this time on."""
     change = next((c for c in _changes(replay) if c.time == time), None)
     return change is not None and any(

@@ -72,10 +72,14 @@ def _nodes(plan: ReplayPlan, j: int) -> str:
     """Return that the nodes which take starts at the end cannot hold job j, or an empty text."""
     if plan.states is None:
         return ""
-    platform, units, request = plan.platform, int(plan.workload.units[j]), plan.workload.request[j].tolist()
-    change = plan.states.changes[-1]
+    platform, change = plan.platform, plan.states.changes[-1]
     capacity = [platform.capacity[name] for name, starts in zip(platform.nodes, change.starts, strict=True) if starts]
-    fits = sum(min(units, platform.units_on(vector, request)) for vector in capacity)
+    units, fits = 0, 0
+    for part in plan.workload.job(j).parts:
+        units, request = part.units, [part.request.get(r, 0) for r in platform.resources]
+        fits = sum(min(units, platform.units_on(vector, request)) for vector in capacity)
+        if fits < units:
+            break
     if fits >= units:
         return ""
     barred = np.flatnonzero(~change.starts).tolist()

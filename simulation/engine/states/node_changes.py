@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....heuristics.kernels.events.entries import advance, end_now, release
+from ....heuristics.kernels.events.nodes import of_chunks
 from ....heuristics.kernels.events.state import DUE, EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
 from ....heuristics.kernels.profile import NEVER
 from ....models.node_states.timeline import Change
@@ -92,15 +93,22 @@ class NodeChanges:
             state.clock[EARLY] += 1  # reservations may move to earlier times, as if a job had ended early
             state.room[:] = NEVER
 
+    def nodes_of(self, j: int) -> list[dict[str, int]]:
+        """Return {node: units} of each chunk of running job j."""
+        first = int(self.plan.trace.first[j])
+        slots = slice(first, first + int(self.state.pieces[j]))
+        place, share = self.state.place[slots].astype(np.int64), self.state.share[slots].astype(np.int64)
+        units = [c.units for c in self.plan.workload.chunks.get(j, ())] or [int(share.sum())]
+        return of_chunks((np.array([0, place.size]), place, place, share), 0, units, self.plan.platform.nodes)
+
     def _fail(self, j: int, node: int, change: Change) -> None:
         """End running job j because its node does not run jobs any more, and put it back into the queue.
 
         If it does not come back, this is its end, also for the jobs that wait for it.
         """
         plan, state, trace = self.plan, self.state, self.plan.trace
-        slots = slice(trace.first[j], trace.first[j] + state.pieces[j])
         names, job = plan.platform.nodes, plan.workload.ids[j]
-        nodes = {names[n]: u for n, u in zip(state.place[slots].tolist(), state.share[slots].tolist(), strict=True)}
+        nodes, *further = self.nodes_of(j)
         start = int(state.start[j])
         ran = change.time - start
         kept = kept_by(plan.requeue, ran, job)
@@ -113,7 +121,7 @@ class NodeChanges:
             if trace.follower.size:
                 release(trace, state, j)
             return
-        plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept))
+        plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept, tuple(further)))
         trace.runtime[j] -= kept
         if kept:
             state.expected[j] = max(1, int(state.expected[j]) - kept)

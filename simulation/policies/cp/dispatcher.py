@@ -117,6 +117,8 @@ class CPDispatcher:
     'pcp3@cpsat:makespan'
     """
 
+    takes_chunks = False  # its models have one request per job
+
     def __init__(
         self,
         family: Family,

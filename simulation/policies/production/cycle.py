@@ -103,6 +103,8 @@ class CPModel:
     'cpmodel@highs'
     """
 
+    takes_chunks = False  # its models have one request per job
+
     def __init__(
         self,
         backend: str = "cpsat",

@@ -44,6 +44,7 @@ class Portfolio:
     'portfolio@cpsat'
     """
 
+    takes_chunks = False  # as CPModel
     always = True  # the reservations of the policy follow every event
 
     def __init__(self, backend: str = "cpsat", threshold: float = THRESHOLD, **options: Any) -> None:

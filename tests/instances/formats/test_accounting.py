@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from schedlab.instances import read_pbs, read_sacct
 from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.models import Chunk
 
 Writer = Callable[[str, str], Path]
 
@@ -47,6 +48,32 @@ def test_slurm_accounting_has_one_job_per_row_without_the_steps(file: Writer) ->
         ("bob", "sweep", "batch"),
     ]
     assert {q.name: q.ewt for q in w.queues} == {"batch": 150, "debug": 30}
+
+
+HETEROGENEOUS = """\
+JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|AllocTRES
+20+1|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T10:15:02|01:00:00|1|4|cpu=4,mem=1G,node=1
+20+0|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T10:15:00|01:00:00|2|32|cpu=32,gres/gpu=4,mem=64G,node=2
+21|2024-05-01T10:01:00|2024-05-01T10:05:00|2024-05-01T10:15:00|01:00:00|1|4|cpu=4
+22+0|2024-05-01T10:02:00|2024-05-01T10:05:00|2024-05-01T10:15:00|01:00:00|1|4|cpu=4
+22+1|2024-05-01T10:02:00|2024-05-01T10:05:00|2024-05-01T10:15:00|01:00:00|2|8|cpu=8
+23_7|2024-05-01T10:03:00|2024-05-01T10:05:00|2024-05-01T10:15:00|01:00:00|2|8|cpu=8
+24+0|2024-05-01T10:03:00|2024-05-01T10:05:00|2024-05-01T10:15:00|01:00:00|2|8|cpu=8
+24+1|2024-05-01T10:03:00|Unknown|2024-05-01T10:15:00|01:00:00|2|8|cpu=8
+"""
+
+
+def test_components_of_slurm_jobs_are_chunks_of_one_job(file: Writer) -> None:
+    w = read_sacct(file("jobs.txt", HETEROGENEOUS))
+    assert w.ids == ("20", "21", "22", "23_7")
+    assert w.job(0).chunks == (
+        Chunk(2, {"cores": 16, "gpus": 2, "memory": 32768}),
+        Chunk(1, {"cores": 4, "gpus": 0, "memory": 1024}),
+    )
+    assert w.runtime.tolist() == [602, 600, 600, 600]  # up to the end of the last component
+    assert (w.job(2).units, w.job(2).chunks) == (3, ())  # equal components
+    assert w.job(3).array == "23"
+    assert list(w.report.dropped) == [("24", "it never started")]
 
 
 def test_slurm_accounting_reports_what_it_did(file: Writer) -> None:
@@ -123,13 +150,15 @@ def test_pbs_accounting_takes_the_jobs_that_ended(file: Writer) -> None:
     w = read_pbs(file("20120713", "\n".join(lines)))
     assert w.ids == ("1.server", "2[1].server", "3.server", "4.server", "5.server")
     assert w.resources == ("cores", "gpus", "mics", "memory")
-    assert w.units.tolist() == [2, 4, 5, 2, 1]
-    assert w.request.tolist() == [[16, 2, 0, 14336], [4, 0, 1, 1], [8, 0, 0, 2048], [16, 0, 0, 512], [1, 0, 0, 1024]]
+    assert w.units.tolist() == [2, 1, 5, 2, 1]
+    assert w.request.tolist() == [[16, 2, 0, 14336], [1, 0, 0, 0], [8, 0, 0, 2048], [16, 0, 0, 512], [1, 0, 0, 1024]]
     assert w.runtime.tolist() == [60, 1000, 10, 10, 60]
     assert w.walltime.tolist() == [14400] * 5
     assert w.recorded_start.tolist() == [1100, 1010, 1030, 1040, -1]
     assert (w.job(0).user, w.job(0).name, w.job(0).queue, w.unix_start) == ("ann", "run", "parallel", 0)
-    assert w.report.repairs == {"chunks that differ, all replaced by the largest": 1}
+    assert w.report.repairs == {}
+    assert [(c.units, *c.request.values()) for c in w.job(1).chunks] == [(1, 1, 0, 0, 0), (3, 4, 0, 1, 1)]
+    assert [(w.job(k).array, len(w.job(k).parts)) for k in range(3)] == [("", 1), ("2[].server", 2), ("", 1)]
     assert [name for name, _ in w.report.dropped] == ["6[].server"]
     assert any(note.startswith("2 records of other events") for note in w.report.notes)
 
@@ -140,6 +169,10 @@ def test_pbs_accounting_takes_the_jobs_that_ended(file: Writer) -> None:
         ("what is this", "expected MM/DD/YYYY"),
         (pbs("9", "Resource_List.select=x:ncpus=2", 1, 2, 3), "select is 'x'"),
         (pbs("9", "Resource_List.select=2:ncpus=many", 1, 2, 3), "ncpus is 'many'"),
+        (
+            pbs("9", "Resource_List.select=2:ncpus=2+0:ncpus=1", 1, 2, 3),
+            "select is '2:ncpus=2+0:ncpus=1'; expected at least 1 unit in each chunk",
+        ),
         (pbs("9", "Resource_List.select=2:mem=14g5", 1, 2, 3), "mem is '14g5'; expected a size such as 14gb"),
         (pbs("9", "", 1, 2, 3).replace("ctime=1", "ctime=noon"), "ctime is 'noon'"),
         (pbs("9", "", 1, 2, 3).replace("04:00:00", "4h"), "walltime is '4h'"),

@@ -1,4 +1,4 @@
-"""The offered load of a workload, and submit times that are rescaled to another load."""
+"""A workload on a platform: the jobs that it can hold, the offered load, and submit times that are rescaled to a load."""
 
 from __future__ import annotations
 
@@ -7,12 +7,53 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..models.dispatch.job_arrays import distinct
+from ..models.dispatch.problem import impossible
 from ..models.platform import LATEST, Platform
 from .report import WorkloadError
 from .times import UNKNOWN, later
 
 if TYPE_CHECKING:
     from .workload import Workload
+
+
+def fitting(workload: Workload, platform: Platform) -> Workload:
+    """Return the workload of the jobs that the empty platform can hold, with requests of its resources.
+
+    The other jobs are in ``report.dropped``. Raises WorkloadError if no job is left.
+    """
+    w = workload
+    columns = [w.request[:, w.resources.index(r)] if r in w.resources else np.zeros(len(w), np.int64)
+               for r in platform.resources]  # fmt: skip
+    foreign = [r for r in w.resources if r not in platform.resources]
+    needs_foreign = np.zeros(len(w), np.bool_)
+    for r in foreign:
+        needs_foreign |= w.request[:, w.resources.index(r)] > 0
+    for k, chunks in w.chunks.items():
+        needs_foreign[k] |= any(c.request.get(r, 0) > 0 for c in chunks for r in foreign)
+    here = replace(w, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
+    shape = np.zeros(len(w), np.int64)
+    shapes: dict[tuple[tuple[int, tuple[tuple[str, int], ...]], ...], int] = {}
+    for k, chunks in w.chunks.items():
+        key = tuple((c.units, tuple(sorted(c.request.items()))) for c in chunks)
+        shape[k] = shapes.setdefault(key, len(shapes) + 1)
+    kinds = distinct(np.column_stack([here.units, here.request, shape]))[1]
+    _, samples = np.unique(kinds, return_index=True)
+    why = {
+        int(kinds[int(job.id)]): reason
+        for job, reason in impossible(platform, [replace(here.job(int(k)), id=str(k)) for k in samples])
+    }
+    gone = np.isin(kinds, list(why)) | needs_foreign
+    if not gone.any():
+        return here
+    dropped = [
+        (here.ids[k], why.get(int(kinds[k]), f"requests {', '.join(foreign)}, which the platform does not have"))
+        for k in np.flatnonzero(gone).tolist()
+    ]
+    report = w.report.and_also({"larger than the platform, left out": len(dropped)}, dropped)
+    if gone.all():
+        raise WorkloadError(f"{w.name}: the platform can hold none of the {len(w)} jobs; the first one {dropped[0][1]}")
+    return here.keep(~gone, report)
 
 
 def offered_load(workload: Workload, platform: Platform) -> float:
@@ -23,8 +64,8 @@ def offered_load(workload: Workload, platform: Platform) -> float:
     """
     w = workload
     resource = "cores" if "cores" in w.resources else w.resources[0]
-    per_unit = w.request[:, w.resources.index(resource)]
-    work = float((w.units.astype(np.float64) * per_unit * w.runtime).sum())  # int64 would overflow
+    per_job = w.job_arrays.amounts[:, w.resources.index(resource)]
+    work = float((per_job.astype(np.float64) * w.runtime).sum())  # int64 would overflow
     span = float(w.submit[-1] - _origin(w)) * platform.total(resource)
     return work / span if span > 0 else float("inf")
 

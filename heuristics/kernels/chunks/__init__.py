@@ -1,0 +1,1 @@
+"""Placement of heterogeneous jobs: all chunks at the same start."""

@@ -1,0 +1,1 @@
+"""Heterogeneous jobs: groups of units (chunks) with different requests that start and end together."""
