@@ -91,13 +91,13 @@ def decide(
     if named.backend is not None and decision_time is not None:
         options["limit"] = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
     chosen = named.make(**options)
-    ended: str = "trivial"
-    if isinstance(chosen, Policy):
-        starts, planned = decide_by_policy(situation, chosen, allocator == "best-fit", seed)
-    else:
+    found = Decision((), policy=chosen)
+    if not isinstance(chosen, Policy):
         found = _decision_of(chosen, dispatcher, situation.moment(), seed)
+    if found.policy is None:
         starts, planned = list(found.starts), sorted(found.plan or (), key=lambda p: p.time)
-        ended = found.ended
+    else:
+        starts, planned = decide_by_policy(situation, found.policy, allocator == "best-fit", seed)
     expected = dict(zip(situation.workload.ids, situation.expected.tolist(), strict=True))
     answer = Answer(
         state.now,
@@ -106,7 +106,7 @@ def decide(
         planned,
         expected,
         state.left_out,
-        ended,
+        found.ended,
         time.perf_counter() - began,
         state.shift,
     )

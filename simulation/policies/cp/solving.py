@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ....backends import Compiled
 from ....backends import compile as compile_model
 from ....errors import WrongArgument
 from ....models import Dispatch, Schedule
 from ....models.dispatch.costs.composite import limits_of, nearest
 from ....models.dispatch.costs.limits import broken_limits
+from ....models.language.clock import OutOfTime, within
+from ....models.problem import Encoding
 from ...engine.moment import Ended
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control
@@ -27,9 +30,10 @@ class Solved(NamedTuple):
     Parameters
     ----------
     schedule : Schedule or None
-        The best schedule; without nodes if the model is a relaxation. None if there is none.
+        The best schedule; without nodes if the model is a relaxation. None if there is none. If the model is not ready
+        at the end of the limit, it is the warm start.
     relaxation : bool
-        Whether the model is a relaxation.
+        Whether the schedule is that of a relaxation.
     ended : Ended
         How the search ended.
     gain : float or None
@@ -86,11 +90,15 @@ class Solver:
         Solved
         """
         began = time.perf_counter()
+        end = None if self.control.deterministic else deadline
         with uncollected():
-            encoding = problem.formulations[self.formulation]()
-            compiled = compile_model(encoding.model, self.backend)
             if self.searched:
-                start = best_start(problem, start, None if self.control.deterministic else deadline)
+                start = best_start(problem, start, end)
+            made = modelled(problem, self.formulation, self.backend, end)
+            if made is None:
+                self.control.too_large(jobs)
+                return Solved(start, False, "limit", None, time.perf_counter() - began, 0.0)
+            encoding, compiled = made
             warm = None if start is None else encoding.write(start)
         solving = time.perf_counter()
         origin = origin_of(problem)
@@ -161,6 +169,28 @@ class Solver:
             chosen = nearest(bounded, known)
             found = found._replace(schedule=None if chosen is None else known[chosen])
         return found._replace(modelling=modelling + found.modelling, solving=solving + found.solving)
+
+
+def modelled(
+    problem: Dispatch, formulation: str, backend: str, deadline: float | None
+) -> tuple[Encoding, Compiled] | None:
+    """Return the model of a problem and its native form; None if they are not ready at the deadline.
+
+    Parameters
+    ----------
+    problem : Dispatch
+        The problem.
+    formulation, backend : str
+        Names of the formulation and of the backend.
+    deadline : float or None
+        Time on the clock ``time.perf_counter``; None: no limit.
+    """
+    try:
+        with within(deadline):
+            encoding = problem.formulations[formulation]()
+            return encoding, compile_model(encoding.model, backend)
+    except OutOfTime:
+        return None
 
 
 def _best_kept(bounded: Dispatch, known: Mapping[str, Schedule]) -> Schedule | None:

@@ -21,7 +21,8 @@ the last cycle left. After a cycle in which the solver found nothing while no jo
 one by itself, ``RETRY`` seconds later.
 
 The thesis has no warm start and names it as an improvement. Here the first solution is the best one of multi-search,
-and it is used if the solver finds nothing; with ``warm_start=False`` no job starts then, as in the thesis.
+and it is used if the solver finds nothing, or if the model is not ready at the end of the limit (then, too, the next
+model has half of the jobs); with ``warm_start=False`` no job starts then, as in the thesis.
 
 Reservations and stopped queues are not part of the cycle. Their places: a reservation is a use of nodes beside the
 running jobs (``RunningUsage``), a stopped queue a function in ``checks.CHECKS``.
@@ -35,13 +36,10 @@ from typing import Any
 
 import numpy as np
 
-from ....backends import compile as compile_model
 from ....errors import WrongArgument, WrongValue
 from ....models import Dispatch, Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
-from ....models.language import Assignment
-from ....models.problem import Encoding
 from ...engine.moment import Decision, Moment, Start
 from ..cp.allocation import NodeTimeline, Requests, requests_of
 from ..cp.control.adaptive import AdaptiveControl
@@ -50,6 +48,7 @@ from ..cp.control.steps import limit_of
 from ..cp.empty_requests import start_empty
 from ..cp.model import RunningUsage, latest_start, problem_of, running_usage, uncollected, windows_of
 from ..cp.objective import best_start, moved_to_now, origin_of
+from ..cp.solving import modelled
 from ..cp.waiting import Register, Waiting, can_start_now, requested
 from .checks import eligible, overused, without_overuse
 from .horizon import end_of_schedule
@@ -181,24 +180,25 @@ class CPModel:
         windows = self._windows(moment, jobs, usage)
         requests = requests_of(jobs, windows, len(self._nodes))
         problem = problem_of(moment, jobs, windows, usage.modelled, self.aim)
+        size: dict[str, Any] = {"jobs": len(jobs.jobs), "requested": requested(jobs, moment.platform.resources)}
+        deadline = None if self.control.deterministic else time.perf_counter() + self.control.total
         start = None
         if self.warm_start:
             with clock.phase("warm_start"):
-                start = self._first_solution(problem, jobs, requests, timeline)
+                start = self._first_solution(problem, jobs, requests, timeline, deadline)
         with clock.phase("model"), uncollected():
-            encoding = problem.formulations[self.formulation]()
-            compiled = compile_model(encoding.model, self.backend)
-            warm = None if start is None else encoding.write(start)
+            made = modelled(problem, self.formulation, self.backend, deadline)
+        if made is None:
+            self.control.too_large(len(jobs.jobs))
+            return Decision(self._starts_of(start, moment, jobs, requests, timeline, clock), "limit", **size)
+        encoding, compiled = made
+        warm = None if start is None else encoding.write(start)
         with clock.phase("solve"):
             answer = self.control.search(
                 compiled, encoding.model, warm, self.seed, 0.0, origin_of(problem), len(jobs.jobs)
             )
-        size: dict[str, Any] = {"jobs": len(jobs.jobs), "requested": requested(jobs, moment.platform.resources)}
-        if answer.best is None:
-            return Decision((), answer.ended, **size)
-        with clock.phase("allocate"):
-            found = self._starts_of(encoding, answer.best, jobs, requests, timeline)
-            starts = without_overuse(found, jobs, moment.free, self._nodes)
+        found = None if answer.best is None else encoding.read(answer.best)
+        starts = self._starts_of(found, moment, jobs, requests, timeline, clock)
         return Decision(starts, answer.ended, answer.gain, **size)
 
     def _windows(self, moment: Moment, jobs: Waiting, usage: RunningUsage) -> list[tuple[Window, ...]]:
@@ -210,7 +210,7 @@ class CPModel:
         return [((moment.now, end - duration),) for duration in jobs.duration.tolist()]
 
     def _first_solution(
-        self, problem: Dispatch, jobs: Waiting, requests: Requests, timeline: NodeTimeline
+        self, problem: Dispatch, jobs: Waiting, requests: Requests, timeline: NodeTimeline, deadline: float | None
     ) -> Schedule | None:
         """Return the best schedule of multi-search, or that in order of submission if it is better."""
         placed = timeline.copy().place(requests, np.arange(len(jobs.jobs)))
@@ -220,27 +220,35 @@ class CPModel:
             in_order = Schedule(
                 starts, {j.id: dict(placed.nodes(requests, i, self._nodes)) for i, j in enumerate(jobs.jobs)}
             )
-        left = None if self.control.deterministic else time.perf_counter() + self.control.total
-        return best_start(problem, in_order, left)
+        return best_start(problem, in_order, deadline)
 
     def _now_only(self, jobs: Waiting, now: int) -> Requests:
         return requests_of(jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
 
     def _starts_of(
-        self, encoding: Encoding, answer: Assignment, jobs: Waiting, requests: Requests, timeline: NodeTimeline
+        self,
+        schedule: Schedule | None,
+        moment: Moment,
+        jobs: Waiting,
+        requests: Requests,
+        timeline: NodeTimeline,
+        clock: PhaseClock,
     ) -> list[Start]:
-        """Return the jobs that start now in the solution, and those that can start now beside it."""
-        schedule = encoding.read(answer)
-        starts = np.array([schedule.start[j.id] for j in jobs.jobs], np.int64)
-        here = np.flatnonzero(starts == timeline.now)
-        now = self._now_only(jobs, timeline.now)
-        begun = now.on_nodes([schedule.nodes[j.id] for j in jobs.jobs], here, timeline.now, self._nodes)
-        moved = moved_to_now(timeline.copy(), requests, begun, starts)
-        return [
-            Start(jobs.jobs[i].id, allocation.nodes(now, i, self._nodes))
-            for allocation in (begun, moved)
-            for i in np.flatnonzero(allocation.start >= 0).tolist()
-        ]
+        """Return the jobs that start now in a schedule, and those that can start now beside it, as far as they fit."""
+        if schedule is None:
+            return []
+        with clock.phase("allocate"):
+            starts = np.array([schedule.start[j.id] for j in jobs.jobs], np.int64)
+            here = np.flatnonzero(starts == timeline.now)
+            now = self._now_only(jobs, timeline.now)
+            begun = now.on_nodes([schedule.nodes[j.id] for j in jobs.jobs], here, timeline.now, self._nodes)
+            moved = moved_to_now(timeline.copy(), requests, begun, starts)
+            found = [
+                Start(jobs.jobs[i].id, allocation.nodes(now, i, self._nodes))
+                for allocation in (begun, moved)
+                for i in np.flatnonzero(allocation.start >= 0).tolist()
+            ]
+            return without_overuse(found, jobs, moment.free, self._nodes)
 
 
 def _state(moment: Moment, waiting: Waiting) -> State:

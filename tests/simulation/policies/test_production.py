@@ -137,6 +137,23 @@ def test_without_a_solution_no_job_starts_and_a_cycle_of_its_own_follows():
     assert len(warm.starts) == 1  # the warm start is a solution
 
 
+def test_a_model_that_is_not_ready_in_time_is_replaced_by_the_first_solution():
+    """The next model has half of the jobs; without a first solution no job starts."""
+    four, control = [job(name, k, units=3) for k, name in enumerate("abcd")], AdaptiveLimit()
+    found = begun(deterministic=None, limit=1e-9, control=control).decide(moment(four))
+    assert (found.ended, names(found), "solve" in found.seconds, control.kept(4)) == ("limit", ["a"], False, 2)
+    assert begun(deterministic=None, limit=1e-9, warm_start=False).decide(moment(four)).starts == []
+
+
+@pytest.mark.parametrize("name", ["pcp3@cpsat", "hcp3@highs", "mks@cpsat"])
+def test_cp_dispatchers_use_their_priorities_if_the_model_is_not_ready_in_time(name):
+    four = [job(name, k, units=3) for k, name in enumerate("abcd")]
+    dispatcher = parse_dispatcher(name).make(limit=1e-9)
+    dispatcher.begin(PLATFORM, QUEUES, 1)
+    found = dispatcher.decide(moment(four))
+    assert (found.ended, len(found.starts), found.seconds["solve"]) == ("limit", 1, 0)
+
+
 def test_halving_keeps_the_jobs_that_were_submitted_first():
     control = AdaptiveLimit()
     dispatcher = begun(control=control)

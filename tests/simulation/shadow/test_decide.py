@@ -1,5 +1,6 @@
 """One decision for the state of a machine: known answers, and random states under many dispatchers."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from schedlab.instances.states.entries import Document
 from schedlab.instances.states.reader import state_of
 from schedlab.simulation.engine.moment import Decision, PlannedStart, Start
 from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.policies.production.portfolio import Portfolio
 from schedlab.simulation.shadow.answer import Answer
 from schedlab.simulation.shadow.check import faults
 from schedlab.simulation.shadow.decide import decide
@@ -24,6 +26,14 @@ def test_easy_backfills_what_ends_before_its_reservation():
     answer = decide(read(small_state()), "easy")
     assert answer.starts == [Start("short", {"n3": 1})]
     assert answer.planned == [PlannedStart("wide", ALL_NODES, NOW + 100)]
+
+
+def test_the_policy_to_which_a_dispatcher_leaves_its_decision_makes_it(monkeypatch):
+    """The portfolio does so under a high load."""
+    monkeypatch.setattr(Portfolio, "load", lambda self, moment: math.inf)
+    answer, expected = decide(read(small_state()), "portfolio@cpsat"), decide(read(small_state()), "pbs-walltime")
+    assert answer.starts == expected.starts != []
+    assert answer.planned == expected.planned != []
 
 
 def test_conservative_backfilling_plans_every_job():

@@ -58,6 +58,10 @@ class AdaptiveControl:
             return jobs
         return jobs.some(np.sort(np.argsort(jobs.submit, kind="stable")[:n]))
 
+    def too_large(self, jobs: int) -> None:
+        """Note that the model of this number of jobs was not ready in time: the next model has half of them."""
+        self.limit.halve(jobs)
+
     def search(
         self,
         compiled: Compiled,

@@ -154,6 +154,10 @@ class AdaptiveLimit:
         """Return how many of this number of jobs go into the model."""
         return jobs if self.first_n is None else min(jobs, self.first_n)
 
+    def halve(self, jobs: int) -> None:
+        """Note that a decision on this number of jobs found nothing: the next model has at most half of them."""
+        self.first_n = max(1, math.ceil(jobs / 2))
+
     def search(self, attempt: Callable[[AttemptLimits], Attempt], jobs: int) -> Attempt:
         """Make the attempts of one decision, and adapt the limit and the number of jobs.
 
@@ -182,5 +186,5 @@ class AdaptiveLimit:
             if last.final:
                 break
             self.delta = min(self.longest, self.k2 * used)
-        self.first_n = max(1, math.ceil(jobs / 2))
+        self.halve(jobs)
         return last

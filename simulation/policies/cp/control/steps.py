@@ -55,6 +55,9 @@ class Control:
         """Return the jobs of the next model: all that the dispatcher has chosen."""
         return jobs
 
+    def too_large(self, jobs: int) -> None:
+        """Note that the model of this number of jobs was not ready in time: the next models have all jobs, too."""
+
     def search(
         self,
         compiled: Compiled,

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import backends
-from ...models.language import Model, cumulative, sum
+from .... import backends
+from ....models.language import Model, cumulative, sum
 
 JOBS, STARTS, RESOURCES, CAPACITY = 100, 500, 4, 50
 

@@ -44,8 +44,8 @@ def hand_written() -> float:
 
 def through_schedlab() -> float:
     """Declare the same model in schedlab and lower it to CP-SAT; return the processor seconds."""
-    from ...backends.driver import compile as lower
-    from ...models.language import Interval, Model, alternative, cumulative
+    from ....backends.driver import compile as lower
+    from ....models.language import Interval, Model, alternative, cumulative
 
     began = time.process_time()
     m = Model("700 jobs on 8 nodes")
