@@ -12,12 +12,14 @@ from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY, Job, Queue, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch, impossible
-from ...models.node_states.events import NodeEvent
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
-from ..files.events_file import EVENTS, events_csv, events_of
+from ...models.production.contradictions import Known
+from ...models.production.reservations import Reservation
+from ..files.events_file import EVENTS, Event, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
+from .reservations import read_reservations, reservation_tables
 
 JOBS = "jobs.csv"
 BEFORE, AFTER, OPTIONAL = (
@@ -33,7 +35,7 @@ The jobs are in jobs.csv: a column per resource holds what one unit requests; al
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     """Read an instance folder. A job can start from its submit time on. Raises InstanceError with all faults."""
     s = folder.settings
-    s.only("kind", "description", "source", "objective", "platform", "queues", "generator", "repairs")
+    s.only("kind", "description", "source", "objective", "platform", "queues", "generator", "repairs", "reservations")
     objective = s.text("objective", "weighted-wait")
     if objective not in objective_names():
         s.add_fault("objective", f"one of {', '.join(objective_names())}", objective)
@@ -41,18 +43,21 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
     batch = read_batch(folder, drop_impossible)
     problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective)
+    reservations = read_reservations(s, batch.platform, batch.queues, batch.jobs)
     name = folder.path.resolve().name
     return Instance(
         name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(batch.dropped),
-        events=_events(folder, batch.platform),
+        events=_events(folder, batch, reservations), reservations=reservations,
     )  # fmt: skip
 
 
-def _events(folder: Folder, platform: Platform) -> tuple[NodeEvent, ...]:
+def _events(folder: Folder, batch: Batch, reservations: Sequence[Reservation]) -> tuple[Event, ...]:
     """Return the events of ``events.csv``, which a folder need not have."""
-    found = tuple(events_of(folder, EVENTS, platform)) if (folder.path / EVENTS).exists() else ()
+    known = Known([q.name for q in batch.queues], batch.rows.keys(), [r.name for r in reservations])
+    found = events_of(folder, EVENTS, batch.platform, known) if (folder.path / EVENTS).exists() else ()
+    events = tuple(found)
     folder.raise_faults()
-    return found
+    return events
 
 
 @dataclass(frozen=True)
@@ -222,7 +227,8 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "source": instance.source,
         "objective": problem.aim,
     }
-    return {k: v for k, v in head.items() if v} | machine_tables(problem) | origin_tables(instance)
+    tables = machine_tables(problem) | reservation_tables(instance.reservations) | origin_tables(instance)
+    return {k: v for k, v in head.items() if v} | tables
 
 
 def machine_tables(problem: Dispatch) -> dict[str, Any]:

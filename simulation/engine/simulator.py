@@ -21,6 +21,7 @@ from ...instances.busy import ending_at_walltime
 from ...instances.workload import Ints, Workload, WorkloadError
 from ...models import Dispatch, NodeEvent, NodeStates, Platform, Running
 from ...models.compiled import progress_line
+from ...models.production import Reservation, ServerEvent
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
@@ -140,7 +141,7 @@ def simulate(
     >>> run.metrics.wait.mean <= sl.simulate("eurora_99", dispatcher="fcfs").metrics.wait.mean
     True
     """
-    jobs, machine, own_events = _workload(workload, platform)
+    jobs, machine, own_events, reserved = _workload(workload, platform)
     if running is not None or begin is not None:
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
@@ -153,7 +154,10 @@ def simulate(
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     model = TimedPredictor(predicting)
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
-    states = NodeStates(machine, own_events if events is None else events) or None
+    events = list(own_events if events is None else events)
+    if reserved or any(isinstance(event, ServerEvent) for event in events):
+        raise WrongValue("replays do not support reservations and events of the batch server yet")
+    states = NodeStates(machine, [event for event in events if isinstance(event, NodeEvent)]) or None
     if states is not None and jobs.running:
         raise WrongValue(
             "events of nodes and jobs that run at the begin cannot be combined: leave out one of events= and running="
@@ -182,7 +186,7 @@ def simulate(
 
 def _workload(
     what: Workload | Dispatch | Instance | str, platform: Platform | None
-) -> tuple[Workload, Platform, Sequence[NodeEvent]]:
+) -> tuple[Workload, Platform, Sequence[NodeEvent | ServerEvent], Sequence[Reservation]]:
     instance = load(what) if isinstance(what, str) else what
     if isinstance(instance, Instance):
         jobs, own = Workload.of(instance.dispatch, instance.name), instance.platform
@@ -193,7 +197,8 @@ def _workload(
     else:
         jobs, own = instance.checked(), platform
     machine = platform or own
-    return jobs.on(machine), machine, instance.events if isinstance(instance, Instance) else ()
+    events, reservations = (instance.events, instance.reservations) if isinstance(instance, Instance) else ((), ())
+    return jobs.on(machine), machine, events, reservations
 
 
 def _counted(jobs: Workload, machine: Platform) -> bool:
