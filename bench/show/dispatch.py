@@ -26,6 +26,7 @@ def show_dispatch(console: Console, problem: Dispatch) -> None:
     for queue in problem.queues:
         jobs = [j for j in problem.jobs if j.queue == queue.name]
         starts = ", ".join(f"{clock(lo)}-{clock(hi % DAY)}" for lo, hi in queue.daily) or "any time"
+        starts += " (whole runs)" if queue.whole_run else ""
         row = [queue.name, str(queue.ewt), starts, str(members[queue.name]), str(sum(j.units for j in jobs))]
         long = f"{median(j.walltime for j in jobs):,.0f}" if jobs else "-"
         queues.add_row(*row, long, f"{sum(j.units * j.walltime for j in jobs) / 3600:,.0f}")

@@ -109,12 +109,19 @@ def _platform(table: Table) -> Platform | None:
 def _queues(settings: Table) -> list[Queue]:
     found: dict[str, Queue] = {}
     for table in settings.tables("queues"):
-        table.only("name", "ewt_s", "start_between")
-        queue = Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), _daily(table))
+        table.only("name", "ewt_s", "start_between", "whole_run")
+        queue = _queue(table)
         if queue.name in found:
             table.add_fault("name", "each queue once", queue.name)
         found[queue.name] = queue
     return list(found.values())
+
+
+def _queue(table: Table) -> Queue:
+    daily, whole_run = _daily(table), table.values.get("whole_run", False)
+    if not isinstance(whole_run, bool) or (whole_run and "start_between" not in table.values):
+        table.add_fault("whole_run", "true or false; true needs start_between", whole_run)
+    return Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), daily, whole_run is True and bool(daily))
 
 
 def _daily(table: Table) -> tuple[Window, ...]:
@@ -246,7 +253,7 @@ def origin_tables(instance: Instance) -> dict[str, Any]:
 def _queue_table(queue: Queue) -> dict[str, Any]:
     pairs = [[_time(lo), _time(hi)] for lo, hi in queue.daily]
     between = {} if not pairs else {"start_between": pairs[0] if len(pairs) == 1 else pairs}
-    return {"name": queue.name, "ewt_s": queue.ewt, **between}
+    return {"name": queue.name, "ewt_s": queue.ewt, **between, **({"whole_run": True} if queue.whole_run else {})}
 
 
 def _time(seconds: int) -> str:

@@ -17,6 +17,7 @@ from ...heuristics.kernels.events.replay import replay_by_rule, step
 from ...heuristics.kernels.events.rules import Rules, by_rule
 from ...heuristics.kernels.events.state import DECISIONS, NOW, WAITING, State, TraceArrays, may_start
 from ...models.compiled import compiled
+from ..policies.beside_reservations import decide_beside
 from ..policies.conservative import backfill
 from ..policies.easy import easy
 from ..policies.easy_plus_plus import easy_shortest_first
@@ -84,6 +85,9 @@ def any_fits(trace: TraceArrays, state: State) -> bool:
         ):
             return True
     return False
+
+
+__all__ = ["BACKFILLING", "Kernel", "allowed", "any_fits", "decide_beside", "decide_shortest_first", "kernel"]
 
 
 class Kernel(NamedTuple):

@@ -40,9 +40,9 @@ from .answer import DecisionFault, fault_of
 from .arrivals import set_arrivals, with_own_arrivals
 from .live_jobs import LiveJobs
 from .moment import Decision, Dispatcher, FailedStart, Moment
+from .production.changes import changes_of
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
-from .states.node_changes import NodeChanges
 
 TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
 MOST_CALLS = 10_000  # requested calls in a row without a start while nothing runs, arrives or opens
@@ -62,8 +62,9 @@ class LiveReplay:
         self.fixed = fixed is not None
         self.state = plan.first_state(fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
         self.rules: Rules | None = None
-        self.changes = NodeChanges(plan, self.state)
+        self.changes = changes_of(plan, self.state)
         self.jobs, self.always = LiveJobs(plan, self.state, self.changes), False
+        self.changes.attach(self.jobs, self.fixed)
         self.debt = 0.0
         self.skipped, self.urgent, self.made = 0, 0, 0
         self.endings: Counter[str] = Counter()
@@ -104,6 +105,7 @@ class LiveReplay:
             if idle and (idle > MOST_CALLS or self.jobs.plans.next_time() >= NEVER):
                 break
             going = moved or self._step() or self.changes.go()
+        self.changes.finish()
         found = self.result(notes)
         if not notes:
             check_all_started(plan, state, found)
@@ -181,6 +183,19 @@ class LiveReplay:
             self.jobs.expected[self.jobs.waiting[j].id] = int(state.expected[j])
         if self.ranking is not None:
             self.ranking.arrive(np.array(arrived, np.int64))
+        self._come_back(self.changes.settle(arrived))
+
+    def _come_back(self, jobs: list[int]) -> None:
+        """Put jobs that were not visible to dispatchers back into the queue."""
+        for j in jobs:
+            self.jobs.arrive(j, self._job(j))
+        if jobs:
+            self._return_to_places()
+            self.rules = None
+        if jobs and not self.fixed:
+            self._expect(jobs)
+        for j in jobs:
+            self.jobs.expected[self.jobs.waiting[j].id] = int(self.state.expected[j])
 
     def _return_to_places(self) -> None:
         """Sort the queue by arrival: jobs that come back have their old places in it."""
@@ -254,9 +269,13 @@ class LiveReplay:
         if policy.corrections:
             correct(state, self.jobs.walltimes, np.array(policy.corrections, np.int64))
         rules = self.rules if self.ranking is None else self.ranking.sort(self.rules)
+        holds = self.changes.holds()
         decide = kernels.decide_shortest_first if policy.shortest_first else kernels.kernel(rules).decide
         queue = state.waiting[: state.clock[WAITING]].copy()
-        decide(plan.trace, state, rules)
+        if holds is None:
+            decide(plan.trace, state, rules)
+        else:
+            kernels.decide_beside(plan.trace, state, rules, holds)
         started = queue[state.start[queue] >= 0]
         for j in started.tolist():
             self.jobs.dequeue(j)
@@ -278,10 +297,12 @@ class LiveReplay:
             expected=self.jobs.expected,
             may_start=kernels.allowed(plan.trace, state),
             running=tuple(self.jobs.running.values()),
-            free=np.maximum(state.free, 0),
+            free=self.changes.free(),
             planned=self.jobs.plans.by_id,
             failed=failed,
             states=self.changes.names,
+            reserved=self.changes.reserved(),
+            changed=self.changes.changed(),
         )
         try:
             answer = dispatcher.decide(moment)
@@ -306,7 +327,7 @@ class LiveReplay:
         self.made += 1
         self.endings[decision.ended] += 1
         self.urgent += decision.urgent
-        self.sizes.add(decision, len(self.jobs.running), np.maximum(self.state.free, 0))
+        self.sizes.add(decision, len(self.jobs.running), self.changes.free())
         self.seconds["total"].append(took)
         for part in ("model", "solve", "allocate"):
             self.seconds[part].append(decision.seconds.get(part, 0.0))

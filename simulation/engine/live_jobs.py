@@ -121,9 +121,9 @@ class LiveJobs:
         blocked = self._blocked(planned.nodes)
         if blocked is not None:
             return f"node {blocked!r} is {self._changes.names[self._nodes[blocked]]}"
-        lack = shortage(planned.nodes, trace.request[j], self._state.free, self._nodes)
+        lack = shortage(planned.nodes, trace.request[j], self._changes.free(), self._nodes)
         if lack is None:
-            return ""
+            return self._changes.conflict(j, planned.nodes)
         there = ", ".join(repr(r.job.id) for r in self.running.values() if lack.node in r.nodes)
         return (
             f"node {lack.node!r} has {lack.there} free {self._plan.platform.resources[lack.resource]}, job "
@@ -149,8 +149,8 @@ class LiveJobs:
 
     def _check(self, start: Start, j: int) -> None:
         """Refuse a start that is not possible now."""
-        trace, state = self._plan.trace, self._state
-        if not may_start(trace, j, state.clock[NOW]):
+        trace = self._plan.trace
+        if not may_start(trace, j, self._state.clock[NOW]):
             why = f"the calendars of job {start.job!r} do not allow a start now (may_start)"
             self.refuse(DecisionFault(why, start.job))
         blocked = self._blocked(start.nodes)
@@ -159,13 +159,16 @@ class LiveJobs:
             why = f"job {start.job!r} cannot start on node {blocked!r}, which is {is_what} (moment.states)"
             self.refuse(DecisionFault(why, start.job, blocked))
         fault = fault_of_units(start.job, start.nodes, int(trace.units[j]), self._nodes)
-        lack = None if fault else shortage(start.nodes, trace.request[j], state.free, self._nodes)
+        lack = None if fault else shortage(start.nodes, trace.request[j], self._changes.free(), self._nodes)
         if lack is not None:
             why = (
                 f"job {start.job!r} needs {lack.need} {self._plan.platform.resources[lack.resource]} on node "
                 f"{lack.node!r}, where {lack.there} are free"
             )
             fault = DecisionFault(why, start.job, lack.node)
+        conflict = "" if fault else self._changes.conflict(j, start.nodes)
+        if conflict:
+            fault = DecisionFault(f"{conflict} (moment.reserved)", start.job)
         if fault is not None:
             self.refuse(fault)
 

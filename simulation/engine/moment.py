@@ -29,6 +29,7 @@ The simulator checks each start, in the given order, against these rules:
 - The numbers of units are whole, at least 1, and their sum is ``job.units``.
 - Every node is in ``moment.platform.nodes``, takes starts (``moment.states``), and has enough free capacity after the
   starts before this one.
+- By its walltime, no job runs into what a reservation of the machine holds (``moment.reserved``).
 
 A planned start must name a job of the workload that has not started, all of its units, nodes that could hold them if
 they were empty, and a time after now.
@@ -149,6 +150,31 @@ class FailedStart(NamedTuple):
     why: str
 
 
+class Reserved(NamedTuple):
+    """A reservation of the machine that was accepted: jobs must not run into it by their walltimes.
+
+    Parameters
+    ----------
+    name : str
+        Its name, with the number of the repetition if it is repeated.
+    queue : str
+        Its private queue, whose jobs the simulator starts by itself.
+    start, end : int
+        Seconds.
+    nodes : mapping of str to int
+        Node name -> reserved units.
+    request : mapping of str to int
+        The reserved amount of each resource per unit.
+    """
+
+    name: str
+    queue: str
+    start: int
+    end: int
+    nodes: Mapping[str, int]
+    request: Mapping[str, int]
+
+
 @dataclass(frozen=True)
 class Moment:
     """The state of the machine and of the queue at one time: the input of ``Dispatcher.decide``.
@@ -187,6 +213,11 @@ class Moment:
         The state of each node, in the order of ``platform.nodes``: ``"up"``, ``"down"``, ``"draining"``,
         ``"reserved"``, ... (``schedlab.models.node_states``). Jobs may start only on nodes that are up. Later changes
         are not known.
+    reserved : sequence of Reserved
+        The accepted reservations of the machine that are not over, by start. What they hold now is not in ``free``. A
+        start whose walltime runs into one is refused.
+    changed : sequence of str
+        The ids of the waiting jobs whose walltime or queue has changed since the call before.
     """
 
     now: int
@@ -200,6 +231,8 @@ class Moment:
     planned: Mapping[str, PlannedStart] = field(default_factory=dict)
     failed: Sequence[FailedStart] = ()
     states: tuple[str, ...] = ()
+    reserved: Sequence[Reserved] = ()
+    changed: Sequence[str] = ()
 
 
 Ended = Literal["trivial", "optimal", "limit", "no-gain", "infeasible", "nothing"]

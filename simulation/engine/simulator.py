@@ -32,6 +32,8 @@ from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
 from .live import LiveReplay
 from .moment import Dispatcher
+from .production.calendars import Hours, with_calendars
+from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 from .states.attempts import AttemptLog
@@ -52,7 +54,8 @@ def simulate(
     kill_at_walltime: bool = False,
     charge_decisions: bool = False,
     period: int | None = None,
-    events: Iterable[NodeEvent] | None = None,
+    events: Iterable[NodeEvent | ServerEvent] | None = None,
+    reservations: Iterable[Reservation] | None = None,
     requeue: str | Requeue = "restart",
     on_progress: OnProgress | None = None,
     running: Iterable[Running] | None = None,
@@ -90,10 +93,14 @@ def simulate(
         Whether the wall time of each decision passes on the simulated clock, in whole seconds.
     period : int, optional
         While jobs wait, decide also at each multiple of this number of seconds, at least 1. Default: at events only.
-    events : iterable of NodeEvent, optional
-        Changes of the states of nodes, such as ``NodeEvent(3600, "node-down", ["n-1"])``, or the result of
+    events : iterable of NodeEvent and ServerEvent, optional
+        Changes of the states of nodes, such as ``NodeEvent(3600, "node-down", ["n-1"])``, and events of the batch
+        server, such as ``ServerEvent(3600, "stop-queue", "night")``; also the result of
         ``schedlab.instances.read_events``. Default: the events of the instance. Dispatchers do not know them before
         they happen.
+    reservations : iterable of Reservation, optional
+        Reservations of the machine, examined when they are submitted. Default: those of the instance. An accepted one
+        starts in time; the result is in ``Simulation.production``.
     requeue : str or Requeue
         What happens to jobs whose node goes down: ``"restart"`` (back into the queue, from zero),
         ``"checkpoint:SECONDS"`` (back, with the work of the last checkpoint), ``"drop"``, or an object that follows
@@ -130,7 +137,8 @@ def simulate(
     PluginError
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
-        If ``allocator``, ``period``, ``events`` or ``requeue`` is not valid.
+        If ``allocator``, ``period``, ``events``, ``reservations`` or ``requeue`` is not valid, or reservations or
+        events of the server are combined with ``charge_decisions``, ``running``, or a policy with predictions.
 
     Examples
     --------
@@ -154,10 +162,12 @@ def simulate(
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     model = TimedPredictor(predicting)
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
-    events = list(own_events if events is None else events)
-    if reserved or any(isinstance(event, ServerEvent) for event in events):
-        raise WrongValue("replays do not support reservations and events of the batch server yet")
-    states = NodeStates(machine, [event for event in events if isinstance(event, NodeEvent)]) or None
+    of_nodes, of_server = split_events(own_events if events is None else events)
+    states = NodeStates(machine, of_nodes) or None
+    production = plan_of(of_server, reserved if reservations is None else reservations, jobs, machine, events is None)
+    if production is not None:
+        jobs = own_copy(jobs, production)
+        runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     if states is not None and jobs.running:
         raise WrongValue(
             "events of nodes and jobs that run at the begin cannot be combined: leave out one of events= and running="
@@ -165,15 +175,21 @@ def simulate(
     if jobs.running:
         jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
         jobs = _with_places(jobs, machine, isinstance(chosen, Policy), allocator == "best-fit")
-    by_count = isinstance(chosen, Policy) and states is None and _counted(jobs, machine)
-    plan = ReplayPlan(
-        jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
-        busy_trace(jobs, jobs.running, machine, runtime.copy(), by_count, jobs.after), runtime < jobs.runtime,
-        states, requeue_of(requeue), AttemptLog(len(jobs)),
-    )  # fmt: skip
+    by_count = isinstance(chosen, Policy) and states is None and production is None and _counted(jobs, machine)
+    trace, calendars = busy_trace(jobs, jobs.running, machine, runtime.copy(), by_count, jobs.after), dict[Hours, int]()
     fixed = _fixed_durations(model, jobs)
+    if production is not None:
+        check_supported(production, jobs, chosen, fixed, charge_decisions)
+        trace, calendars = with_calendars(trace, jobs, production.events)
+    plan = ReplayPlan(
+        jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count, trace,
+        runtime < jobs.runtime, states, requeue_of(requeue), AttemptLog(len(jobs)), production, calendars,
+        kill_at_walltime,
+    )  # fmt: skip
     with progress_line():
-        alone = not (charge_decisions or jobs.after)  # policies look at submit times, which jobs.after changes
+        alone = not (
+            charge_decisions or jobs.after or production is not None
+        )  # policies look at submit times, which jobs.after changes
         if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:
             found = _compiled(plan, chosen, fixed, on_progress)
         else:

@@ -19,6 +19,7 @@ from ...instances.workload import Ints, Workload
 from ...models.excerpt import excerpt
 from ...models.node_states.timeline import NodeStates
 from ...models.platform import Platform
+from ..engine.production.record import ProductionRecord
 from ..engine.simulation import NodeRanges
 from ..engine.states.attempts import History
 from ..engine.verification import NEVER
@@ -52,6 +53,7 @@ class Replayed:
     placement: NodeRanges
     history: History | None = None
     states: NodeStates | None = None
+    production: ProductionRecord | None = None
 
 
 @dataclass(frozen=True)

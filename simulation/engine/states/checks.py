@@ -16,6 +16,8 @@ from ....instances.workload import Workload
 from ....models.language import Violation
 from ....models.node_states.timeline import Change, NodeStates
 from ....models.platform import Platform
+from ..production.checks import ends_early
+from ..production.record import ProductionRecord
 from .attempts import History
 
 Ints = NDArray[np.int64]
@@ -77,6 +79,10 @@ class Replay(Protocol):
     def states(self) -> NodeStates | None:
         """The states of the nodes."""
 
+    @property
+    def production(self) -> ProductionRecord | None:
+        """What became of reservations and server events."""
+
 
 @dataclass(frozen=True)
 class RunRanges:
@@ -100,6 +106,7 @@ class Runs:
     placement: Ranges
     history: History | None
     states: NodeStates | None
+    production: ProductionRecord | None
 
 
 def runs_of(replay: Replay) -> Replay:
@@ -125,6 +132,7 @@ def runs_of(replay: Replay) -> Replay:
         placement,
         found,
         replay.states,
+        replay.production,
     )
 
 
@@ -155,7 +163,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
     for k in found.dropped:
         ranges = range(p.first[k], p.first[k + 1])
         nodes = dict.fromkeys((n for r in ranges for n in names[p.low[r] : p.high[r] + 1]), 1)
-        if not _stopped(replay, nodes, int(replay.end[k])):
+        if not _stopped(replay, nodes, int(replay.end[k])) and not ends_early(replay, k, nodes):
             yield _fault(ids[k], 1, f"did not come back at {replay.end[k]}, when none of its nodes stopped")
 
 

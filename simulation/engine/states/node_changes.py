@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,13 +10,16 @@ import numpy as np
 from ....errors import WrongValue
 from ....heuristics.kernels.events.entries import advance, end_now
 from ....heuristics.kernels.events.state import EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
-from ....heuristics.kernels.profile import NEVER
+from ....heuristics.kernels.profile import NEVER, Ints
 from ....models.excerpt import excerpt
 from ....models.node_states.timeline import Change
 from ....models.whole_numbers import is_whole
 from .attempts import Attempt
 
 if TYPE_CHECKING:
+    from ...policies.beside_reservations import Holds
+    from ..live_jobs import LiveJobs
+    from ..moment import Reserved
     from ..progress import ReplayPlan
 
 BLOCKED = 2**50  # subtracted from the free amounts of a node on which no job may start
@@ -60,12 +63,19 @@ class NodeChanges:
         idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and clock[NEXT] >= self.plan.trace.order.size
         if idle or self._next == len(self.changes):
             return False
-        change = self.changes[self._next]
+        self._take(self.changes[self._next])
+        return True
+
+    def pending(self) -> Change | None:
+        """Return the next change; None if there is none."""
+        return self.changes[self._next] if self._next < len(self.changes) else None
+
+    def _take(self, change: Change) -> None:
+        """Go to the next change, ``change``, and apply it."""
         self._next += 1
         self._stop()
-        advance(self.plan.trace, self.state, max(change.time, int(clock[NOW])))
+        advance(self.plan.trace, self.state, max(change.time, int(self.state.clock[NOW])))
         self._apply(change)
-        return True
 
     def advance(self, to: int, after_each: Callable[[], None]) -> None:
         """Go to a time, and apply the changes up to it; call ``after_each`` after each of them."""
@@ -87,8 +97,58 @@ class NodeChanges:
         state.free[closed] -= BLOCKED
         self.blocked = ~change.starts
         if opened.any():
-            state.clock[EARLY] += 1  # reservations may move to earlier times, as if a job had ended early
-            state.room[:] = NEVER
+            self.release_early()
+
+    def kept(self, j: int, ran: int) -> int | None:
+        """Return the work of an attempt of ``ran`` seconds that is kept, as the requeue of the replay says, checked."""
+        kept = self.plan.requeue.kept(ran)
+        if kept is not None and not (is_whole(kept) and 0 <= kept <= ran):
+            raise WrongValue(
+                f"requeue {self.plan.requeue.name}: kept({ran}) is {excerpt(kept)} for job {self.plan.workload.ids[j]!r}; "
+                f"expected None or whole seconds from 0 to {ran}"
+            )
+        return kept
+
+    def end_for_good(self, j: int, why: str) -> None:
+        """End running job j now, before its work is done; it does not come back."""
+        end_now(self.plan.trace, self.state, j)
+        self.plan.trace.runtime[j] = self.state.clock[NOW] - self.state.start[j]
+        self.plan.log.dropped[j] = why
+
+    def release_early(self) -> None:
+        """Note that amounts are free earlier than expected: waiting jobs may get earlier reservations."""
+        self.state.clock[EARLY] += 1
+        self.state.room[:] = NEVER
+
+    def attach(self, jobs: LiveJobs, fixed: bool) -> None:
+        """Connect the changes with the jobs of a replay in Python."""
+
+    def settle(self, arrived: Sequence[int]) -> list[int]:
+        """Do what is due after the arrivals of this time; return the jobs that come back into the queue."""
+        return []
+
+    def free(self) -> Ints:
+        """Return the free amounts for which jobs may start, shape (nodes, resources)."""
+        return np.maximum(self.state.free, 0)
+
+    def conflict(self, j: int, nodes: Mapping[str, int]) -> str:
+        """Return into which reservation job j would run if it started now on these nodes; an empty text: into none."""
+        return ""
+
+    def reserved(self) -> tuple[Reserved, ...]:
+        """Return the accepted reservations, for dispatchers."""
+        return ()
+
+    def changed(self) -> tuple[str, ...]:
+        """Return the ids of the waiting jobs that have changed since the last call."""
+        return ()
+
+    def holds(self) -> Holds | None:
+        """Return the accepted reservations for the compiled policies; None if there cannot be one."""
+        return None
+
+    def finish(self) -> None:
+        """Do what is left at the end of the replay."""
 
     def _fail(self, j: int, node: int, change: Change) -> None:
         """End running job j because its node does not run jobs any more, and put it back into the queue."""
@@ -97,20 +157,13 @@ class NodeChanges:
         names, job = plan.platform.nodes, plan.workload.ids[j]
         nodes = {names[n]: u for n, u in zip(state.place[slots].tolist(), state.share[slots].tolist(), strict=True)}
         start = int(state.start[j])
-        ran = change.time - start
-        kept = plan.requeue.kept(ran)
-        if kept is not None and not (is_whole(kept) and 0 <= kept <= ran):
-            raise WrongValue(
-                f"requeue {plan.requeue.name}: kept({ran}) is {excerpt(kept)} for job {job!r}; "
-                f"expected None or whole seconds from 0 to {ran}"
-            )
+        kept = self.kept(j, change.time - start)
         why = f"{change.names[node]}: {names[node]}"
-        end_now(trace, state, j)
         self.failed.append(j)
         if kept is None:
-            trace.runtime[j] = ran
-            plan.log.dropped[j] = why
+            self.end_for_good(j, why)
             return
+        end_now(trace, state, j)
         plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept))
         trace.runtime[j] -= kept
         if kept:

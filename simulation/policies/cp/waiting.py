@@ -73,6 +73,8 @@ class Register:
         """Return the waiting jobs that their calendars allow to start now."""
         jobs = list(compress(moment.waiting, moment.may_start.tolist()))
         ids = [job.id for job in jobs]
+        if moment.changed:
+            self._row.clear()
         if new := [job for job in jobs if job.id not in self._row]:
             self._note(new, moment.waiting)
         submit, release, units, walltime, kind, ewt = self._table[:, column(map(self._row.__getitem__, ids), len(ids))]
