@@ -77,7 +77,7 @@ def events_of(folder: Folder, name: str, platform: Platform | None, known: Known
         if event is not None:
             yield event
     for fault in of_events([event for event, _ in server], known or Known()):
-        server[fault.index][1].add_fault(fault.field, fault.expected, fault.found)
+        server[fault.row][1].add_fault(fault.field, fault.expected, fault.found)
 
 
 def _event(row: TableRow, platform: Platform | None) -> Event | None:

@@ -28,7 +28,7 @@ def read_reservations(
     listed = [r for r in found if r is not None]
     users = {j.user for j in jobs if j.user}
     for fault in of_reservations(listed, platform, queues, users):
-        tables[fault.index].add_fault(_key(fault.field), fault.expected, fault.found)
+        tables[fault.row].add_fault(_key(fault.field), fault.expected, fault.found)
     return tuple(listed)
 
 
@@ -39,7 +39,7 @@ def _key(field: str) -> str:
 def _reservation(table: Table) -> Reservation | None:
     before = len(table.folder.faults)
     table.only("name", "queue", "users", "submitted_s", "start_s", "duration_s", "units", "request", "repeat")
-    values = {
+    values: dict[str, Any] = {
         "name": table.text("name"),
         "queue": table.text("queue"),
         "users": _texts(table, "users"),

@@ -18,7 +18,7 @@ class Contradiction(NamedTuple):
 
     Parameters
     ----------
-    index : int
+    row : int
         The index of the reservation or event.
     field : str
         The name of the field.
@@ -28,7 +28,7 @@ class Contradiction(NamedTuple):
         The value.
     """
 
-    index: int
+    row: int
     field: str
     expected: str
     found: object

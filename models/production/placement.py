@@ -157,7 +157,8 @@ def place(platform: Platform, usage: Usage, asked: Occurrence, allowed: Mask | N
 def _fits(free: Ints, request: Ints) -> Ints:
     """Return the number of units that each node can hold."""
     needed = request > 0
-    return (np.maximum(free[:, needed], 0) // request[needed]).min(axis=1)
+    found: Ints = (np.maximum(free[:, needed], 0) // request[needed]).min(axis=1)
+    return found
 
 
 def _best_fit(platform: Platform, free: Ints, capacity: Ints, fits: Ints, units: int) -> dict[str, int]:

@@ -6,7 +6,7 @@ At each event jobs end first, then jobs arrive, then one decision is made [Bridi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -176,7 +176,8 @@ def simulate(
         jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
         jobs = _with_places(jobs, machine, isinstance(chosen, Policy), allocator == "best-fit")
     by_count = isinstance(chosen, Policy) and states is None and production is None and _counted(jobs, machine)
-    trace, calendars = busy_trace(jobs, jobs.running, machine, runtime.copy(), by_count, jobs.after), dict[Hours, int]()
+    trace = busy_trace(jobs, jobs.running, machine, runtime.copy(), by_count, jobs.after)
+    calendars: Mapping[Hours, int] = {}
     fixed = _fixed_durations(model, jobs)
     if production is not None:
         check_supported(production, jobs, chosen, fixed, charge_decisions)

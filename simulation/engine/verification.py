@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...models.dispatch.capacity_sweep import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
-from .production.checks import as_started, production_faults, rows_of
+from .production.checks import as_started, limits_of_killed, production_faults, rows_of
 from .states.checks import Replay, attempt_faults, runs_of, state_faults
 
 Mask = NDArray[np.bool_]
@@ -175,6 +175,8 @@ def _durations(replay: Replay, started: Mask) -> list[Violation]:
     due = np.where(replay.killed, np.minimum(w.runtime, w.walltime), w.runtime)
     if replay.history is not None:
         due = due - replay.history.saved
+    due = limits_of_killed(replay, due)
+    if replay.history is not None:
         rows = list(replay.history.dropped)
         due[rows] = np.clip(took[rows], 0, due[rows])  # they end before their work is done
 

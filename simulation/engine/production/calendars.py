@@ -27,18 +27,16 @@ def with_calendars(
     """Return the trace with all calendars that the events may give to jobs, and the number of each calendar; -1: none."""
     row = {name: j for j, name in enumerate(jobs.ids)}
     index = {q.name: q for q in jobs.queues}
-    queues = defaultdict(set)
-    walltimes = defaultdict(set)
+    queues: dict[int, set[str]] = defaultdict(set)
+    walltimes: dict[int, set[int]] = defaultdict(set)
     for event in events:
         j = row.get(event.subject, -1) if event.kind in ("move", "walltime") else -1
         if j >= 0:
             queues[j] |= {jobs.queues[int(jobs.queue[j])].name} | (
                 {str(event.value)} if event.kind == "move" else set()
             )
-            walltimes[j] |= {int(jobs.walltime[j])} | ({event.value} if event.kind == "walltime" else set())
-    found = {
-        (bool(index[q].daily), index[q].hours(int(w or 0))) for j in queues for q in queues[j] for w in walltimes[j]
-    }
+            walltimes[j] |= {int(jobs.walltime[j])} | ({int(event.value or 0)} if event.kind == "walltime" else set())
+    found = {(bool(index[q].daily), index[q].hours(w)) for j in queues for q in queues[j] for w in walltimes[j]}
     listed = sorted(hours for limited, hours in found if limited)
     count = trace.period.size
     flat = np.array([w for hours in listed for w in hours], np.int64).reshape(-1, 2)

@@ -122,7 +122,8 @@ class ProductionChanges(NodeChanges):
 
     def free(self) -> Ints:
         """Return the free amounts for jobs outside of reservations, shape (nodes, resources)."""
-        return np.maximum(self.state.free - self.bookings.held_now(), 0)
+        found: Ints = np.maximum(self.state.free - self.bookings.held_now(), 0)
+        return found
 
     def conflict(self, j: int, nodes: Mapping[str, int]) -> str:
         """Return into which reservation a job would run if it started now; an empty text if into none."""

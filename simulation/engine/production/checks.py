@@ -27,8 +27,7 @@ Mask = NDArray[np.bool_]
 def rows_of(replay: Replay) -> Ints:
     """Return the row of the job of each run: of the last attempts, then of those that ended early."""
     rows = np.arange(len(replay.workload))
-    early = [] if replay.history is None else replay.history.rows
-    return np.concatenate([rows, np.array(early, np.int64)])
+    return rows if replay.history is None else np.concatenate([rows, replay.history.rows])
 
 
 def as_started(runs: Any, rows: Ints) -> Any:
@@ -233,6 +232,26 @@ def _left(runs: Replay, rows: Ints, record: ProductionRecord) -> Iterator[Violat
             yield _fault(w.ids[row], f"starts at {runs.start[row]}, but has left ({why})")
         if w.ids[row] not in deleted and (queue not in private or queue in running):
             yield _fault(w.ids[row], f"has left ({why}); it was not deleted, and its queue {queue!r} still has starts")
+
+
+def limits_of_killed(replay: Replay, due: Ints) -> Ints:
+    """Return the durations of jobs; of those that were killed at a walltime that had changed, as the events give them."""
+    record = replay.production
+    if record is None or not record.walltimes:
+        return due
+    found, w = due.copy(), replay.workload
+    saved = np.zeros(len(w), np.int64) if replay.history is None else replay.history.saved
+    for row in {c.row for c in record.walltimes if replay.killed[c.row]}:
+        start, changes = int(replay.start[row]), [c for c in record.walltimes if c.row == row]
+        limit = max(1, changes[0].before - int(saved[row]))
+        for c in changes:
+            if start + limit <= c.time and c.time > start:
+                break
+            limit = max(1, c.after - int(saved[row]))
+            if start + limit <= c.time:
+                limit = max(0, c.time - start) or limit  # its new walltime had passed: it ends at once
+        found[row] = min(limit, int(w.runtime[row]) - int(saved[row]))
+    return found
 
 
 def ends_early(replay: Replay, row: int, nodes: Mapping[str, int]) -> bool:

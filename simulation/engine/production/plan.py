@@ -65,13 +65,13 @@ def plan_of(
     if wrong is not None:
         raise WrongValue(f"reservations contains {wrong!r:.100}; expected Reservation")
     faults = [
-        f"reservation {listed[f.index].name!r}: {f.field}: expected {f.expected}, found {f.found!r}"
+        f"reservation {listed[f.row].name!r}: {f.field}: expected {f.expected}, found {f.found!r}"
         for f in of_reservations(listed, platform, jobs.queues, set(() if own else jobs.users))
     ]
     gone = [name for name, _ in jobs.report.dropped]
     known = Known([q.name for q in jobs.queues], None if own else {*jobs.ids, *gone}, [r.name for r in listed])
     faults += [
-        f"event {events[f.index].kind} at {events[f.index].time}: {f.field}: expected {f.expected}, found {f.found!r}"
+        f"event {events[f.row].kind} at {events[f.row].time}: {f.field}: expected {f.expected}, found {f.found!r}"
         for f in of_events(events, known)
     ]
     requests = {e.subject: e.time for e in events if e.kind == "reserve"}

@@ -54,7 +54,9 @@ def fixed_jobs(moment: Moment, nodes: NodeArrays) -> FixedJobs:
         for r, start in zip(listed, starts, strict=True)
     ]
     count, lengths = len(jobs), column((j.walltime for j in jobs), len(jobs))
-    requests = np.array(request_rows(jobs, moment.platform.resources), np.int64).reshape(count, len(moment.platform.resources))
+    requests = np.array(request_rows(jobs, moment.platform.resources), np.int64).reshape(
+        count, len(moment.platform.resources)
+    )
     units, begin, zeros = column((j.units for j in jobs), count), column(starts, count), np.zeros(count)
     waiting = Waiting(
         begin, begin, lengths, units, requests, np.arange(count), jobs, lengths, zeros, np.ones(count)
