@@ -155,9 +155,7 @@ def events_of_nodes(events: Sequence[NodeEvent | ServerEvent]) -> tuple[NodeEven
     found = tuple(e for e in events if isinstance(e, NodeEvent))
     other = next((e for e in events if isinstance(e, ServerEvent)), None)
     if other is not None:
-        raise WrongUse(
-            f"there is an event {other.kind} at {other.time}; events of the batch server are events {NOT_RECORDED}"
-        )
+        raise WrongUse(f"there is an event {other.kind} of the batch server at {other.time}, {NOT_RECORDED}")
     return found
 
 

@@ -198,7 +198,7 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> 
     from ...simulation.spread import Spread
 
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
-    figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor)
+    figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor, history=replayed.history)
     known = record["metrics"]
     found = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
     for kind in ("wait", "slowdown", "bounded_slowdown"):

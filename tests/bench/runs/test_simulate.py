@@ -21,6 +21,7 @@ from schedlab.bench.runs.view import View
 from schedlab.instances import load
 from schedlab.instances.files.own_files import content_of
 from schedlab.instances.traces import open_trace
+from schedlab.models.production import Reservation
 from schedlab.simulation.engine.moment import Decision, Start
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.registry import Named, is_dispatcher
