@@ -40,7 +40,7 @@ class Repeat:
     Examples
     --------
     >>> Repeat("day", count=5, days=("mon", "wed"))
-    Repeat(every='day', count=5, days=('mon', 'wed'))
+    Repeat(every='day', count=5, days=('mon', 'wed'), second_0='mon')
     """
 
     every: str
