@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import backends, methods
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName
 from .backends import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
+from .composite import Composite, composite
 from .errors import SchedlabError, WrongArgument, WrongValue
 from .explain import Explanation, explain
 from .models import (
@@ -125,6 +126,7 @@ __all__ = [
     "BatchJob",
     "EvictionCandidate",
     "Checkpointing",
+    "Composite",
     "Conflict",
     "Cooling",
     "Dispatch",
@@ -170,6 +172,7 @@ __all__ = [
     "all_or_none",
     "alternative",
     "backends",
+    "composite",
     "cumulative",
     "delay_search",
     "element",

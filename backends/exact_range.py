@@ -1,4 +1,4 @@
-"""Exact numbers: the fraction that a float stands for, and the check that a solver can compute a model exactly.
+"""The check that a solver can compute a model exactly.
 
 A model with larger numbers is refused before it is built.
 
@@ -10,29 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
-from functools import lru_cache
 
 from ..models.language import Bounds, Comparison, Linear, Model
 from ..models.language.constraints import expressions_of, lags_of
-from ..models.language.expressions import Atom, Function, Number, atoms_below
+from ..models.language.expressions import Atom, Function, atoms_below
 from .base import SolverUnavailable
-
-Rational = int | Fraction
-
-
-@lru_cache(maxsize=4096)
-def rational(x: Number) -> Rational:
-    """Return the simple fraction whose nearest float is x, or the exact value of x if there is none.
-
-    >>> rational(1 / 3600), rational(2.0)
-    (Fraction(1, 3600), 2)
-    """
-    if isinstance(x, int):
-        return x
-    near = Fraction(x).limit_denominator(10**7)
-    found = near if float(near) == x else Fraction(x)
-    return found.numerator if found.denominator == 1 else found
 
 
 def require_range(model: Model, solver: str, limit: float, why: str) -> None:

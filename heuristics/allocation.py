@@ -20,9 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
+from ..models.dispatch.costs.limits import broken_limits
 from .arrays import Arrays, arrays
 from .clock import Clock, KernelStopped
-from .errors import NoSchedule
+from .errors import LimitsBroken, NoSchedule
 from .kernels.order_moves import OrderResult
 from .kernels.profile import Ints
 from .list_scheduling.first_solution import ListScheduler
@@ -40,7 +41,7 @@ class Try(NamedTuple):
     Parameters
     ----------
     value
-        The objective, minimized.
+        The objective, minimized; with a penalty for broken limits.
     scheduler
         The scheduler that made it.
     order
@@ -60,6 +61,11 @@ class Try(NamedTuple):
     def schedule(self) -> Schedule:
         """Return the placement as a schedule of the problem."""
         return self.scheduler.arrays.schedule(*self.placement)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the placement keeps the limits on objectives."""
+        return self.scheduler.arrays.keeps_limits(self.value)
 
 
 class Allocator:
@@ -99,8 +105,8 @@ class Allocator:
         """Return the better of two schedules: with and without the given starts (seconds, by job id) as lower bounds.
 
         The jobs are placed in the order of the given starts. Returns None if start windows and deadlines make both
-        fail, or if the time limit is reached; the first schedule of all is always finished. The starts are kept for
-        ``repair``. Raises KeyError if a job has no start.
+        fail, if the better one breaks a limit on an objective, or if the time limit is reached; the first schedule of
+        all is always finished. The starts are kept for ``repair``. Raises KeyError if a job has no start.
         """
         given = np.array([starts[j.id] for j in self.problem.jobs], np.int64)
         order = next(self._orders(given))
@@ -109,7 +115,7 @@ class Allocator:
         if best is None:
             return None
         self._best = sorted([*self._best, (best.value, given)], key=lambda b: b[0])[:KEPT]
-        return best.schedule()
+        return best.schedule() if best.kept else None
 
     def repair(self, seconds: float | None = None, seed: int = 0, rounds: int = ROUNDS) -> Schedule | None:
         """Return the best schedule that other orders, other node choices and moves of jobs make of the answers so far.
@@ -130,8 +136,12 @@ class Allocator:
             answer = OrderResult(free.order.astype(np.int64), *(part.copy() for part in free.placement))
             improve_order(free.scheduler, answer, count, seed, Clock(left))
             moved = free.scheduler.arrays.schedule(answer.starts, answer.nodes)
-            found = min(found, moved, key=lambda s: self._sign * self.problem.objective(s))
-        return found
+            found = min(found, moved, key=lambda s: (self._breaks(s), self._sign * self.problem.objective(s)))
+        return None if self._breaks(found) else found
+
+    def _breaks(self, schedule: Schedule) -> bool:
+        """Return whether a schedule breaks a limit on an objective."""
+        return any(broken_limits(self._schedulers[0].arrays.dispatch, schedule))
 
     def _all_tries(self, clock: Clock) -> Iterator[Try]:
         for _, given in self._best:
@@ -194,13 +204,15 @@ def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int 
         If a job has no start.
     NoSchedule
         If start windows and deadlines make every order fail.
+    LimitsBroken
+        If no schedule was found that keeps the limits on objectives.
     """
     allocator = Allocator(problem)
     first = allocator.allocate(starts)
-    if first is None:
-        assert allocator.failure is not None
-        raise allocator.failure
-    return allocator.repair(None, seed, rounds) or first
+    found = allocator.repair(None, seed, rounds) or first
+    if found is None:
+        raise allocator.failure or LimitsBroken(["the starts, and the moves of jobs that were tried, exceed it"])
+    return found
 
 
 def _choosers(prepared: Arrays) -> Sequence[ListScheduler]:

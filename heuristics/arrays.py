@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column, distinct, occupied, offsets
-from ..models.dispatch.objectives import Excess, Late
+from ..models.dispatch.objectives import Excess, JobCosts, Late
 from ..models.excerpt import with_short_repr
 from ..models.schedule_arrays import Flat, ScheduleArrays
+from .kernels.costs import EARNINGS, EXCESS, LAST_END, LATE, Bounds, Costs, Jobs
 from .kernels.earnings import ledger
-from .kernels.placement import EARNINGS, EXCESS, KINDS, LAST_END, LATE, Costs, Jobs
+from .kernels.placement import KINDS
 from .kernels.profile import NEVER, Machine
 
 ALWAYS = (-NEVER, NEVER)
+PENALTY = 1e6  # of a broken limit, relative to the greatest objective: sums keep ten digits of the objective
 RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # step sizes to round durations and units with, if there are many different values
 
 
@@ -29,11 +32,11 @@ class Arrays:
     flat
         The problem as arrays, from which the others are made; it converts schedules.
     jobs
-        Arrays over jobs and over start windows, see ``kernels.placement.Jobs``.
+        Arrays over jobs and over start windows, see ``kernels.costs.Jobs``.
     machine
         Arrays over nodes and over running jobs, see ``kernels.profile.Machine``.
     costs
-        The objective, see ``kernels.placement.Costs``.
+        The objective, see ``kernels.costs.Costs``.
     shares
         Request of one unit of each job: the sum over resources of request / capacity of the platform, shape (jobs,).
     power
@@ -64,6 +67,11 @@ class Arrays:
     def sign(self) -> int:
         """1 if the problem is minimized, -1 if it is maximized: problem's objective = sign * kernels' objective."""
         return 1 if self.problem.sense == "minimize" else -1
+
+    def keeps_limits(self, value: float) -> bool:
+        """Return whether a schedule with this objective of the kernels keeps the limits on other objectives."""
+        bounds = self.costs.bounds
+        return not bounds.mode.size or value < bounds.penalty / 2
 
     def schedule(self, starts: Ints, nodes: Ints) -> Schedule:
         """Make a ``Schedule`` of starts in seconds, shape (jobs,), and node indices, shape (units of all jobs,).
@@ -127,7 +135,7 @@ def arrays(
     flat = Flat(problem)
     jobs, nodes = _jobs(flat), flat.nodes
     area = (jobs.duration * jobs.units) @ (jobs.request / nodes.total)
-    costs = _earnings(problem, flat) if isinstance(problem, Profit) else _costs(flat)
+    costs = _earnings(problem, flat) if isinstance(problem, Profit) else _costs(flat, jobs)
     if isinstance(problem, Profit):  # a job that may be postponed starts before the end of the horizon or not at all
         jobs = jobs._replace(
             latest=np.where(costs.may_postpone, np.minimum(jobs.latest, problem.horizon_end - 1), jobs.latest)
@@ -231,21 +239,54 @@ def _machine(flat: Flat, worth: Floats) -> Machine:
     )
 
 
-def _costs(flat: Flat) -> Costs:
-    """Return the objective of a dispatching problem as the kernels take it."""
-    submit, costs = flat.jobs.submit, flat.dispatch.costs
-    mode, weight, grace, constant = LAST_END, np.ones(submit.size), np.zeros(submit.size, np.int64), 0.0
+class CostRow(NamedTuple):
+    """Costs of the jobs as the kernels take them, see ``kernels.costs.Costs``."""
+
+    mode: int
+    weight: Floats
+    grace: Ints
+    constant: float
+
+
+def _cost_row(costs: JobCosts, jobs: int, now: int) -> CostRow:
+    """Return the costs of this number of jobs."""
     if isinstance(costs, Excess):
-        mode, weight, grace, constant = EXCESS, costs.weight, costs.grace, float(costs.constant.sum())
-    elif isinstance(costs, Late):
-        mode, grace = LATE, costs.grace
-    else:
-        constant = float(max(costs.others, default=flat.dispatch.now))
-    return Costs(mode, submit, weight, grace, constant, ledger(), np.zeros(submit.size, np.bool_))
+        return CostRow(EXCESS, costs.weight, costs.grace, float(costs.constant.sum()))
+    if isinstance(costs, Late):
+        return CostRow(LATE, np.ones(jobs), costs.grace, 0.0)
+    return CostRow(LAST_END, np.ones(jobs), np.zeros(jobs, np.int64), float(max(costs.others, default=now)))
+
+
+def _costs(flat: Flat, jobs: Jobs) -> Costs:
+    """Return the objective and the limits of a dispatching problem as the kernels take them."""
+    problem, submit = flat.dispatch, flat.jobs.submit
+    own = _cost_row(problem.costs, submit.size, problem.now)
+    never = np.zeros(submit.size, np.bool_)
+    return Costs(own.mode, submit, own.weight, own.grace, own.constant, ledger(), never, _bounds(problem, jobs, own))
+
+
+def _bounds(problem: Dispatch, jobs: Jobs, own: CostRow) -> Bounds:
+    """Return the limits of a problem with the objective ``own``."""
+    limits, n = problem.limit_costs, jobs.units.size
+    rows = [_cost_row(limit.costs, n, problem.now) for limit in limits]
+    # the greatest absolute values of a cost, over all possible starts
+    last = np.maximum(jobs.latest, jobs.release)
+    late = float(own.weight @ np.maximum(0, last - problem.job_arrays.submit - own.grace)) if limits else 0.0
+    greatest = {EXCESS: late, LATE: float(n), LAST_END: float(np.abs(last + jobs.duration).max(initial=0))}
+    return Bounds(
+        np.array([row.mode for row in rows], np.int64),
+        np.array([row.weight for row in rows], np.float64).reshape(len(rows), n),
+        np.array([row.grace for row in rows], np.int64).reshape(len(rows), n),
+        np.array([row.constant for row in rows], np.float64),
+        np.array([limit.most for limit in limits], np.float64),
+        np.array([limit.scale for limit in limits], np.float64),
+        PENALTY * (greatest[own.mode] + abs(own.constant) + 1),
+    )
 
 
 def _earnings(problem: Profit, flat: Flat) -> Costs:
     """Return the objective of a profit problem; ``Profit.objective`` is the definition."""
     none = np.zeros(len(flat.jobs), np.int64)
     weight = np.ones(none.size)
-    return Costs(EARNINGS, flat.jobs.submit, weight, none, 0.0, ledger(problem), flat.can_wait)
+    unlimited = Bounds(none[:0], weight[:0, None], none[:0, None], weight[:0], weight[:0], weight[:0], 0.0)
+    return Costs(EARNINGS, flat.jobs.submit, weight, none, 0.0, ledger(problem), flat.can_wait, unlimited)

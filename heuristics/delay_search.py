@@ -35,20 +35,13 @@ from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
 from .arrays import Arrays, Placement, arrays
 from .clock import Clock, KernelStopped, running
-from .errors import NoSchedule
+from .errors import NoSchedule, keeping_limits
 from .incumbents import Incumbents, OnIncumbent
 from .kernels.aggregate import no_aggregate
-from .kernels.delays import copied, limits
+from .kernels.costs import limits
 from .kernels.earliest import new_scratch
-from .kernels.placement import (
-    KINDS,
-    POSTPONED,
-    SAME,
-    fill,
-    new_hopeless,
-    put_all,
-)
-from .kernels.profile import NEVER, Floats, Ints, new_profile
+from .kernels.placement import KINDS, POSTPONED, SAME, fill, new_hopeless, put_all
+from .kernels.profile import NEVER, Floats, Ints, copied, new_profile
 from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.multi_search import AFTERWARDS, Orders, place_all_orders
 from .list_scheduling.starts import order_of_starts, start_placed
@@ -93,6 +86,8 @@ def delay_search(
     ------
     NoSchedule
         If no ordering leads to a schedule, and there is no start.
+    LimitsBroken
+        If no schedule was found that keeps the limits on objectives.
     ValueError
         If ``delay`` is below 1.
 
@@ -114,11 +109,12 @@ def delay_search(
     search = _DelaySearch(scheduler, begin, horizon, clock)
     with closing(search.run(step)) as values:
         for value in () if seen.stopped else values:
-            if not seen.report(a.sign * value, placement=Placement(a, search.starts, search.nodes)):
+            placement = Placement(a, search.starts, search.nodes)
+            if a.keeps_limits(value) and not seen.report(a.sign * value, placement=placement):
                 break
     ended = "ended by itself" if search.complete else "stopped by its limit"
     return seen.result(
-        a.schedule(search.starts, search.nodes),
+        keeping_limits(a.dispatch, a.schedule(search.starts, search.nodes)),
         message=f"order {first.order or 'of the start'}, delays of {step} s, {search.trials} schedules, {ended}",
         details={"order": first.order, "delay": step, "trials": search.trials, "complete": search.complete},
     )
@@ -150,7 +146,8 @@ def _first_of(scheduler: ListScheduler, first: Orders, seen: Incumbents, clock: 
     value = scheduler.objective(listed[0])
     if value > scheduler.objective(start.starts):
         return _Begin(order, *start, listed=False)
-    seen.report(a.sign * value, placement=Placement(a, *listed))
+    if a.keeps_limits(value):
+        seen.report(a.sign * value, placement=Placement(a, *listed))
     return _Begin(order, *listed)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import SchedlabError
-from ..models import Dispatch, Job
+from ..models import Dispatch, Job, Schedule
+from ..models.dispatch.costs.limits import broken_limits
 
 
 class NothingFound(SchedlabError, RuntimeError):
@@ -22,6 +23,30 @@ class UnknownOrder(SchedlabError, ValueError):
 
 class CriterionUnusable(SchedlabError, ValueError):
     """The problem lacks the data that an ordering criterion needs; the message names them."""
+
+
+class LimitsBroken(NothingFound):
+    """The best schedule that a heuristic found breaks a limit on an objective.
+
+    Parameters
+    ----------
+    faults
+        One text for each broken limit.
+    """
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__(
+            f"the best schedule that was found breaks a limit: {'; '.join(faults)}; an exact method, such as "
+            "cpsat:counts, can show whether a schedule keeps it"
+        )
+
+
+def keeping_limits(problem: Dispatch, schedule: Schedule) -> Schedule:
+    """Return a schedule of all jobs; raise LimitsBroken if it breaks a limit on an objective."""
+    faults = [v.message for v in broken_limits(problem, schedule)]
+    if faults:
+        raise LimitsBroken(faults)
+    return schedule
 
 
 class NoSchedule(NothingFound):

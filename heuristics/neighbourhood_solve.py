@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..models import Dispatch, Profit, Schedule
+from ..models.dispatch.costs.limits import excess_of
 from ..models.neighbourhood import Neighbourhoods, Some
 from ..models.schedule_arrays import ScheduleArrays
 from .arrays import arrays
@@ -102,7 +103,8 @@ def improve_placed(
     if result.assignment is None or result.violations or value is None or isinstance(value, tuple):
         return None
     before, sign = float(found.model.value(found.model.objectives[0], start)), around.sign
-    if sign * (before - value) <= BETTER * abs(before):
+    broken = excess_of(around.flat.dispatch, placement.starts) > 0  # then any schedule that keeps the limits is better
+    if not broken and sign * (before - value) <= BETTER * abs(before):
         return None
     return Better(found.read(result.assignment, placement), float(value))
 
@@ -172,6 +174,6 @@ def improve(
     if found is None:
         return None
     better = arrays(problem).schedule(*found.placement)
-    if problem.verify(better) or around.sign * (problem.objective(schedule) - problem.objective(better)) <= 0:
-        return None
-    return better
+    broken = excess_of(flat.dispatch, placement.starts) > 0
+    gain = around.sign * (problem.objective(schedule) - problem.objective(better))
+    return None if problem.verify(better) or (not broken and gain <= 0) else better

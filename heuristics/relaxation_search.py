@@ -20,12 +20,14 @@ import numpy as np
 
 from ..backends.result import Result
 from ..models import Dispatch, Profit, Schedule
+from ..models.dispatch.costs.limits import broken_limits
 from ..models.dispatch.job_arrays import Ints
 from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Placement, arrays
 from .clock import Clock
+from .errors import keeping_limits
 from .incumbents import Incumbents, OnIncumbent, improves
 from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.multi_search import AFTERWARDS, place_all_orders
@@ -111,6 +113,8 @@ def relaxation_search(
     ------
     NoSchedule
         If no ordering leads to a schedule, and there is no start.
+    LimitsBroken
+        If no schedule was found that keeps the limits on objectives.
     SolverUnavailable
         If the backend is not installed.
     UnknownName
@@ -171,6 +175,7 @@ class _RelaxationSearch:
         best = self.seen.start if first.placement is None else self.arrays.schedule(*first.placement)
         assert best is not None  # without a start, an ordering has led to a schedule
         self.schedule, self.objective, self.order = best, float(self.problem.objective(best)), first.order
+        self.kept = not any(broken_limits(self.arrays.dispatch, best))  # whether the schedule keeps the limits
         self.placement = self.around.flat.placed(best)
         self.message = "no order is better than the start" if first.order is None else f"best order: {first.order}"
 
@@ -237,13 +242,13 @@ class _RelaxationSearch:
             return None
         value = float(self.problem.objective(schedule))
         if self._is_better(value) and not self.by_windows:  # a solver may report once more after its time limit
-            self.schedule, self.objective = schedule, value
+            self.schedule, self.objective, self.kept = schedule, value, True
             self._best = answer
             self.seen.report(value, placement=Placement(self.arrays, *answer))
         return value
 
     def _is_better(self, value: float) -> bool:
-        return self.around.sign * (self.objective - value) > BETTER * abs(self.objective)
+        return not self.kept or self.around.sign * (self.objective - value) > BETTER * abs(self.objective)
 
     def _windows(self) -> None:
         """Improve window after window, until a second round improves nothing or the time limit is reached."""
@@ -307,7 +312,8 @@ class _RelaxationSearch:
             last_start,
             **self.options,
         )
-        if found is None or not improves(self.problem, found.objective, self.seen.trace[-1].objective):
+        best = self.seen.trace[-1].objective if self.seen.trace else None
+        if found is None or not improves(self.problem, found.objective, best):
             return False
         self.placement = found.placement
         self.seen.report(found.objective, placement=Placement(self.arrays, *found.placement))
@@ -323,4 +329,6 @@ class _RelaxationSearch:
             elif self._is_better(value := float(self.problem.objective(schedule))):
                 self.schedule, self.objective = schedule, value
         details = {"order": self.order, "complete": self.complete}
-        return self.seen.result(self.schedule, message=self.message, details=details)
+        return self.seen.result(
+            keeping_limits(self.arrays.dispatch, self.schedule), message=self.message, details=details
+        )

@@ -22,7 +22,7 @@ import numpy as np
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column
 from ..models.dispatch.jobs import Window
-from .errors import NothingFound, UnknownOrder
+from .errors import NothingFound, UnknownOrder, keeping_limits
 from .kernels.events.beginning import start_on
 from .kernels.events.machine import counted, trace_of
 from .kernels.events.nodes import by_name, ranges_of
@@ -96,6 +96,8 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     ------
     LeftWaiting
         If the start windows of a job end while it waits, or a job ends after its deadline.
+    LimitsBroken
+        If the schedule breaks a limit on an objective.
     UnknownOrder
         If the rule is unknown.
 
@@ -128,7 +130,7 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     )
     start = dict(zip(nodes, state.start.tolist(), strict=True))
     ids = [job.id for job in jobs.jobs]
-    return Schedule({i: start[i] for i in ids}, {i: nodes[i] for i in ids})
+    return keeping_limits(jobs, Schedule({i: start[i] for i in ids}, {i: nodes[i] for i in ids}))
 
 
 def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:

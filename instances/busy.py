@@ -69,5 +69,6 @@ def _moved(job: Job, seconds: int) -> Job:
         submit=job.submit + seconds,
         earliest_start=None if job.earliest_start is None else job.earliest_start + seconds,
         deadline=None if job.deadline is None else job.deadline + seconds,
+        latest_start=None if job.latest_start is None else job.latest_start + seconds,
         windows=tuple((lo + seconds, hi + seconds) for lo, hi in job.windows),
     )

@@ -28,7 +28,8 @@ from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
 from .logged import MISSING, Bools, Logged, Preceding, TextColumn, plain
 from .report import BadLine, Report
-from .workload import UNKNOWN, Floats, Ints, Workload, WorkloadError
+from .times import NEVER, UNKNOWN
+from .workload import Floats, Ints, Workload, WorkloadError
 
 USUAL_EWT = 3600
 NO_WALLTIME = "walltime missing, the runtime is used instead"
@@ -86,6 +87,8 @@ class Trace:
         Other sizes of the machine that the log records: ``nodes``, ``processors``.
     report
         Unreadable lines and notes.
+    latest_start
+        Time by which the job should have started, in s; NaN where there is none; None: no job has one.
     """
 
     name: str
@@ -113,6 +116,7 @@ class Trace:
     platform: Platform | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
     report: Report = field(default_factory=Report)
+    latest_start: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -169,6 +173,7 @@ class Trace:
             program=self.program.keep(index),
             partition=None if self.partition is None else self.partition.keep(index),
             power=self.power[index],
+            latest_start=None if self.latest_start is None else self.latest_start[index],
             changed={what: mask[index] for what, mask in self.changed.items()},
             unusable={why: mask[index] for why, mask in self.unusable.items()},
         )
@@ -216,6 +221,7 @@ class Trace:
         start = self.start[rows]
         known = np.isfinite(start) & (start >= 0)
         queue, user, program = self.queue.keep(rows), self.user.keep(rows), self.program.keep(rows)
+        partition = None if self.partition is None else self.partition.keep(rows)
         wait = np.where(known, np.where(known, start, 0) - self.submit[rows], MISSING)
         return Workload(
             name=self.name,
@@ -237,6 +243,9 @@ class Trace:
             power=self.power[rows],
             unix_start=self.unix_start,
             report=self.report.and_also(repairs, self._left_out(), notes),
+            latest_start=_latest(self.latest_start, rows),
+            partition=np.zeros(0, np.int64) if partition is None else partition.index,
+            partitions=() if partition is None else partition.names,
         ).checked()
 
     @cached_property
@@ -267,6 +276,15 @@ class Trace:
 
 def _beyond(*seconds: Floats) -> Bools:
     found: Bools = np.any([np.isfinite(s) & (s > LATEST) for s in seconds], axis=0)
+    return found
+
+
+def _latest(latest: Floats | None, rows: Ints) -> Ints:
+    """Return the latest starts of some jobs in whole seconds; ``NEVER`` where there is none."""
+    if latest is None:
+        return np.full(len(rows), NEVER, np.int64)
+    found, known = np.full(len(rows), NEVER, np.int64), np.isfinite(latest[rows])
+    found[known] = np.rint(latest[rows][known]).astype(np.int64)
     return found
 
 

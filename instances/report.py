@@ -1,4 +1,4 @@
-"""The report of how a log became a workload: repairs, unreadable lines and jobs that were left out."""
+"""The report of how a log became a workload: repairs, unreadable lines and jobs that were left out; the error for an unusable log."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from ..errors import SchedlabError
 from ..models.excerpt import shortened, visible
 
 REASONS = 5  # reasons for jobs left out that an error message lists
+
+
+class WorkloadError(SchedlabError, ValueError):
+    """The error for a log that cannot be used: unreadable, empty, or without a job that the platform can hold."""
 
 
 @dataclass(frozen=True)

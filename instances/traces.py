@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
-from ..models.dispatch.jobs import DAY, Running
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
-from .dependencies import ignored, preceding_of, with_dependencies
 from .files.lines import read_lines
 from .formats.batsim import batsim_trace
 from .formats.eurora_trace import eurora_trace
 from .formats.pbs import STAMP, pbs_trace
 from .formats.sacct import sacct_trace
 from .formats.swf import FIELDS, NUMBER, swf_trace
-from .partitions import QUEUE, in_partitions, with_queues_from
+from .logs.dependencies import ignored, preceding_of, with_dependencies
+from .logs.latest_starts import with_latest_starts
+from .logs.partitions import QUEUE, in_partitions, with_queues_from
+from .logs.windows import KEPT, RESET, at_begin, during, window_of
 from .repair import Trace
-from .workload import Workload, WorkloadError
+from .report import WorkloadError
+from .workload import Workload
 
-RESET, KEPT = "reset", "kept"  # submit times of the jobs that wait at the begin of a window
 SNIFFED = 200  # first lines of a file from which its format is guessed
 
 
@@ -137,6 +135,7 @@ def open_trace(
     queue_from: str = QUEUE,
     partitions: Sequence[str] = (),
     dependencies: bool = False,
+    latest_start: str | int | None = None,
 ) -> tuple[Workload, Platform]:
     """Prepare a log, or a part of it, for a replay on a platform of equal nodes.
 
@@ -175,7 +174,10 @@ def open_trace(
         Only the jobs in these partitions (names, for SWF also numbers); the others are counted in the report.
     dependencies
         Whether a job waits for its preceding job and the think time (SWF, fields 17 and 18); see
-        ``schedlab.instances.dependencies``. Otherwise the jobs arrive at their submit times.
+        ``schedlab.instances.logs.dependencies``. Otherwise the jobs arrive at their submit times.
+    latest_start
+        Latest starts of the jobs, which replays count and dispatchers see: "mean-wait" (submit time plus the mean
+        recorded wait of the job's partition or queue in the whole log), or seconds after the submit time. None: none.
 
     Returns
     -------
@@ -195,6 +197,8 @@ def open_trace(
     platform, notes = _platform(trace, nodes, cores, memory, others or {})
     if busy is not None and (window is None or busy not in (RESET, KEPT)):
         raise WorkloadError(f"busy is {busy!r}; expected {RESET!r} or {KEPT!r}, with a window")
+    if latest_start is not None:
+        trace = with_latest_starts(trace, latest_start)
     preceding = preceding_of(trace) if dependencies else {}
     if trace.preceding and not dependencies:
         notes.append(ignored(trace))
@@ -202,7 +206,7 @@ def open_trace(
         trace = in_partitions(trace, partitions)
     trace = with_queues_from(trace, queue_from)
     if window is not None:
-        trace = _during(trace, window, busy is not None)
+        trace = during(trace, window, busy is not None)
     if first is not None and busy is None:
         trace = trace.first(first)
     if "memory" in trace.resources and "memory" not in platform.resources:
@@ -246,108 +250,3 @@ def _platform(
         if not 1 <= amount <= most:
             raise WorkloadError(f"{trace.name}: a platform with {amount} {name}; expected 1 to {most:,}")
     return Platform([NodeGroup("node", nodes, capacity)]), notes
-
-
-def window_of(text: str, trace: Trace) -> tuple[int, int]:
-    """Return begin and end of a window such as 2012-07-13:23d or 2012-07-13T12:00:6h, in s of the log.
-
-    Dates are in the time zone of the log. Days are calendar days: one with a change of daylight saving time has 23 or
-    25 hours. Raises WorkloadError.
-    """
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?):(\d{1,5})([dh])", text.strip(), re.ASCII)
-    try:
-        begin = datetime.fromisoformat(found[1]).replace(tzinfo=trace.zone) if found else None
-    except ValueError:
-        begin = None
-    if begin is None or found is None or int(found[2]) < 1:
-        raise WorkloadError(
-            f"the window {text!r} is malformed; expected a date and a number of days or hours, such as 2012-07-13:23d"
-        )
-    if trace.unix_start is None:
-        raise WorkloadError(
-            f"{trace.name}: the log has no date of its second 0 (UnixStartTime in SWF), which a window needs; "
-            "select a number of first jobs instead"
-        )
-    try:
-        days = timedelta(days=int(found[2]))
-        seconds = (begin + days if found[3] == "d" else begin).timestamp() - trace.unix_start
-    except (OverflowError, ValueError):
-        raise WorkloadError(f"the window {text!r} ends after the year 9999") from None
-    start = begin.timestamp() - trace.unix_start
-    return int(start), int(seconds if found[3] == "d" else start + 3600 * int(found[2]))
-
-
-def _during(trace: Trace, window: str, busy: bool) -> Trace:
-    """Return the jobs submitted in a window; ``busy``: also those that run or wait at its begin.
-
-    Raises WorkloadError, with the dates of the log, if none is submitted in the window.
-    """
-    begin, end = window_of(window, trace)
-    try:
-        inside = trace.between(begin, end)
-    except WorkloadError as e:
-        raise WorkloadError(f"{e}{_dates(trace)}") from None
-    if not busy:
-        return inside
-    active = (trace.start >= begin) | (trace.start + trace.runtime > begin)
-    return trace.keep((trace.submit < end) & ((trace.submit >= begin) | active))
-
-
-def at_begin(workload: Workload, begin: int, reset: bool) -> Workload:
-    """Return the jobs that wait at ``begin`` (s) or arrive later, with the jobs that run then, by the recorded starts.
-
-    Jobs that were submitted before and have no recorded start are left out.
-
-    Parameters
-    ----------
-    workload
-        The jobs of a log, with their recorded starts.
-    begin
-        The begin of the replay.
-    reset
-        Whether the submit times of the waiting jobs become ``begin`` [Bridi2018, 3.4]; else they stay.
-    """
-    start = workload.recorded_start
-    before = workload.submit < begin
-    runs = before & (start >= 0) & (start < begin) & (start + workload.runtime > begin)
-    waits = before & (start >= begin)
-    running = [
-        Running(workload.job(k), int(start[k]), {}, int(start[k] + max(1, workload.walltime[k])))
-        for k in np.flatnonzero(runs).tolist()
-    ]
-    kept = workload.keep(~before | waits)
-    if reset:
-        kept = replace(kept, submit=np.maximum(kept.submit, begin))
-    times = "submitted then" if reset else "with the submit times of the log"
-    note = f"at the begin of the window: {len(running)} running, {int(waits.sum())} waiting ({times})"
-    return kept.beginning(begin, running).noted(note)
-
-
-def _dates(trace: Trace) -> str:
-    """Return a text with the dates of first and last submission and the window of all jobs; "" if they are unknown."""
-    known = trace.submit[trace.submit >= 0]
-    if trace.unix_start is None or not len(known):
-        return ""
-    try:
-        first, last = (datetime.fromtimestamp(trace.unix_start + t, trace.zone) for t in (known.min(), known.max()))
-    except (OverflowError, ValueError, OSError):
-        return ""
-    days = (last.date() - first.date()).days + 1
-    return (
-        f", in its time zone from {first:%Y-%m-%dT%H:%M} to {last:%Y-%m-%dT%H:%M}; "
-        f"the window of all jobs is {first.date()}:{days}d"
-    )
-
-
-def midnight(workload: Workload, zone: tzinfo) -> tuple[int, str]:
-    """Return the second at which the day of the first submission begins, and its date ("" if unknown)."""
-    submit = int(workload.submit[0])
-    if workload.unix_start is None:
-        return submit // DAY * DAY, ""
-    try:
-        day = datetime.fromtimestamp(workload.unix_start + submit, zone).replace(
-            hour=0, minute=0, second=0, microsecond=0
-        )
-    except (OverflowError, ValueError, OSError):
-        return submit // DAY * DAY, ""
-    return int(day.timestamp()) - workload.unix_start, day.date().isoformat()

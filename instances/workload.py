@@ -5,31 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SchedlabError
 from ..models.dispatch.job_arrays import JobArrays, column, distinct, numbers_of
 from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
 from ..models.dispatch.problem import Dispatch, impossible
 from ..models.excerpt import with_short_repr
-from ..models.platform import LATEST, Platform
+from ..models.platform import Platform
 from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
 from .busy import moved, running_at
+from .offered_load import at_load, offered_load
 from .report import Report
+from .report import WorkloadError as WorkloadError
+from .times import NEVER, UNKNOWN, later
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-UNKNOWN = -1
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
+    "latest_start", "partition",
 )  # fmt: skip
-
-
-class WorkloadError(SchedlabError, ValueError):
-    """The error for a log that cannot be used: unreadable, empty, or without a job that the platform can hold."""
 
 
 @with_short_repr
@@ -79,6 +78,10 @@ class Workload:
         Time at which a replay begins, in s; None: at the first event.
     running
         Jobs that run at ``begin``; they are not among the rows. One without nodes gets them from the allocator.
+    latest_start
+        Time by which the job should have started, in s; ``NEVER`` where there is none. Default: none for all jobs.
+    partition, partitions
+        Index into ``partitions``; the names of the partitions of the log, none if it has no partitions.
 
     Examples
     --------
@@ -111,8 +114,14 @@ class Workload:
     report: Report = field(default_factory=Report)
     begin: int | None = None
     running: tuple[Running, ...] = ()
+    latest_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    partition: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    partitions: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
+        for name, usual in (("latest_start", NEVER), ("partition", 0)):
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.full(len(self.ids), usual, np.int64))
         for name in WHOLE:
             array, fault = whole_array(getattr(self, name))
             if fault is not None:
@@ -135,7 +144,7 @@ class Workload:
     def of(cls, problem: Dispatch, name: str = "jobs", report: Report | None = None) -> Workload:
         """Make a workload of the jobs of a problem. Raises WorkloadError for no job, or a job without a runtime.
 
-        Deadlines are left out: a dispatcher does not enforce them. If the problem has running jobs or a ``now`` other
+        Deadlines and limits on objectives are left out: a dispatcher does not enforce them. If the problem has running jobs or a ``now`` other
         than 0, the replay begins at ``now`` with these jobs.
         """
         missing = [j.id for j in problem.jobs if j.runtime is None]
@@ -168,6 +177,7 @@ class Workload:
             power=np.array([np.nan if j.power is None else j.power for j in jobs], np.float64),
             windows={k: j.windows for k, j in enumerate(jobs) if j.windows},
             report=report or Report(),
+            latest_start=column(NEVER if j.latest_start is None else j.latest_start for j in jobs),
         ).checked()
         return found.beginning(problem.now, problem.running) if problem.now or problem.running else found
 
@@ -204,20 +214,29 @@ class Workload:
 
     def job(self, k: int) -> Job:
         """Return the job of row k."""
-        power, release = float(self.power[k]), int(self.release[k])
+        return self._job(k, int(self.walltime[k]), int(self.runtime[k]))
+
+    def waiting_job(self, k: int, done: int = 0) -> Job:
+        """Return the job of row k as a dispatcher sees it: without its runtime, and less ``done`` s of its walltime."""
+        return self._job(k, max(1, int(self.walltime[k]) - done), None)
+
+    def _job(self, k: int, walltime: int, runtime: int | None) -> Job:
+        submit, release, latest = int(self.submit[k]), int(self.release[k]), int(self.latest_start[k])
+        power = float(self.power[k])
         return Job(
             id=self.ids[k],
-            submit=int(self.submit[k]),
-            walltime=int(self.walltime[k]),
+            submit=submit,
+            walltime=walltime,
             units=int(self.units[k]),
             request=self.requests[int(self.request_kind[k])],
             queue=self.queues[int(self.queue[k])].name,
-            earliest_start=release if release > self.submit[k] else None,
+            earliest_start=release if release > submit else None,
             windows=self.windows.get(k, ()),
-            runtime=int(self.runtime[k]),
+            runtime=runtime,
             user=self.users[int(self.user[k])],
             name=self.programs[int(self.program[k])],
-            power=None if np.isnan(power) else power,
+            power=None if isnan(power) else power,
+            latest_start=None if latest == NEVER else latest,
         )
 
     def dispatch(self, platform: Platform, objective: str = "waiting", durations: Durations = "walltime") -> Dispatch:
@@ -235,13 +254,7 @@ class Workload:
     def keep(self, rows: Ints | NDArray[np.bool_], report: Report | None = None) -> Workload:
         """Return the workload of some rows, given as a mask or as indices."""
         index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        columns = {
-            name: getattr(self, name)[index]
-            for name in (
-                "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release",
-                "recorded_start", "power",
-            )
-        }  # fmt: skip
+        columns = {name: getattr(self, name)[index] for name in (*WHOLE, "power")}
         kept = index.tolist()
         windows = {new: self.windows[old] for new, old in enumerate(kept) if old in self.windows}
         after, report = self._after_of(kept, report or self.report)
@@ -321,45 +334,13 @@ class Workload:
             unix_start=None if self.unix_start is None else self.unix_start + origin,
             begin=None if self.begin is None else self.begin - origin,
             running=tuple(moved(r, -origin) for r in self.running),
+            latest_start=later(self.latest_start, -origin),
         )
 
     def load(self, platform: Platform) -> float:
-        """Return the offered load, work of the jobs / capacity of the platform.
-
-        Work is the sum of units x cores x runtime; capacity is cores x time between first submission (or ``begin``) and
-        last submission. Without a resource ``cores``, the first resource counts. Infinite if there is no such time.
-        """
-        resource = "cores" if "cores" in self.resources else self.resources[0]
-        per_unit = self.request[:, self.resources.index(resource)]
-        work = float((self.units.astype(np.float64) * per_unit * self.runtime).sum())  # int64 would overflow
-        span = float(self.submit[-1] - self._origin) * platform.total(resource)
-        return work / span if span > 0 else float("inf")
-
-    @property
-    def _origin(self) -> int:
-        return int(self.submit[0]) if self.begin is None else self.begin
+        """Return the offered load, work of the jobs / capacity of the platform; see ``offered_load``."""
+        return offered_load(self, platform)
 
     def at_load(self, load: float, platform: Platform) -> Workload:
         """Return the same jobs with submit times (from ``begin`` on) rescaled so that the offered load is ``load``."""
-        if not 0 < load < float("inf"):
-            raise WorkloadError(f"an offered load of {load} cannot be reached; expected a number above 0, such as 1.2")
-        before = self.load(platform)
-        if not np.isfinite(before) or before <= 0:
-            raise WorkloadError(
-                f"{self.name}: the offered load is undefined: all jobs have the same submit time, or none has work"
-            )
-        origin = self._origin
-        if (self.submit[-1] - origin) * (before / load) > LATEST:
-            raise WorkloadError(
-                f"{self.name}: an offered load of {load:g} moves submit times beyond {LATEST:,} s (317 years)"
-            )
-        later = np.rint((self.submit - origin) * (before / load)).astype(np.int64)
-        submit = np.where(self.submit < origin, self.submit, origin + later)
-        notes = (f"arrivals rescaled from an offered load of {before:.3f} to {load:g}",)
-        return replace(
-            self,
-            submit=submit,
-            release=submit + (self.release - self.submit),
-            recorded_start=np.full(len(self), UNKNOWN, np.int64),
-            report=self.report.and_also(notes=notes),
-        )
+        return at_load(self, load, platform)

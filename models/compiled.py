@@ -12,7 +12,7 @@ Compiling takes time once after an installation. What costs most of it, and how 
   (``heuristics.kernels``), which takes a fifth of the time off a large kernel;
 - one entry for each use: all that a function calls is optimized and translated to machine code again for each function
   that Python calls, and only there. Give similar uses one entry, with more arguments, or mark a large function that
-  several entries call as ``native``;
+  several entries call, or one entry in several places, as ``native``;
 - NumPy functions: a slice assignment compiles the text of its error message, ``np.sort`` a sort per type. Prepare arrays
   in Python, and write loops.
 """
@@ -32,11 +32,11 @@ check_numba()  # before the imports of what only these versions have
 
 from numba.core import types  # noqa: E402
 from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
-from numba.core.event import Listener, install_listener  # noqa: E402
+from numba.core.event import Listener, install_listener, register  # noqa: E402
 from numba.core.registry import CPUDispatcher  # noqa: E402
 
 from .compiling.cache import Needed, SharedCache, source_stamp  # noqa: E402
-from .compiling.libraries import EntryCompiler, LinkedCompiler, NativeCompiler  # noqa: E402
+from .compiling.libraries import EntryCompiler, LinkedCompiler, LinkedParts, NativeCompiler  # noqa: E402
 
 F = TypeVar("F", bound=Callable[..., object])
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
@@ -143,6 +143,8 @@ class _Native(_Internal):
         )
         super().add_overload(cres)
 
+
+register("numba:compile", LinkedParts(lambda function: isinstance(function, _Kernel)))  # type: ignore[no-untyped-call]
 
 COMPILERS = {_Kernel: EntryCompiler, _Internal: LinkedCompiler, _Native: NativeCompiler}
 

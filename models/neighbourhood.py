@@ -11,7 +11,7 @@ integer ``u[j,n]``, its number of units on node n, for each allowed node n. Cons
     sum_n u[j,n] = U[j]                                    for each job j in M, not in K
     cumulative(v[j], demand q[j,r] * u[j,n] or q[j,r] * h[j,n]) <= F[n,r](t)      for each node n, resource r, time t
 
-The objective is that of the whole problem; the jobs that stay contribute constants. In a profit problem, a job that can
+The objective and the limits are those of the whole problem; the jobs that stay contribute constants. In a profit problem, a job that can
 be postponed has an optional interval; if it is absent, it starts when profit no longer counts, and earns nothing.
 
 ``Neighbourhoods`` makes models for schedules in flat arrays: some jobs out of tens of thousands in milliseconds.
@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .dispatch.costs.constraints import Fixed, add_limits
 from .dispatch.job_arrays import Bools, Floats, Ints
 from .dispatch.job_intervals import JobModel, set_cost
 from .dispatch.jobs import Window
@@ -33,7 +34,8 @@ from .dispatch.problem import Dispatch
 from .language import Assignment, Integer, Interval, Model
 from .neighbourhood_nodes import NeighbourhoodNodes
 from .problem import Encoding, Schedule
-from .profit.formulations import Fixed, profit_objective
+from .profit.formulations import Fixed as FixedEarnings
+from .profit.formulations import profit_objective
 from .profit.problem import Profit
 from .profit.segments import JOULES
 from .schedule_arrays import POSTPONED, Flat, ScheduleArrays
@@ -168,6 +170,8 @@ class Neighbourhoods:
         allowed[range(allowed.size) if nodes is None else sorted(_set(nodes))] = True
         units = NeighbourhoodNodes(flat, schedule, base, moving, stays).declare(kept, allowed)
         self._set_objective(base, schedule, moving, stays)
+        if flat.dispatch.limits:
+            self._add_limits(base, schedule, moving, stays)
         return Neighbourhood(flat, model, moving, made, units)
 
     def _optional(self, j: int, schedule: ScheduleArrays) -> bool:
@@ -193,7 +197,7 @@ class Neighbourhoods:
     def _set_objective(self, base: JobModel, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:
         """Set the objective of the whole problem."""
         if isinstance(self.problem, Profit):
-            profit_objective(self.problem, self._fixed(self.problem, schedule, moving, stays))(base)
+            profit_objective(self.problem, self._earned(self.problem, schedule, moving, stays))(base)
             return
         costs, jobs = self.flat.dispatch.costs, np.flatnonzero(stays)
         fixed = None
@@ -202,7 +206,18 @@ class Neighbourhoods:
             fixed = costs.some(jobs).value(starts - self.flat.jobs.submit[jobs], starts + self.flat.jobs.duration[jobs])
         set_cost(base, costs.some(np.array(moving, np.int64)), fixed)
 
-    def _fixed(self, problem: Profit, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> Fixed:
+    def _add_limits(self, base: JobModel, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:
+        """Add the limits on objectives, to which the jobs that stay contribute."""
+        jobs, all_jobs = np.flatnonzero(stays), self.flat.jobs
+        starts = schedule.starts[jobs]
+        fixed = Fixed(jobs, starts - all_jobs.submit[jobs], starts + all_jobs.duration[jobs])
+        submit = [j.submit for j in base.problem.jobs]
+        limits = self.flat.dispatch.limit_costs
+        add_limits(base.model, limits, base.jobs, submit, np.array(moving, np.int64), fixed)
+
+    def _earned(
+        self, problem: Profit, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools
+    ) -> FixedEarnings:
         """Return the earnings and the power of the jobs that stay."""
         at = np.flatnonzero(stays)
         starts, rates = schedule.starts[at], np.column_stack([problem.watts[at], problem.cores[at]])
@@ -210,7 +225,7 @@ class Neighbourhoods:
         ran = _per_segment(starts, starts + self.flat.jobs.duration[at], bounds, rates)
         price = np.array([s.energy_price for s in problem.segments], float) / JOULES
         euro = problem.price / 3600 * float(ran[:, 1].sum()) - float(ran[:, 0] @ price)
-        return Fixed(moving, euro, (ran[:, 0] / np.diff(bounds)).tolist())
+        return FixedEarnings(moving, euro, (ran[:, 0] / np.diff(bounds)).tolist())
 
 
 def _per_segment(begin: Ints, end: Ints, bounds: Ints, rates: Floats) -> Floats:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain
 from numbers import Integral, Real
 from operator import attrgetter
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 R = TypeVar("R")
 INT = frozenset([int])
 OPTIONAL = frozenset([int, type(None)])
+Rational = int | Fraction
 LONGEST = 200  # characters of a value in a message
 
 
@@ -66,6 +68,22 @@ def is_real(value: object) -> TypeGuard[float]:
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether the value is a finite number and no bool."""
     return is_real(value) and (isinstance(value, Integral | Fraction) or math.isfinite(value))
+
+
+@lru_cache(maxsize=4096)
+def rational(x: float | Fraction) -> Rational:
+    """Return the simple fraction whose nearest float is x, or the exact value of x if there is none.
+
+    Examples
+    --------
+    >>> rational(1 / 3600), rational(2.0)
+    (Fraction(1, 3600), 2)
+    """
+    if isinstance(x, int):
+        return x
+    near = Fraction(x).limit_denominator(10**7)
+    found = near if float(near) == x else Fraction(x)
+    return found.numerator if found.denominator == 1 else found
 
 
 def all_whole(values: Iterable[object]) -> bool:

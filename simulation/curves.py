@@ -104,7 +104,8 @@ def queue_curve(submit: Ints, start: Ints, history: History | None) -> tuple[Int
     """Return ``waiting`` of all attempts: those of ``history`` and the last ones, with these starts."""
     if history is None:
         return waiting(submit, start)
-    return waiting(np.concatenate([submit, history.end]), np.concatenate([start, history.start]))
+    begun = np.maximum(history.start, 0)  # one that runs at the begin may start before second 0
+    return waiting(np.concatenate([submit, history.end]), np.concatenate([start, begun]))
 
 
 def use_curve(start: Ints, end: Ints, amount: Ints, history: History | None) -> tuple[Ints, Ints]:
@@ -112,7 +113,7 @@ def use_curve(start: Ints, end: Ints, amount: Ints, history: History | None) -> 
     if history is None:
         return in_use(start, end, amount)
     return in_use(
-        np.concatenate([start, history.start]),
+        np.concatenate([start, np.maximum(history.start, 0)]),  # one that runs at the begin may start before second 0
         np.concatenate([end, history.end]),
         np.concatenate([amount, amount[history.rows]]),
     )

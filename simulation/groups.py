@@ -22,6 +22,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 LARGEST = 10  # groups that are listed one by one; the jobs of all other groups are ``others``
 OTHERS = "others"
+LATE = ("late_starts", "late_share")
 UNITS = (2, 5, 17, 65, 257, 1025, 4097)  # first number of units of each class after the first
 UNIT_HOURS = (1, 10, 100, 1000, 10_000)
 
@@ -40,6 +41,9 @@ class JobFigures:
         Without unit.
     expected_ratio : ndarray of float or None
         Expected duration / duration; None if no durations were expected.
+    late : ndarray of float or None
+        1 for a start after the job's latest start, 0 for one in time, NaN for a job without a latest start; None if no
+        job of the workload has one.
     """
 
     row: Ints
@@ -47,6 +51,7 @@ class JobFigures:
     slowdown: Floats
     bounded_slowdown: Floats
     expected_ratio: Floats | None
+    late: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,10 @@ class GroupMetrics:
         Seconds.
     slowdown, bounded_slowdown : Spread
         Without unit.
+    late_starts : int or None
+        Number of jobs that started after their latest start; None if no job of the workload has a latest start.
+    late_share : float or None
+        Share of these among the started jobs of the group with a latest start; None if there are none.
     """
 
     name: str
@@ -77,11 +86,18 @@ class GroupMetrics:
     wait: Spread
     slowdown: Spread
     bounded_slowdown: Spread
+    late_starts: int | None = None
+    late_share: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all values as a flat dict: ``name``, ``jobs``, ``wait_mean``, ``bounded_slowdown_p99``, ..."""
+        """Return all values as a flat dict: ``name``, ``jobs``, ``wait_mean``, ``bounded_slowdown_p99``, ...
+
+        ``late_starts`` and ``late_share`` are left out if no job of the workload has a latest start.
+        """
         found: dict[str, Any] = {}
         for part in fields(self):
+            if part.name in LATE and self.late_starts is None:
+                continue
             value = getattr(self, part.name)
             if isinstance(value, Spread):
                 found |= {f"{part.name}_{s.name}": getattr(value, s.name) for s in fields(value)}
@@ -162,17 +178,21 @@ def _groups(by: str, code: Ints, names: Sequence[str], figures: JobFigures) -> G
     spreads = {kind: spreads_of(getattr(figures, kind), mine, len(names)) for kind in kinds}
     waited = np.bincount(mine, figures.wait, len(names))
     ratio = None if figures.expected_ratio is None else np.bincount(mine, figures.expected_ratio, len(names))
+    has_latest, late = _late(figures, mine, len(names))
     order = sorted(np.flatnonzero(jobs).tolist(), key=lambda k: (-int(jobs[k]), names[k]))
 
     def group(name: str, which: Ints, values: Sequence[Spread]) -> GroupMetrics:
         ran, total = int(started[which].sum()), float(waited.sum())
+        asked, missed = int(has_latest[which].sum()), int(late[which].sum())
         return GroupMetrics(
             name,
             int(jobs[which].sum()),
             ran,
             float(waited[which].sum()) / total if total > 0 else None,
             float(ratio[which].sum()) / ran if ran and ratio is not None else None,
-            *values,
+            **dict(zip(kinds, values, strict=True)),
+            late_starts=None if figures.late is None else missed,
+            late_share=missed / asked if asked else None,
         )
 
     members = [group(names[k], np.array([k]), [spreads[kind][k] for kind in kinds]) for k in order]
@@ -182,6 +202,14 @@ def _groups(by: str, code: Ints, names: Sequence[str], figures: JobFigures) -> G
     outside = np.isin(mine, rest)
     together = [Spread.of(getattr(figures, kind)[outside]) for kind in kinds]
     return Groups(by, members, group(OTHERS, rest, together))
+
+
+def _late(figures: JobFigures, code: Ints, groups: int) -> tuple[Ints, Ints]:
+    """Return for each group the number of started jobs with a latest start, and of those that started after it."""
+    if figures.late is None:
+        return np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+    known, missed = np.isfinite(figures.late), figures.late == 1
+    return np.bincount(code[known], minlength=groups), np.bincount(code[missed], minlength=groups)
 
 
 def spreads_of(values: Ints | Floats, code: Ints, groups: int) -> list[Spread]:
@@ -238,8 +266,7 @@ def _by_user(workload: Workload) -> tuple[Ints, Sequence[str]]:
 
 def _by_partition(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
     """Return the partitions; None for logs that record none."""
-    names = getattr(workload, "partitions", ())
-    return (workload.partition, names) if names else None  # type: ignore[attr-defined]
+    return (workload.partition, workload.partitions) if workload.partitions else None
 
 
 def _by_units(workload: Workload) -> tuple[Ints, Sequence[str]]:

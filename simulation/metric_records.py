@@ -185,6 +185,9 @@ class Metrics:
     percentiles : mapping of str to tuple of float
         The 101 percentiles 0, 1, ..., 100 (linear interpolation) of ``"wait"``, ``"slowdown"`` and ``"ratio"``
         (duration / expected duration); quantities without a value are left out.
+    late_starts : mapping of str to float
+        ``"jobs"``: number of jobs that started and have a latest start; ``"count"``: of these, those with
+        ``s > latest start``; ``"share"``: count / jobs. Empty if no job of the workload has a latest start.
     """
 
     jobs: int
@@ -211,6 +214,7 @@ class Metrics:
     bsld_floor: float = BSLD_FLOOR
     groups: Mapping[str, Groups] = field(default_factory=dict, repr=False)
     percentiles: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
+    late_starts: Mapping[str, float | None] = field(default_factory=dict)
 
     def by(self, grouping: str) -> Groups:
         """Return the metrics of the groups of jobs with respect to a property.

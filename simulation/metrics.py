@@ -19,6 +19,7 @@ from .accuracy import Accuracy, accuracy
 from .curves import queue_curve, queue_length, running, usage, use_curve, utilisation
 from .engine.moment import Ended
 from .groups import GROUPINGS, GroupMetrics, Groups, JobFigures, groups_of
+from .late_starts import late_starts, lateness
 from .metric_records import BSLD_FLOOR, DecisionMetrics, JobClass, Metrics, Timing, parts_of
 from .model_sizes import ModelSizes
 from .spread import Spread
@@ -174,6 +175,7 @@ def _measure(
         bsld_floor=float(bsld_floor),
         groups=groups_of(workload, figures),
         percentiles=_percentiles(figures),
+        late_starts=late_starts(figures.late),
     )
 
 
@@ -229,7 +231,7 @@ def job_figures(
     response = wait + lost + duration
     bounded = np.maximum(1.0, response / np.maximum(duration, bsld_floor))
     ratio = None if expected is None else expected[row] / duration
-    return JobFigures(row, wait, response / duration, bounded, ratio)
+    return JobFigures(row, wait, response / duration, bounded, ratio, lateness(workload, start, row))
 
 
 def _by_class(wait: Ints, took: Ints, slowdown: Floats, bounded: Floats) -> dict[str, JobClass]:

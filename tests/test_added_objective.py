@@ -14,7 +14,7 @@ import schedlab as sl
 from schedlab.backends import Limits, run
 from schedlab.heuristics import delay_search, first_solution, multi_search, relaxation_search
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.kernels.placement import objective as kernel_objective
+from schedlab.heuristics.kernels.costs import objective as kernel_objective
 from schedlab.heuristics.list_scheduling.moves import move_jobs
 from schedlab.heuristics.neighbourhood_solve import improve
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule

@@ -7,7 +7,9 @@ import inspect
 import pkgutil
 import re
 import shlex
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -37,7 +39,9 @@ def commands() -> list[str]:
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_registered", {})
-    space: dict[str, object] = {"__name__": "page"}
+    module = ModuleType("page")  # dataclasses look their module up
+    monkeypatch.setitem(sys.modules, "page", module)
+    space = module.__dict__
     for block in blocks(page, "python"):
         exec(compile(block, str(page), "exec"), space)
 

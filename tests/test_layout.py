@@ -24,9 +24,21 @@ ALLOWED = {
     "heuristics": {"errors", "models", "backends"},
     "methods": {"errors", "models", "heuristics", "backends"},
     "solve": {"errors", "models", "instances", "heuristics", "backends", "methods"},
+    "composite": {"errors", "models", "instances", "backends", "methods", "solve"},
     "explain": {"errors", "models", "instances", "backends", "methods", "solve"},
     "simulation": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve"},
-    "bench": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve", "explain", "simulation"},
+    "bench": {
+        "errors",
+        "models",
+        "instances",
+        "heuristics",
+        "backends",
+        "methods",
+        "solve",
+        "composite",
+        "explain",
+        "simulation",
+    },
 }
 FILES_IN_A_FOLDER = 12
 LINES, LINES_OF_KERNELS = 350, 450

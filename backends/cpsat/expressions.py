@@ -31,7 +31,7 @@ from ...models.language.expressions import (
     atoms_below,
 )
 from ...models.language.semantics import REAL_TOLERANCE
-from ..exact_range import Rational, rational
+from ...models.whole_numbers import Rational, rational
 from .native import LARGEST, Form, NativeModel, Recipe, WholeForm, magnitude
 
 MANY = 14  # most 0-1 variables in an operand of a maximum: their sum can have 2^14 values

@@ -16,7 +16,7 @@ from ortools.sat.python import cp_model
 
 from ...errors import SchedlabError
 from ...models.language.expressions import Number, Window
-from ..exact_range import Rational, rational
+from ...models.whole_numbers import Rational, rational
 
 Recipe = Callable[[list[int]], int]
 """Computes the value of an auxiliary variable from the values of the variables made before it."""

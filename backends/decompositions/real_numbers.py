@@ -20,8 +20,8 @@ from typing import NamedTuple
 from ...models.language import Comparison, Constraint, Linear, Model
 from ...models.language.expressions import Atom
 from ...models.language.semantics import REAL_TOLERANCE
+from ...models.whole_numbers import rational
 from ..base import SolverUnavailable
-from ..exact_range import rational
 from .constructs import Construct, whole
 from .decomposition import Decomposition
 

@@ -19,8 +19,7 @@ from rich.text import Text
 from ...backends import Availability, available
 from ...backends.registry import BACKENDS
 from ...models.plugins import PluginError, Registry, described
-from ..processes import UNREADABLE, is_memory_readable, machine_memory
-from ..runs.selection import cores
+from ..processes import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for
 
 TINY = """

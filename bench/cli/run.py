@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..runs.selection import RunRequest, parse_methods, parse_seeds
-from ..runs.view import parse_clock
+from ..runs.view import parse_clock, parse_keep
 from ..terminal import console_for
 from .options import (
     PROBLEM,
@@ -50,6 +50,14 @@ def run(
     first: First = None,
     durations: DurationsOption = "walltime",
     objective: ObjectiveOption = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            help="composite objective: other objectives stay within a slack of their own optimum, such as "
+            "weighted-tardiness=1.1,late-jobs=1.1",
+            rich_help_panel=PROBLEM,
+        ),
+    ] = None,
     nodes_needed: Nodes = None,
     scenario: Annotated[
         list[str] | None,
@@ -86,6 +94,10 @@ def run(
     Exit code 1 if a run failed: an error, a crash, a wrong schedule, or killed without a schedule or bound. A solver that
     ends without a solution (unknown) or is not installed (unavailable) is no failure.
 
+    With --keep, each run first optimizes each kept objective alone (half of its time limit), then the objective, with the
+    kept ones limited to their slack times the value reached: bench run eurora_99 --at 12:00 --first 40 --objective makespan
+    --keep weighted-tardiness=1.1,late-jobs=1.1
+
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """
     from ..runs.run import RunTask, carry_out
@@ -104,6 +116,7 @@ def run(
         nodes_needed=nodes_needed,
         scenarios=scenario or (),
         drop_impossible=drop_impossible,
+        keep=None if keep is None else parse_keep(keep),
     )
     loaded = [(path, open_instance(path, drop_impossible)) for path in dict.fromkeys(instances)]
     task = RunTask(loaded, request, out, dry_run, as_json, retry, again, explain=explain)

@@ -76,7 +76,7 @@ def show(
         raise meant(e, instance) from e
     if plot is not None:
         raise WrongUse(
-            f"--plot {plot}: {instance} is no cooling table and no log; only these are drawn by bench show. "
+            f"--plot {plot}: {instance} is neither a cooling table nor a log; only these are drawn by bench show. "
             "To draw results, use bench plot"
         )
     show_instance(console_for(), found, instance)

@@ -45,7 +45,11 @@ NAME     blocking:     fcfs, sjf
          backfilling:  easy, conservative, pbs-fifo, pbs-walltime,
                        easy++ (predicted durations, shortest first)
          with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
-                       hcp, hcp1, hcp2, hcp3 (model of the whole machine)
+                       hcp, hcp1, hcp2, hcp3 (model of the whole machine),
+                       mks, wt, nl (pcp: makespan, weighted tardiness,
+                       late jobs of the waiting jobs), mks+wt+nl, nl+mks+wt,
+                       wt+mks+nl (the first one, the others kept within
+                       10 % of their optimum), such as mks+wt+nl@cpo
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds
@@ -69,6 +73,10 @@ Exit code 1 if a replay failed: an error, a crash, or killed. A replay that stop
 Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256 --cores 1 --starts starts.csv
 
 Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
+
+Example: bench simulate log.swf --study galleguillos2019 --deterministic 0.01 --out results/study
+
+Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkpoint:3600
 """
 
 
@@ -128,6 +136,14 @@ def simulate(
             rich_help_panel=LOG,
         ),
     ] = False,
+    latest_start: Annotated[
+        str | None,
+        typer.Option(
+            help="latest start of each job, of which the late starts are counted: mean-wait (submit time + mean recorded "
+            "wait of its partition or queue in the log), or seconds after the submit time; default: none",
+            rich_help_panel=LOG,
+        ),
+    ] = None,
     load_: Annotated[
         float | None,
         typer.Option(
@@ -219,8 +235,9 @@ def simulate(
     study: Annotated[
         str | None,
         typer.Option(
-            help="a published study, whose dispatchers and limit of a decision are the default, and whose figures are "
-            "printed beside ours: galleguillos2019, or a TOML file",
+            help="a published study: galleguillos2019, or a TOML file. Its dispatchers and limit of a decision are the "
+            "default, its tables and figures are printed with our values, the orders that differ are named, and its "
+            "figures are drawn in the folder of the records (figure-1.svg, ...)",
             rich_help_panel=RESULTS,
         ),
     ] = None,
@@ -254,6 +271,7 @@ def simulate(
             "kill": kill, "charge": charge, "period": period, "busy": busy,
             "bsld_floor": parse_floor(bsld_floor),
             "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
+            "latest_start": latest_start,
             "events": None if events is None else str(events), "requeue": requeue,
         },
         parse_by(by or ()),

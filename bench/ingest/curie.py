@@ -13,8 +13,9 @@ import typer
 
 from ...instances import write
 from ...instances.generators.climate import SEASONS, synthetic
+from ...instances.logs.windows import midnight
 from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
-from ...instances.traces import midnight, open_trace, read_trace
+from ...instances.traces import open_trace, read_trace
 from ...instances.weather import Weather, read_weather
 from ...instances.workload import Workload
 from ...models.dispatch.jobs import DAY

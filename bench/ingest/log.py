@@ -12,9 +12,11 @@ import typer
 
 from ...backends import UnknownName
 from ...instances import Instance, write
-from ...instances.partitions import partition_names
+from ...instances.logs.latest_starts import latest_start_rule
+from ...instances.logs.partitions import partition_names
+from ...instances.logs.windows import midnight
 from ...instances.report import Report
-from ...instances.traces import midnight, open_trace, read_trace
+from ...instances.traces import open_trace, read_trace
 from ...instances.workload import Workload
 from ...models.dispatch.objectives import objective_names
 from ...models.platform import Platform
@@ -51,6 +53,13 @@ def import_log(
     load: Annotated[
         float | None, typer.Option(help="rescale the submit times to this offered load, such as 1.2")
     ] = None,
+    latest_start: Annotated[
+        str | None,
+        typer.Option(
+            help="latest start of each job: mean-wait (submit time + mean recorded wait of its partition or queue), or "
+            "seconds after the submit time; default: none"
+        ),
+    ] = None,
     zone: Annotated[
         str | None, typer.Option(help="sacct and PBS logs: time zone, such as Europe/Rome; default: UTC")
     ] = None,
@@ -66,6 +75,8 @@ def import_log(
     Prints what was repaired, left out or could not be read. The instance can be used with bench show, run and simulate.
 
     Example: bench import swf log.swf.gz --nodes 300 --cores 32 --memory 131072 --window 2012-07-13:23d --out my_days
+
+    Example: bench import swf log.swf.gz --latest-start mean-wait --out my_days
 
     Example: bench import sacct jobs.txt --nodes 64 --cores 48 --per-node gpus=4 --zone Europe/Rome --out my_days
     """
@@ -86,6 +97,7 @@ def import_log(
         first=first,
         queue_from=queue_from,
         partitions=partition_names(partition),
+        latest_start=None if latest_start is None else latest_start_rule(latest_start),
     )
     origin, day = midnight(workload, trace.zone)
     workload = workload.since(origin)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from rich.console import Console
 
@@ -12,11 +12,14 @@ from ...instances import Instance
 from ...models.dispatch.jobs import Job
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch
-from ...models.problem import Problem
+from ...models.problem import Problem, Schedule
 from ..errors import WrongUse
+from ..records.form import Form
 from ..records.store import Record
 from ..runs.defaults import DAY_REPLAYED, NOON, SMALL, WHOLE, Default, Defaults
 from ..runs.view import View
+from .composites import FORMS, check_keep
+from .composites import faults as composite_faults
 from .plain import PlainKind
 
 DISPATCHERS = (
@@ -67,8 +70,17 @@ SMALL_DISPATCH: Defaults = {
 class DispatchKind(PlainKind):
     """Dispatching problems: snapshots, the first jobs, other durations and objectives; replays under dispatchers."""
 
-    view_options = ("at", "first", "durations", "objective")
+    view_options = ("at", "first", "durations", "objective", "keep")
     replayed = True
+
+    @property
+    def record_fields(self) -> Mapping[str, Form]:
+        """The theta and limits of a composite objective, see ``composites``."""
+        return FORMS
+
+    def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
+        """Return the faults of a composite objective."""
+        return composite_faults(problem, record, schedule)
 
     def default_views(self, instance: Instance) -> Defaults:
         """Return a snapshot at noon (of a large instance), the whole day, and its replay if all runtimes are known."""
@@ -88,6 +100,8 @@ class DispatchKind(PlainKind):
         aim = problem.aim if view.objective is None else view.objective
         if aim not in objective_names():
             raise UnknownName("objective", aim, list(objective_names()))
+        if view.keep is not None:
+            check_keep(problem, aim, view.keep)
         chosen = problem.replace(durations=view.durations, objective=aim)
         if view.at is not None:
             chosen = chosen.at(view.at, view.first)

@@ -107,7 +107,8 @@ def replay_case(
         The trace or instance has faults; the message says which.
     """
     if replay.trace:
-        from ...instances.partitions import QUEUE, partition_names
+        from ...instances.logs.latest_starts import latest_start_rule
+        from ...instances.logs.partitions import QUEUE, partition_names
         from ...instances.traces import open_trace
 
         workload, platform = open_trace(
@@ -123,6 +124,7 @@ def replay_case(
             queue_from=replay.queue_from or QUEUE,
             partitions=partition_names(replay.partition),
             dependencies=bool(replay.dependencies),
+            latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
         )
         return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=_events(replay, platform))
     instance = instance or load(path, drop_impossible=drop_impossible)

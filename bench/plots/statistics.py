@@ -15,6 +15,7 @@ from ...backends import UnknownName
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..records.store import jobs_file
+from ..tables.replays.columns import short
 from ..tables.replays.figures import OF_EWT
 from ..tables.replays.results import DispatcherRow, ReplayResults
 from .svg import GREY, INK, WIDTH, as_svg, styled
@@ -85,7 +86,7 @@ def draw_bars(ax: Axes, bars: Sequence[Bar], label: str) -> None:
     ax.errorbar(mean, place, xerr=[np.minimum(std, mean), std], fmt="none", ecolor=INK, elinewidth=0.8, capsize=2.0)
     right = float((mean + std).max(initial=0.0)) or 1.0
     for y, value, end in zip(place.tolist(), mean.tolist(), (mean + std).tolist(), strict=True):
-        ax.text(end + 0.02 * right, y, f"{value:,.0f}" if value >= 100 else f"{value:.3g}", va="center", fontsize=7)
+        ax.text(end + 0.02 * right, y, short(value), va="center", fontsize=7)
     ax.set_xlim(0, 1.22 * right)
     ax.set_ylim(len(bars) - 0.4, -0.6)
     ax.set_yticks(place, [bar.name for bar in bars])
@@ -155,7 +156,7 @@ def figure(title: str, panels: Sequence[Callable[[Axes], object]], across: int, 
         return as_svg(made, title)
 
 
-def ecdf(results: ReplayResults, quantity: str = "ratio") -> str:
+def ecdf(rows: Sequence[DispatcherRow], quantity: str = "ratio") -> str:
     """Return the distribution of a quantity of ``Metrics.percentiles``, by default duration / expected duration.
 
     As figure 1 of [Galleguillos2019]: left of 1 durations were overestimated, right of 1 underestimated. Curves that are
@@ -167,7 +168,7 @@ def ecdf(results: ReplayResults, quantity: str = "ratio") -> str:
         "slowdown": "slowdown",
     }[quantity]
     same: dict[tuple[float, ...], list[str]] = {}
-    for row in results.rows:
+    for row in rows:
         found = (row.records[0].get("percentiles") or {}).get(quantity) if row.records else None
         if found:
             name = f"{row.name} ({row.records[0]['simulation']['predictor']})" if quantity == "ratio" else row.name
@@ -178,13 +179,13 @@ def ecdf(results: ReplayResults, quantity: str = "ratio") -> str:
     return figure(f"distribution: {label}", [lambda ax: draw_ecdf(ax, curves, label)], 1, 1.4 * PANEL)
 
 
-def bars(results: ReplayResults, classes: Sequence[str] = (ALL,)) -> str:
+def bars(rows: Sequence[DispatcherRow], classes: Sequence[str] = (ALL,)) -> str:
     """Return mean and standard deviation of wait and slowdown per dispatcher, as figures 2 to 4 of [Galleguillos2019].
 
     Parameters
     ----------
-    results : ReplayResults
-        The replays of one workload; the schedule that the log records is one of the bars.
+    rows : sequence of DispatcherRow
+        The replays of one workload, a bar each; one of them may be the schedule that the log records.
     classes : sequence of {"", "short_", "medium_", "long_"}
         The classes of jobs by duration, a row of two panels each; "": all jobs.
     """
@@ -192,10 +193,11 @@ def bars(results: ReplayResults, classes: Sequence[str] = (ALL,)) -> str:
     most = 0
     for which in classes:
         for name, unit in (("wait", ", s"), ("slowdown", "")):
-            found = _bars(results.rows, f"{which}{name}")
+            found = _bars(rows, f"{which}{name}")
             most = max(most, len(found))
             panels.append(_panel(found, f"{name} of {CLASSES[which]}{unit}"))
-    return figure("mean and standard deviation per dispatcher", panels, 2, 0.62 + ROW * most) if most else ""
+    title = f"mean and standard deviation per dispatcher: {', '.join(CLASSES[which] for which in classes)}"
+    return figure(title, panels, 2, 0.62 + ROW * most) if most else ""
 
 
 def _bars(rows: Sequence[DispatcherRow], key: str) -> list[Bar]:
@@ -236,12 +238,12 @@ def running(results: ReplayResults, folder: Path) -> str:
 
 
 FIGURES: Mapping[str, Callable[[ReplayResults, Path], str]] = {
-    "ecdf": lambda results, folder: ecdf(results),
-    "bars": lambda results, folder: bars(results),
-    "bars-by-length": lambda results, folder: bars(results, ("short_", "medium_", "long_")),
+    "ecdf": lambda results, folder: ecdf(results.rows),
+    "bars": lambda results, folder: bars(results.rows),
+    "bars-by-length": lambda results, folder: bars(results.rows, ("short_", "medium_", "long_")),
     "waits": lambda results, folder: waits(results),
-    "ecdf-wait": lambda results, folder: ecdf(results, "wait"),
-    "ecdf-slowdown": lambda results, folder: ecdf(results, "slowdown"),
+    "ecdf-wait": lambda results, folder: ecdf(results.rows, "wait"),
+    "ecdf-slowdown": lambda results, folder: ecdf(results.rows, "slowdown"),
     "running": running,
 }
 CAPTIONS = {

@@ -52,7 +52,7 @@ Replays:
 - ``jobs_csv``: name of the file with the jobs, beside the record.
 
 The extra fields of a problem kind are described where its bench object names them: ``kinds.deadlines`` (eviction problems),
-``kinds.accounts`` (profit problems).
+``kinds.accounts`` (profit problems), ``kinds.composites`` (dispatching problems).
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ GROUPS = mapping(
 
 VIEW = fields(
     {"at": maybe(integer()), "first": maybe(integer(1)), "durations": TEXT, "objective": maybe(TEXT)},
-    {"nodes_needed": maybe(integer(0)), "scenario": maybe(TEXT)},
+    {"nodes_needed": maybe(integer(0)), "scenario": maybe(TEXT), "keep": maybe(TEXT)},
 )
 REPLAY = fields(
     {},

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, get_args
 from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...instances import Instance
-from ...instances.dependencies import arrived
 from ...instances.files.own_files import content_of
+from ...instances.logs.dependencies import arrived
 from ...models.excerpt import excerpt
 from ...models.kind import names
 from ...models.node_states.timeline import NodeStates
 from ...models.problem import Problem, Schedule, Value
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
+from ..kinds.composites import bounded
 from ..kinds.replays import TRACE_OBJECTIVE, ReplayCase, replay_case
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
@@ -84,7 +85,7 @@ class Checker:
         if (*place, view) not in self._problems:
             self._problems[*place, view] = view.of(instance)
         found = self._identity(record, instance.path)
-        return found + faults_of(record, self._problems[*place, view])
+        return found + faults_of(record, bounded(self._problems[*place, view], record))
 
     def _faults_of_replay(self, record: Mapping[str, Any]) -> list[str]:
         """Return the faults of the record of a replay; one that failed or was stopped is checked as far as it went."""
@@ -159,10 +160,11 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 
     broke_off = _broke_off(record)
     jobs = jobs_file(folder, record)
-    replayed = read_jobs(jobs).replay(case.workload, case.platform)
     history = None
     if (record.get("simulation") or {}).get("attempts_csv") is not None:
-        history = read_attempts(attempts_file(jobs), case.workload, case.platform)
+        whole, history = read_attempts(attempts_file(jobs), case.workload, case.platform)
+        case = replace(case, workload=whole)
+    replayed = read_jobs(jobs).replay(case.workload, case.platform)
     states = NodeStates(case.platform, case.events) if case.events else None
     replayed = replace(replayed, history=history, states=states)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
@@ -194,18 +196,21 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> dict[str, tuple[Any, Any]]:
     """Return the metrics that starts and ends determine, of all jobs and of each group: (value of the record, true value)."""
     from ...simulation.groups import groups_of
+    from ...simulation.late_starts import late_starts
     from ...simulation.metrics import job_figures
     from ...simulation.spread import Spread
 
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
     figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor, history=replayed.history)
     known = record["metrics"]
-    found = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
+    found: dict[str, tuple[Any, Any]] = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
     for kind in ("wait", "slowdown", "bounded_slowdown"):
         for part, true in asdict(Spread.of(getattr(figures, kind))).items():
             name = f"{kind}_{part}"
             if name in known:
                 found[name] = (known[name], true)
+    for part, known_late in late_starts(figures.late).items():
+        found[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
     recorded = record.get("groups") or {}
     for by, groups in groups_of(case.workload, figures).items() if recorded else ():
         here, table = groups.as_dict()["columns"], recorded.get(by, {}).get("columns", {})

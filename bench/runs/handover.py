@@ -23,6 +23,7 @@ from ...errors import WrongValue
 from ...instances import load
 from ...instances.files.atomic import whole_file
 from ...models.problem import Problem, Schedule
+from ..kinds.composites import bounded
 from ..records.answer import answer
 from ..records.store import Record
 from .selection import Run
@@ -157,6 +158,7 @@ def with_best(run: Run, found: Mapping[str, Any], path: Path) -> Record:
         return dict(found)
     try:
         problem = run.view.of(load(run.path, drop_impossible=run.drop_impossible))
+        problem = bounded(problem, found)
         schedule = handed_over(path, problem)
         broken = problem.verify(schedule)
         if broken:

@@ -38,6 +38,8 @@ class ReplaySettings:
         Names or numbers of the partitions whose jobs are replayed, separated by commas. Only for traces.
     dependencies
         Whether jobs wait for their preceding jobs; None: no. Only for traces.
+    latest_start
+        Latest starts of the jobs: "mean-wait", or seconds after the submit time; None: none. Only for traces.
     window
         Time in which the replayed jobs are submitted, such as ``2012-07-13:23d``. Only for traces.
     load
@@ -96,6 +98,7 @@ class ReplaySettings:
     queue_from: str | None = None
     partition: str | None = None
     dependencies: bool | None = None
+    latest_start: str | None = None
     events: str | None = None
     events_content: str | None = None
     requeue: str = RESTART
@@ -111,6 +114,7 @@ class ReplaySettings:
             "--queue-from": self.queue_from,
             "--partition": self.partition,
             "--dependencies": self.dependencies,
+            "--latest-start": self.latest_start,
         }
         given = [name for name, value in of_traces.items() if value is not None]
         if given and not self.trace:
@@ -135,6 +139,7 @@ class ReplaySettings:
             self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill,
             busy=self.busy,
             queue_from=self.queue_from, partition=self.partition, dependencies=self.dependencies,
+            latest_start=self.latest_start,
             events=self.events, events_content=self.events_content,
         )  # fmt: skip
 
@@ -150,6 +155,7 @@ class ReplaySettings:
             "queues from partitions" if self.queue_from == "partition" else "",
             f"partition {self.partition}" if self.partition is not None else "",
             "with dependencies" if self.dependencies else "",
+            f"latest start {self.latest_start}" if self.latest_start is not None else "",
             f"load {self.load:g}" if self.load is not None else "",
             f"{self.decision_time:g} s a decision" if self.decision_time is not None else "",
             f"{self.deterministic:g} deterministic units a decision" if self.deterministic else "",

@@ -227,6 +227,7 @@ def _reported(child: Child) -> Mapping[str, Any]:
         return child.result
     fields = ("seconds", "objective", "bound")
     trace = [{f: e[f] for f in fields} for e in child.events if e["event"] == "incumbent"]
+    limits = [{"composite": e["composite"]} for e in child.events if e["event"] == "composite"]
     last = next((e for e in reversed(child.events) if e["event"] == "progress"), None)
     progress = "" if last is None else f"; {last['done']:,} of {last['total']:,} jobs had started"
     return {
@@ -236,5 +237,6 @@ def _reported(child: Child) -> Mapping[str, Any]:
         "sense": next((e.get("sense") for e in child.events if e["event"] == "begin"), None),
         "bound": next((e["bound"] for e in reversed(trace) if e["bound"] is not None), None),
         "incumbents": trace,
+        **(limits[0] if limits else {}),
         **(child.result or {}),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -22,6 +21,7 @@ from ...methods import Method, parse_method
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
+from ..processes import cores
 from .defaults import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, defaults, views_known
 from .replay_settings import ReplaySettings
 from .view import Durations, View, scenarios_of
@@ -64,6 +64,8 @@ class RunRequest:
         Scenarios of a profit problem.
     drop_impossible
         Whether jobs that can never fit are left out.
+    keep
+        Kept objectives, see ``View``.
     """
 
     methods: Sequence[str] | None = None
@@ -79,6 +81,7 @@ class RunRequest:
     nodes_needed: int | None = None
     scenarios: Sequence[str] = ()
     drop_impossible: bool = False
+    keep: str | None = None
 
 
 @dataclass(frozen=True)
@@ -225,6 +228,10 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     """
     from ...simulation.policies.registry import check_dispatcher
 
+    if pattern.view.keep is not None:
+        raise WrongUse(
+            f"{text}: --keep is for offline methods; a dispatcher such as mks+wt+nl keeps objectives by itself"
+        )
     if pattern.view.at is not None:
         raise WrongUse(f"{text}: a dispatcher replays the whole day; remove the option --at")
     named = check_dispatcher(text)
@@ -296,22 +303,14 @@ def _views(instance: Instance, request: RunRequest) -> Iterator[tuple[View, list
         views = [WHOLE if WHOLE in known else begin]
     if request.scenarios:
         views = [replace(v, scenario=name) for name in scenarios_of(instance, request.scenarios) for v in views]
-    for view in views:
+    for view in views if request.keep is None else (v for v in views if v != DAY_REPLAYED):
         similar = NOON if view.at is not None and NOON in known else WHOLE
         usual = known.get(view) or known.get(similar) or known[begin]
         limits = {**dict(known.get(DAY_REPLAYED, ())), **dict(usual)}
         texts = request.methods if request.methods is not None else [text for text, _ in usual]
         chosen = [Default(t, request.time_limit or limits.get(t, USUAL_LIMIT)) for t in texts]
         durations = "runtime" if view == DAY_REPLAYED else request.durations
-        yield replace(view, durations=durations, objective=request.objective), chosen
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS
-        return os.cpu_count() or 1
+        yield replace(view, durations=durations, objective=request.objective, keep=request.keep), chosen
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

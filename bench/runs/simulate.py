@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.text import Text
 
 from ...backends import UnknownName
+from ...errors import WrongValue
 from ...instances import Instance, UnknownInstance, load, read_events
 from ...instances.files.own_files import content_of
 from ...instances.report import Report
@@ -20,12 +20,9 @@ from ...models.dispatch.objectives import objective_names
 from ..errors import WrongUse
 from ..kinds.replays import SHOWN, ReplayCase, events_of_nodes, replay_case
 from ..records.store import Record, jobs_file
+from ..studies.report import print_study
 from ..studies.study import Study
-from ..tables.legend import legend
 from ..tables.replays.groups import show_groups
-from ..tables.replays.report import drawn
-from ..tables.replays.results import extract_replays
-from ..tables.replays.study import compare
 from ..terminal import say
 from .replay_settings import ReplaySettings
 from .run import RunTask, conclude, perform
@@ -135,7 +132,10 @@ def replay_request(
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
     named = [check_dispatcher(name) for name in names]
     _check_objective(options["objective"], named)
-    requeue_of(options.get("requeue", "restart"))
+    try:
+        requeue_of(options.get("requeue", "restart"))
+    except WrongValue as e:
+        raise WrongUse(f"--{e}") from e
     replay = ReplaySettings(trace=is_trace(path), **options)
     if replay.events is not None:
         events_of_nodes(read_events(replay.events))
@@ -204,21 +204,8 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     if request.by and not task.as_json:
         show_groups(tables, records, request.by, task.explain)
     if request.study is not None:
-        print_study(request.study, records, tables, task.explain)
+        print_study(request.study, records, folder, tables, notes, task.explain)
     return code
-
-
-def print_study(study: Study, records: Sequence[Record], tables: Console, explain: bool) -> None:
-    """Print the figures of a study beside those of replays, and the orders of dispatchers that differ."""
-    rows = [row for _, results in extract_replays(records)[0] for row in results.rows]
-    found = compare(study, rows)
-    for grid in found.grids:
-        tables.print()
-        tables.print(drawn(grid))
-        tables.print(legend(grid.meaning, explain))
-    tables.print()
-    head = f"{len(found.differing)} orders differ from [{study.reference}]:"
-    tables.print(Text("\n  ".join([head, *found.differing]) if found.differing else "No order differs from the study."))
 
 
 def _instance(path: str, drop_impossible: bool) -> Instance:

@@ -8,14 +8,16 @@ from typing import Any, Literal
 
 from ...backends import UnknownName
 from ...instances import Instance
+from ...models.dispatch.objectives import objective_names
 from ...models.elements.words import clock
+from ...models.excerpt import excerpt
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..kinds.base import bench_kind, kinds_with
 from .replay_settings import ReplaySettings
 
 Durations = Literal["walltime", "runtime"]
-OF_SOME = ("nodes_needed", "scenario")  # fields of some kinds of problems only
+OF_SOME = ("nodes_needed", "scenario", "keep")  # fields that are left out of records if they are None
 ALL = "all"  # all scenarios
 
 
@@ -37,6 +39,9 @@ class View:
         Nodes to free; only for eviction problems.
     scenario
         Name of the scenario; only for profit problems.
+    keep
+        Objectives that are kept near their own optimum, by name, each with its slack: "late-jobs=1.1,waiting=1.5". None:
+        no composite objective.
 
     Examples
     --------
@@ -50,6 +55,7 @@ class View:
     objective: str | None = None
     nodes_needed: int | None = None
     scenario: str | None = None
+    keep: str | None = None
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -72,6 +78,8 @@ class View:
             parts.append("durations are the runtimes")
         if self.objective is not None:
             parts.append(f"objective {self.objective}")
+        if self.keep is not None:
+            parts.append(f"keeping {self.keep.replace(',', ' and ')}")
         return ", ".join(parts)
 
     def of(self, instance: Instance) -> Problem:
@@ -141,6 +149,38 @@ def replay_label(view: View, replay: ReplaySettings) -> str:
     first = f"first {view.first}" if view.first is not None else ""
     aim = f"objective {view.objective}" if view.objective is not None else ""
     return ", ".join(part for part in (whole, first, aim, replay.label) if part)
+
+
+def parse_keep(text: str) -> str:
+    """Return the kept objectives of ``--keep``, sorted by name. Raises WrongUse, UnknownName.
+
+    Examples
+    --------
+    >>> parse_keep("weighted-tardiness=1.10,late-jobs=2")
+    'late-jobs=2,weighted-tardiness=1.1'
+    """
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, slack = (each.strip() for each in part.partition("="))
+        if name and name not in objective_names():
+            raise UnknownName("objective", name, list(objective_names()), " in --keep")
+        number = _slack(slack)
+        if not name or number is None or name in found:
+            raise WrongUse(
+                f"--keep {excerpt(text)}: expected objectives, each once with a slack of at least 1, such as "
+                "weighted-tardiness=1.1,late-jobs=1.1"
+            )
+        found[name] = number
+    return ",".join(f"{name}={found[name]:.15g}" for name in sorted(found))
+
+
+def _slack(text: str) -> float | None:
+    """Return a finite number of at least 1; None for any other text."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 1 <= value < float("inf") else None
 
 
 def parse_clock(text: str) -> int:

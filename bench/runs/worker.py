@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .handover import HandOver, path_of
@@ -56,6 +57,7 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     from ...instances import load
     from ...methods import parse_method
     from ..kinds.base import bench_kind
+    from ..kinds.composites import run_composite
     from ..records.record import plain
     from .view import View
 
@@ -65,7 +67,8 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
         replayed: dict[str, Any] = plain(replay_in_worker(spec, send))
         return replayed
     instance = load(spec["path"], drop_impossible=spec["drop_impossible"])
-    problem = View(**spec["view"]).of(instance)
+    view = View(**spec["view"])
+    problem = view.of(instance)
     method = parse_method(spec["method"], problem)
     heuristics.warm_up_for(problem, method.heuristic)
     if method.backend_name:
@@ -79,7 +82,10 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     limits = {name: spec[name] for name in ("time_limit", "threads", "seed")}
     try:
         kind = bench_kind(problem.kind)
-        found = kind.run(problem, method, limits, on_incumbent, lambda: send({"event": "solved"}))
+        run = kind.run
+        if view.keep is not None:
+            run = partial(run_composite, view.keep, lambda told: send({"event": "composite", "composite": plain(told)}))
+        found = run(problem, method, limits, on_incumbent, lambda: send({"event": "solved"}))
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
     known: dict[str, Any] = plain(found)

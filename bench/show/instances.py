@@ -8,9 +8,10 @@ from rich.console import Console
 
 from ...instances import Instance
 from ..kinds.base import bench_kind
+from ..processes import cores
 from ..runs.defaults import defaults
 from ..runs.how_long import how_long
-from ..runs.selection import RunRequest, cores, plan
+from ..runs.selection import RunRequest, plan
 from .grid import grid
 
 

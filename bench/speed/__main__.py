@@ -12,6 +12,7 @@ from rich.table import Table
 from . import compiling as speed_compiling
 from . import cpsat as speed_cpsat
 from . import evictions as speed_evictions
+from . import groups as speed_groups
 from . import heuristics as speed_heuristics
 from . import highs as speed_highs
 from . import profit as speed_profit
@@ -43,6 +44,7 @@ def main() -> None:
     speed_heuristics.main()
     speed_profit.main()
     speed_replay.main()
+    speed_groups.main()
     speed_evictions.main()
     speed_store.main()
     speed_compiling.main()

@@ -33,7 +33,7 @@ from .accasim import DISPATCHERS
 from .cost import cost_of
 
 CACHE, ACCASIM = Path(".cache"), "accasim==1.1.3"
-JOBS, PROCESSORS, LOAD, SEED = 10_000, 256, 0.75, 1
+JOBS, PROCESSORS, LOAD, SEED, USERS = 10_000, 256, 0.75, 1, 39
 REPEATS, TARGET_RATIO = 7, 100
 PATIENCE = 900.0  # seconds: time limit of an installation, and of a replay with AccaSim
 CURIE = Path("..", "shared", "data", "cea_curie_2011", "CEA-Curie-2011-2.1-cln.swf.gz")
@@ -57,7 +57,14 @@ class ReplayTime(NamedTuple):
 
 
 def write_trace(
-    path: Path, jobs: int = JOBS, processors: int = PROCESSORS, load: float = LOAD, seed: int = SEED
+    path: Path,
+    jobs: int = JOBS,
+    processors: int = PROCESSORS,
+    load: float = LOAD,
+    seed: int = SEED,
+    users: int = USERS,
+    queues: int = 1,
+    partitions: int = 0,
 ) -> None:
     """Write a random log in SWF. The same arguments give the same log.
 
@@ -76,6 +83,10 @@ def write_trace(
         The offered load: work of all jobs / work that the machine can do in the span of the submit times.
     seed : int
         The random seed.
+    users : int
+        The number of users, each with about the same number of jobs.
+    queues, partitions : int
+        The numbers of queues and of partitions, to which the jobs belong in turn; no partition is recorded for 0.
 
     Examples
     --------
@@ -92,12 +103,13 @@ def write_trace(
     walltime = np.ceil(runtime * (1 + rng.exponential(1, jobs)) / 300).astype(np.int64) * 300
     gaps = rng.exponential(1, jobs).cumsum()
     submit = 1000 + (gaps / gaps[-1] * (size * runtime).sum() / processors / load).astype(np.int64)
-    user = rng.integers(1, 40, jobs)
+    user = rng.integers(1, users + 1, jobs)
     with path.open("w") as out:
         out.write(f"; MaxProcs: {processors}\n")
         for k, row in enumerate(np.column_stack([submit, runtime, size, walltime, user]).tolist(), 1):
             at, run, units, wall, user_id = row
-            out.write(f"{k} {at} -1 {run} {units} -1 -1 {units} {wall} -1 1 {user_id} 1 -1 1 -1 -1 -1\n")
+            queue, partition = k % queues + 1, k % partitions + 1 if partitions else -1
+            out.write(f"{k} {at} -1 {run} {units} -1 -1 {units} {wall} -1 1 {user_id} 1 -1 {queue} {partition} -1 -1\n")
 
 
 def ours(log: Path, nodes: int, cores: int, policy: str) -> ReplayTime:

@@ -12,28 +12,61 @@ from ...backends import UnknownName
 from ..errors import WrongUse
 
 HERE = Path(__file__).parent
+DRAWINGS = ("", "ecdf", "bars")
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A figure that a study gives for some dispatchers.
+    """A column of a table or figure of a study.
 
     Parameters
     ----------
     figure
         Key of ``Metrics.as_dict``, or ``seconds.`` and a key of the seconds of a record.
     heading
-        Where the study has it, and its unit.
+        The quantity and its unit, short.
     values
-        Dispatcher -> value in the study.
+        Dispatcher -> value in the study; empty: the study publishes none.
     scale
         Factor from our unit to that of the study.
+    spread
+        Key of the standard deviation that is printed beside our value; "": none.
     """
 
     figure: str
     heading: str
-    values: Mapping[str, float]
+    values: Mapping[str, float] = field(default_factory=dict)
     scale: float = 1.0
+    spread: str = ""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or a figure of a study.
+
+    Parameters
+    ----------
+    name
+        Its name in the study, such as "Table 2".
+    caption
+        What it shows.
+    dispatchers
+        The dispatchers that it is about, or "as recorded" for the schedule of the log.
+    quantities
+        Its columns.
+    drawing
+        How it is drawn: "ecdf" (duration / predicted duration), "bars" (mean and standard deviation of wait and
+        slowdown) or "" (not at all).
+    classes
+        For "bars": the classes of jobs, such as "medium_"; "": all jobs.
+    """
+
+    name: str
+    caption: str
+    dispatchers: Sequence[str]
+    quantities: Sequence[Quantity]
+    drawing: str = ""
+    classes: Sequence[str] = ("",)
 
 
 @dataclass(frozen=True)
@@ -70,17 +103,24 @@ class Study:
         Names of the dispatchers to replay.
     decision_time
         Limit of a decision in seconds in our replays.
-    quantities
-        Its figures.
+    exhibits
+        Its tables and figures.
     orders
         The orders that it states.
+    machine
+        The machine of its figures: ``nodes`` and the sum of each resource over the nodes. On another machine our
+        figures are printed alone. Empty: any machine.
+    conditions
+        Sentences about its log, machine and limits.
     """
 
     reference: str
     dispatchers: Sequence[str]
     decision_time: float
-    quantities: Sequence[Quantity]
+    exhibits: Sequence[Exhibit]
     orders: Sequence[Order] = ()
+    machine: Mapping[str, int] = field(default_factory=dict)
+    conditions: Sequence[str] = ()
 
 
 def study_names() -> list[str]:
@@ -100,7 +140,7 @@ def find_study(name: str) -> Study:
 
     Examples
     --------
-    >>> find_study("galleguillos2019").quantities[0].values["hcp"]
+    >>> find_study("galleguillos2019").exhibits[0].quantities[0].values["hcp"]
     1014
     """
     file = Path(name) if name.endswith(".toml") else HERE / f"{name}.toml"
@@ -113,11 +153,19 @@ def find_study(name: str) -> Study:
     except ValueError as e:
         raise WrongUse(f"--study {name}: no TOML ({e})") from e
     parts = {
-        "quantities": [_made(Quantity, each, name) for each in found.get("quantities", ())],
+        "exhibits": [_exhibit(each, name) for each in found.get("exhibits", ())],
         "orders": [_made(Order, each, name) for each in found.get("orders", ())],
     }
     study: Study = _made(Study, {**found, **parts}, name)
     return study
+
+
+def _exhibit(table: Mapping[str, Any], name: str) -> Exhibit:
+    quantities = [_made(Quantity, each, name) for each in table.get("quantities", ())]
+    made: Exhibit = _made(Exhibit, {**table, "quantities": quantities}, name)
+    if made.drawing not in DRAWINGS:
+        raise WrongUse(f"--study {name}: {made.name}: drawing = {made.drawing!r}; expected {' or '.join(DRAWINGS[1:])}")
+    return made
 
 
 def _made(kind: Any, table: Mapping[str, Any], name: str) -> Any:

@@ -15,6 +15,7 @@ from rich.text import Text
 from ...backends.gaps import refutes, relative_gap
 from ..records.store import Record
 from ..runs.view import View
+from .composites import INCOMPARABLE, have_other_limits, kept_lines
 from .legend import legend
 from .numbers import NARROW, number, percent, seconds
 
@@ -80,7 +81,7 @@ class ViewResults:
     @property
     def best(self) -> MethodRow | None:
         """The method with the best mean objective."""
-        known = [row for row in self.rows if row.objective is not None]
+        known = [] if self.incomparable else [row for row in self.rows if row.objective is not None]
         return min(known, key=lambda row: self.sign * (row.objective or 0.0), default=None)
 
     @property
@@ -90,8 +91,15 @@ class ViewResults:
         return min(known, key=lambda r: self.sign * r["objective"], default=None)
 
     @property
+    def incomparable(self) -> bool:
+        """Whether the runs have solved different problems: composite objectives with different limits."""
+        return have_other_limits(self.records)
+
+    @property
     def bound(self) -> Record | None:
-        """The record with the best bound of all methods that no verified schedule refutes."""
+        """The record with the best bound of all methods that no verified schedule refutes; None if they are incomparable."""
+        if self.incomparable:
+            return None
         known = [r for r in self._bounds if not self._refuted(r)]
         return max(known, key=lambda r: self.sign * r["bound"], default=None)
 
@@ -101,7 +109,7 @@ class ViewResults:
 
     def _refuted(self, record: Record) -> bool:
         """Return whether the best verified schedule is better than the bound of a record allows."""
-        best = self.schedule
+        best = None if self.incomparable else self.schedule
         return best is not None and refutes(
             best["objective"], record["bound"], "maximize" if self.sign < 0 else "minimize"
         )
@@ -165,7 +173,7 @@ def show_methods(console: Console, records: Iterable[Record], explain: bool = Fa
     wrong = []
     for title, results in group_by_view(records):
         console.print(table(title, results, console.width))
-        console.print(legend(COLUMNS, explain, "*: the best objective."))
+        console.print(legend(COLUMNS, explain, "" if results.incomparable else "*: the best objective."))
         for line in summary(results):
             console.print(line)
         console.print()
@@ -182,6 +190,9 @@ def summary(results: ViewResults) -> list[Text]:
     if bound is not None:
         gap = "" if schedule is None else f", gap {percent(relative_gap(schedule['objective'], bound['bound']))}"
         lines.append(Text(f"best true bound: {number(bound['bound'])} by {bound['method']}{gap}"))
+    lines += [Text(line) for row in results.rows for line in kept_lines(row.method, row.records)]
+    if results.incomparable:
+        lines.append(Text(INCOMPARABLE, style="dim"))
     if results.contradiction:
         lines.append(Text(results.contradiction, style="bold red"))
     for row in results.rows:

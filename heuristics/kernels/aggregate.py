@@ -22,7 +22,7 @@ from .by_address import by_address
 from .profile import NEVER, Ints, Machine, Profile, segment
 
 if TYPE_CHECKING:
-    from .placement import Jobs
+    from .costs import Jobs
 
 BLOCK = 64  # most breakpoints of a block
 LEVELS = 32  # most levels of a resource

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.compiled import compiled, internal
+from .costs import Jobs
 from .earliest import fill_most
 from .events.sorting import sort_places
-from .placement import POSTPONED, Jobs
+from .placement import POSTPONED
 from .profile import NEVER, Floats, Ints, Machine, Profile, segment
 from .ruin_arrays import Known, Places, Room
 

@@ -9,22 +9,9 @@ import numpy as np
 from ...models.compiled import compiled, internal, internal_borrowing
 from .aggregate import Aggregate, no_aggregate
 from .by_address import by_address
+from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, objective, penalty, together
 from .earliest import Scratch, new_scratch
-from .placement import (
-    EARNINGS,
-    KINDS,
-    LAST_END,
-    POSTPONED,
-    Costs,
-    Hopeless,
-    Jobs,
-    cost,
-    new_hopeless,
-    objective,
-    place,
-    put_some,
-    together,
-)
+from .placement import KINDS, POSTPONED, Hopeless, new_hopeless, place, put_some
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 
 
@@ -82,8 +69,8 @@ def _place_from(
 ) -> tuple[Profile, float, int]:
     """Place the jobs from place ``low`` on; return the profile, the objective and the number of placed jobs.
 
-    Stops when the cost of the placed jobs plus ``rest`` exceeds ``limit``; the objective is then infinite. Profits are
-    no sum over jobs and are compared at the end.
+    Stops when the cost of the placed jobs plus ``rest`` exceeds ``limit``; the objective is then infinite. Profits, which
+    are no sum over jobs, and the penalty for broken limits are compared at the end.
     """
     spent = costs.constant
     for k in range(low):
@@ -103,7 +90,10 @@ def _place_from(
             return profile, np.inf, k + 1
     if costs.mode == EARNINGS:
         spent = objective(costs, jobs, trial.starts)
-        spent = np.inf if spent > limit + 1e-12 * abs(limit) else spent
+    else:
+        spent += penalty(costs, jobs, trial.starts)
+    if spent > limit + 1e-12 * abs(limit):
+        spent = np.inf
     return profile, spent, trial.order.size
 
 

@@ -1,4 +1,4 @@
-"""Placement of jobs one by one, each at its earliest feasible start [Bridi2018, 6.6], algorithm 5; and the objectives.
+"""Placement of jobs one by one, each at its earliest feasible start [Bridi2018, 6.6], algorithm 5.
 
 For each job: go through its start windows; in each, find the earliest start at which all units fit (``earliest``),
 skipping times that are known to be hopeless (``Hopeless``) or excluded by the bound of the whole machine
@@ -10,98 +10,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...models.compiled import compiled, internal, internal_borrowing, native
+from ...models.compiled import compiled, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .by_address import by_address
+from .costs import EARNINGS, Costs, Jobs, cost, together
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
-from .earnings import Ledger, profit
 from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
-Bools = NDArray[np.bool_]
-
 KINDS = 1024  # with more kinds, the test for hopeless times would cost more than a search
-EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3  # modes of ``Costs``
 SAME = 1e-12  # relative: smaller differences of costs are rounding errors
-
-
-@by_address
-class Jobs(NamedTuple):
-    """Arrays over jobs and over start windows; times in seconds.
-
-    Job j may start in [lo[w], hi[w]] for the windows w of its group, from release[j] to latest[j].
-
-    Parameters
-    ----------
-    release
-        Earliest start, shape (jobs,).
-    latest
-        Latest start, shape (jobs,).
-    duration
-        Duration, shape (jobs,).
-    units
-        Number of units, shape (jobs,).
-    request
-        Amounts per unit, shape (jobs, resources).
-    first_unit
-        Index of the first unit of each job in arrays over all units, shape (jobs + 1,).
-    kind
-        Number of the kind of each job, shape (jobs,): jobs of one kind have similar units, durations and requests.
-    group
-        Group of start windows of each job, shape (jobs,).
-    first_window
-        Index of the first window of each group, shape (groups + 1,).
-    lo, hi
-        First and last start of each window, shape (windows,).
-    """
-
-    release: Ints
-    latest: Ints
-    duration: Ints
-    units: Ints
-    request: Ints
-    first_unit: Ints
-    kind: Ints
-    group: Ints
-    first_window: Ints
-    lo: Ints
-    hi: Ints
-
-
-@by_address
-class Costs(NamedTuple):
-    """An objective of the starts, to be minimized, with wait = start - submit.
-
-    EXCESS: sum_j weight[j] * max(0, wait[j] - grace[j]) + constant. LATE: number of jobs with wait[j] > grace[j].
-    LAST_END: the last end, at least ``constant``. EARNINGS: minus the profit by the ledger, which is no sum over jobs.
-
-    Parameters
-    ----------
-    mode
-        EXCESS, LATE, LAST_END or EARNINGS.
-    submit
-        Submit time of each job in seconds, shape (jobs,).
-    weight
-        Weight of each job, shape (jobs,).
-    grace
-        Waiting time without cost in seconds, shape (jobs,).
-    constant
-        Constant part of the objective.
-    ledger
-        Prices and powers for EARNINGS.
-    may_postpone
-        Whether a job may be left without a start, shape (jobs,).
-    """
-
-    mode: int
-    submit: Ints
-    weight: Floats
-    grace: Ints
-    constant: float
-    ledger: Ledger
-    may_postpone: Bools
 
 
 @by_address
@@ -160,7 +79,7 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
     return profile
 
 
-@internal
+@native
 def put_some(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
     """Subtract jobs from the profile where they are scheduled (sign 1) or add them again (sign -1).
 
@@ -388,35 +307,6 @@ def build(
     return int(placed)
 
 
-@internal
-def cost(costs: Costs, jobs: Jobs, j: int, start: int) -> float:
-    """Return the part of one job in the objective, or its end for LAST_END.
-
-    Parameters
-    ----------
-    costs
-        The objective; for EARNINGS the result has no meaning.
-    jobs
-        The jobs.
-    j
-        Index of the job.
-    start
-        Start in seconds.
-    """
-    wait = start - costs.submit[j]
-    if costs.mode == EXCESS:
-        return float(costs.weight[j] * max(0, wait - costs.grace[j]))
-    if costs.mode == LATE:
-        return 1.0 if wait > costs.grace[j] else 0.0
-    return float(start + jobs.duration[j])
-
-
-@internal
-def together(costs: Costs, some: float, one: float) -> float:
-    """Return the cost of some jobs and one more, by their costs."""
-    return max(some, one) if costs.mode == LAST_END else some + one
-
-
 @compiled
 def fill(
     profile: Profile,
@@ -458,15 +348,3 @@ def fill(
             if together(costs, spent, rest[k + 1]) > most + SAME * abs(most):
                 return profile, k, spent
     return profile, last, spent
-
-
-@compiled
-def objective(costs: Costs, jobs: Jobs, starts: Ints) -> float:
-    """Return the objective of all starts (seconds, shape (jobs,)), to be minimized."""
-    if costs.mode == EARNINGS:
-        return -profit(costs.ledger, jobs.duration, starts, np.empty(costs.ledger.euro_per_joule.size, np.float64))
-    total = costs.constant
-    for j in range(starts.size):
-        one = cost(costs, jobs, j, starts[j])
-        total = max(total, one) if costs.mode == LAST_END else total + one
-    return total

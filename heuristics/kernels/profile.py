@@ -201,3 +201,18 @@ def _merge(profile: Profile, n: int, i: int) -> None:
         profile.time[n, k] = profile.time[n, k + 1]
         for r in range(profile.free.shape[2]):
             profile.free[n, k, r] = profile.free[n, k + 1, r]
+
+
+@compiled
+def copied(profile: Profile, room: Profile) -> Profile:
+    """Copy the profile, into the arrays of ``room`` if they are large enough."""
+    if room.time.shape[1] < profile.time.shape[1]:
+        return Profile(profile.length.copy(), profile.time.copy(), profile.free.copy())
+    for n in range(profile.length.size):
+        length = profile.length[n]
+        room.length[n] = length
+        for i in range(length):
+            room.time[n, i] = profile.time[n, i]
+            for r in range(profile.free.shape[2]):
+                room.free[n, i, r] = profile.free[n, i, r]
+    return room

@@ -17,10 +17,11 @@ import numpy as np
 
 from ...models.compiled import compiled, internal, internal_borrowing
 from .by_address import by_address
+from .costs import EARNINGS, Costs, Jobs, cost, penalty
 from .destroy import NOISE, ROOM, choose
 from .earnings import book, cooling_cost
 from .events.sorting import sort_places
-from .placement import EARNINGS, POSTPONED, Costs, Jobs, cost, place, put, put_all
+from .placement import POSTPONED, place, put, put_all
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 from .ruin_arrays import Known, Places, Room
 
@@ -250,7 +251,8 @@ def ruin_and_recreate(
     tuple
         The profile, the change of the objective, and the objective of ``record`` (``best`` if none was written).
     """
-    total = 0.0
+    total, limited = 0.0, costs.bounds.mode.size > 0
+    fine = penalty(costs, jobs, places.starts)
     for d in range(steps.destroy.size):
         if stop[0] != 0:
             break
@@ -261,13 +263,15 @@ def ruin_and_recreate(
             room.key[0] = -np.inf
         profile, less = _take_out(profile, jobs, costs, places, room, size)
         profile, more, complete = _put_in(profile, machine, jobs, costs, places, room, size)
-        change = less + more + _cooling_change(costs, places, room)
+        after = penalty(costs, jobs, places.starts) if limited and complete else fine
+        change = less + more + _cooling_change(costs, places, room) + (after - fine)
         worse = current + total + change - min(best, current + total)
         if complete and change <= steps.over_current[d] and worse <= steps.over_best[d]:
             if change > 0 and current + total < best:
                 best = current + total
                 _save(jobs, places, room, size, record)
             total += change
+            fine = after
         else:
             profile = _put_back(profile, jobs, places, room, size)
         for k in range(size):

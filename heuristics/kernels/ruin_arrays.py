@@ -8,8 +8,9 @@ import numpy as np
 
 from .aggregate import Aggregate, no_aggregate
 from .by_address import by_address
+from .costs import Bools, Jobs
 from .earliest import Scratch, new_scratch
-from .placement import Bools, Hopeless, Jobs, new_hopeless
+from .placement import Hopeless, new_hopeless
 from .profile import Floats, Ints, Machine
 
 

@@ -17,8 +17,9 @@ import numpy as np
 from ...models import Dispatch, Profit, Schedule
 from ..arrays import Arrays, arrays
 from ..clock import KernelStopped, running
-from ..errors import NoSchedule
+from ..errors import NoSchedule, keeping_limits
 from ..kernels import placement as kernels
+from ..kernels.costs import objective
 from ..kernels.profile import NEVER, Ints
 from .orders import order_by
 
@@ -92,8 +93,11 @@ class ListScheduler:
         return starts, nodes
 
     def objective(self, starts: Ints) -> float:
-        """Return the kernel's objective of the starts, to be minimized; it may differ by rounding."""
-        return float(kernels.objective(self.arrays.costs, self.arrays.jobs, starts))
+        """Return the kernel's objective of the starts, to be minimized; it may differ by rounding.
+
+        With the penalty for broken limits, see ``Arrays.keeps_limits``.
+        """
+        return float(objective(self.arrays.costs, self.arrays.jobs, starts))
 
     def evaluate(self, order: Ints, not_before: Ints | None = None) -> tuple[float, Ints]:
         """Place the jobs in the given order; return the objective (to be minimized) and the starts."""
@@ -127,6 +131,8 @@ def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est
     ------
     NoSchedule
         If a job with start windows or a deadline finds no start.
+    LimitsBroken
+        If the schedule breaks a limit on an objective.
     UnknownOrder
         If the criterion is unknown or the list is incomplete.
     CriterionUnusable
@@ -137,4 +143,4 @@ def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est
     [Bridi2018, 6.6], algorithm 5.
     """
     scheduler = ListScheduler(problem)
-    return scheduler.schedule(scheduler.order(order))
+    return keeping_limits(scheduler.arrays.dispatch, scheduler.schedule(scheduler.order(order)))

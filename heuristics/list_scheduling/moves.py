@@ -20,6 +20,7 @@ from ...backends.result import Result
 from ...models import Dispatch, Profit
 from ..arrays import Placement
 from ..clock import Clock
+from ..errors import keeping_limits
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.order_moves import OrderResult, improve
 from ..kernels.profile import Floats, Ints
@@ -65,7 +66,7 @@ def move_jobs(
 
     Raises
     ------
-    NoSchedule, UnknownOrder, CriterionUnusable
+    NoSchedule, LimitsBroken, UnknownOrder, CriterionUnusable
         As ``first_solution``.
     """
     seen = Incumbents(problem, "move-jobs", on_incumbent)
@@ -74,7 +75,8 @@ def move_jobs(
     answer = OrderResult(first, *scheduler.place(first))
     improve_order(scheduler, answer, rounds, seed, Clock(time_limit, seen.began), seen)
     ids = tuple(problem.jobs[j].id for j in answer.order.tolist())
-    return seen.result(scheduler.arrays.schedule(answer.starts, answer.nodes), details={"order": ids})
+    schedule = keeping_limits(scheduler.arrays.dispatch, scheduler.arrays.schedule(answer.starts, answer.nodes))
+    return seen.result(schedule, details={"order": ids})
 
 
 def improve_order(
@@ -90,7 +92,7 @@ def improve_order(
 
     def report() -> bool:
         placement = Placement(a, answer.starts, answer.nodes)
-        return seen is None or seen.report(a.sign * value, placement=placement)
+        return seen is None or not a.keeps_limits(value) or seen.report(a.sign * value, placement=placement)
 
     if not report():
         return

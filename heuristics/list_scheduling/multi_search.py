@@ -3,7 +3,8 @@
 1. For each of the eleven criteria, in both directions (``ORDERINGS``): place the jobs in that order
    (``first_solution``). Skip the ordering if the problem lacks the data of the criterion, or if some job finds no
    start.
-2. Compute the objective. If it is better than the best one so far, the schedule is the new incumbent.
+2. Compute the objective. If it is better than the best one so far, the schedule is the new incumbent. A schedule that
+   breaks a limit on another objective has a penalty, and is never reported (``kernels.costs.Bounds``).
 3. Stop after the last ordering, at the time limit (not before the first schedule), or when the callback returns False.
 """
 
@@ -17,7 +18,7 @@ from ...backends.result import Result
 from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
 from ..clock import Clock, KernelStopped
-from ..errors import CriterionUnusable, NoSchedule
+from ..errors import CriterionUnusable, NoSchedule, keeping_limits
 from ..incumbents import SAME, Incumbents, OnIncumbent
 from ..kernels.profile import Ints
 from .first_solution import ListScheduler
@@ -65,6 +66,8 @@ def multi_search(
     ------
     NoSchedule
         If no ordering leads to a schedule, and there is no start.
+    LimitsBroken
+        If no ordering leads to a schedule that keeps the limits on objectives, and there is no start.
 
     References
     ----------
@@ -77,6 +80,7 @@ def multi_search(
         found = place_all_orders(scheduler, clock, seen)
     schedule = seen.start if found.placement is None else scheduler.arrays.schedule(*found.placement)
     assert schedule is not None  # without a start, an ordering has led to a schedule
+    keeping_limits(scheduler.arrays.dispatch, schedule)
     skipped = f"; skipped: {', '.join(found.skipped)}" if found.skipped else ""
     best = "no order is better than the start" if found.order is None else f"best order: {found.order}"
     return seen.result(schedule, message=best + skipped, details={"order": found.order, "skipped": found.skipped})
@@ -123,7 +127,7 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
             if best is None:
                 reserve_for_postponed(clock, a, *placement)
             least, best, order = value, placement, name
-            if not seen.report(a.sign * value, placement=Placement(a, *placement)):
+            if a.keeps_limits(value) and not seen.report(a.sign * value, placement=Placement(a, *placement)):
                 break
     if best is None and seen.start is None:
         assert failure is not None  # "est" needs no optional data, so at least one ordering was tried

@@ -14,9 +14,10 @@ from ...errors import WrongValue
 from ...models import Profit
 from ...models.excerpt import with_short_repr
 from ..arrays import Placement
+from ..kernels.costs import EARNINGS, LAST_END, objective
 from ..kernels.destroy import GIVEN, NOISE, DestroyRow, chosen_alone
 from ..kernels.earnings import profit
-from ..kernels.placement import EARNINGS, LAST_END, POSTPONED, objective
+from ..kernels.placement import POSTPONED
 from ..kernels.profile import Floats, Ints
 from ..kernels.ruin_and_recreate import BY_GIVEN, Steps, profile_of, ruin_and_recreate
 from ..kernels.ruin_arrays import Known, Places, new_room
@@ -230,6 +231,8 @@ class OwnSchedule:
             s.clock.stop,
         )
         self.value += float(change)
+        if a.costs.bounds.mode.size:  # sums with the large penalties of broken limits are inexact
+            self.value = float(objective(a.costs, a.jobs, self.places.starts))
         if best < s.best_value:
             s.keep(float(objective(a.costs, a.jobs, self.record.starts)), self.record.starts, self.record.nodes)
 

@@ -34,9 +34,9 @@ from ...errors import WrongArgument
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ...models.excerpt import with_short_repr
 from ..arrays import Arrays
-from ..errors import NothingFound
+from ..errors import NothingFound, keeping_limits
 from ..incumbents import OnIncumbent
-from ..kernels.placement import EARNINGS, LAST_END
+from ..kernels.costs import EARNINGS, LAST_END
 from ..list_scheduling.warm_up import tiny
 from .acceptance import Acceptance
 from .operators import KeyChanges, Operator, OrderMoves
@@ -129,7 +129,7 @@ def lns(
     Raises
     ------
     NothingFound
-        If no order leads to a schedule, and there is no start.
+        If no order leads to a schedule, or to none that keeps the limits on objectives, and there is no start.
     SolverUnavailable
         If the backend is not installed.
     UnknownName
@@ -171,6 +171,7 @@ def lns(
     if not np.isfinite(search.best_value) and start is None:
         raise NothingFound("no order of the jobs that was tried leads to a schedule")
     found = start if start is not None and not np.isfinite(search.best_value) else search.schedule()
+    keeping_limits(search.arrays.dispatch, found)
     gains = {h.name: Gain(len(h.turns), h.seconds, h.gain) for h in search.histories}
     turns = (f"{name} {g.turns} turns, {g.seconds:.1f} s, {g.gain:.4g} better" for name, g in gains.items())
     return search.seen.result(found, message="; ".join(turns), details={"operators": gains})

@@ -12,7 +12,8 @@ import numpy as np
 from ...models.excerpt import with_short_repr
 from ...models.neighbourhood import Neighbourhoods
 from ...models.schedule_arrays import ScheduleArrays
-from ..kernels.placement import POSTPONED, objective
+from ..kernels.costs import objective
+from ..kernels.placement import POSTPONED
 from ..neighbourhood_solve import improve_placed
 
 if TYPE_CHECKING:

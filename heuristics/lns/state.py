@@ -12,8 +12,9 @@ from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
 from ..clock import Clock, running
 from ..incumbents import Incumbents, OnIncumbent
+from ..kernels.costs import objective
 from ..kernels.order_moves import OrderResult
-from ..kernels.placement import POSTPONED, build, objective, same_for
+from ..kernels.placement import POSTPONED, build, same_for
 from ..kernels.profile import NEVER, Floats, Ints
 from ..kernels.ruin_arrays import Places
 from ..list_scheduling.multi_search import AFTERWARDS
@@ -113,7 +114,7 @@ class LnsSearch:
 
     def check(self, ahead: float = 0.0) -> None:
         """Raise Stopped if a trial of ``ahead`` seconds would end after the time limit."""
-        if self.seen.trace and self.clock.left < ahead:
+        if (self.seen.trace or np.isfinite(self.best_value)) and self.clock.left < ahead:
             raise Stopped
 
     def keep(self, value: float, starts: Ints, nodes: Ints) -> None:
@@ -125,7 +126,7 @@ class LnsSearch:
         self.best_value = value
         self.best.starts[:], self.best.nodes[:] = starts, nodes
         placement = Placement(self.arrays, self.best.starts, self.best.nodes)
-        if not self.seen.report(self.arrays.sign * value, placement=placement):
+        if self.arrays.keeps_limits(value) and not self.seen.report(self.arrays.sign * value, placement=placement):
             raise Stopped
 
     def place(self, keys: Floats) -> Order:

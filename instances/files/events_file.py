@@ -122,7 +122,8 @@ def _check_nodes(row: TableRow, names: list[str], platform: Platform | None) -> 
     unknown = [name for name in names if name not in known]
     if unknown and platform is not None:
         groups = ", ".join(g.name for g in platform.groups)
-        row.add_fault("nodes", f"nodes or groups of the platform, whose groups are {groups}", unknown[0])
+        nodes = f"{platform.nodes[0]} ... {platform.nodes[-1]}"
+        row.add_fault("nodes", f"nodes ({nodes}) or groups ({groups}) of the platform", unknown[0])
 
 
 def events_csv(events: Iterable[Event]) -> str:
@@ -150,5 +151,26 @@ def _row(event: Event, nodes: bool, server: bool) -> list[object]:
 
 
 def write_events(events: Iterable[Event], path: str | Path) -> None:
-    """Write events as an ``events.csv``. Raises OSError if the file cannot be written."""
+    """Write events as an ``events.csv``; the file is complete or not written.
+
+    Parameters
+    ----------
+    events : iterable of NodeEvent and ServerEvent
+        The events, in the order of the rows.
+    path : str or Path
+        The file; an existing file is replaced.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_events([NodeEvent(60, "node-drain", ["n-1"])], f"{folder}/events.csv")
+    ...     read_events(f"{folder}/events.csv")
+    [NodeEvent(time=60, kind='node-drain', nodes=('n-1',))]
+    """
     write_whole(Path(path), events_csv(events))

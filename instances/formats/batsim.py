@@ -1,9 +1,11 @@
 """Workloads of the simulator Batsim (JSON): jobs that request a number of resources, and profiles of their execution.
 
-The type names of Batsim 5 (``DelayProfile``) and of earlier versions (``delay``) are read. The runtime of a delay is in
-the file; that of a sequence of delays is their sum. The runtime of other profiles (parallel tasks, transfers to a
-storage, replays of traces) depends on the speed of the simulated machine, which is not in the file. Source:
-documentation of Batsim, section "input workload".
+The type names of Batsim 5 (``DelayProfile``), of its development versions (``ptask``) and of earlier versions (``delay``)
+are read. The runtime of a delay is in the file; that of a sequence is the sum of its parts, that of a fork-join
+composition the longest of its parts, which run at the same time. The runtime of other profiles (parallel tasks and their
+merges, transfers to a storage, messages, replays of traces) depends on the simulated machine, which is not in the file.
+Sources: documentation of Batsim, section "input workload"; its protocol, for fork-join compositions, which Batsim itself
+does not run yet.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
 from ..files.atomic import write_whole
@@ -25,13 +27,20 @@ from ..workload import Workload, WorkloadError
 MOST = MOST_NODES  # resources
 DELAYS = ("delay", "DelayProfile")
 SEQUENCES = ("composed", "sequential_composition", "SequentialCompositionProfile")
+FORKS = ("forkjoin_composition", "ForkJoinCompositionProfile")
+PARTS = ("seq", "profile_ids")  # of compositions: names in workload files, and in the protocol of Batsim 5
+REPEATS = ("repeat", "repetition_count")
 ON_MACHINE = (
+    "msg_par", "msg_par_hg", "msg_par_hg_tot", "msg_par_hg_pfs", "msg_par_hg_pfs_tiers",
     "parallel", "parallel_homogeneous", "parallel_homogeneous_total", "parallel_homogeneous_pfs",
     "parallel_homogeneous_pfs_multiple_tiers", "data_staging", "send", "recv", "smpi", "usage_trace", "trace_replay",
-    "PtaskProfile", "ParallelTaskProfile", "ParallelTaskHomogeneousProfile", "ParallelTaskOnStorageHomogeneousProfile",
-    "ParallelTaskDataStagingBetweenStoragesProfile", "TraceReplayProfile", "ForkJoinCompositionProfile",
+    "ptask", "ptask_homogeneous", "ptask_on_storage_homogeneous", "ptask_data_staging_between_storages",
+    "ptask_merge_composition", "PtaskProfile", "ParallelTaskProfile", "ParallelTaskHomogeneousProfile",
+    "ParallelTaskOnStorageHomogeneousProfile", "ParallelTaskDataStagingBetweenStoragesProfile",
+    "ParallelTaskMergeCompositionProfile", "TraceReplayProfile",
 )  # fmt: skip  # profiles whose runtime depends on the simulated machine
-DEEPEST = 50  # levels of nested sequences
+EXPECTED = "expected a delay, or a sequence or fork-join of delays"
+DEEPEST = 50  # levels of nested compositions
 NOTE = (
     "a Batsim workload has no users, queues and program names; profile names are not used as program names, "
     "because they reveal the runtime"
@@ -41,8 +50,8 @@ NOTE = (
 def read_batsim(path: str | Path) -> Workload:
     """Read a Batsim workload. A job has ``res`` units of one core each; its runtime comes from its profile.
 
-    Jobs whose profile is not a delay or a sequence of delays are left out, with the reason: their runtime depends on
-    the simulated machine.
+    Jobs whose profile is not a delay or a composition of delays are left out, with the profile and the reason: their
+    runtime depends on the simulated machine.
 
     Parameters
     ----------
@@ -143,16 +152,41 @@ def _job(place: int, job: object, profiles: Profiles) -> Logged:
     for key, value in (("subtime", submit), ("walltime", walltime)):
         if value is None and key in job:
             return Logged(name, unusable=f"its {key} is {job[key]!r:.60}; expected a number of seconds")
-    runtime, why = profiles.runtime(job.get("profile"))
+    profile = job.get("profile")
+    found = profiles.runtime(profile)
     return Logged(
         id=name,
         submit=math.nan if submit is None else submit,
-        runtime=runtime,
+        runtime=found.seconds,
         walltime=math.nan if walltime is None else walltime,
         units=res,
         request={"cores": 1},
-        unusable=why,
+        unusable=found.reason(profile),
     )
+
+
+class Runtime(NamedTuple):
+    """The runtime of a profile, or why it has none.
+
+    Parameters
+    ----------
+    seconds
+        The runtime in s; NaN if there is none.
+    profile, why
+        The profile that is the reason, which may be a part of a composition, and what is wrong with it.
+    """
+
+    seconds: float
+    profile: object = None
+    why: str = ""
+
+    def reason(self, asked: object) -> str:
+        """Return why a job with the profile ``asked`` cannot be replayed; "" if it can."""
+        if not self.why:
+            return ""
+        if asked == self.profile:
+            return f"its profile {asked!r:.60} {self.why}"
+        return f"its profile {asked!r:.60} contains the profile {self.profile!r:.60}, which {self.why}"
 
 
 @dataclass
@@ -160,12 +194,12 @@ class Profiles:
     """The profiles of a workload, with the runtimes that do not depend on the simulated machine."""
 
     given: Mapping[str, Any]
-    known: dict[str, tuple[float, str]] = field(default_factory=dict)
+    known: dict[str, Runtime] = field(default_factory=dict)
 
-    def runtime(self, name: object, within: tuple[str, ...] = ()) -> tuple[float, str]:
-        """Return the runtime of a profile in s, or NaN and the reason. ``within``: sequences that contain it."""
+    def runtime(self, name: object, within: tuple[str, ...] = ()) -> Runtime:
+        """Return the runtime of a profile. ``within``: compositions that contain it."""
         if not isinstance(name, str) or not isinstance(self.given.get(name), dict):
-            return math.nan, f"its profile {name!r:.60} is not among the profiles"
+            return Runtime(math.nan, name, "is not among the profiles")
         if name not in self.known:
             found = self._found(name, self.given[name], within)
             if name in within or len(within) > DEEPEST:
@@ -173,45 +207,44 @@ class Profiles:
             self.known[name] = found
         return self.known[name]
 
-    def _found(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> tuple[float, str]:
+    def _found(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> Runtime:
         kind = profile.get("type")
         if kind in DELAYS:
             delay = _seconds(profile.get("delay"))
             if delay is not None and delay >= 0:
-                return delay, ""
-            why = f"the delay of its profile {name!r:.60} is {profile.get('delay')!r:.60}; expected a number of seconds"
-            return math.nan, why
-        if kind in SEQUENCES:
+                return Runtime(delay)
+            return Runtime(math.nan, name, f"has the delay {profile.get('delay')!r:.60}; expected a number of seconds")
+        if kind in (*SEQUENCES, *FORKS):
             if name in within or len(within) > DEEPEST:
-                return math.nan, f"its profile {name!r:.60} is a sequence that contains itself or has too many levels"
-            return self._sequence(name, profile, (*within, name))
+                why = f"is a composition that contains itself or has more than {DEEPEST} levels; expected a tree"
+                return Runtime(math.nan, name, why)
+            return self._composition(name, profile, (*within, name))
         if kind not in ON_MACHINE:
-            known = ", ".join((DELAYS[1], SEQUENCES[2]))
-            return math.nan, f"its profile {name!r:.60} is of the unknown type {kind!r:.60}; those replayed are {known}"
-        return math.nan, (
-            f"its profile is of type {kind!r:.60}: how long it takes depends on the simulated machine; "
-            "only delays and sequences of delays can be replayed"
-        )
+            return Runtime(math.nan, name, f"is of the unknown type {kind!r:.60}; {EXPECTED}")
+        why = f"is of type {kind!r:.60}: how long it takes depends on the simulated machine; {EXPECTED}"
+        return Runtime(math.nan, name, why)
 
-    def _sequence(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> tuple[float, str]:
-        parts, repeat = profile.get("seq"), profile.get("repeat", 1)
-        if not isinstance(parts, list) or not parts or isinstance(repeat, bool) or not isinstance(repeat, int):
-            return (
-                math.nan,
-                f"its profile {name!r:.60} is a sequence without a list 'seq', or its 'repeat' is not a whole number",
-            )
-        total = 0.0
+    def _composition(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> Runtime:
+        """Return the runtime of a sequence or a fork-join composition."""
+        parts = next((profile[key] for key in PARTS if key in profile), None)
+        if not isinstance(parts, list) or not parts:
+            return Runtime(math.nan, name, f"has the parts {parts!r:.60}; expected a list {PARTS[0]!r} of profiles")
+        seconds = []
         for part in parts:
-            seconds, why = self.runtime(part, within)
-            if why:
-                return math.nan, why
-            total += seconds
-        if not 1 <= repeat <= MOST or total * repeat > LATEST:
-            return (
-                math.nan,
-                f"its profile {name!r:.60} repeats {repeat!r:.60} times; expected 1 to {MOST:,}, and at most {LATEST:,} s",
-            )
-        return total * repeat, ""
+            found = self.runtime(part, within)
+            if found.why:
+                return found
+            seconds.append(found.seconds)
+        if profile["type"] in FORKS:
+            return Runtime(max(seconds))
+        repeat = next((profile[key] for key in REPEATS if key in profile), 1)
+        total = sum(seconds)
+        if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MOST:
+            why = f"has {REPEATS[0]!r} {repeat!r:.60}; expected a whole number from 1 to {MOST:,}"
+            return Runtime(math.nan, name, why)
+        if total * repeat > LATEST:
+            return Runtime(math.nan, name, f"takes more than {LATEST:,} s; expected a shorter sequence")
+        return Runtime(total * repeat)
 
 
 def _seconds(value: object) -> float | None:

@@ -15,6 +15,7 @@ from ...models.dispatch.problem import Dispatch, impossible
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
 from ...models.production.contradictions import Known
 from ...models.production.reservations import Reservation
+from ...models.whole_numbers import is_number
 from ..files.events_file import EVENTS, Event, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
@@ -25,7 +26,7 @@ JOBS = "jobs.csv"
 BEFORE, AFTER, OPTIONAL = (
     ("id", "queue", "submit", "units"),
     ("walltime", "runtime"),
-    ("earliest_start", "deadline", "user", "name", "power"),
+    ("earliest_start", "deadline", "user", "name", "power", "latest_start"),
 )
 HEADING = """\
 An instance of schedlab. Times are in seconds, 0 is midnight of the first day; memory is in MB.
@@ -35,20 +36,45 @@ The jobs are in jobs.csv: a column per resource holds what one unit requests; al
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     """Read an instance folder. A job can start from its submit time on. Raises InstanceError with all faults."""
     s = folder.settings
-    s.only("kind", "description", "source", "objective", "platform", "queues", "generator", "repairs", "reservations")
+    s.only(
+        "kind",
+        "description",
+        "source",
+        "objective",
+        "limits",
+        "platform",
+        "queues",
+        "generator",
+        "repairs",
+        "reservations",
+    )
     objective = s.text("objective", "weighted-wait")
     if objective not in objective_names():
         s.add_fault("objective", f"one of {', '.join(objective_names())}", objective)
+    limits = _limits(s.table("limits"))
     description, source = s.text("description", ""), s.text("source", "")
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
     batch = read_batch(folder, drop_impossible)
-    problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective)
+    problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective, limits=limits)
     reservations = read_reservations(s, batch.platform, batch.queues, batch.jobs)
     name = folder.path.resolve().name
     return Instance(
         name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(batch.dropped),
         events=_events(folder, batch, reservations), reservations=reservations,
     )  # fmt: skip
+
+
+def _limits(table: Table) -> dict[str, float]:
+    """Return the limits on objectives, {name: greatest value}."""
+    found = {}
+    for name, value in table.values.items():
+        if name not in objective_names():
+            table.add_fault(name, f"a limit on one of {', '.join(objective_names())}", name)
+        elif not is_number(value):
+            table.add_fault(name, "a finite number", value)
+        else:
+            found[name] = value
+    return found
 
 
 def _events(folder: Folder, batch: Batch, reservations: Sequence[Reservation]) -> tuple[Event, ...]:
@@ -183,6 +209,7 @@ def _job(row: TableRow, resources: Sequence[str]) -> Job:
         user=row.cells.get("user", ""),
         name=row.cells.get("name", ""),
         power=None if "power" in resources else row.maybe_number("power"),
+        latest_start=row.maybe_whole("latest_start", 0, LATEST),
     )
 
 
@@ -234,8 +261,9 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "source": instance.source,
         "objective": problem.aim,
     }
+    limits = {"limits": dict(problem.limits)} if problem.limits else {}
     tables = machine_tables(problem) | reservation_tables(instance.reservations) | origin_tables(instance)
-    return {k: v for k, v in head.items() if v} | tables
+    return {k: v for k, v in head.items() if v} | limits | tables
 
 
 def machine_tables(problem: Dispatch) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from llvmlite import binding as llvm
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
+from numba.core.event import Listener
 
 from .cache import Source, source_stamp
 
@@ -30,12 +31,20 @@ class OwnLibrary(JITCodeLibrary):
     """The code of a function; of a ``native`` function that it calls, it has the name only."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        """Optimize the functions of a module, but no declarations: numba makes the passes for them, too."""
+        """Make the functions of a module small; all that counts for speed is done where they are linked together."""
         ll_module.data_layout = self._codegen._data_layout
+        builder = self._codegen._pass_builder()  # type: ignore[no-untyped-call]
         for function in ll_module.functions:
             if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()  # type: ignore[no-untyped-call]
-                passes.run(function, builder)
+                self._make_small(function, builder)
+
+    def _make_small(self, function: Any, builder: Any) -> None:
+        """Run three cheap passes; numba's passes here take three times as long, and their work is done again later."""
+        passes = llvm.newpassmanagers.create_new_function_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+        passes.run(function, builder)
 
     def add_linking_library(self, library: Any) -> None:
         """Link the code of a called function into this one; not the code of a ``native`` function."""
@@ -77,6 +86,32 @@ class LinkedLibrary(OwnLibrary):
         names = [g.name for g in self._final_module.global_variables if g.name.startswith(ENVIRONMENT)]
         self._final_module = llvm.parse_assembly("\n".join(f'@"{name}" = common global i64 0' for name in names))
         super()._finalize_final_module()  # type: ignore[no-untyped-call]
+
+
+class LinkedParts(Listener):
+    """Lets numba's own functions, such as ``max``, be linked like ``internal`` ones where they are part of a kernel."""
+
+    def __init__(self, is_kernel: Callable[[object], bool]) -> None:
+        self.is_kernel = is_kernel
+        self.stack: list[Any] = []  # what is being compiled, the outermost function first; numba's lock is held
+
+    def on_start(self, event: Any) -> None:
+        """Note that a function begins to be compiled."""
+        self.stack.append(event.data["dispatcher"])
+        self._choose(self.stack[-1])
+
+    def on_end(self, event: Any) -> None:
+        """Note that a function has been compiled, or could not be."""
+        last = self.stack.pop()
+        self._choose(self.stack[-1] if self.stack else last)
+
+    def _choose(self, function: Any) -> None:
+        """Set the class of the library that numba makes next."""
+        part = bool(
+            function.py_func.__module__.startswith("numba.") and function.targetoptions.get("no_cpython_wrapper")
+        )
+        linked = part and any(map(self.is_kernel, self.stack))
+        function.targetctx.codegen()._library_class = LinkedLibrary if linked else JITCodeLibrary
 
 
 class EntryCompiler(Compiler):

@@ -10,6 +10,7 @@ import numpy as np
 from ..language import Violation
 from ..problem import Schedule
 from .capacity_sweep import Whole, excesses
+from .costs.limits import broken_limits
 from .jobs import DAY, Job
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
 
     Starts and units must be whole numbers; if not, nothing else is checked. Every job has a start that is
     not before now or its release and is inside of its windows; it ends by its deadline; all its units are on nodes that
-    exist. Jobs and running jobs together never exceed the capacity of a node.
+    exist. Jobs and running jobs together never exceed the capacity of a node. The limits on objectives are kept.
     """
     fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
     if fractions:
@@ -35,6 +36,8 @@ def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
         found.extend(_start(problem, job, schedule.start[job.id]))
         found.extend(_check_nodes(problem, job, schedule.nodes.get(job.id, {})))
     found.extend(_capacity(problem, schedule, jobs))
+    if all(job.id in schedule.start for job in problem.jobs):
+        found.extend(broken_limits(problem, schedule))
     return found
 
 

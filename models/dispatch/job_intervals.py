@@ -6,11 +6,8 @@ expected waiting time ``ewt[j]``; for each end e > now of a running job, that en
 Variables: an interval ``v[j]`` of size ``d[j]`` per job with ``v[j].start in W[j]``; ``w[j] = v[j].start - q[j]``
 stands for its waiting time. A fixed interval ``r[e] = [now, e)`` per end e: running jobs with the same end share it.
 
-The objective is made from the costs of the jobs (``objectives``); if it is maximized, it is minus this cost::
-
-    Excess    sum_j weight[j] * (w[j] - grace[j]) + constant[j], with max(0, w[j] - grace[j]) where grace[j] > 0
-    Late      sum_j (w[j] >= grace[j] + 1)
-    LastEnd   max(max_j v[j].end, other ends)
+The objective is made from the costs of the jobs (``costs.expressions``); if it is maximized, it is minus this cost. The
+limits on objectives are constraints (``costs.constraints``).
 """
 
 from __future__ import annotations
@@ -23,8 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import language as sl
 from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Schedule
+from .costs.constraints import add_limits
+from .costs.expressions import total_cost
 from .jobs import Job
-from .objectives import JobCosts, LastEnd, Late
+from .objectives import JobCosts
 
 if TYPE_CHECKING:
     from .problem import Dispatch
@@ -171,6 +170,8 @@ def job_model(
         set_cost(made, problem.costs)
     else:
         set_objective(made)
+    if problem.limits:
+        add_limits(model, problem.limit_costs, jobs, [j.submit for j in problem.jobs])
     return made
 
 
@@ -192,24 +193,8 @@ def set_cost(b: JobModel, costs: JobCosts, fixed: float | None = None) -> None:
         The cost of other jobs, which have fixed starts.
     """
     maximized = b.problem.sense == "maximize"
-    cost = _cost(b, costs, fixed)
+    cost = total_cost(costs, b.jobs, [j.submit for j in b.problem.jobs], fixed)
     if maximized:
         b.model.maximize(sl.sum([cost], weights=[-1]))
     else:
         b.model.minimize(cost)
-
-
-def _cost(b: JobModel, costs: JobCosts, fixed: float | None) -> sl.Expression:
-    """Return the costs of the jobs, together with the cost of the fixed jobs."""
-    if isinstance(costs, LastEnd):
-        return sl.max([*(v.end for v in b.jobs), *costs.others, *(() if fixed is None else (fixed,))])
-    waits = [v.start - j.submit for j, v in zip(b.problem.jobs, b.jobs, strict=True)]
-    graces = costs.grace.tolist()
-    if isinstance(costs, Late):
-        found = sl.sum([sl.holds(w >= g + 1) for w, g in zip(waits, graces, strict=True)])
-    else:  # no job starts before its submit time: a grace of at most 0 needs no maximum
-        over = [sl.positive_part(w - g) if g > 0 else w - g for w, g in zip(waits, graces, strict=True)]
-        found = sl.sum(over, weights=None if costs.is_unweighted else costs.weight.tolist())
-        if costs.constant.any():
-            found = found + float(costs.constant.sum())
-    return found if fixed is None else found + fixed

@@ -115,6 +115,9 @@ class Job:
         The user and the name of the program; they are used to predict runtimes.
     power : float, optional
         The power of the whole job in watts, if known.
+    latest_start : int, optional
+        The time in seconds by which the job should have started. A later start is allowed: replays count such jobs, and
+        dispatchers may plan with it.
 
     Examples
     --------
@@ -135,6 +138,7 @@ class Job:
     user: str = ""
     name: str = ""
     power: float | None = None
+    latest_start: int | None = None
 
     @property
     def release(self) -> int:

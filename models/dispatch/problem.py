@@ -12,6 +12,7 @@ from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule
+from .costs.limits import CostLimit, cost_limits, whole_limits
 from .job_arrays import JobArrays
 from .jobs import DAY, Durations, Job, Queue, Running, Window
 from .objectives import OBJECTIVES, JobCosts, find_objective
@@ -39,6 +40,9 @@ class Dispatch:
         The jobs that occupy nodes at ``now``.
     durations : {"walltime", "runtime"}
         Whether a job takes its walltime, which a dispatcher knows, or its runtime, which is known only afterwards.
+    limits : mapping of str to float, optional
+        The greatest value of other objectives (the least value of one that is maximized), by their names. A makespan is
+        a time in seconds, not a duration. See ``costs.limits``.
 
     Raises
     ------
@@ -78,6 +82,7 @@ class Dispatch:
     now: int = 0
     running: Sequence[Running] = ()
     durations: Durations = "walltime"
+    limits: Mapping[str, float] = field(default_factory=dict)
 
     kind: str = field(default="dispatch", init=False)
     sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
@@ -91,6 +96,7 @@ class Dispatch:
         now: int = 0,
         running: Iterable[Running] = (),
         durations: Durations = "walltime",
+        limits: Mapping[str, float] | None = None,
     ) -> None:
         whole, faults = whole_jobs(tuple(jobs), tuple(running), now)
         values = {
@@ -98,6 +104,7 @@ class Dispatch:
             "queues": tuple(queues),
             "aim": objective,
             "durations": durations,
+            "limits": {} if limits is None else whole_limits(limits),
             "kind": "dispatch",
             "sense": find_objective(objective).sense,
         }
@@ -118,6 +125,11 @@ class Dispatch:
     def costs(self) -> JobCosts:
         """The objective as costs of the starts of the jobs, from which models and searches are made."""
         return find_objective(self.aim).costs_of(self)
+
+    @cached_property
+    def limit_costs(self) -> tuple[CostLimit, ...]:
+        """The limits as limits on costs of the starts of the jobs, from which models and searches are made."""
+        return cost_limits(self)
 
     @cached_property
     def job_arrays(self) -> JobArrays:
@@ -200,6 +212,7 @@ class Dispatch:
             "now": self.now,
             "running": self.running,
             "durations": self.durations,
+            "limits": self.limits,
         }
         return Dispatch(**{**values, **changes})  # type: ignore[arg-type]
 
@@ -283,7 +296,15 @@ def _faults(p: Dispatch) -> list[str]:
             faults.append(
                 f"job {j.id!r}: walltime {j.walltime} s does not fit into a daily window of queue {j.queue!r} (whole_run)"
             )
-        times = (j.submit, j.walltime, j.runtime, j.earliest_start, j.deadline, *(t for w in j.windows for t in w))
+        times = (
+            j.submit,
+            j.walltime,
+            j.runtime,
+            j.earliest_start,
+            j.deadline,
+            j.latest_start,
+            *(t for w in j.windows for t in w),
+        )
         if any(t is not None and abs(t) > LATEST for t in times):
             faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years) is not supported")
         if j.units < 1:

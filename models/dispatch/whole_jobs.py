@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from .jobs import Job, Running
 
 QUEUE = Fields(one=("ewt",), pairs=("daily",))
-JOB = Fields(("submit", "walltime", "units"), ("earliest_start", "deadline", "runtime"), ("request",), ("windows",))
+JOB = Fields(
+    ("submit", "walltime", "units"),
+    ("earliest_start", "deadline", "runtime", "latest_start"),
+    ("request",),
+    ("windows",),
+)
 RUNNING = Fields(one=("start", "end"), amounts=("nodes",))
 
 

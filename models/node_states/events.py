@@ -52,7 +52,12 @@ _KINDS: dict[str, EventKind] = {
 
 
 def event_kinds() -> dict[str, EventKind]:
-    """Return all kinds of events by name.
+    """Return all kinds of events.
+
+    Returns
+    -------
+    dict of str to EventKind
+        Name -> kind, in the order in which they were registered.
 
     Examples
     --------
@@ -64,6 +69,11 @@ def event_kinds() -> dict[str, EventKind]:
 
 def register_event_kind(kind: EventKind) -> None:
     """Add a kind of event, and its state if that is new.
+
+    Parameters
+    ----------
+    kind : EventKind
+        The kind; nothing happens if it is registered already.
 
     Raises
     ------

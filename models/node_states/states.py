@@ -46,7 +46,12 @@ _STATES: dict[str, NodeState] = {state.name: state for state in (UP, DOWN, DRAIN
 
 
 def node_states() -> dict[str, NodeState]:
-    """Return all node states by name.
+    """Return all node states.
+
+    Returns
+    -------
+    dict of str to NodeState
+        Name -> state, in the order in which they were registered.
 
     Examples
     --------
@@ -57,6 +62,23 @@ def node_states() -> dict[str, NodeState]:
 
 
 def register_node_state(state: NodeState) -> None:
-    """Add a node state. Raises WrongValue if there is another state of this name."""
+    """Add a node state.
+
+    Parameters
+    ----------
+    state : NodeState
+        The state; nothing happens if it is registered already.
+
+    Raises
+    ------
+    WrongValue
+        If there is another state of this name.
+
+    Examples
+    --------
+    >>> register_node_state(NodeState("under repair", "health", runs=False))
+    >>> node_states()["under repair"].runs
+    False
+    """
     if _STATES.setdefault(state.name, state) != state:
         raise WrongValue(f"node state {state.name!r} is registered already, as {_STATES[state.name]}")

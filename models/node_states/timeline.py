@@ -106,6 +106,13 @@ class NodeStates:
                 )
             yield from self._rows[name]
 
+    def changes_from(self, begin: int | None) -> tuple[Change, ...]:
+        """Return the changes of a replay from ``begin`` (s) on: those up to it are one change at it; None: all."""
+        if begin is None:
+            return self.changes
+        past = [change for change in self.changes if change.time <= begin]
+        return (*(change._replace(time=begin) for change in past[-1:]), *self.changes[len(past) :])
+
     def at(self, node: str, time: int) -> str:
         """Return the name of the state of a node at a time in seconds."""
         name = "up"

@@ -200,6 +200,11 @@ def cores(job: Job) -> int:
 def _faults(p: Profit) -> list[str]:
     """Return a message for each contradiction in the data."""
     found = []
+    if p.dispatch.limits:
+        limited = ", ".join(p.dispatch.limits)
+        found.append(
+            f"the dispatching problem limits {limited}; a profit problem, which may postpone jobs, takes no limits"
+        )
     if "cores" not in p.platform.resources:
         found.append("the nodes have no resource 'cores', but the price is per core-hour")
     if not (is_number(p.price) and p.price >= 0):

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, get_args
 
-import numpy as np
-
 from ...heuristics.kernels.profile import Ints
 from ...models.whole_numbers import is_whole, wrong
 from .moment import Decision, Ended, PlannedStart, Start
@@ -85,20 +83,27 @@ def _fault_of_statistics(answer: Decision) -> DecisionFault | None:
     seconds: Any = answer.seconds
     if answer.ended not in ENDINGS:
         return DecisionFault(f"Decision.ended is {shown(answer.ended)}; expected one of {', '.join(ENDINGS)}")
-    if not isinstance(seconds, Mapping) or not all(isinstance(s, Real) for s in seconds.values()):
+    if not _holds(seconds, Real):
         return DecisionFault(
             f"Decision.seconds is {shown(seconds)}; expected {{part: number}} with the parts model, solve, allocate"
         )
     if answer.gain is not None and not isinstance(answer.gain, Real):
         return DecisionFault(f"Decision.gain is {shown(answer.gain)}; expected a number, or None if it is unknown")
-    if not isinstance(answer.urgent, Integral):
+    if type(answer.urgent) is not int and not isinstance(answer.urgent, Integral):
         return DecisionFault(f"Decision.urgent is {shown(answer.urgent)}; expected a whole number of jobs")
-    if not isinstance(answer.jobs, Integral):
+    if type(answer.jobs) is not int and not isinstance(answer.jobs, Integral):
         return DecisionFault(f"Decision.jobs is {shown(answer.jobs)}; expected a whole number of jobs")
     requested: Any = answer.requested
-    if not isinstance(requested, Mapping) or not all(isinstance(n, Integral) for n in requested.values()):
+    if not _holds(requested, Integral):
         return DecisionFault(f"Decision.requested is {shown(requested)}; expected {{resource: whole number}}")
     return None
+
+
+def _holds(values: object, kind: type) -> bool:
+    """Return whether the values are a mapping to numbers of a kind; checks of abstract types are slow, so few are made."""
+    if type(values) is dict and not values:
+        return True
+    return isinstance(values, Mapping) and all(isinstance(value, kind) for value in values.values())
 
 
 def _fault_of_start(start: object, kind: str = "Start") -> DecisionFault | None:
@@ -110,7 +115,7 @@ def _fault_of_start(start: object, kind: str = "Start") -> DecisionFault | None:
     if not isinstance(nodes, Mapping):
         return DecisionFault(f"{kind}.nodes of job {job!r} is {shown(nodes)}; expected {{node: units}}", job)
     for node, units in nodes.items():
-        if not isinstance(units, Integral) or isinstance(units, bool):
+        if type(units) is not int and (not isinstance(units, Integral) or isinstance(units, bool)):
             return DecisionFault(f"{shown(units)} units of job {job!r} on node {node!r}; expected a whole number", job)
     return None
 
@@ -156,7 +161,9 @@ def shortage(nodes: Mapping[str, int], request: Ints, amounts: Ints, known: Mapp
     """
     for node, units in nodes.items():
         need, there = units * request, amounts[known[node]]
-        for r in np.flatnonzero(need > there).tolist():
+        lacks = need > there
+        if lacks.any():
+            r = int(lacks.argmax())
             return Shortage(node, r, int(need[r]), int(there[r]))
     return None
 

@@ -10,7 +10,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
@@ -114,7 +113,7 @@ class LiveReplay:
     def _step(self) -> bool:
         """Go to the next event, planned start or requested call; return False if nothing can happen any more."""
         clock, trace = self.state.clock, self.plan.trace
-        if clock[WAITING] + clock[RUNNING] > 0 or clock[NEXT] < trace.order.size:
+        if self.jobs.plans.pending and (clock[WAITING] + clock[RUNNING] > 0 or clock[NEXT] < trace.order.size):
             clock[WAKE] = min(clock[WAKE], self.jobs.plans.next_time())
         return step(trace, self.state, self.plan.period)
 
@@ -161,9 +160,10 @@ class LiveReplay:
         """Record the completions and arrivals of this event, and update the expected durations that they change."""
         plan, state = self.plan, self.state
         changed: set[int] = set()
+        jobs = len(plan.workload)
         for j in state.ended[: state.clock[ENDED]].tolist():
             self.jobs.end(j)
-            if not self.fixed and j < len(plan.workload):
+            if not self.fixed and j < jobs:
                 changed.update(plan.predictor.learn(j, int(plan.trace.runtime[j] + plan.log.saved[j])))
         failed, self.changes.failed = self.changes.failed, []
         for j in failed:
@@ -175,8 +175,8 @@ class LiveReplay:
             self.rules = None  # the order of a policy may depend on submit times
         for j in arrived:
             self.jobs.arrive(j, self._job(j))
-        if failed:
-            self._return_to_places()
+        if failed or any(j in plan.log.begun for j in arrived):
+            self.jobs.return_to_places()
         if not self.fixed:
             self._expect([*again, *arrived])
         for j in arrived:
@@ -190,19 +190,12 @@ class LiveReplay:
         for j in jobs:
             self.jobs.arrive(j, self._job(j))
         if jobs:
-            self._return_to_places()
+            self.jobs.return_to_places()
             self.rules = None
         if jobs and not self.fixed:
             self._expect(jobs)
         for j in jobs:
             self.jobs.expected[self.jobs.waiting[j].id] = int(self.state.expected[j])
-
-    def _return_to_places(self) -> None:
-        """Sort the queue by arrival: jobs that come back have their old places in it."""
-        state, place = self.state, np.argsort(self.plan.trace.order)
-        self.jobs.waiting = {j: self.jobs.waiting[j] for j in sorted(self.jobs.waiting, key=place.__getitem__)}
-        state.waiting[: len(self.jobs.waiting)] = list(self.jobs.waiting)
-        state.clock[SORTED] = 0
 
     def _expect(self, jobs: list[int]) -> None:
         """Predict the durations of these waiting jobs; if there are any, a policy sorts the queue again."""
@@ -219,8 +212,7 @@ class LiveReplay:
 
     def _job(self, j: int) -> Job:
         """Return the job as a dispatcher sees it: without its runtime."""
-        job = self.plan.workload.job(j)
-        return replace(job, runtime=None, walltime=max(1, job.walltime - int(self.plan.log.saved[j])))
+        return self.plan.workload.waiting_job(j, int(self.plan.log.saved[j]))
 
     def _decide(self) -> bool:
         """Make the planned starts and one decision, unless none is due; return whether it moved the simulated clock."""
@@ -234,8 +226,10 @@ class LiveReplay:
             self.made += 1
             self.seconds["total"].append(took)
             return self._charge(took)
-        failed = self.jobs.start_planned()
-        called = self.jobs.plans.called(int(state.clock[NOW])) or self.always or bool(failed)
+        failed, called = [], self.always
+        if self.jobs.plans.pending:
+            failed = self.jobs.start_planned()
+            called = self.jobs.plans.called(int(state.clock[NOW])) or called or bool(failed)
         if not called and not (state.clock[WAITING] > 0 and kernels.any_fits(plan.trace, state)):
             self.skipped += int(state.clock[WAITING] > 0)
             return False
@@ -271,11 +265,13 @@ class LiveReplay:
         rules = self.rules if self.ranking is None else self.ranking.sort(self.rules)
         holds = self.changes.holds()
         decide = kernels.decide_shortest_first if policy.shortest_first else kernels.kernel(rules).decide
-        queue = state.waiting[: state.clock[WAITING]].copy()
+        queue, before = state.waiting[: state.clock[WAITING]].copy(), state.clock[STARTED]
         if holds is None:
             decide(plan.trace, state, rules)
         else:
             kernels.decide_beside(plan.trace, state, rules, holds)
+        if state.clock[STARTED] == before and self.ranking is None:
+            return
         started = queue[state.start[queue] >= 0]
         for j in started.tolist():
             self.jobs.dequeue(j)
@@ -327,7 +323,8 @@ class LiveReplay:
         self.made += 1
         self.endings[decision.ended] += 1
         self.urgent += decision.urgent
-        self.sizes.add(decision, len(self.jobs.running), self.changes.free())
+        if decision.requested:
+            self.sizes.add(decision, len(self.jobs.running), self.changes.free())
         self.seconds["total"].append(took)
         for part in ("model", "solve", "allocate"):
             self.seconds[part].append(decision.seconds.get(part, 0.0))

@@ -13,7 +13,8 @@ from typing import NoReturn
 import numpy as np
 
 from ...heuristics.kernels.events.entries import begin, compact, keep_places, may_start
-from ...heuristics.kernels.events.state import NOW, State
+from ...heuristics.kernels.events.state import NOW, SORTED, State
+from ...heuristics.kernels.profile import NEVER
 from ...models import Job, Running
 from .answer import DecisionFault, fault_of_units, shortage
 from .moment import FailedStart, PlannedStart, Start
@@ -58,6 +59,14 @@ class LiveJobs:
         self.by_user[int(self._plan.workload.user[j])].discard(j)
         return self.waiting.pop(j)
 
+    def return_to_places(self) -> None:
+        """Sort the queue by arrival: jobs that come back have their old places in it."""
+        state, release = self._state, self._plan.workload.release
+        order = sorted(self.waiting, key=lambda j: (release[j], j))
+        self.waiting = {j: self.waiting[j] for j in order}
+        state.waiting[: len(self.waiting)] = list(self.waiting)
+        state.clock[SORTED] = 0
+
     def end(self, j: int) -> None:
         """Remove job j from the running jobs."""
         ended = self.running.pop(j, None)
@@ -71,8 +80,9 @@ class LiveJobs:
         """
         for start in starts:
             j = self._waiting_row(start)
-            closed = not may_start(self._plan.trace, j, self._state.clock[NOW])
-            if late and (closed or self._blocked(start.nodes) is not None):
+            if late and (
+                not may_start(self._plan.trace, j, self._state.clock[NOW]) or self._blocked(start.nodes) is not None
+            ):
                 continue
             self._check(start, j)
             self._start(j, start.nodes)
@@ -132,6 +142,8 @@ class LiveJobs:
 
     def _blocked(self, nodes: Mapping[str, int]) -> str | None:
         """Return the first of these nodes on which no job may start now; None if there is none."""
+        if self._changes.quiet:
+            return None
         blocked, number = self._changes.blocked, self._nodes
         return next((node for node in nodes if node in number and blocked[number[node]]), None)
 
@@ -177,8 +189,9 @@ class LiveJobs:
         j, trace, job = self._plan.row.get(planned.job), self._plan.trace, planned.job
         if j is None:
             self.refuse(DecisionFault(f"the plan has a start of job {job!r}; the workload has no such job", job))
-        if self._state.start[j] >= 0:
-            self.refuse(self._has_started(job, j))
+        at_begin = self.row.get(job, j)  # the row of a job that runs at the begin and comes back later
+        if self._state.start[j] >= 0 or at_begin in self.running:
+            self.refuse(self._has_started(job, at_begin))
         if planned.time <= called:
             why = f"the start of job {job!r} is planned at {planned.time}; expected a time after {called}"
             self.refuse(DecisionFault(f"{why} (jobs that start now belong to Decision.starts)", job))
@@ -197,5 +210,7 @@ class LiveJobs:
     def refuse(self, fault: DecisionFault) -> NoReturn:
         """Raise a SimulationError with the dispatcher and the time."""
         now = int(self._state.clock[NOW])
-        why = f"dispatcher {self._plan.name} at {now}: {fault.why}"
-        raise SimulationError(why, fault.job, fault.node, now)
+        begun = now > -NEVER
+        when = f"at {now}" if begun else "before the replay"
+        why = f"dispatcher {self._plan.name} {when}: {fault.why}"
+        raise SimulationError(why, fault.job, fault.node, now if begun else None)

@@ -189,7 +189,8 @@ class Moment:
         The queues that the jobs name in ``Job.queue``.
     waiting : sequence of Job
         The jobs that have arrived (at ``Job.release``: the submit time, or the job's earliest start if that is later)
-        and have not started, in order of arrival. ``Job.runtime`` is None.
+        and have not started, in order of arrival. ``Job.runtime`` is None. A start after ``Job.latest_start`` is allowed
+        and counts as late.
     expected : mapping of str to int
         Job id -> expected duration in seconds, at least 1, from the predictor of the replay. It holds the waiting and
         the running jobs. The simulator changes this mapping after the call: read it, do not modify it, copy it to keep
@@ -202,8 +203,8 @@ class Moment:
         start. It is in the past if the job runs longer than expected.
     free : ndarray of int64, shape (nodes, resources)
         The free amount of each resource on each node. Rows are in the order of ``platform.nodes``, columns in the order
-        of ``platform.resources``; 0 on nodes where no job may start. The array is a copy, and the dispatcher may change
-        it.
+        of ``platform.resources``; 0 on nodes where no job may start (enough for a job that requests nothing: see
+        ``states``). The array is a copy, and the dispatcher may change it.
     planned : mapping of str to PlannedStart
         Job id -> planned start, for the jobs that are planned. The simulator changes this mapping after the call, as it
         does with ``expected``.

@@ -22,6 +22,11 @@ class Plans:
         self._calls: list[int] = []
         self._number = count()
 
+    @property
+    def pending(self) -> bool:
+        """Whether there may be a planned start or a requested call; without any, the other methods have nothing to do."""
+        return bool(self._heap or self._calls)
+
     def put(self, j: int, planned: PlannedStart) -> None:
         """Plan the start of job j, instead of the start that was planned before."""
         number = next(self._number)

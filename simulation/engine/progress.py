@@ -16,7 +16,7 @@ from ...heuristics.kernels.events.state import WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
 from ...models import NodeStates, Platform
 from ..policies.policy import Policy
-from ..predictor_time import TimedPredictor
+from ..predictors import TimedPredictor
 from .moment import Dispatcher
 from .production.calendars import Hours
 from .production.plan import ProductionPlan
@@ -101,7 +101,8 @@ class ReplayPlan:
         first, low, high, units = ranges_of(self.trace, state, self.by_count)
         if w.running:
             held = by_name((first[n:], low, high, units), self.platform.nodes)
-            w = replace(w, running=tuple(replace(r, nodes=on) for r, on in zip(w.running, held, strict=True)))
+            pairs, back = zip(w.running, held, strict=True), {w.ids[k] for k in self.log.begun}
+            w = replace(w, running=tuple(replace(r, nodes=on) for r, on in pairs if r.job.id not in back))
         used, started = int(first[n]), state.start[:n] >= 0
         completed, history = started.copy(), self.log.history()
         completed[list(self.log.dropped)] = False
@@ -168,19 +169,15 @@ def check_all_started(plan: ReplayPlan, state: State, found: Simulation) -> None
         ends = [r.true_end for r in plan.workload.running]
         last = int(max(found.end.max(), found.workload.release.max(), *ends))
         why = reasons(plan, state)
+        after = len(why) - waiting
+        held = f", and {after} job{'s wait' if after > 1 else ' waits'} for the end of another job" if after else ""
         lines = [f"\n  job {name!r}: {reason}" for name, reason in why.items()]
         more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
         raise SimulationError(
             f"job {job!r} waits forever: after time {last} no job runs and no job arrives, and dispatcher {plan.name} "
-            f"has not started {waiting} waiting job{'s' * (waiting > 1)}{_held(plan, state)}:{''.join(lines[:SHOWN])}{more}",
+            f"has not started {waiting} waiting job{'s' * (waiting > 1)}{held}:{''.join(lines[:SHOWN])}{more}",
             job=job,
             time=last,
             partial=found,
             waiting=why,
         )
-
-
-def _held(plan: ReplayPlan, state: State) -> str:
-    """Return a text on the jobs that have not arrived because the job that they wait for has not ended."""
-    held = sum(state.start[before] < 0 for before, _ in plan.workload.after.values())
-    return f", and {held} job{'s wait' if held > 1 else ' waits'} for the end of another job" if held else ""

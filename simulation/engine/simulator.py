@@ -25,8 +25,7 @@ from ...models.production import Reservation, ServerEvent
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
-from ..predictor_time import TimedPredictor
-from ..predictors import Predictor, Real
+from ..predictors import Predictor, Real, TimedPredictor
 from ..predictors import predictor as predictor_named
 from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
@@ -36,7 +35,7 @@ from .production.calendars import Hours, with_calendars
 from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
-from .states.attempts import AttemptLog
+from .states.begun import fail_at_begin, nodes_that_run
 from .states.node_changes import NodeChanges
 from .states.requeue import Requeue, requeue_of
 
@@ -113,7 +112,8 @@ def simulate(
         The jobs that run at ``begin``: nodes, start, and expected end. They end by their runtimes (``job.runtime``), or
         at the expected end if the runtime is None. A job with ``nodes={}`` gets nodes from the allocator; without room
         it is left out and listed in ``Simulation.workload.report.dropped``. Metrics leave these jobs out; utilisation
-        and the verification count them. Default: those of the workload or problem.
+        and the verification count them. Default: those of the workload or problem. A job whose node goes down and that
+        comes back (``requeue``) is a row of ``Simulation.workload``, and its run from before is its first attempt.
     begin : int, optional
         The time in seconds at which the replay begins; no job starts before. Jobs submitted earlier wait. Default:
         ``Workload.begin`` or ``Dispatch.now``; with ``running``, else the first submit time.
@@ -160,37 +160,34 @@ def simulate(
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1")
     source = predictor if predictor is not None else named_predictor
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
-    model = TimedPredictor(predicting)
-    runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
+    model, rule = TimedPredictor(predicting), requeue_of(requeue)
     of_nodes, of_server = split_events(own_events if events is None else events)
     states = NodeStates(machine, of_nodes) or None
     production = plan_of(of_server, reserved if reservations is None else reservations, jobs, machine, events is None)
     if production is not None:
         jobs = own_copy(jobs, production)
-        runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
-    if states is not None and jobs.running:
-        raise WrongValue(
-            "events of nodes and jobs that run at the begin cannot be combined: leave out one of events= and running="
-        )
+    at_begin = {r.job.id: r.job for r in jobs.running}
     if jobs.running:
         jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
-        jobs = _with_places(jobs, machine, isinstance(chosen, Policy), allocator == "best-fit")
+        up = nodes_that_run(states, jobs.begin)
+        jobs = _with_places(jobs, machine, isinstance(chosen, Policy) and states is None, allocator == "best-fit", up)
+    jobs, log, arrival = fail_at_begin(jobs, states, rule, at_begin)
+    runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     by_count = isinstance(chosen, Policy) and states is None and production is None and _counted(jobs, machine)
-    trace = busy_trace(jobs, jobs.running, machine, runtime.copy(), by_count, jobs.after)
+    arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
+    trace = busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after)
     calendars: Mapping[Hours, int] = {}
-    fixed = _fixed_durations(model, jobs)
+    fixed = _fixed_durations(model, jobs, log.saved)
     if production is not None:
         check_supported(production, jobs, chosen, fixed, charge_decisions)
         trace, calendars = with_calendars(trace, jobs, production.events)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count, trace,
-        runtime < jobs.runtime, states, requeue_of(requeue), AttemptLog(len(jobs)), production, calendars,
-        kill_at_walltime,
+        runtime < jobs.runtime, states, rule, log, production, calendars, kill_at_walltime,
     )  # fmt: skip
     with progress_line():
-        alone = not (
-            charge_decisions or jobs.after or production is not None
-        )  # policies look at submit times, which jobs.after changes
+        # policies look at submit times, which jobs.after changes
+        alone = not (charge_decisions or jobs.after or production is not None)
         if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:
             found = _compiled(plan, chosen, fixed, on_progress)
         else:
@@ -225,8 +222,11 @@ def _counted(jobs: Workload, machine: Platform) -> bool:
     )
 
 
-def _with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool) -> Workload:
-    """Return the workload with nodes for its running jobs, unless the replay only counts them; check their nodes."""
+def _with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool, up: Sequence[bool] | None) -> Workload:
+    """Return the workload with nodes for its running jobs, unless the replay only counts them; check their nodes.
+
+    ``up``: whether each node runs jobs at the begin; None: all do.
+    """
     running = jobs.running
     full = crowded(running, machine)
     if full is not None:
@@ -244,7 +244,7 @@ def _with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool)
                 free -= kept[k].job.units
         kept = [r for k, r in enumerate(kept) if k in fits]
     elif kept:
-        kept = on_nodes(kept, machine, best)
+        kept = on_nodes(kept, machine, best, up)
     left = {r.job.id for r in kept}
     gone = [(r.job.id, "runs at the begin, but there is no room for it") for r in running if r.job.id not in left]
     report = (
@@ -269,8 +269,8 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
     return found, found.name, found.predictor if isinstance(found, Policy) else "walltime"
 
 
-def _fixed_durations(model: Predictor, jobs: Workload) -> Ints | None:
-    """Return the expected durations (seconds) of a predictor that never changes them, else None.
+def _fixed_durations(model: Predictor, jobs: Workload, saved: Ints) -> Ints | None:
+    """Return the expected durations (seconds) of a predictor that never changes them, less ``saved`` work, else None.
 
     Raises SimulationError if a duration is not a whole number.
     """
@@ -279,7 +279,7 @@ def _fixed_durations(model: Predictor, jobs: Workload) -> Ints | None:
         return None
     durations, fault = whole_array(predicted)
     if fault is None:
-        return durations
+        return np.where(saved > 0, np.maximum(1, durations - saved), durations)
     job = jobs.ids[fault[0]]
     raise SimulationError(f"predictor {model.name}: the duration of job {job!r} {wrong(fault[1])}", job=job)
 
@@ -295,7 +295,7 @@ def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnP
     while (going := kernel.replay(plan.trace, state, rules, plan.period, BATCH)) or changes.go():
         if not going and state.clock[WAITING] > 0:  # the state of a node has changed
             if changes.shortened:
-                rules = rules_of(policy, plan.workload, state.expected, plan.allocator == "best-fit")
+                rules = rules_of(policy, plan.workload, state.expected[: len(expected)], plan.allocator == "best-fit")
                 state.clock[SORTED], changes.shortened = 0, False
             state.clock[DECISIONS] += 1
             kernel.decide(plan.trace, state, rules)

@@ -11,11 +11,10 @@ from ...models.dispatch.capacity_sweep import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
 from .production.checks import as_started, limits_of_killed, production_faults, rows_of
-from .states.checks import Replay, attempt_faults, runs_of, state_faults
+from .states.checks import NEVER, Replay, attempt_faults, runs_of, state_faults
 
 Mask = NDArray[np.bool_]
 MOST = 20  # violations of one kind that are listed one by one
-NEVER = -1  # the start of a job that was never started
 
 
 def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
@@ -32,12 +31,13 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     6. At each time, the use of each resource on each node is at most its capacity; the jobs that run at the begin of
        the replay (``workload.running``) count up to their ends, and have all their units on nodes.
     7. No job starts before the begin, or on a node that takes no starts, or runs on a node that has stopped.
-    8. The attempts of a job follow each other; those that end early do so when one of their nodes stops.
+    8. The attempts of a job follow each other; those that end early do so when one of their nodes stops. The first
+       attempt of a job that ran at the begin is the run that was given.
     9. Reservations and events of the server (see ``production.checks``): no job uses reserved amounts; jobs of private
        queues run inside of their reservations, by their walltimes, and their users are eligible; no job of a stopped
        queue starts; jobs are changed and leave for a reason.
 
-    2, 3, 5, 6 and 7 hold for all attempts.
+    2, 3, 5, 6 and 7 hold for all attempts; 2 and 3 not for those that began before the replay.
 
     Several hundred thousand jobs take one or two seconds.
 
@@ -65,13 +65,13 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     found += _predecessors(replay, started)
     rows = rows_of(replay)
     runs = as_started(runs_of(replay), rows)
-    started = runs.start != NEVER
-    for check in (_releases, _daily, _windows, _units):
-        found += check(runs, started)
+    for check in (_releases, _daily, _windows):
+        found += check(runs, runs.own)
+    found += _units(runs, runs.started)
     for faults in (attempt_faults(replay), state_faults(runs), production_faults(runs, rows)):
         listed = list(faults)
         found += listed[:MOST] + _more(len(listed), listed[:MOST])
-    return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, started)]
+    return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]
 
 
 def _shape(replay: Replay) -> str:
@@ -124,17 +124,20 @@ def _releases(replay: Replay, started: Mask) -> list[Violation]:
 
 
 def _predecessors(replay: Replay, started: Mask) -> list[Violation]:
-    w, wrong = replay.workload, np.zeros(len(replay.workload), np.bool_)
+    w, wrong, first = replay.workload, np.zeros(len(replay.workload), np.bool_), replay.start.copy()
+    if replay.history is not None:  # the first attempt of each job
+        first[replay.history.rows[::-1]] = replay.history.start[::-1]
+        started = started | np.isin(np.arange(len(w)), replay.history.rows)
     for k, (before, think) in w.after.items():
-        wrong[k] = not started[before] or replay.start[k] < replay.end[before] + think
+        wrong[k] = replay.start[before] == NEVER or first[k] < replay.end[before] + think
 
     def describe(k: int) -> tuple[float, str]:
         before, think = w.after[k]
-        if not started[before]:
-            return 1, f"starts at {replay.start[k]}; its preceding job {w.ids[before]!r} never started"
+        if replay.start[before] == NEVER:
+            return 1, f"starts at {first[k]}; its preceding job {w.ids[before]!r} never started"
         due = int(replay.end[before]) + think
         text = f"its preceding job {w.ids[before]!r} ends at {replay.end[before]}, the think time is {think} s"
-        return due - int(replay.start[k]), f"starts at {replay.start[k]}, before {due}: {text}"
+        return due - int(first[k]), f"starts at {first[k]}, before {due}: {text}"
 
     return _listed(started & wrong, replay, describe)
 

@@ -2,11 +2,15 @@
 
 The columns are job_id, attempt (its number), start, end (seconds), nodes (``node:units`` for each node, nodes numbered
 in the order of the platform), why, work_done (seconds that count), returned (1 if the job came back, else 0: then the
-attempt is also the row of the job in ``jobs.csv``).
+attempt is also the row of the job in ``jobs.csv``). The first attempt of a job that runs at the begin may start before
+second 0.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ...errors import WrongValue
@@ -14,9 +18,11 @@ from ...instances.files.atomic import write_whole
 from ...instances.files.lines import csv_rows, read_text, split_lines
 from ...instances.files.writing import to_csv
 from ...instances.workload import Workload
+from ...models.excerpt import excerpt
 from ...models.platform import Platform
 from ..engine.simulation import Simulation
 from ..engine.states.attempts import Attempt, History, attempts_of
+from ..engine.states.begun import ending_at, with_rows
 from .reading import JobsError
 
 COLUMNS = ("job_id", "attempt", "start", "end", "nodes", "why", "work_done", "returned")
@@ -38,8 +44,9 @@ def write_attempts(simulation: Simulation, path: Path) -> bool:
     found = simulation.history
     if found is None:
         return False
-    gone = {simulation.workload.ids[k] for k in found.dropped}
-    last = [a for a in attempts_of(simulation) if a.job in gone and a not in found.early]
+    ids, known = simulation.workload.ids, Counter(found.rows.tolist())
+    final = {(ids[k], known[k] + 1) for k in found.dropped} | {(a.job, a.number) for a in found.gone}
+    last = [a for a in attempts_of(simulation) if (a.job, a.number) in final]
     number = {name: n for n, name in enumerate(simulation.platform.nodes)}
     rows = [
         (
@@ -54,7 +61,7 @@ def write_attempts(simulation: Simulation, path: Path) -> bool:
     return True
 
 
-def read_attempts(path: Path, workload: Workload, platform: Platform) -> History | None:
+def read_attempts(path: Path, workload: Workload, platform: Platform) -> tuple[Workload, History | None]:
     """Read an ``attempts.csv``.
 
     Parameters
@@ -68,6 +75,9 @@ def read_attempts(path: Path, workload: Workload, platform: Platform) -> History
 
     Returns
     -------
+    Workload
+        The jobs, with rows for those that came back after they had run at the begin; the running jobs that failed and
+        did not come back end then.
     History or None
         The attempts that ended early; None if the file has no rows.
 
@@ -76,29 +86,45 @@ def read_attempts(path: Path, workload: Workload, platform: Platform) -> History
     JobsError
         If the file is not valid; the message has the file and the line.
     """
-    row_of = {name: k for k, name in enumerate(workload.ids)}
+    found = list(_attempts(path, platform))
+    at_begin = {r.job.id: r for r in workload.running}
+    back = {a.job for _, a, returned in found if returned and a.job in at_begin}
+    gone = [a for _, a, _ in found if a.job in at_begin and a.job not in back]
+    whole = with_rows(workload, [r for r in workload.running if r.job.id in back])
+    left = [r for r in workload.running if r.job.id not in back]
+    whole = replace(whole, running=ending_at(left, {a.job: a.end for a in gone}))
+    row_of = {name: k for k, name in enumerate(whole.ids)}
     early: list[Attempt] = []
     rows: list[int] = []
     dropped: dict[int, str] = {}
+    for line, attempt, returned in found:
+        k = row_of.get(attempt.job)
+        if k is None and attempt.job not in at_begin:
+            raise JobsError(f"{path}, line {line}: {excerpt(attempt.job)} is no job of workload {workload.name}")
+        if k is not None and returned:
+            early.append(attempt)
+            rows.append(k)
+        elif k is not None:
+            dropped[k] = attempt.why
+    begun = {row_of[name]: at_begin[name] for name in back}
+    return whole, History.of(early, rows, dropped, len(whole), begun, gone)
+
+
+def _attempts(path: Path, platform: Platform) -> Iterator[tuple[int, Attempt, bool]]:
+    """Yield the line, the attempt, and whether the job came back, of each line. Raises JobsError."""
     listed = csv_rows(path, split_lines(read_text(path)))
     if tuple(next(listed, (1, []))[1]) != COLUMNS:
         raise JobsError(f"{path}, line 1: not an attempts.csv; expected the columns {', '.join(COLUMNS)}")
     for line, cells in listed:
         try:
             job, number, start, end, nodes, why, work, back = cells
-            k = row_of[job]
             attempt = Attempt(job, int(number), int(start), int(end), _nodes(nodes, platform), why, int(work))
             if back not in ("0", "1"):
                 raise WrongValue(back)
         except (ValueError, LookupError) as e:
-            expected = "a job of the workload, whole numbers, nodes such as 0:2 7:1, and 0 or 1"
+            expected = "whole numbers, nodes such as 0:2 7:1, and 0 or 1"
             raise JobsError(f"{path}, line {line}: expected {expected} ({e})") from None
-        if back == "1":
-            early.append(attempt)
-            rows.append(k)
-        else:
-            dropped[k] = why
-    return History.of(early, rows, dropped, len(workload))
+        yield line, attempt, back == "1"
 
 
 def _nodes(text: str, platform: Platform) -> dict[str, int]:

@@ -20,7 +20,8 @@ NEEDED = (
     "finish_time",
     "allocated_resources",
 )
-DONE, KILLED, WAITING = "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "SUBMITTED"
+DONE, KILLED, FAILED = "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_FAILED"
+WAITING = "SUBMITTED"
 
 SPECIAL = ',"\r\n'  # a CSV cell with one of these characters needs quotes
 CHUNK = 20_000  # rows that are held as text at a time

@@ -22,7 +22,7 @@ from ...models.platform import Platform
 from ..engine.production.record import ProductionRecord
 from ..engine.simulation import NodeRanges
 from ..engine.states.attempts import History
-from ..engine.verification import NEVER
+from ..engine.states.checks import NEVER
 from .columns import CHUNK, KILLED, NEEDED, Mask
 
 READ = (*NEEDED, "requested_time", "final_state", "metadata")

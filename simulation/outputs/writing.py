@@ -26,9 +26,9 @@ from ...models.dispatch.job_arrays import offsets
 from ...models.dispatch.jobs import Queue
 from ...models.dispatch.problem import Dispatch
 from ..engine.simulation import NodeRanges, Simulation
-from ..engine.states.checks import Replay
-from ..engine.verification import NEVER
-from .columns import CHUNK, COLUMNS, DONE, KILLED, SPECIAL, WAITING, Mask
+from ..engine.states.attempts import History
+from ..engine.states.checks import NEVER, Replay
+from .columns import CHUNK, COLUMNS, DONE, FAILED, KILLED, SPECIAL, WAITING, Mask
 from .reading import JobsTable, Replayed
 
 NAMES = " /@+,"  # characters that stay as they are in the names of metadata, besides letters, digits and _.-~
@@ -56,7 +56,8 @@ def write_jobs(simulation: Replay, path: Path) -> None:
     Notes
     -----
     ``requested_number_of_resources`` is the number of units, which may be larger than the number of nodes. The final
-    state of a job that was never started is ``SUBMITTED``, that of a killed job ``COMPLETED_WALLTIME_REACHED``.
+    state of a job that was never started is ``SUBMITTED``, that of a killed job ``COMPLETED_WALLTIME_REACHED``, that of
+    a job that did not come back after a failure ``COMPLETED_FAILED``.
     ``stretch`` is turnaround time / execution time, empty if the execution time is 0.
     """
     parts = [simulation, *([running_as_replay(simulation)] if simulation.workload.running else [])]
@@ -81,12 +82,17 @@ def running_as_replay(replay: Replay) -> Replayed:
     node, units = np.array(held, np.int64).reshape(-1, 2).T
     placement = NodeRanges(offsets([len(r.nodes) for r in listed]), node, node, units)
     start = np.array([r.start for r in listed], np.int64)
-    return Replayed(own, platform, start, start + own.runtime, np.zeros(len(own), np.bool_), placement)
+    failed = {} if replay.history is None else {a.job: a.why for a in replay.history.gone}
+    dropped = {k: failed[name] for k, name in enumerate(own.ids) if name in failed}
+    history = History.of([], [], dropped, len(own), {}, ())
+    return Replayed(own, platform, start, start + own.runtime, np.zeros(len(own), np.bool_), placement, history)
 
 
 def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
     """Return the rows of some jobs as tuples of cells; texts are quoted if CSV requires it."""
     w, start, end, killed = replay.workload, replay.start[at], replay.end[at], replay.killed[at]
+    dropped = () if replay.history is None else tuple(replay.history.dropped)
+    failed = np.isin(np.arange(at.start, at.stop), dropped) if dropped else np.zeros_like(killed)
     p = replay.placement
     first = p.first[at.start : at.stop + 1]
     low, high, units = (a[first[0] : first[-1]] for a in (p.low, p.high, p.units))
@@ -101,8 +107,8 @@ def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
         submit.tolist(),
         w.units[at].tolist(),
         w.walltime[at].tolist(),
-        (started & ~killed).astype(np.int64).tolist(),
-        np.select([~started, killed], [WAITING, KILLED], DONE).tolist(),
+        (started & ~killed & ~failed).astype(np.int64).tolist(),
+        np.select([~started, failed, killed], [WAITING, FAILED, KILLED], DONE).tolist(),
         *(_cells(c, started) for c in (start, took, end, start - submit, end - submit, np.round(stretch, 6))),
         _intervals(placement, len(replay.platform.nodes)),
         _cells(np.round(w.power[at] * took, 3), started),

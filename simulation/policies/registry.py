@@ -20,9 +20,10 @@ from ...models.plugins import (
 from ...models.source_hash import source_hash
 from ..rankers.registry import NamedRanker, parse_ranker
 from ..references import referred
+from .cp.thesis import MODELS
 from .policy import POLICIES, Policy
 
-CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3")
+CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3", *MODELS)
 PARTS = ("name", "begin", "decide")  # of a dispatcher in Python
 PREDICTED_BY = {"w": "walltime", "d": "data-driven", "r": "real", "l": "last-two"}
 
@@ -117,7 +118,7 @@ def _referred(text: str) -> Any:
 
 def _with_backend(name: str) -> Callable[..., Any]:
     def made(backend: str, **options: Any) -> Any:
-        from .cp.dispatcher import make
+        from .cp.names import make
 
         return make(name, backend, **options)
 
@@ -189,7 +190,7 @@ def parse_dispatcher(text: str) -> Named:
         arguments that returns one. ``RANKER`` sorts the queue of a policy, see ``parse_ranker``. The letter selects the
         predictor: ``w`` walltime (default; ``easy++``: last-two), ``d`` data-driven, ``r`` real (the runtimes), ``l``
         last-two. ``BACKEND`` is the solver of a CP dispatcher, by default ``cpsat``, and ``OBJECTIVE`` its objective, by
-        default that of its version; others take none.
+        default that of its version; ``mks`` and the other models of the thesis (``cp.names``) have their own.
 
     Returns
     -------
@@ -219,6 +220,8 @@ def parse_dispatcher(text: str) -> Named:
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
         name, letter = head, ""
     ranker = None
+    if name not in DISPATCHERS and name.partition("+")[0] in MODELS:
+        raise UnknownName("dispatcher", text, list(MODELS))
     if name not in DISPATCHERS and "+" in name:
         name, _, ranked_by = name.rpartition("+")
         ranker = parse_ranker(ranked_by)
@@ -236,7 +239,10 @@ def parse_dispatcher(text: str) -> Named:
         raise UnknownName("backend", backend, backend_names())
     if colon and objective not in objective_names():
         raise UnknownName("objective", objective, list(objective_names()))
-    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, objective if colon else None, ranker)
+    if colon and name in MODELS:
+        raise UnknownName("dispatcher", text, [text.rpartition(":")[0], f"pcp@{backend}:{objective}"])
+    own = objective if colon else MODELS.get(name, (None,))[0]
+    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, own, ranker)
 
 
 def _near(name: str) -> list[str]:

@@ -11,7 +11,8 @@ from ...errors import SchedlabError
 from ...models.plugins import REFERENCE, PluginError, Registry, explained
 from ...models.source_hash import source_hash
 from ..references import referred
-from .priorities import Aging, Fairshare, JobSize, multifactor
+from .multifactor import multifactor
+from .priorities import Aging, Fairshare, JobSize
 from .ranker import Ranker, check_ranker
 
 OWN = {"fairshare": Fairshare, "aging": Aging, "job-size": JobSize, "multifactor": multifactor}

@@ -165,16 +165,21 @@ def test_an_error_in_the_callback_leaves_a_solver_of_a_search() -> None:
 
 @pytest.mark.parametrize("method", ["lns", "multi-search", "cpsat:pool", "cpsat:counts+warm"])
 def test_incumbents_give_the_schedule_of_their_objective(method: str) -> None:
-    problem, seen = snapshot(12), []
+    problem, seen, modelled = snapshot(12), [], []
 
     def look(news: Incumbent) -> None:
         if news.objective is not None:
             schedule, assignment = news.schedule(), news.assignment()
-            assert schedule is not None and (assignment is not None) is method.startswith("cpsat")
+            assert schedule is not None
+            modelled.append(assignment is not None)
             seen.append((news.objective, problem.objective(schedule)))
 
     sl.solve(problem, method=method, time_limit=0.8, threads=1, seed=1, on_incumbent=look)
     assert seen and all(said == pytest.approx(true, rel=1e-9) for said, true in seen)
+    if method.endswith("+warm"):  # a warm start is found before there is a model
+        assert modelled == sorted(modelled) and not modelled[0]
+    else:
+        assert set(modelled) == {method.startswith("cpsat")}
 
 
 class TestEvictions:

@@ -11,16 +11,16 @@ import sys
 import schedlab as sl
 from schedlab.heuristics.registry import warm_up_for
 from schedlab.methods import parse_method
-from schedlab.models import compiled
+from schedlab.models.compiling.cache import SharedCache
 
 problem, method = sl.load(sys.argv[1]).problem, sys.argv[2]
 warm_up_for(problem, parse_method(method, problem).heuristic)
 used = []
-load = compiled._SharedCache.load_overload
+load = SharedCache.load_overload
 def record(self, sig, context):
     used.append(self._py_func.__qualname__)
     return load(self, sig, context)
-compiled._SharedCache.load_overload = record
+SharedCache.load_overload = record
 result = sl.solve(problem, method=method, time_limit=2)
 assert result.schedule is not None, result.message
 print(",".join(used))

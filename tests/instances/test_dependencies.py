@@ -8,7 +8,7 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.instances.dependencies import arrived
+from schedlab.instances.logs.dependencies import arrived
 from schedlab.instances.traces import open_trace, read_trace
 from schedlab.instances.workload import Workload, WorkloadError
 from schedlab.simulation.engine.moment import Decision, Start

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from fuzz_seeds import EURORA
 from schedlab.instances import eurora_platform, open_trace, read_batsim, read_eurora, write_batsim
-from schedlab.instances.traces import FORMATS, guess_format, midnight, read_trace, window_of
+from schedlab.instances.logs.windows import midnight, window_of
+from schedlab.instances.traces import FORMATS, guess_format, read_trace
 from schedlab.instances.workload import Workload, WorkloadError
 from shared_data import DATA
 
@@ -47,8 +48,9 @@ def test_batsim_jobs_of_delays_are_read_on_their_platform(file: Writer) -> None:
     ("job", "why"),
     [
         (batsim_job(9, profile="flops"), "parallel_homogeneous"),
-        (batsim_job(9, profile="none"), "'none' is not among the profiles"),
-        (batsim_job(9, profile="odd"), "delay of its profile 'odd' is 'x'"),
+        (batsim_job(9, profile="none"), "its profile 'none' is not among the profiles"),
+        (batsim_job(9, profile=["short"]), "its profile ['short'] is not among the profiles"),
+        (batsim_job(9, profile="odd"), "its profile 'odd' has the delay 'x'; expected a number of seconds"),
         (batsim_job(9, res=0), "res is 0"),
         (batsim_job(9, res=True), "res is True"),
         (batsim_job(9, subtime="soon"), "subtime is 'soon'"),
@@ -82,13 +84,41 @@ def test_profiles_of_batsim_5_and_sequences_of_delays_have_a_runtime(file: Write
     assert list(dropped) == ["task", "mixed", "snake", "tail", "often", "empty"]
     for name, why in (
         ("task", "'ParallelTaskHomogeneousProfile': how long it takes depends on the simulated machine"),
-        ("mixed", "'ParallelTaskHomogeneousProfile'"),
+        ("mixed", "its profile 'mixed' contains the profile 'task', which is of type 'ParallelTaskHomogeneousProfile'"),
         ("snake", "contains itself"),
         ("tail", "contains itself"),
-        ("often", "repeats 1000000000000 times"),
-        ("empty", "without a list 'seq'"),
+        ("often", "has 'repeat' 1000000000000; expected a whole number from 1 to"),
+        ("empty", "has the parts []; expected a list 'seq' of profiles"),
     ):
         assert why in dropped[name]
+
+
+def test_a_fork_join_of_delays_takes_as_long_as_its_longest_part(file: Writer) -> None:
+    """Batsim's protocol names the parts ``profile_ids`` and the repetitions ``repetition_count``."""
+    profiles = {
+        "long": {"type": "DelayProfile", "delay": 30},
+        "fork": {"type": "ForkJoinCompositionProfile", "profile_ids": ["short", "long"]},
+        "nested": {"type": "sequential_composition", "profile_ids": ["fork", "short"], "repetition_count": 3},
+        "older": {"type": "forkjoin_composition", "seq": ["nested", "long", "short"]},
+        "mixed": {"type": "forkjoin_composition", "seq": ["long", "fork", "flops"]},
+        "merged": {"type": "ParallelTaskMergeCompositionProfile", "profile_ids": ["short"]},
+        "none": {"type": "forkjoin_composition"},
+    }
+    jobs = [batsim_job(name, profile=name) for name in profiles]
+    w = read_batsim(file("w.json", batsim(*jobs, **profiles)))
+    assert dict(zip(w.ids, w.runtime.tolist(), strict=True)) == {"long": 30, "fork": 30, "nested": 121, "older": 121}
+    dropped = dict(w.report.dropped)
+    assert "'mixed' contains the profile 'flops', which is of type 'parallel_homogeneous'" in dropped["mixed"]
+    assert dropped["merged"].endswith(
+        "depends on the simulated machine; expected a delay, or a sequence or fork-join of delays"
+    )
+    assert dropped["none"] == "its profile 'none' has the parts None; expected a list 'seq' of profiles"
+
+
+@pytest.mark.parametrize("kind", ["ptask", "ptask_homogeneous", "msg_par_hg", "TraceReplayProfile", "send", "smpi"])
+def test_profiles_that_need_the_machine_are_named_as_such(file: Writer, kind: str) -> None:
+    w = read_batsim(file("w.json", batsim(batsim_job(), batsim_job(2, profile="p"), p={"type": kind})))
+    assert dict(w.report.dropped)["2"].startswith(f"its profile 'p' is of type '{kind}': how long it takes depends")
 
 
 def test_long_chains_of_sequences_end(file: Writer) -> None:
@@ -97,7 +127,7 @@ def test_long_chains_of_sequences_end(file: Writer) -> None:
     profiles = {**chain, **deep, "q20": {"type": "delay", "delay": 1}}
     w = read_batsim(file("w.json", batsim(batsim_job("p", profile="p0"), batsim_job("q", profile="q0"), **profiles)))
     assert (w.ids, w.runtime.tolist()) == (("q",), [2**20])
-    assert "too many levels" in w.report.dropped[0][1]
+    assert "more than 50 levels" in w.report.dropped[0][1]
 
 
 def test_a_log_of_which_nothing_is_left_says_why(file: Writer) -> None:
@@ -106,7 +136,9 @@ def test_a_log_of_which_nothing_is_left_says_why(file: Writer) -> None:
         read_batsim(file("w.json", batsim(*jobs)))
     head, *reasons = str(caught.value).splitlines()
     assert head == "w: no job to replay; 4 jobs were left out"
-    assert reasons[0].startswith("  3 jobs: its profile is of type 'parallel_homogeneous': how long it takes depends")
+    assert reasons[0].startswith(
+        "  3 jobs: its profile 'flops' is of type 'parallel_homogeneous': how long it takes depends"
+    )
     assert reasons[1].startswith("  1 job: its res is 0")
 
 

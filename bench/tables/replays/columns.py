@@ -12,6 +12,7 @@ from .results import RECORDED, DispatcherRow, ReplayResults
 BOUNDED = "bounded slowdown: max(1, (wait + duration) / max(duration, {:g} s))"
 WQT = "WQT: sum over the jobs of wait / expected waiting time (ewt) of the queue"
 USED = "used: mean share of the machine in use, from the first submission to the end of the last job"
+LATE_STARTS = "late starts: share of the jobs with a latest start that started after it"
 CALLS = "calls: decisions made / decisions that used the solver / of these proven optimal / stopped by the time limit"
 PER_CALL = "ms a call: milliseconds of a decision (compiled policies are timed as a whole, so only the mean is known)"
 REGRET = (
@@ -77,6 +78,7 @@ def columns_of(results: ReplayResults) -> list[Column]:
         (n for n in results.metrics if n.startswith("utilisation_") and "submitting" not in n), "utilisation_cores"
     )
     resource = used.removeprefix("utilisation_")
+    late = "late_starts_share" in results.metrics
     found = [
         figure("mean\nwait s", "wait_mean", count, "wait: time from submission to start"),
         figure("max\nwait s", "wait_max", count),
@@ -88,6 +90,8 @@ def columns_of(results: ReplayResults) -> list[Column]:
         Column("calls: made/\nsolver/opt/cut", decisions, CALLS, spare=5),
         Column("ms a call:\nmean/p99/max", milliseconds, PER_CALL, spare=1),
     ]
+    if late:
+        found.append(figure("late\nstarts", "late_starts_share", share, LATE_STARTS))
     if results.best is not None:
         found.append(Column("regret", lambda row: percent(regret(row.objective, results.best)), REGRET))
     if results.bound is not None:

@@ -14,6 +14,7 @@ SPREAD = ("mean", "std", "median", "p95", "p99", "max")
 CLASSES = ("short", "medium", "long")
 ENDS = ("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing")
 NAMES = "dispatchers"  # the heading of a column with several names
+PHASES = ("model_", "solve_", "allocate_")
 OF_EWT = "wait_over_ewt_"
 RATIOS = ("p5", "p25", "p50", "p75", "p95")
 
@@ -112,22 +113,37 @@ def _thesis(results: ReplayResults) -> TextGrid:
         "than ewt. TR: sum of the wait in excess of ewt. WT: sum of (wait in excess of ewt) / ewt. AO, MO: mean and maximum time "
         "of a decision. %O: time of all decisions in percent of the makespan."
     )
+    if "late_starts_share" in results.metrics:
+        heads += ["late starts", "of jobs", "share"]
+        figures += [("late_starts_count", count), ("late_starts_jobs", count), ("late_starts_share", share)]
+        meaning += " late starts: jobs that started after their latest start, of the jobs that have one."
     return _grid(results, "lateness and overhead", heads, figures, meaning)
 
 
 def _machine(results: ReplayResults) -> TextGrid:
     used = [k for k in results.metrics if k.startswith("utilisation_") and "submitting" not in k]
-    heads = ["dispatcher", "jobs", "killed", "makespan h", "waiting: mean", "waiting: max"]
+    heads = [
+        "dispatcher",
+        "jobs",
+        "killed",
+        "makespan h",
+        "waiting: mean",
+        "waiting: max",
+        "running: mean",
+        "running: max",
+    ]
     figures: list[tuple[str, Writer]] = [
         ("started", count), ("killed", count), ("makespan", _hours), ("queue_mean", short), ("queue_max", count),
+        ("running_mean", short), ("running_max", count),
     ]  # fmt: skip
     for key in used:
         resource = key.removeprefix("utilisation_")
-        heads += [f"{resource} used", f"{resource} used, submitting"]
-        figures += [(key, share), (f"utilisation_submitting_{resource}", share)]
+        heads += [f"{resource} in use", f"{resource} used", f"{resource} used, submitting"]
+        figures += [(f"in_use_{resource}", short), (key, share), (f"utilisation_submitting_{resource}", share)]
     meaning = (
         "killed: jobs killed at their walltime; makespan: from the first submission to the end of the last job; waiting: number "
-        "of jobs in the queue, mean and maximum over the makespan; used: mean share of the machine in use over the makespan; "
+        "of jobs in the queue, mean and maximum over the makespan; running: number of running jobs; in use: mean amount in use over "
+        "the makespan; used: mean share of the machine in use over the makespan; "
         "used, submitting: the same from the first to the last submission."
     )
     return _grid(results, "machine and queue", heads, figures, meaning)
@@ -187,6 +203,26 @@ def models(results: ReplayResults) -> TextGrid:
         "of these waiting jobs, summed over the resources; available: free amounts, summed over the resources (memory in GB)."
     )
     return TextGrid("times and sizes of the models", heads, rows, meaning)
+
+
+def phases(results: ReplayResults) -> TextGrid:
+    """Return the seconds of all decisions of each dispatcher by phase: model, solver, allocation of nodes, the rest."""
+    rows = []
+    for row in results.rows:
+        parts = [row.metric(f"decisions_{name}seconds_total") for name in ("", *PHASES)]
+        known = [value for value in parts if value is not None]
+        if len(known) < len(parts):  # a compiled policy is timed as a whole
+            continue
+        whole, *inside = known
+        rest = max(0.0, whole - sum(inside))
+        shares = [f"{short(v)} {100 * v / whole:.0f}%" if whole else short(v) for v in (*inside, rest)]
+        rows.append([row.name, short(whole), *shares, _cell(row, "prediction_seconds", short)])
+    heads = ["dispatcher", "all\ns", "model\ns", "solver\ns", "nodes\ns", "other\ns", "prediction\ns"]
+    meaning = (
+        "all: sum over the decisions; its parts: model: building and compiling the models; solver; nodes: allocation of the jobs "
+        "that start; other: choice of the jobs, reservations. prediction: time of the predictor, not a part of all."
+    )
+    return TextGrid("seconds of all decisions, by phase", heads, rows, meaning)
 
 
 def replay_seconds(row: DispatcherRow) -> float:

@@ -62,6 +62,8 @@ COLUMNS = (
     GroupColumn("\nmax", "bounded_slowdown_max", short, 16),
     GroupColumn("exp/\nrun", "expected_ratio", short, 5),
 )
+LATE_COLUMNS = (GroupColumn("late\nstarts", "late_starts", count), GroupColumn("\nshare", "late_share", share, 2))
+LATE_MEANING = " late starts: jobs that started after their latest start, and their share of the jobs that have one."
 
 
 def parse_by(texts: Iterable[str]) -> list[str]:
@@ -143,7 +145,8 @@ def groups_grid(results: ReplayResults, by: str, title: str, width: int | None =
     columns = _fitting(by, cells, width)
     rows = [[*head, *(_cell(column, values) for column in columns)] for head, values in cells]
     heads = [by, *HEADS, *(column.head for column in columns)]
-    return TextGrid(title, heads, rows, MEANING.format(n=LARGEST, floor=floor))
+    meaning = MEANING.format(n=LARGEST, floor=floor)
+    return TextGrid(title, heads, rows, meaning + (LATE_MEANING if set(columns) & set(LATE_COLUMNS) else ""))
 
 
 def group_grids(results: ReplayResults) -> list[TextGrid]:
@@ -182,7 +185,8 @@ def _cell(column: GroupColumn, values: Mapping[str, Any]) -> str:
 
 def _fitting(by: str, cells: Sequence[tuple[Sequence[str], Mapping[str, Any]]], width: int | None) -> list[GroupColumn]:
     """Return the columns that fit into ``width`` characters beside the first three."""
-    shown = list(COLUMNS)
+    late = any(LATE_COLUMNS[0].key in values for _, values in cells)
+    shown = [*COLUMNS, *(LATE_COLUMNS if late else ())]
     if width is None or not cells:
         return shown
     names = sum(max([len(title), *(len(head[k]) for head, _ in cells)]) + 1 for k, title in enumerate((by, *HEADS)))

@@ -13,7 +13,7 @@ from ..legend import legend
 from ..methods import trouble
 from ..numbers import number, seconds
 from .columns import Column, best_of, columns_of, compact, key_of
-from .figures import NAMES, TextGrid, models, predictions
+from .figures import NAMES, TextGrid, models, phases, predictions
 from .results import RECORDED, DispatcherRow, ReplayResults, extract_replays
 
 MARK = "*"  # stands after the best value of a column
@@ -46,7 +46,7 @@ def show_dispatch(console: Console, title: str, results: ReplayResults, explain:
         console.print(Text(f"Not shown, as the terminal is too narrow: {names} (bench plot shows them).", style="dim"))
     for line in summary(results):
         console.print(line)
-    for grid in (predictions(results), models(results)):
+    for grid in (predictions(results), models(results), phases(results)):
         if grid.rows:
             console.print()
             console.print(drawn(grid))

@@ -124,10 +124,13 @@ def crowded(running: Sequence[Running], platform: Platform) -> tuple[str, str, s
     return None
 
 
-def on_nodes(running: Sequence[Running], platform: Platform, best: bool) -> list[Running]:
+def on_nodes(
+    running: Sequence[Running], platform: Platform, best: bool, up: Sequence[bool] | None = None
+) -> list[Running]:
     """Return the running jobs on nodes, in their order; jobs that find no room are left out.
 
-    Jobs with nodes keep them. The others, by start, get nodes from the allocator (``best``: best fit, else first fit).
+    Jobs with nodes keep them. The others, by start, get nodes from the allocator (``best``: best fit, else first fit),
+    of those that are ``up`` (None: all).
     """
     order = sorted(range(len(running)), key=lambda k: (not running[k].nodes, running[k].start))
     listed = [running[k] for k in order]
@@ -141,6 +144,8 @@ def on_nodes(running: Sequence[Running], platform: Platform, best: bool) -> list
         if r.nodes:
             start_on(trace, state, j, [(number[name], units) for name, units in r.nodes.items()], 0)
         else:
+            if up is not None:  # jobs with nodes come first
+                state.free[~np.array(up)] = 0
             state.clock[NOW] = 0
             try_start(trace, state, j, best)
     nodes = by_name(ranges_of(trace, state, False), platform.nodes)

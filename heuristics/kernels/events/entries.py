@@ -11,6 +11,7 @@ _step, _advance, _begin = replay.step, state.advance, state.begin
 _try_start = rules.try_start
 _keep_places, _compact, _may_start = state.keep_places, state.compact, state.may_start
 _pop_end, _finish = state.pop_end, state.finish
+_release_followers, _arrive_due = state.release_followers, state.arrive_due
 
 
 @borrowing
@@ -67,3 +68,16 @@ def end_now(trace: TraceArrays, state: State, j: int) -> None:
     state.ends[0], state.end_of[0] = -NEVER, j
     _pop_end(state)
     _finish(trace, state, j)
+
+
+@borrowing
+def release(trace: TraceArrays, state: State, j: int) -> None:
+    """Let the jobs that wait for the end of job j, which has ended now for good, arrive after their think times."""
+    _release_followers(trace, state, j)
+    _arrive_due(trace, state)
+
+
+@borrowing
+def release_later(trace: TraceArrays, state: State, j: int) -> None:
+    """As ``release``; the jobs arrive at the next events, the first of them possibly at this time."""
+    _release_followers(trace, state, j)

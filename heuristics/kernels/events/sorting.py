@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....models.compiled import internal, internal_borrowing
+from ....models.compiled import internal, internal_borrowing, native
 from ..profile import Floats, Ints
 
 RUN = 16  # up to this size, items are sorted by insertion
@@ -65,7 +65,7 @@ def _merge(items: Ints, other: Ints, first: int, middle: int, last: int, key: Fl
             j += 1
 
 
-@internal
+@native
 def sort_places(key: Floats, size: int, places: Ints) -> None:
     """Write 0 .. size - 1 to ``places``, ordered by key; equal keys in the order of ``np.argsort`` of numba 0.68.
 

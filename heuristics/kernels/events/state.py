@@ -273,11 +273,18 @@ def advance(trace: TraceArrays, state: State, t: int) -> None:
         state.ended[clock[ENDED]] = j
         clock[ENDED] += 1
         if trace.follower.size > 0:
-            _release_followers(trace, state, j)
+            release_followers(trace, state, j)
     while clock[NEXT] < trace.order.size and trace.release[trace.order[clock[NEXT]]] <= t:
         _arrive(trace, state, trace.order[clock[NEXT]])
         clock[NEXT] += 1
-    while clock[DUE] > 0 and state.due[clock[DUE] - 1] <= t:
+    arrive_due(trace, state)
+
+
+@internal_borrowing
+def arrive_due(trace: TraceArrays, state: State) -> None:
+    """Let the followers arrive that are due up to now."""
+    clock = state.clock
+    while clock[DUE] > 0 and state.due[clock[DUE] - 1] <= clock[NOW]:
         clock[DUE] -= 1
         _arrive(trace, state, state.due_of[clock[DUE]])
 
@@ -293,7 +300,7 @@ def _arrive(trace: TraceArrays, state: State, j: int) -> None:
 
 
 @internal_borrowing
-def _release_followers(trace: TraceArrays, state: State, j: int) -> None:
+def release_followers(trace: TraceArrays, state: State, j: int) -> None:
     """Let the jobs that wait for the end of job j arrive after their think times, ties in the order of the trace."""
     end, due, due_of = state.start[j] + trace.runtime[j], state.due, state.due_of
     for f in range(trace.first_follower[j], trace.first_follower[j + 1]):

@@ -1,8 +1,8 @@
-"""The removable elements of a dispatching problem: jobs, their windows and deadlines, calendars, resources, running jobs.
+"""The removable elements of a dispatching problem: jobs, windows, deadlines, calendars, resources, running jobs, limits.
 
 Without its element, a job is not there; a job has no start windows, no deadline, or no earliest start after its submit
 time; the jobs of a queue may start at any time of the day; each node of a group has as much of a resource as all jobs
-together request; and a running job holds nothing. Submit times, ``now`` and durations are part of the jobs.
+together request; a running job holds nothing; and an objective is not limited. Submit times, ``now`` and durations are part of the jobs.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from ....errors import WrongArgument
 from ...elements.element import Element, Elements
 from ...elements.words import duration, listed, moment, windows
 from ...platform import MOST_CAPACITY, NodeGroup, Platform
@@ -33,12 +34,18 @@ class DispatchElements(Elements):
 
     def __init__(self, problem: Dispatch) -> None:
         self.problem = problem
+        others = [name for name in problem.limits if name not in OBJECTIVES]
+        if others:
+            raise WrongArgument(
+                f"the limit on {', '.join(others)} cannot be explained: without a job, a registered objective may be worse"
+            )
         # these objectives are sums of costs >= 0, or the last end: no removal makes them worse
         self.objectives = (problem.aim,) if problem.aim in OBJECTIVES else ()
         by_slack = sorted(problem.jobs, key=self._slack)
         of_jobs = [e for j in by_slack for e in _of_job(problem, j)]
         running = sorted(problem.running, key=lambda r: -r.end)
         self.all = (
+            *(Element("limit", limit_name(name), _limit(name, most)) for name, most in problem.limits.items()),
             *self._resources(),
             *(Element("calendar", q.name, _calendar(q)) for q in problem.queues if q.daily),
             *of_jobs,
@@ -46,6 +53,8 @@ class DispatchElements(Elements):
         )
         postponable = {j.id for j in problem.jobs if j.deadline is None and not j.windows}
         self.harmless = frozenset(e for e in of_jobs if e.name in postponable)
+        if problem.limits:
+            self.harmless, self.harmless_because = frozenset(), ""
 
     def _slack(self, job: Job) -> int:
         """Return the seconds between the first and the last start of a job; the tightest jobs come first."""
@@ -74,6 +83,7 @@ class DispatchElements(Elements):
             jobs=[_limited(j, names) for j in p.jobs if ("job", j.id) in names],
             queues=[q if ("calendar", q.name) in names else replace(q, daily=(), whole_run=False) for q in p.queues],
             running=[r for r in p.running if ("running job", r.job.id) in names],
+            limits={name: most for name, most in p.limits.items() if ("limit", limit_name(name)) in names},
         )
 
     def _platform(self, names: Collection[tuple[str, str]]) -> Platform:
@@ -98,6 +108,16 @@ class DispatchElements(Elements):
     def sentence(self, found: Sequence[Element]) -> str:
         """Return which jobs need how much of which nodes, and when."""
         return conflict_sentence(self.part(found), found)
+
+
+def limit_name(objective: str) -> str:
+    """Return the name of the element of a limit, which is not that of a limit that ``explain`` itself adds."""
+    return f"limit on {objective}"
+
+
+def _limit(objective: str, most: float) -> str:
+    value = moment(int(most)) if objective == "makespan" else f"{most:.10g}"
+    return f"{objective} is at most {value}"
 
 
 def resource_name(resource: str, group: NodeGroup) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....heuristics.kernels.events.entries import advance
+from ....heuristics.kernels.events.entries import advance, release_later
 from ....heuristics.kernels.events.state import NOW, STOP, State
 from ....heuristics.kernels.profile import NEVER, Ints
 from ....models.node_states.timeline import Change
@@ -47,6 +47,7 @@ class ProductionChanges(NodeChanges):
         self.agenda, self.production, self.log = Agenda(), production, production.log
         self.fixed, self.killing = True, False
         super().__init__(plan, state)
+        self.quiet = False
 
     def attach(self, jobs: LiveJobs, fixed: bool) -> None:
         """Connect the changes with the waiting and running jobs of the replay."""
@@ -108,6 +109,8 @@ class ProductionChanges(NodeChanges):
     def end_early(self, j: int, why: str) -> None:
         """End a running job of the machine for good."""
         self.end_for_good(j, why)
+        if self.plan.trace.follower.size:
+            release_later(self.plan.trace, self.state, j)
         self.bookings.jobs.end(j)
 
     def end_booking(self, k: int, outcome: str, why: str = "") -> None:

@@ -16,6 +16,7 @@ from ....heuristics.kernels.events.state import STARTED
 from ....heuristics.kernels.profile import Ints
 from ....models.node_states.timeline import Change
 from ..states.attempts import Attempt
+from ..states.requeue import kept_by
 from .agenda import PRIVATE_END
 from .bookings import Bookings
 from .pools import Pools
@@ -148,7 +149,7 @@ class PrivateJobs:
             if not stopped:
                 continue
             why, ran = f"{change.names[stopped[0]]}: {names[stopped[0]]}", change.time - run.start
-            kept = self._changes.kept(j, ran)
+            kept = kept_by(self.plan.requeue, ran, self.plan.workload.ids[j])
             if kept is None:
                 self.end_for_good(j, why)
                 continue

@@ -81,6 +81,8 @@ class ServerEvents:
             self._private.end_for_good(j, "deleted")
         elif self._runs(j):
             self._changes.end_early(j, "deleted")
+        elif any(before == j for before, _ in self.plan.workload.after.values()):
+            return f"other jobs wait for the end of job {event.subject!r}, which has not started"
         else:
             self._pools.remove(j)
             self._changes.log.left[j] = "deleted"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....models import Running
 from ....models.excerpt import with_short_repr
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ class History:
         Seconds that each job ran in the attempts of ``early``.
     saved : ndarray of int64, shape (jobs,)
         Seconds of work that these attempts have done.
+    begun : mapping of int to Running
+        Row of a job that came back after it had run at the begin of the replay -> how it ran then. Its first attempt
+        began before the replay.
+    gone : tuple of Attempt
+        The attempts of the other jobs of ``workload.running`` that failed; these jobs did not come back.
     """
 
     early: tuple[Attempt, ...]
@@ -79,16 +85,28 @@ class History:
     dropped: Mapping[int, str]
     ran_before: Ints
     saved: Ints
+    begun: Mapping[int, Running] = field(default_factory=dict)
+    gone: tuple[Attempt, ...] = ()
 
     @classmethod
-    def of(cls, early: list[Attempt], rows: list[int], dropped: Mapping[int, str], jobs: int) -> History | None:
+    def of(
+        cls,
+        early: Sequence[Attempt],
+        rows: Sequence[int],
+        dropped: Mapping[int, str],
+        jobs: int,
+        begun: Mapping[int, Running],
+        gone: Sequence[Attempt],
+    ) -> History | None:
         """Return the history of some attempts of a workload of ``jobs`` jobs; None if no attempt ended early."""
-        if not early and not dropped:
+        if not early and not dropped and not gone:
             return None
+        order = sorted(range(len(early)), key=lambda i: early[i].end)
+        early, rows = [early[i] for i in order], [rows[i] for i in order]
         ran, saved = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
         np.add.at(ran, rows, [a.end - a.start for a in early])
         np.add.at(saved, rows, [a.work_done for a in early])
-        return cls(tuple(early), np.array(rows, np.int64), dict(dropped), ran, saved)
+        return cls(tuple(early), np.array(rows, np.int64), dict(dropped), ran, saved, dict(begun), tuple(gone))
 
     @property
     def start(self) -> Ints:
@@ -102,7 +120,7 @@ class History:
 
 
 class AttemptLog:
-    """The attempts of a running replay that ended early.
+    """The attempts of a running replay that ended early; ``begun`` and ``gone`` as in ``History``.
 
     ``saved`` is the work in seconds that the earlier attempts of each job have done, shape (jobs,).
     """
@@ -113,6 +131,8 @@ class AttemptLog:
         self.dropped: dict[int, str] = {}
         self.saved = np.zeros(jobs, np.int64)
         self.counts: Counter[int] = Counter()
+        self.begun: dict[int, Running] = {}
+        self.gone: list[Attempt] = []
 
     def add(self, row: int, attempt: Attempt) -> None:
         """Add an attempt after which the job comes back."""
@@ -123,7 +143,7 @@ class AttemptLog:
 
     def history(self) -> History | None:
         """Return the attempts so far."""
-        return History.of(self.early, self.rows, self.dropped, self.saved.size)
+        return History.of(self.early, self.rows, self.dropped, self.saved.size, self.begun, self.gone)
 
 
 def attempts_of(simulation: Simulation) -> list[Attempt]:
@@ -131,7 +151,7 @@ def attempts_of(simulation: Simulation) -> list[Attempt]:
     nodes, ids, found = simulation.schedule().nodes, simulation.workload.ids, simulation.history
     counts = Counter(found.rows.tolist()) if found is not None else Counter[int]()
     dropped = found.dropped if found is not None else {}
-    listed = list(found.early) if found is not None else []
+    listed = [*found.early, *found.gone] if found is not None else []
     for k in np.flatnonzero(simulation.start >= 0).tolist():
         start, end = int(simulation.start[k]), int(simulation.end[k])
         why = dropped.get(k, KILLED if simulation.killed[k] else COMPLETED)

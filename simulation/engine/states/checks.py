@@ -20,6 +20,7 @@ from ..production.checks import ends_early
 from ..production.record import ProductionRecord
 from .attempts import History
 
+NEVER = -1  # the start of a job that was never started
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
@@ -106,14 +107,33 @@ class Runs:
     placement: Ranges
     history: History | None
     states: NodeStates | None
+    started: Mask
+    own: Mask
     production: ProductionRecord | None
 
 
-def runs_of(replay: Replay) -> Replay:
-    """Return all runs of a replay; the replay itself if no attempt ended early. Unknown nodes become node -1."""
-    found = replay.history
+def runs_of(replay: Replay) -> Runs:
+    """Return all runs of a replay. Unknown nodes become node -1.
+
+    ``started`` of the result are the runs that have started, ``own`` those of them that started in the replay, and not
+    before its begin.
+    """
+    found, started = replay.history, replay.start != NEVER
     if found is None or not found.early:
-        return replay
+        return Runs(
+            replay.workload,
+            replay.platform,
+            replay.start,
+            replay.end,
+            replay.killed,
+            replay.placement,
+            found,
+            replay.states,
+            started,
+            started,
+            replay.production,
+        )
+    begun = [a.number == 1 and k in found.begun for k, a in zip(found.rows.tolist(), found.early, strict=True)]
     rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
     number = {name: n for n, name in enumerate(replay.platform.nodes)}
     nodes = np.array([number.get(name, -1) for a in found.early for name in a.nodes], np.int64)
@@ -132,6 +152,8 @@ def runs_of(replay: Replay) -> Replay:
         placement,
         found,
         replay.states,
+        np.concatenate([started, np.ones(len(begun), np.bool_)]),
+        np.concatenate([started, ~np.array(begun)]),
         replay.production,
     )
 
@@ -159,6 +181,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
     for k, last in ended.items():
         if 0 <= replay.start[k] < last:
             yield _fault(ids[k], 1, f"starts at {replay.start[k]}, before the end of its attempt before, {last}")
+    yield from _begun_faults(replay, found)
     names, p = replay.platform.nodes, replay.placement
     for k in found.dropped:
         ranges = range(p.first[k], p.first[k + 1])
@@ -167,9 +190,31 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
             yield _fault(ids[k], 1, f"did not come back at {replay.end[k]}, when none of its nodes stopped")
 
 
+def _begun_faults(replay: Replay, found: History) -> Iterator[Violation]:
+    """Yield the faults of the attempts that began before the replay."""
+    first = {k: a for k, a in zip(found.rows.tolist(), found.early, strict=True) if a.number == 1}
+    ends = {r.job.id: r.true_end for r in replay.workload.running}
+    for k, r in found.begun.items():
+        a = first.get(k)
+        if a is None or a.start != r.start or a.end > r.true_end or (r.nodes and dict(a.nodes) != dict(r.nodes)):
+            is_what = "has no attempt" if a is None else f"ran from {a.start} to {a.end} on {dict(a.nodes)}"
+            text = (
+                f"{is_what}; expected from {r.start}, to {r.true_end} at the latest, on {dict(r.nodes) or 'any nodes'}"
+            )
+            yield _fault(r.job.id, 1, f"runs at the begin and {text}")
+    for a in found.gone:
+        if ends.get(a.job) != a.end or not _stopped(replay, a.nodes, a.end):
+            yield _fault(a.job, 1, f"runs at the begin and failed at {a.end} ({a.why}), when none of its nodes stopped")
+
+
+def _changes(replay: Replay) -> tuple[Change, ...]:
+    """Return the changes of the states of the nodes, from the begin of the replay on."""
+    return () if replay.states is None else replay.states.changes_from(replay.workload.begin)
+
+
 def _stopped(replay: Replay, nodes: Mapping[str, int], time: int) -> bool:
     """Return whether one of the nodes does not run jobs from this time on."""
-    change = next((c for c in replay.states.changes if c.time == time), None) if replay.states is not None else None
+    change = next((c for c in _changes(replay) if c.time == time), None)
     return change is not None and any(
         not runs for name, runs in zip(replay.platform.nodes, change.runs.tolist(), strict=True) if name in nodes
     )
@@ -179,18 +224,24 @@ def _fault(job: str, amount: float, text: str) -> Violation:
     return Violation(job, amount, f"job {job!r}: {text}")
 
 
-def state_faults(runs: Replay) -> Iterator[Violation]:
+def state_faults(runs: Runs) -> Iterator[Violation]:
     """Yield the runs that start on a node which takes no starts, or go on when a node stops."""
-    changes = () if runs.states is None else runs.states.changes
+    changes = _changes(runs)
     for k, change in enumerate(changes):
         until = changes[k + 1].time if k + 1 < len(changes) else np.iinfo(np.int64).max
-        here = (runs.start >= 0) & (runs.start >= change.time) & (runs.start < until)
+        here = runs.own & (runs.start >= change.time) & (runs.start < until)
         yield from _on(runs, here, ~change.starts, change, "starts")
-        through = (runs.start >= 0) & (runs.start < change.time) & (runs.end > change.time)
+        through = runs.started & (runs.start < change.time) & (runs.end > change.time)
         yield from _on(runs, through, ~change.runs, change, "runs on")
+        stopped = {name: n for n, name in enumerate(runs.platform.nodes) if not change.runs[n]}
+        for r in runs.workload.running if stopped else ():
+            node = next((node for node in r.nodes if node in stopped), None)
+            if node is not None and r.true_end > change.time:
+                text = f"runs on node {node!r}, {change.names[stopped[node]]} since {change.time} or before"
+                yield _fault(r.job.id, 1, f"from {r.start} to {r.true_end}: {text}")
 
 
-def _on(runs: Replay, mask: Mask, barred: Mask, change: Change, what: str) -> Iterator[Violation]:
+def _on(runs: Runs, mask: Mask, barred: Mask, change: Change, what: str) -> Iterator[Violation]:
     """Yield the runs of a mask that use a barred node."""
     if not barred.any() or not mask.any():
         return

@@ -1,4 +1,4 @@
-"""Why jobs still wait when no event is left."""
+"""Why jobs still wait, or have not arrived, when no event is left."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ LISTED = 3  # nodes that a reason names
 
 
 def reasons(plan: ReplayPlan, state: State) -> dict[str, str]:
-    """Return id -> reason of each job that waits at the end of a replay, in the order of the queue."""
+    """Return id -> reason of each job that waits at the end of a replay, in the order of the queue.
+
+    Then follow the jobs that have not arrived, because a job before them has not ended.
+    """
     found: dict[str, str] = {}
     rows = state.waiting[: state.clock[WAITING]].tolist()
     now = int(state.clock[NOW])
@@ -31,6 +34,20 @@ def reasons(plan: ReplayPlan, state: State) -> dict[str, str]:
         elif why and not blocking:
             blocking = job
         found[job] = why or f"dispatcher {plan.name} has not started it, although it fits on the idle nodes"
+    return found | _held(plan, rows)
+
+
+def _held(plan: ReplayPlan, rows: list[int]) -> dict[str, str]:
+    """Return id -> reason of the jobs that wait, directly or not, for the end of one of these jobs."""
+    followers: dict[int, list[int]] = {}
+    for j, (before, _) in plan.workload.after.items():
+        followers.setdefault(before, []).append(j)
+    found, left, ids = dict[str, str](), list(rows), plan.workload.ids
+    while left:
+        before = left.pop()
+        for j in followers.get(before, ()):
+            found[ids[j]] = f"it has not arrived: it waits for the end of job {ids[before]!r}"
+            left.append(j)
     return found
 
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....errors import WrongValue
-from ....heuristics.kernels.events.entries import advance, end_now
-from ....heuristics.kernels.events.state import EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
+from ....heuristics.kernels.events.entries import advance, end_now, release
+from ....heuristics.kernels.events.state import DUE, EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
 from ....heuristics.kernels.profile import NEVER, Ints
-from ....models.excerpt import excerpt
 from ....models.node_states.timeline import Change
-from ....models.whole_numbers import is_whole
 from .attempts import Attempt
+from .requeue import kept_by
 
 if TYPE_CHECKING:
     from ...policies.beside_reservations import Holds
@@ -36,6 +34,8 @@ class NodeChanges:
         The state of each node now.
     blocked : ndarray of bool, shape (nodes,)
         The nodes on which no job may start now.
+    quiet : bool
+        Whether nothing but ends and arrivals changes the free amounts in the whole replay.
     failed : list of int
         Rows of the jobs that failed at the last change.
     shortened : bool
@@ -45,7 +45,8 @@ class NodeChanges:
     def __init__(self, plan: ReplayPlan, state: State) -> None:
         nodes = plan.platform.nodes
         self.plan, self.state = plan, state
-        self.changes = plan.states.changes if plan.states is not None else ()
+        self.changes = plan.states.changes_from(plan.workload.begin) if plan.states is not None else ()
+        self.quiet = not self.changes
         self.names: tuple[str, ...] = ("up",) * len(nodes)
         self.blocked = np.zeros(len(nodes), np.bool_)
         self.failed: list[int] = []
@@ -59,8 +60,9 @@ class NodeChanges:
 
     def go(self) -> bool:
         """Go to the next change and apply it; return False if there is none, or no job is left."""
-        clock = self.state.clock
-        idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and clock[NEXT] >= self.plan.trace.order.size
+        clock, trace = self.state.clock, self.plan.trace
+        to_come = clock[DUE] > 0 or clock[NEXT] < trace.order.size - trace.follower.size
+        idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and not to_come
         if idle or self._next == len(self.changes):
             return False
         self._take(self.changes[self._next])
@@ -99,16 +101,6 @@ class NodeChanges:
         if opened.any():
             self.release_early()
 
-    def kept(self, j: int, ran: int) -> int | None:
-        """Return the work of an attempt of ``ran`` seconds that is kept, as the requeue of the replay says, checked."""
-        kept = self.plan.requeue.kept(ran)
-        if kept is not None and not (is_whole(kept) and 0 <= kept <= ran):
-            raise WrongValue(
-                f"requeue {self.plan.requeue.name}: kept({ran}) is {excerpt(kept)} for job {self.plan.workload.ids[j]!r}; "
-                f"expected None or whole seconds from 0 to {ran}"
-            )
-        return kept
-
     def end_for_good(self, j: int, why: str) -> None:
         """End running job j now, before its work is done; it does not come back."""
         end_now(self.plan.trace, self.state, j)
@@ -129,7 +121,7 @@ class NodeChanges:
 
     def free(self) -> Ints:
         """Return the free amounts for which jobs may start, shape (nodes, resources)."""
-        return np.maximum(self.state.free, 0)
+        return self.state.free.copy() if self.quiet else np.maximum(self.state.free, 0)
 
     def conflict(self, j: int, nodes: Mapping[str, int]) -> str:
         """Return into which reservation job j would run if it started now on these nodes; an empty text: into none."""
@@ -151,17 +143,22 @@ class NodeChanges:
         """Do what is left at the end of the replay."""
 
     def _fail(self, j: int, node: int, change: Change) -> None:
-        """End running job j because its node does not run jobs any more, and put it back into the queue."""
+        """End running job j because its node does not run jobs any more, and put it back into the queue.
+
+        If it does not come back, this is its end, also for the jobs that wait for it.
+        """
         plan, state, trace = self.plan, self.state, self.plan.trace
         slots = slice(trace.first[j], trace.first[j] + state.pieces[j])
         names, job = plan.platform.nodes, plan.workload.ids[j]
         nodes = {names[n]: u for n, u in zip(state.place[slots].tolist(), state.share[slots].tolist(), strict=True)}
         start = int(state.start[j])
-        kept = self.kept(j, change.time - start)
+        kept = kept_by(plan.requeue, change.time - start, job)
         why = f"{change.names[node]}: {names[node]}"
         self.failed.append(j)
         if kept is None:
             self.end_for_good(j, why)
+            if trace.follower.size:
+                release(trace, state, j)
             return
         end_now(trace, state, j)
         plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept))

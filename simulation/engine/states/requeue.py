@@ -101,6 +101,17 @@ class Drop:
         return None
 
 
+def kept_by(requeue: Requeue, ran: int, job: str) -> int | None:
+    """Return ``requeue.kept(ran)``, checked. Raises WrongValue."""
+    kept = requeue.kept(ran)
+    if kept is not None and not (is_whole(kept) and 0 <= kept <= ran):
+        raise WrongValue(
+            f"requeue {requeue.name}: kept({ran}) is {excerpt(kept)} for job {job!r}; "
+            f"expected None or whole seconds from 0 to {ran}"
+        )
+    return kept
+
+
 def requeue_of(what: str | Requeue) -> Requeue:
     """Return the rule that a text names: ``restart``, ``checkpoint:SECONDS`` or ``drop``. Raises WrongValue.
 

@@ -28,44 +28,29 @@ The published programs have faults that this code does not repeat:
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....backends import Compiled
-from ....backends import compile as compile_model
 from ....heuristics.kernels.profile import Floats
-from ....models import Platform, Queue, Schedule
+from ....models import Dispatch, Platform, Queue, Schedule
+from ....models.dispatch.costs.composite import checked_slack
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
-from ....models.language import Assignment
-from ....models.problem import Encoding
 from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model
-from .objective import Family, best_start, moved_to_now, origin_of, usual_objective
+from .objective import Family, moved_to_now, usual_objective
 from .priority import by_queue, by_slowdown, ordered
 from .reserved import fixed_jobs
-from .search_control import Control, limit_of, search
+from .search_control import Control, limit_of
+from .solving import Solver
 from .urgency import STRETCH, Guard, Held, by_walltime
-from .waiting import Register, Waiting, can_start_now, requested
+from .waiting import Register, Waiting, can_start_now, requested, start_empty
 
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
-
-
-class Modelled(NamedTuple):
-    """The model of a decision, the same model compiled for the solver, and its warm start.
-
-    ``warm`` is None if not all jobs fit in their windows in order of priority, beside the reservations. ``origin`` is
-    the value from which improvements are measured.
-    """
-
-    encoding: Encoding
-    compiled: Compiled
-    warm: Assignment | None
-    origin: int
 
 
 class CPDispatcher:
@@ -106,6 +91,9 @@ class CPDispatcher:
     objective : str, optional
         Name of an objective of ``Dispatch``: one of ``sl.models.dispatch.objectives.objective_names()``. Default: that of
         the version.
+    keep : mapping of str to float, optional
+        The slack of objectives that are kept within it of their own optimum, at each decision (``sl.composite``); empty:
+        none. If it is given, decisions start from multi-search, whatever the objective.
 
     Raises
     ------
@@ -114,7 +102,7 @@ class CPDispatcher:
     TypeError
         If both are given.
     ProblemError
-        If the objective is unknown.
+        If an objective is unknown, a slack is below 1, or the objective itself is kept.
 
     Examples
     --------
@@ -139,6 +127,7 @@ class CPDispatcher:
         threads: int = 1,
         seed: int = 0,
         objective: str | None = None,
+        keep: Mapping[str, float] | None = None,
     ) -> None:
         length = limit_of(limit, deterministic)
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
@@ -151,7 +140,9 @@ class CPDispatcher:
         self.naive = version <= 1
         usual = usual_objective(family, version)
         self.aim = usual if objective is None else find_objective(objective).name
-        self.another_aim = self.aim != usual
+        self.slack = checked_slack(self.aim, keep) if keep else {}
+        self.another_aim = self.aim != usual or keep is not None
+        self.solver = Solver(backend, self.formulation, self.control, self.another_aim)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
@@ -167,6 +158,12 @@ class CPDispatcher:
 
     def decide(self, moment: Moment) -> Decision:
         """Return the jobs that start now."""
+        empty, rest = start_empty(moment)
+        found = self._decide(rest)
+        found.starts = [*empty, *found.starts]
+        return found
+
+    def _decide(self, moment: Moment) -> Decision:
         began = time.perf_counter()
         waiting = self._register.allowed(moment)
         if self._guard is not None:
@@ -239,58 +236,51 @@ class CPDispatcher:
             return Decision(first, "infeasible", urgent=urgent)
         modelling = time.perf_counter()
         with uncollected():
-            made = self._model(moment, chosen, windows, runs, held, began)
-        solving = time.perf_counter()
+            problem, start = self._problem(moment, chosen, windows, runs, held)
+        built = time.perf_counter() - modelling
         deadline = began + self.control.total
-        answer = search(
-            made.compiled, made.encoding.model, made.warm, self.control, self.seed, deadline, origin=made.origin
-        )
+        if self.slack:
+            answer = self.solver.solve_keeping(problem, self.slack, start, self.seed, deadline)
+        else:
+            answer = self.solver.solve(problem, start, self.seed, deadline)
         allocating = time.perf_counter()
-        seconds = {"model": solving - modelling, "solve": allocating - solving}
+        seconds = {"model": built + answer.modelling, "solve": answer.solving}
         modelled = chosen.joined(held.jobs)
         size: dict[str, Any] = {
             "jobs": len(modelled.jobs),
             "urgent": urgent,
             "requested": requested(modelled, moment.platform.resources),
         }
-        if answer.best is None:
+        if answer.schedule is None:
             return Decision(first, answer.ended, None, seconds, **size)
         strict = bool(held.allocations or moment.reserved)
-        starts = self._read(made.encoding, answer.best, chosen, requests, windows, timeline, strict)
+        starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, strict)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, **size)
 
-    def _model(
-        self,
-        moment: Moment,
-        chosen: Waiting,
-        windows: list[tuple[Window, ...]],
-        runs: RunningUsage,
-        held: Held,
-        began: float,
-    ) -> Modelled:
-        """Return the model of the chosen and the urgent jobs, with its warm start."""
+    def _problem(
+        self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: RunningUsage, held: Held
+    ) -> tuple[Dispatch, Schedule | None]:
+        """Return the problem of the chosen and the urgent jobs, and its schedule in order of priority.
+
+        There is no such schedule if not all jobs fit in their windows in this order, beside the reservations.
+        """
         requests = requests_of(chosen, windows, len(self._nodes))
         timeline = held.reserve_on(NodeTimeline(self._capacity, moment.now, runs.modelled))
         allocation = timeline.place(requests, np.arange(len(chosen.jobs)))
         jobs = chosen.joined(held.jobs)
         problem = problem_of(moment, jobs, [*windows, *held.windows], runs.modelled, self.aim)
-        encoding = problem.formulations[self.formulation]()
-        compiled = compile_model(encoding.model, self.backend)
-        start = None
-        if (allocation.start >= 0).all():
-            begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]
-            nodes = {j.id: dict(allocation.nodes(requests, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
-            start = Schedule(dict(zip([j.id for j in jobs.jobs], begins, strict=True)), nodes | held.nodes(self._nodes))
-        if self.another_aim:
-            start = best_start(problem, start, None if self.control.deterministic else began + self.control.total)
-        warm = None if start is None else encoding.write(start)
-        return Modelled(encoding, compiled, warm, origin_of(problem))
+        if not (allocation.start >= 0).all():
+            return problem, None
+        begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]
+        nodes = {j.id: dict(allocation.nodes(requests, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
+        starts = dict(zip([j.id for j in jobs.jobs], begins, strict=True))
+        return problem, Schedule(starts, nodes | held.nodes(self._nodes))
 
     def _read(
         self,
-        encoding: Encoding,
-        answer: Assignment,
+        schedule: Schedule,
+        relaxation: bool,
         chosen: Waiting,
         requests: Requests,
         windows: list[tuple[Window, ...]],
@@ -302,10 +292,9 @@ class CPDispatcher:
         The nodes are those of the solution if the model is exact. For a relaxation, a naive model, or beside urgent jobs
         or reservations (``strict``), they are allocated by priority, and jobs that do not fit stay in the queue.
         """
-        schedule = encoding.read(answer)
         starts = np.array([schedule.start[j.id] for j in chosen.jobs], np.int64)
         here = np.flatnonzero(starts == timeline.now)
-        if encoding.relaxation or self.naive or strict:
+        if relaxation or self.naive or strict:
             begun = timeline.copy().place(requests, here)
         else:
             begun = requests.on_nodes([schedule.nodes[j.id] for j in chosen.jobs], here, timeline.now, self._nodes)
@@ -318,30 +307,3 @@ class CPDispatcher:
     def _starts(self, jobs: Waiting, requests: Requests, allocation: Allocation) -> list[Start]:
         found = np.flatnonzero(allocation.start >= 0).tolist()
         return [Start(jobs.jobs[i].id, allocation.nodes(requests, i, self._nodes)) for i in found]
-
-
-def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
-    """Return a CP dispatcher by its name.
-
-    Parameters
-    ----------
-    name : str
-        ``"pcp"``, ``"hcp"``, or one of them with the version: ``"pcp1"`` to ``"hcp3"``.
-    backend : str, optional
-        Name of the solver's backend, by default ``"cpsat"``.
-    **options
-        Other arguments of ``CPDispatcher``.
-
-    Returns
-    -------
-    CPDispatcher
-        A new dispatcher.
-
-    Examples
-    --------
-    >>> make("pcp1", "highs").name
-    'pcp1@highs'
-    """
-    family: Family = "pcp" if name.startswith("pcp") else "hcp"
-    version = int(name.removeprefix(family) or 0)
-    return CPDispatcher(family, version, backend or "cpsat", **options)

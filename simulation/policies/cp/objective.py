@@ -22,7 +22,7 @@ from ....heuristics import multi_search
 from ....heuristics.errors import NoSchedule
 from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Schedule
-from ....models.dispatch.objectives import LastEnd
+from ....models.dispatch.costs.limits import origin_of as origin_of_objective
 from .allocation import Allocation, NodeTimeline, Requests
 
 Family = Literal["pcp", "hcp"]
@@ -40,7 +40,7 @@ def origin_of(problem: Dispatch) -> int:
 
     The makespan is a time on the clock of the trace, so it is measured from now; other objectives from 0.
     """
-    return problem.now if isinstance(problem.costs, LastEnd) else 0
+    return origin_of_objective(problem, problem.aim)
 
 
 def best_start(problem: Dispatch, by_priority: Schedule | None, deadline: float | None) -> Schedule | None:

@@ -11,7 +11,7 @@ import schedlab as sl
 from notebook import Notebook
 from schedlab.backends import Limits
 from schedlab.backends.cpsat.native import Form, NativeModel
-from schedlab.backends.exact_range import rational
+from schedlab.models.whole_numbers import rational
 
 THREADS = 1
 

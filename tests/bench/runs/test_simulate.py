@@ -389,7 +389,7 @@ def exit_code(arguments):
     return 0
 
 
-def test_events_are_obeyed_recorded_and_verified(tmp_path, monkeypatch):
+def test_events_are_obeyed_recorded_and_verified(tmp_path, monkeypatch, capsys):
     """An outage makes jobs fail; their attempts are in a file beside the jobs, and a change of it is found."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "e.csv").write_text("time,kind,nodes\n40000,node-down,gpu\n45000,node-up,gpu\n")
@@ -400,7 +400,8 @@ def test_events_are_obeyed_recorded_and_verified(tmp_path, monkeypatch):
     assert exit_code(["verify", "results"]) == 0
     attempts.write_text(attempts.read_text().replace("11400", "11399"))
     assert exit_code(["verify", "results"]) == 1
-    assert exit_code([*command, "--requeue", "again"]) != 0
+    assert exit_code([*command, "--requeue", "again"]) == 2
+    assert "--requeue is 'again'; expected restart, checkpoint:SECONDS" in capsys.readouterr().err
 
 
 def test_reservations_and_events_of_the_server_are_refused(tmp_path, monkeypatch, capsys):

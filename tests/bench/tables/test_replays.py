@@ -10,7 +10,7 @@ from schedlab.bench.runs.replay_settings import ReplaySettings
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables.replays.columns import columns_of
-from schedlab.bench.tables.replays.figures import all_figures
+from schedlab.bench.tables.replays.figures import all_figures, models
 from schedlab.bench.tables.replays.report import extract_replays
 from schedlab.bench.tables.report import show
 from schedlab.simulation.engine.simulator import simulate
@@ -171,7 +171,7 @@ def test_a_replay_that_failed_predicts_nothing():
 def test_all_figures_of_a_replay_are_in_the_grids():
     """Every metric of a replay is printed somewhere: each gets a value that no other has."""
     jobs = simulate("eurora_99", dispatcher="easy").metrics.as_dict()
-    shown_elsewhere = {n for n in jobs if n.startswith(("accuracy", "not_started")) or n == "jobs"}
+    shown_elsewhere = {n for n in jobs if n.startswith(("accuracy", "not_started")) or n in ("jobs", "bsld_floor")}
     parts = {
         n for n in jobs if n[:5] in ("short", "mediu", "long_") and n.split("_")[-1] in ("std", "median", "p95", "p99")
     }
@@ -180,7 +180,13 @@ def test_all_figures_of_a_replay_are_in_the_grids():
     found = made("easy", 1.0, 1.0, 1.0)
     found["metrics"] = marked
     results = extract_replays([found])[0][0][1]
-    cells = {c for grid in all_figures(results) for line in grid.rows for cell in line for c in cell.split("/")}
+    cells = {
+        c
+        for grid in (*all_figures(results), models(results))
+        for line in grid.rows
+        for cell in line
+        for c in cell.split("/")
+    }
     for name in jobs.keys() - shown_elsewhere - parts:
         v = marked[name]
         hours = {f"{v / 3600:,.1f}"} if name == "makespan" else set()

@@ -92,6 +92,21 @@ def test_a_written_instance_is_read_back_and_gives_the_same_bytes(folder: Path, 
     assert sorted(p.name for p in (tmp_path / "copy").iterdir()) == ["instance.toml", "jobs.csv"]
 
 
+def test_limits_on_objectives_are_read_and_written(folder: Path, tmp_path: Path) -> None:
+    (folder / "instance.toml").open("a").write("\n[limits]\nlate-jobs = 1\nweighted-tardiness = 12.3\n")
+    instance = load(folder)
+    assert instance.problem.limits == {"late-jobs": 1, "weighted-tardiness": 12.3}
+    write(instance, tmp_path / "copy")
+    assert load(tmp_path / "copy").problem == instance.problem
+    edit(folder, "instance.toml", "late-jobs = 1", 'late-jobs = "one"')
+    edit(folder, "instance.toml", "weighted-tardiness", "tardiness")
+    assert set(faults(folder)) == {
+        ("instance.toml", 19, "limits.late-jobs"), ("instance.toml", 20, "limits.tardiness"),
+    }  # fmt: skip
+    edit(folder, "instance.toml", "tardiness = 12.3", "waiting = inf")
+    assert ("instance.toml", 20, "limits.waiting") in faults(folder)
+
+
 def test_every_fault_of_all_files_is_told_with_its_place(folder: Path) -> None:
     edit(folder, "instance.toml", "count = 2", "count = 0")
     edit(folder, "instance.toml", "ewt_s = 3600", "ewt = 3600")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.engine.moment import Moment
 from schedlab.simulation.engine.simulator import simulate
-from schedlab.simulation.policies.cp.dispatcher import CPDispatcher, make
+from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
+from schedlab.simulation.policies.cp.names import make
 
 PLATFORM = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 2, {"cores": 4})])
 QUEUES = (Queue("fast", 100), Queue("slow", 1000))
@@ -160,7 +161,7 @@ def test_no_answer_overfills_a_node(m, name):
 
 
 def test_wrong_options_are_refused():
-    with pytest.raises(ValueError, match="more than 0"):
+    with pytest.raises(ValueError, match="above 0"):
         CPDispatcher("hcp", limit=0)
     with pytest.raises(sl.UnknownName):
         simulate(Dispatch(PLATFORM, [replace(job("a"), runtime=3)], QUEUES), dispatcher="hcp9@cpsat")

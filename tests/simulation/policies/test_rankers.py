@@ -18,7 +18,8 @@ from schedlab.simulation.engine.simulation import SimulationError
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.policy import POLICIES, Policy, by_duration, by_submit
 from schedlab.simulation.policies.registry import check_dispatcher, is_dispatcher, parse_dispatcher
-from schedlab.simulation.rankers.priorities import Aging, Fairshare, JobSize, QueuePriority, WeightedSum, multifactor
+from schedlab.simulation.rankers.multifactor import WeightedSum, multifactor
+from schedlab.simulation.rankers.priorities import Aging, Fairshare, JobSize, QueuePriority
 from schedlab.simulation.rankers.registry import parse_ranker
 
 COUNT = itertools.count()

@@ -9,8 +9,8 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.engine.moment import Moment
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.cp.allocation import NodeTimeline
-from schedlab.simulation.policies.cp.dispatcher import make
 from schedlab.simulation.policies.cp.model import running_usage
+from schedlab.simulation.policies.cp.names import make
 from schedlab.simulation.policies.cp.urgency import Guard
 from schedlab.simulation.policies.cp.waiting import Register
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .logged import Preceding
-from .repair import Trace
-from .workload import WITHOUT_PREDECESSOR, Ints, Workload, WorkloadError
+from ..logged import Preceding
+from ..repair import Trace
+from ..times import later
+from ..workload import WITHOUT_PREDECESSOR, Ints, Workload, WorkloadError
 
 SHOWN = 6  # jobs of a cycle that an error lists
 
@@ -95,6 +96,8 @@ def with_dependencies(workload: Workload, preceding: Mapping[str, Preceding]) ->
 def arrived(workload: Workload, end: Ints) -> Workload:
     """Return the workload in which jobs with a preceding job have the submit times of a replay.
 
+    Latest starts move with the submit times.
+
     Parameters
     ----------
     workload
@@ -104,9 +107,10 @@ def arrived(workload: Workload, end: Ints) -> Workload:
     """
     if not workload.after:
         return workload
-    submit, release = workload.submit.copy(), workload.release.copy()
+    submit, release, latest = workload.submit.copy(), workload.release.copy(), workload.latest_start
     for k, (before, think) in workload.after.items():
         if end[before] >= 0:
             submit[k] = max(submit[k], end[before] + think)
             release[k] = max(release[k], submit[k])
-    return replace(workload, submit=submit, release=release)
+    latest = later(latest, submit - workload.submit)
+    return replace(workload, submit=submit, release=release, latest_start=latest)

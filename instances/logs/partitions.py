@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .logged import TextColumn
-from .repair import Trace
-from .workload import WorkloadError
+from ..logged import TextColumn
+from ..repair import Trace
+from ..workload import WorkloadError
 
 QUEUE, PARTITION = "queue", "partition"
 SOURCES = (QUEUE, PARTITION)  # columns of a log from which the queues can be taken

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..instances.workload import Workload
-from .predictors import Predictor
+from ...instances.workload import Workload
+from .predictor import Predictor
 
 Ints = NDArray[np.int64]
 

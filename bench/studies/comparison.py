@@ -1,0 +1,165 @@
+"""Our replays beside a published study: its tables and figures as grids, and the orders of dispatchers that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, groupby, pairwise
+from statistics import fmean
+from typing import NamedTuple
+
+from ..kinds.replays import platform_of
+from ..tables.replays.columns import short
+from ..tables.replays.figures import TextGrid
+from ..tables.replays.results import RECORDED, DispatcherRow
+from .study import Exhibit, Order, Quantity, Study
+
+Rows = Mapping[str, DispatcherRow]
+MISSING = "-"
+HEADS = ("where", "better", "worse", "figure", "better:\nours", "worse:\nours", "less by:\nours", "less by:\nstudy")
+
+
+class Comparison(NamedTuple):
+    """The grids of a comparison, and a line for each order of dispatchers that differs from the study."""
+
+    grids: list[TextGrid]
+    differing: list[str]
+
+
+def compare(study: Study, rows: Sequence[DispatcherRow]) -> Comparison:
+    """Return the tables and figures of a study with our values, and which orders of dispatchers differ.
+
+    The values of the study stand beside ours if the replays are on its machine. On another machine ours stand alone,
+    and of the orders that the study states, those without the schedule of its log are checked.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    rows : sequence of DispatcherRow
+        Our replays, by names of dispatchers as in the study; a backend in a name is ignored.
+
+    Returns
+    -------
+    Comparison
+        The grids and the orders that differ.
+    """
+    known = by_name(rows)
+    same = on_its_machine(study, rows)
+    grids = [_grid(exhibit, known, same, study.reference) for exhibit in study.exhibits]
+    orders = [order for order in study.orders if same or RECORDED not in order.chain]
+    stated = [line for order in orders for line in _stated(order, known)]
+    differing = [
+        line for e in study.exhibits if same for quantity in e.quantities for line in _other_order(e, quantity, known)
+    ]
+    meaning = (
+        "better, worse: by the text of the study; less by: (worse - better) / worse; holds: the order is the same."
+    )
+    if stated:
+        title = f"orders that [{study.reference}] states"
+        grids.append(TextGrid(title, [*HEADS, "holds"], [line.cells for line in stated], meaning))
+    return Comparison(grids, [*differing, *(line.differs for line in stated if line.differs)])
+
+
+def by_name(rows: Sequence[DispatcherRow]) -> Rows:
+    """Return rows by the names of their dispatchers without backends."""
+    return {row.name.partition("@")[0]: row for row in rows}
+
+
+def on_its_machine(study: Study, rows: Sequence[DispatcherRow]) -> bool:
+    """Return whether the replays are on the machine of the study."""
+    if not study.machine:
+        return True
+    groups = next((r["simulation"]["platform"] for row in rows for r in row.records if r.get("simulation")), None)
+    if groups is None:
+        return False
+    platform = platform_of(groups)
+    ours = {"nodes": len(platform.nodes), **{r: platform.total(r) for r in platform.resources}}
+    return all(ours.get(name) == amount for name, amount in study.machine.items())
+
+
+def _ours(row: DispatcherRow | None, figure: str) -> float | None:
+    """Return a figure of a dispatcher, the mean over the seeds; None if it is unknown."""
+    if row is None or not figure.startswith("seconds."):
+        return None if row is None else row.metric(figure)
+    values = [r["seconds"].get(figure.removeprefix("seconds.")) for r in row.records if row.whole]
+    return fmean(values) if values and None not in values else None
+
+
+def _grid(exhibit: Exhibit, rows: Rows, same: bool, reference: str) -> TextGrid:
+    """Return the grid of a table or figure: a row per dispatcher, ours and the study's value of each quantity."""
+    heads = ["dispatcher"]
+    for quantity in exhibit.quantities:
+        heads += [quantity.heading, "study"] if same and quantity.values else [quantity.heading]
+    lines = []
+    for name in exhibit.dispatchers:
+        cells = [name]
+        for quantity in exhibit.quantities:
+            cells.append(_cell(rows.get(name), quantity))
+            if same and quantity.values:
+                theirs = quantity.values.get(name)
+                cells.append(MISSING if theirs is None else short(theirs))
+        if any(cell != MISSING for cell in cells[1:]):
+            lines.append(cells)
+    meaning = f"study: the value in [{reference}]; " if "study" in heads else ""
+    spread = "a ± b: mean and standard deviation; " if any(q.spread for q in exhibit.quantities) else ""
+    return TextGrid(
+        f"{exhibit.name}: {exhibit.caption}", heads, lines, f"{spread}{meaning}-: none, or the replay did not end."
+    )
+
+
+def _cell(row: DispatcherRow | None, quantity: Quantity) -> str:
+    ours = _ours(row, quantity.figure)
+    if ours is None:
+        return MISSING
+    spread = _ours(row, quantity.spread) if quantity.spread else None
+    text = short(ours * quantity.scale)
+    return text if spread is None else f"{text} ± {short(spread * quantity.scale)}"
+
+
+def _other_order(exhibit: Exhibit, quantity: Quantity, rows: Rows) -> Iterator[str]:
+    """Yield a line with both orders if some two dispatchers are ordered otherwise than in the study; equal values order none."""
+    found = {name: _ours(rows.get(name), quantity.figure) for name in quantity.values}
+    ours = {name: value for name, value in found.items() if value is not None}
+    theirs = {name: quantity.values[name] for name in ours}
+    if any((ours[a] - ours[b]) * (theirs[a] - theirs[b]) < 0 for a, b in combinations(ours, 2)):
+        heading = quantity.heading.replace("-\n", "").replace("\n", " ")
+        yield f"{exhibit.name}, {heading}: ours {_chain(ours)}; study {_chain(theirs)}"
+
+
+def _chain(values: Mapping[str, float]) -> str:
+    """Return names by ascending values.
+
+    Examples
+    --------
+    >>> _chain({"a": 3.0, "b": 1.0, "c": 3.0})
+    'b < a = c'
+    """
+    names = sorted(values, key=lambda name: values[name])
+    return " < ".join(" = ".join(same) for _, same in groupby(names, key=lambda name: values[name]))
+
+
+class _Line(NamedTuple):
+    cells: list[str]
+    differs: str
+
+
+def _stated(order: Order, rows: Rows) -> Iterator[_Line]:
+    """Yield a line for each two neighbours of a chain and each figure, if at least one of them has a value."""
+    for better, worse in pairwise(order.chain):
+        for figure in order.figures:
+            a, b = _ours(rows.get(better), figure), _ours(rows.get(worse), figure)
+            if a is None and b is None:
+                continue
+            stated = order.reductions.get(figure)
+            theirs = MISSING if stated is None else f"{stated:g}%"
+            written = [MISSING if value is None else short(value) for value in (a, b)]
+            if a is None or b is None:
+                yield _Line([order.where, better, worse, figure, *written, MISSING, theirs, MISSING], "")
+                continue
+            less = f"{100 * (b - a) / b:.0f}%" if b else MISSING
+            differs = f"{order.where}, {figure}: {better} ({written[0]}) is not better than {worse} ({written[1]})"
+            cells = [order.where, better, worse, figure, *written, less, theirs, "yes" if a <= b else "NO"]
+            yield _Line(cells, differs if a > b else "")
+
+
+__all__ = ["Comparison", "by_name", "compare", "on_its_machine"]

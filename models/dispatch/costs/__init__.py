@@ -1,0 +1,1 @@
+"""Costs of the starts of jobs in models, and limits on them."""

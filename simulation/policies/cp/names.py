@@ -1,0 +1,79 @@
+"""CP dispatchers by name: the versions of [Galleguillos2019] and the six models of [Bridi2018, tables 3.4 and 3.5].
+
+The six models are PCP of version 0 with all waiting jobs. Sums are over the waiting jobs; the makespan includes the running
+jobs, and is bounded relative to the moment.
+
+=============  ==================  ==========================================================
+name           objective           kept within a slack of their own optimum
+=============  ==================  ==========================================================
+``mks``        makespan
+``wt``         weighted-tardiness
+``nl``         late-jobs
+``mks+wt+nl``  makespan            weighted-tardiness, late-jobs
+``nl+mks+wt``  late-jobs           makespan, weighted-tardiness
+``wt+mks+nl``  weighted-tardiness  makespan, late-jobs
+=============  ==================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....errors import WrongArgument
+from ....models.dispatch.costs.composite import SLACK
+from .dispatcher import CPDispatcher
+from .objective import Family
+from .thesis import MODELS
+
+ALL_JOBS = 1_000_000  # more than ever wait
+
+
+def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
+    """Return a CP dispatcher by its name.
+
+    Parameters
+    ----------
+    name : str
+        ``"pcp"``, ``"hcp"``, or one of them with the version: ``"pcp1"`` to ``"hcp3"``; or one of the six models of the
+        thesis, see the module.
+    backend : str, optional
+        Name of the solver's backend, by default ``"cpsat"``.
+    **options
+        Other arguments of ``CPDispatcher``. Composite models of the thesis take ``slack``, by default 1.1, for both kept
+        objectives.
+
+    Returns
+    -------
+    CPDispatcher
+        A new dispatcher.
+
+    Raises
+    ------
+    TypeError
+        If a model of the thesis gets another objective.
+
+    Examples
+    --------
+    >>> make("pcp1", "highs").name
+    'pcp1@highs'
+    >>> make("mks+wt+nl", "cpo").slack
+    {'weighted-tardiness': 1.1, 'late-jobs': 1.1}
+    """
+    if name in MODELS:
+        return _of_thesis(name, backend or "cpsat", **options)
+    family: Family = "pcp" if name.startswith("pcp") else "hcp"
+    version = int(name.removeprefix(family) or 0)
+    return CPDispatcher(family, version, backend or "cpsat", **options)
+
+
+def _of_thesis(name: str, backend: str, slack: float | None = None, **options: Any) -> CPDispatcher:
+    """Return the dispatcher of one of the six models."""
+    main, *kept = MODELS[name]
+    if options.pop("objective", main) not in (main, None):
+        raise WrongArgument(f"{name} has the objective {main}; pcp@{backend}:OBJECTIVE takes another one")
+    if slack is not None and not kept:
+        raise WrongArgument(f"{name} keeps no objectives, so that it takes no slack; mks+wt+nl does")
+    keep = dict.fromkeys(kept, SLACK if slack is None else slack)
+    found = CPDispatcher("pcp", 0, backend, objective=main, keep=keep, **{"m": ALL_JOBS, **options})
+    found.name = f"{name}@{backend}"
+    return found

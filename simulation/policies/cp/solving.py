@@ -1,0 +1,155 @@
+"""The solution of the problem of one decision: the model, its warm start, the search; with kept objectives several of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ....backends import compile as compile_model
+from ....models import Dispatch, Schedule
+from ....models.dispatch.costs.composite import limits_of, nearest
+from ....models.dispatch.costs.limits import broken_limits
+from ...engine.moment import Ended
+from .model import uncollected
+from .objective import best_start, origin_of
+from .search_control import Control, search
+
+PURE_SHARE = 0.5  # of the limit of a decision: for the kept objectives together, in equal parts
+
+
+class Solved(NamedTuple):
+    """The solution of a problem.
+
+    Parameters
+    ----------
+    schedule : Schedule or None
+        The best schedule; without nodes if the model is a relaxation. None if there is none.
+    relaxation : bool
+        Whether the model is a relaxation.
+    ended : Ended
+        How the search ended.
+    gain : float or None
+        The relative improvement over the warm start.
+    modelling, solving : float
+        Seconds for models and warm starts, and of the solver.
+    """
+
+    schedule: Schedule | None
+    relaxation: bool
+    ended: Ended
+    gain: float | None
+    modelling: float
+    solving: float
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A solver for the problem of one decision.
+
+    Parameters
+    ----------
+    backend, formulation : str
+        Names of the backend and of the formulation.
+    control : Control
+        The limits of the decision.
+    searched : bool
+        Whether multi-search looks for a better warm start.
+    """
+
+    backend: str
+    formulation: str
+    control: Control
+    searched: bool
+
+    def solve(self, problem: Dispatch, start: Schedule | None, seed: int, deadline: float) -> Solved:
+        """Solve a problem.
+
+        Parameters
+        ----------
+        problem : Dispatch
+            The problem.
+        start : Schedule or None
+            A schedule to start from.
+        seed : int
+            The seed of the solver.
+        deadline : float
+            Time on the clock ``time.perf_counter`` at which the search ends; ignored if the control is deterministic.
+
+        Returns
+        -------
+        Solved
+        """
+        began = time.perf_counter()
+        with uncollected():
+            encoding = problem.formulations[self.formulation]()
+            compiled = compile_model(encoding.model, self.backend)
+            if self.searched:
+                start = best_start(problem, start, None if self.control.deterministic else deadline)
+            warm = None if start is None else encoding.write(start)
+        solving = time.perf_counter()
+        found = search(compiled, encoding.model, warm, self.control, seed, deadline, origin=origin_of(problem))
+        schedule = None if found.best is None else encoding.read(found.best)
+        spent = solving - began, time.perf_counter() - solving
+        return Solved(schedule, encoding.relaxation, found.ended, found.gain, *spent)
+
+    def with_share(self, share: float) -> Solver:
+        """Return the solver with a share of the limit of a decision."""
+        total = share * self.control.total
+        return replace(self, control=replace(self.control, first=min(self.control.first, total), total=total))
+
+    def solve_keeping(
+        self, problem: Dispatch, slack: Mapping[str, float], start: Schedule | None, seed: int, deadline: float
+    ) -> Solved:
+        """Solve a problem while other objectives are kept within a slack of their own optimum.
+
+        Each kept objective is optimized alone, from the best schedule of multi-search for it; its value there, with the
+        slack, is the limit for the last solve, which starts from the best known schedule that keeps all limits. If that
+        ends without a schedule, the answer is the schedule of the kept objective that overruns the limits least.
+
+        Parameters
+        ----------
+        problem : Dispatch
+            The problem with its main objective.
+        slack : mapping of str to float
+            The slack of each kept objective, see ``models.dispatch.costs.composite``; not empty.
+        start : Schedule or None
+            A schedule to start from.
+        seed : int
+            The seed of the solver.
+        deadline : float
+            As of ``solve``, of all solves together.
+
+        Returns
+        -------
+        Solved
+            ``ended`` is that of the last solve.
+        """
+        share = PURE_SHARE / len(slack)
+        begin = deadline - self.control.total
+        known: dict[str, Schedule] = {}
+        theta: dict[str, float] = {}
+        modelling = solving = 0.0
+        for k, name in enumerate(slack, 1):
+            alone = problem.replace(objective=name)
+            found = self.with_share(share).solve(alone, start, seed, begin + k * share * self.control.total)
+            modelling, solving = modelling + found.modelling, solving + found.solving
+            if found.schedule is None:
+                return found._replace(modelling=modelling, solving=solving)
+            known[name], theta[name] = found.schedule, alone.objective(found.schedule)
+        bounded = problem.replace(limits=limits_of(problem, theta, slack))
+        candidates = known if start is None else {**known, "": start}
+        last = self.with_share(1 - PURE_SHARE) if self.control.deterministic else self
+        found = replace(last, searched=False).solve(bounded, _best_kept(bounded, candidates), seed, deadline)
+        if found.schedule is None:
+            chosen = nearest(bounded, known)
+            found = found._replace(schedule=None if chosen is None else known[chosen])
+        return found._replace(modelling=modelling + found.modelling, solving=solving + found.solving)
+
+
+def _best_kept(bounded: Dispatch, known: Mapping[str, Schedule]) -> Schedule | None:
+    """Return the best one of feasible schedules that keep all limits; None if there is none."""
+    sign = 1 if bounded.sense == "minimize" else -1
+    kept = [s for s in known.values() if not any(broken_limits(bounded, s))]
+    return min(kept, key=lambda s: sign * bounded.objective(s), default=None)

@@ -1,0 +1,111 @@
+"""Slurm's multifactor priority: the weighted sum of rankers.
+
+References
+----------
+Slurm workload manager, documentation of the multifactor priority plugin:
+https://slurm.schedmd.com/priority_multifactor.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import WrongValue
+from ...models import Platform, Queue
+from ...models.excerpt import with_short_repr
+from ...models.whole_numbers import is_number, shown
+from .priorities import DAY, Aging, Fairshare, JobSize, QueuePriority
+from .ranker import Floats, News, RankedJobs, Ranker
+
+
+@with_short_repr
+@dataclass
+class WeightedSum:
+    """The sum of the keys of several rankers, each times its weight, as in Slurm's multifactor priority.
+
+    Parameters
+    ----------
+    parts : sequence of (float, Ranker)
+        Weights of at least 0, and rankers.
+    name : str
+        The name in results and error messages.
+
+    Examples
+    --------
+    >>> WeightedSum([(1000, Aging()), (10000, Fairshare(usage="dominant"))]).name
+    'weighted-sum'
+    """
+
+    parts: Sequence[tuple[float, Ranker]]
+    name: str = "weighted-sum"
+
+    def __post_init__(self) -> None:
+        for weight, ranker in self.parts:
+            if not is_number(weight) or weight < 0:
+                why = f"the weight of {ranker.name} is {shown(weight)}, expected a number of at least 0"
+                raise WrongValue(f"ranker {self.name}: {why}")
+
+    def begin(self, platform: Platform, queues: Sequence[Queue], users: Sequence[str], seed: int) -> None:
+        """Begin all rankers."""
+        for _, ranker in self.parts:
+            ranker.begin(platform, queues, users, seed)
+
+    def learn(self, news: News) -> None:
+        """Pass the news to all rankers."""
+        for _, ranker in self.parts:
+            ranker.learn(news)
+
+    def rank(self, now: int, waiting: RankedJobs) -> Floats:
+        """Return the weighted sum of the keys."""
+        total = np.zeros(len(waiting))
+        for weight, ranker in self.parts:
+            if weight > 0:
+                total += weight * np.asarray(ranker.rank(now, waiting), np.float64)
+        return total
+
+
+def multifactor(
+    age: float = 1000,
+    fairshare: float = 10000,
+    size: float = 1000,
+    queue: float = 1000,
+    max_age: float = 7 * DAY,
+    half_life: float = 7 * DAY,
+    usage: str = "cores",
+    favor_small: bool = False,
+    shares: Mapping[str, float] | None = None,
+    priorities: Mapping[str, float] | None = None,
+) -> WeightedSum:
+    """Return Slurm's multifactor priority: a weighted sum of age, fair-share, job size and queue.
+
+    The default weights are those of the example in Slurm's documentation.
+
+    Parameters
+    ----------
+    age, fairshare, size, queue : float
+        The weights: Slurm's PriorityWeightAge, PriorityWeightFairshare, PriorityWeightJobSize,
+        PriorityWeightPartition.
+    max_age : float
+        See ``Aging``.
+    half_life, usage, shares
+        See ``Fairshare``.
+    favor_small : bool
+        See ``JobSize``.
+    priorities : mapping of str to float, optional
+        See ``QueuePriority``.
+
+    Returns
+    -------
+    WeightedSum
+        The ranker.
+    """
+    parts: list[tuple[float, Ranker]] = [
+        (age, Aging(max_age)),
+        (fairshare, Fairshare(half_life, usage, shares or {})),
+        (size, JobSize(favor_small)),
+        (queue, QueuePriority(priorities or {})),
+    ]
+    return WeightedSum(parts, "multifactor")

@@ -1,0 +1,37 @@
+"""``bench show LOG``: jobs and nodes per hour, and their picture."""
+
+import pytest
+from schedlab.bench.plots.hours import MOST
+
+
+def log(path, jobs):
+    lines = [
+        f"{k} {submit} 0 {took} {nodes} -1 -1 {nodes} {took} -1 1 1 1 1 1 -1 -1 -1"
+        for k, (submit, took, nodes) in enumerate(jobs, 1)
+    ]
+    path.write_text("; MaxNodes: 4\n; MaxProcs: 4\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_the_largest_hour_of_a_log_is_printed(bench, tmp_path):
+    """Three nodes for two hours, and a fourth one in the first half of the second hour."""
+    code, out, err = bench("show", log(tmp_path / "log.swf", [(0, 7200, 3), (3600, 1800, 1)]))
+    assert code == 0, err
+    assert ["largest", "1.0", "1.5", "3.5"] in [line.split() for line in out.splitlines()]
+
+
+@pytest.mark.parametrize(("days", "by_days"), [(MOST // 24, False), (MOST // 24 + 1, True)])
+def test_a_long_log_is_drawn_by_days(bench, tmp_path, days, by_days):
+    """A log of more hours than a picture can show is drawn by its daily means, whose text says so."""
+    jobs = [(day * 86400, 600, 1) for day in range(days)] + [(days * 86400 - 60, 30, 1)]
+    code, out, err = bench("show", log(tmp_path / "log.swf", jobs), "--plot", tmp_path / "hours.svg")
+    assert code == 0, err
+    assert "hours.svg: jobs and nodes per hour" in out
+    picture = (tmp_path / "hours.svg").read_text(encoding="utf-8")
+    assert ("mean of a day" in picture) == by_days
+
+
+def test_the_picture_of_a_log_is_svg(bench, tmp_path):
+    """A name such as hours.png would get a file with SVG inside."""
+    code, _, err = bench("show", log(tmp_path / "log.swf", [(0, 60, 1)]), "--plot", tmp_path / "hours.png")
+    assert code == 2 and "expected a file name that ends in .svg" in err

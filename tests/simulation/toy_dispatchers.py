@@ -1,0 +1,65 @@
+"""Dispatchers in Python for replays of small worlds."""
+
+from schedlab.simulation.engine.moment import Decision, PlannedStart, Start
+
+
+class FirstFit:
+    """A dispatcher in Python: each job in order of arrival that fits starts on the first nodes that are up."""
+
+    name = "first-fit"
+
+    def begin(self, platform, queues, seed):
+        """Nothing to prepare."""
+
+    def decide(self, moment):
+        """Start what fits."""
+        return Decision(self.starts(moment))
+
+    def starts(self, moment):
+        """Starts of the jobs that fit now."""
+        free, starts = moment.free.copy(), []
+        for job, may_start in zip(moment.waiting, moment.may_start, strict=True):
+            request = [job.request.get(r, 0) for r in moment.platform.resources]
+            nodes, left = {}, job.units if may_start else 0
+            for n, name in enumerate(moment.platform.nodes):
+                if left and moment.states[n] == "up":
+                    fits = min([left, *(int(f) // q for f, q in zip(free[n], request, strict=True) if q)])
+                    if fits:
+                        nodes[name], left = fits, left - fits
+            if nodes and not left:
+                for name, units in nodes.items():
+                    free[moment.platform.nodes.index(name)] -= [units * q for q in request]
+                starts.append(Start(job.id, nodes))
+        return starts
+
+
+class Planner(FirstFit):
+    """First fit that plans the job behind, also such that the plan fails: on busy nodes, or on nodes that go down."""
+
+    name = "planner"
+    always = True
+
+    def begin(self, platform, queues, seed):
+        """Nothing is planned."""
+        self.count, self.failed = {}, []
+
+    def decide(self, moment):
+        """Start what fits, plan the next job a few seconds later on the first nodes that could hold it."""
+        self.failed += moment.failed
+        starts = self.starts(moment)
+        started = {start.job for start in starts}
+        plan = []
+        for job in moment.waiting:
+            n = self.count[job.id] = self.count.get(job.id, 0) + 1
+            if job.id in started or job.id in moment.planned or n > 6:
+                continue
+            nodes, left = {}, job.units
+            for name, amounts in moment.platform.capacity.items():
+                by_resource = zip(moment.platform.resources, amounts, strict=True)
+                fits = min([left, *(a // job.request[r] for r, a in by_resource if job.request.get(r))])
+                if fits:
+                    nodes[name], left = fits, left - fits
+            plan.append(PlannedStart(job.id, nodes, moment.now + 1 + n % 4))
+            break
+        wake = moment.now + 3 if plan else None
+        return Decision(starts, plan=plan or None, wake=wake)
