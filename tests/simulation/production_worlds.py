@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.production import Repeat, Reservation, ServerEvent
-from simulation.second_by_second import DAY, World, _calendars, _states, _units, random_world
+from simulation.second_by_second import DAY, _calendars, _states, _units
+from simulation.small_worlds import World, random_world
 
 STANDING = 3600  # of hourly reservations
 
@@ -44,7 +45,7 @@ class ProductionWorld(World):
 def production_world(seed, *, outages=True, reservations=True, server=True):
     """A small world that is the same for the same seed."""
     rng = random.Random(seed)
-    base = random_world(seed, outages=outages)
+    base = random_world(seed, outages=outages, busy=False, dependencies=False)
     world = ProductionWorld(base.capacity, base.jobs, base.daily, base.outages, base.requeue, base.kill)
     if world.requeue.startswith("checkpoint"):
         world.requeue = "restart"
