@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...models.dispatch.capacity_sweep import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
+from .production.checks import as_started, limits_of_killed, production_faults, rows_of
 from .states.checks import NEVER, Replay, attempt_faults, runs_of, state_faults
 
 Ints = NDArray[np.int64]
@@ -33,6 +34,9 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     7. No job starts before the begin, or on a node that takes no starts, or runs on a node that has stopped.
     8. The attempts of a job follow each other; those that end early do so when one of their nodes stops. The first
        attempt of a job that ran at the begin is the run that was given.
+    9. Reservations and events of the server (see ``production.checks``): no job uses reserved amounts; jobs of private
+       queues run inside of their reservations, by their walltimes, and their users are eligible; no job of a stopped
+       queue starts; jobs are changed and leave for a reason.
 
     2, 3, 5, 6 and 7 hold for all attempts; 2 and 3 not for those that began before the replay.
 
@@ -54,14 +58,18 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     if shape:
         return [Violation("placement", 1, shape)]
     started = replay.start != NEVER
-    found = [] if partial else _listed(~started, replay.workload.ids, lambda k: (1, "never started"))
+    missing = ~started
+    if replay.production is not None:
+        missing[list(replay.production.left)] = False
+    found = [] if partial else _listed(missing, replay.workload.ids, lambda k: (1, "never started"))
     found += _durations(replay, started)
-    runs = runs_of(replay)
     found += _predecessors(replay, started)
+    rows = rows_of(replay)
+    runs = as_started(runs_of(replay), rows)
     for check in (_releases, _daily, _windows):
         found += check(runs, runs.own)
     found += _units(runs, runs.started)
-    for faults in (attempt_faults(replay), state_faults(runs)):
+    for faults in (attempt_faults(replay), state_faults(runs), production_faults(runs, rows)):
         listed = list(faults)
         found += listed[:MOST] + _more(len(listed), listed[:MOST])
     return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]
@@ -141,12 +149,15 @@ def _daily(replay: Replay, started: Mask) -> list[Violation]:
     wrong = np.zeros(len(w), np.bool_)
     for k, queue in enumerate(w.queues):
         if queue.daily:
-            here = [(lo <= s) & (s <= hi) for lo, hi in queue.daily for s in (second, second + DAY)]
+            rest = w.walltime if queue.whole_run else 0
+            here = [(lo <= s) & (s + rest <= hi) for lo, hi in queue.daily for s in (second, second + DAY)]
             wrong |= (w.queue == k) & ~np.logical_or.reduce(here)
 
     def describe(k: int) -> tuple[float, str]:
         queue = w.queues[int(w.queue[k])]
-        return 1, f"starts at {start[k]}, {second[k]} s of the day; queue {queue.name!r} allows {list(queue.daily)}"
+        return 1, f"starts at {start[k]}, {second[k]} s of the day; queue {queue.name!r} allows {list(queue.daily)}" + (
+            f" for whole runs, its walltime is {w.walltime[k]} s" if queue.whole_run else ""
+        )
 
     return _listed(started & wrong, w.ids, describe)
 
@@ -168,6 +179,8 @@ def _durations(replay: Replay, started: Mask) -> list[Violation]:
     due = np.where(replay.killed, np.minimum(w.runtime, w.walltime), w.runtime)
     if replay.history is not None:
         due = due - replay.history.saved
+    due = limits_of_killed(replay, due)
+    if replay.history is not None:
         rows = list(replay.history.dropped)
         due[rows] = np.clip(took[rows], 0, due[rows])  # they end before their work is done
 

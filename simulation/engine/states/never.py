@@ -27,7 +27,7 @@ def reasons(plan: ReplayPlan, state: State) -> dict[str, str]:
     blocking = ""
     for j in rows:
         job = plan.workload.ids[j]
-        why = _calendar(plan, j, now) or _nodes(plan, j)
+        why = plan.held_back.get(j) or _calendar(plan, j, now) or _nodes(plan, j)
         strict = isinstance(plan.dispatcher, Policy) and plan.dispatcher.strict
         if not why and strict and blocking:
             why = f"it waits behind job {blocking!r}, which blocks the queue"
@@ -53,7 +53,10 @@ def _held(plan: ReplayPlan, rows: list[int]) -> dict[str, str]:
 
 def _calendar(plan: ReplayPlan, j: int, now: int) -> str:
     """Return that the calendars of job j never open again, or an empty text."""
-    windows, daily = plan.workload.windows.get(j, ()), plan.workload.queues[int(plan.workload.queue[j])].daily
+    queue, walltime = plan.workload.queues[int(plan.workload.queue[j])], int(plan.workload.walltime[j])
+    windows, daily = plan.workload.windows.get(j, ()), queue.hours(walltime)
+    if queue.daily and not daily:
+        return f"its walltime, {walltime} s, does not fit into a daily window of queue {queue.name!r} (whole_run)"
     if not windows:
         return ""
     last = max(hi for _, hi in windows)

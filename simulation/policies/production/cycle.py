@@ -47,10 +47,9 @@ from ..cp.allocation import NodeTimeline, Requests, requests_of
 from ..cp.control.adaptive import AdaptiveControl
 from ..cp.control.adaptive_limit import AdaptiveLimit
 from ..cp.control.steps import limit_of
-from ..cp.empty_requests import start_empty
 from ..cp.model import RunningUsage, latest_start, problem_of, running_usage, uncollected, windows_of
 from ..cp.objective import best_start, moved_to_now, origin_of
-from ..cp.waiting import Register, Waiting, can_start_now, requested
+from ..cp.waiting import Register, Waiting, can_start_now, requested, start_empty
 from .checks import eligible, overused, without_overuse
 from .horizon import end_of_schedule
 from .phases import PhaseClock
