@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dispatch.chunks.fit import lack
 from ..dispatch.jobs import Job
 from ..excerpt import with_short_repr
-from ..platform import Platform
+from ..platform import NodeGroup, Platform
 from .reservations import Occurrence
 
 Ints = NDArray[np.int64]
@@ -213,17 +214,51 @@ def job_refusal(platform: Platform, job: Job, allowed: Mask | None = None, time:
     >>> print(job_refusal(platform, job, np.array([True, False]), 30))
     job 'j' is refused: at 30 3 cores lack; 1 of 2 units fit on the nodes (3 cores each)
     """
-    request = np.array([job.request.get(r, 0) for r in platform.resources], np.int64)
     capacity = np.array(list(platform.capacity.values()), np.int64)
     free = capacity if allowed is None else np.where(allowed[:, None], capacity, 0)
-    at, subject = job.submit if time is None else time, f"job {job.id!r}"
-    foreign = next((r for r, amount in job.request.items() if amount > 0 and r not in platform.resources), None)
+    at = job.submit if time is None else time
+    for k, part in enumerate(job.parts):
+        subject = f"job {job.id!r}" + (f", chunk {k}," if job.chunks else "")
+        found = _part_refusal(platform, part, free, subject, at, allowed is None or bool(allowed.any()))
+        if found is not None:
+            return found
+    return _refusal_together(platform, job, free, at) if job.chunks else None
+
+
+def _part_refusal(
+    platform: Platform, part: Job, free: Ints, subject: str, time: int, somewhere: bool
+) -> Refusal | None:
+    """Return why one chunk of a job does not fit into free amounts; ``somewhere``: there is a node for it."""
+    request = np.array([part.request.get(r, 0) for r in platform.resources], np.int64)
+    foreign = next((r for r, amount in part.request.items() if amount > 0 and r not in platform.resources), None)
     if foreign is not None:
-        return Refusal(subject, foreign, at, job.units, 0, job.request[foreign])
+        return Refusal(subject, foreign, time, part.units, 0, part.request[foreign])
     if not request.any():
-        return None if allowed is None or allowed.any() else Refusal(subject, "nodes", at, job.units, 0, 1)
+        return None if somewhere else Refusal(subject, "nodes", time, part.units, 0, 1)
     fit = int(_fits(free, request).sum())
-    return None if fit >= job.units else _refusal(platform, subject, {at: free}, request, job.units, fit)
+    return None if fit >= part.units else _refusal(platform, subject, {time: free}, request, part.units, fit)
+
+
+def _refusal_together(platform: Platform, job: Job, free: Ints, time: int) -> Refusal | None:
+    """Return why the chunks of a job, of which each alone fits, do not fit together: the first chunk that best fit lacks."""
+    chunks = [(p.units, tuple(p.request.get(r, 0) for r in platform.resources)) for p in job.parts]
+    nodes = [
+        NodeGroup(f"n{n}", 1, dict(zip(platform.resources, row, strict=True))) for n, row in enumerate(free.tolist())
+    ]
+    if lack(Platform(nodes), chunks) is None:
+        return None
+    left, capacity = free.copy(), np.array(list(platform.capacity.values()), np.int64)
+    for k, part in enumerate(job.parts):
+        subject = f"job {job.id!r}, chunk {k} beside its other chunks,"
+        request = np.array(chunks[k][1], np.int64)
+        if not request.any():
+            continue
+        found = _part_refusal(platform, part, left, subject, time, True)
+        if found is not None:
+            return found
+        for name, units in _best_fit(platform, left, capacity, _fits(left, request), part.units).items():
+            left[platform.nodes.index(name)] -= units * request
+    return None
 
 
 class Overuse(NamedTuple):

@@ -240,6 +240,13 @@ class LiveReplay:
 
     def _apply_delegate(self, policy: Policy) -> None:
         """Make the decision of a policy to which a dispatcher in Python leaves it."""
+        if self.changes.holds() is not None and (
+            policy.shortest_first
+            or policy.corrections
+            or any(self.state.expected[j] < job.walltime for j, job in self.jobs.waiting.items())
+        ):
+            why = 'policies keep nodes free for reservations by walltimes only; expected predictor="walltime"'
+            self._refuse(f"Decision.policy is {policy.name}, in a replay with reservations: {why}")
         for j in self._apply_policy(policy):
             self.jobs.start_of_policy(j)
 

@@ -150,7 +150,7 @@ class LiveJobs:
             return f"node {blocked!r} is {self._changes.names[self._nodes[blocked]]}"
         lack = self._shortage(j, planned, self._changes.free())
         if lack is None:
-            return self._changes.conflict(j, planned.nodes)
+            return self._changes.conflict(j, (planned.nodes, *planned.further))
         there = ", ".join(repr(r.job.id) for r in self.all_running() if lack.node in r.nodes)
         return (
             f"node {lack.node!r} has {lack.there} free {self._plan.platform.resources[lack.resource]}, job "
@@ -232,7 +232,7 @@ class LiveJobs:
                 f"{lack.node!r}, where {lack.there} are free"
             )
             fault = DecisionFault(why, start.job, lack.node)
-        conflict = "" if fault else self._changes.conflict(j, start.nodes)
+        conflict = "" if fault else self._changes.conflict(j, (start.nodes, *start.further))
         if conflict:
             fault = DecisionFault(f"{conflict} (moment.reserved)", start.job)
         if fault is not None:

@@ -298,6 +298,9 @@ class Dispatcher(Protocol):
         The name in results and error messages.
     always : bool, optional
         Whether ``decide`` is called at every event, also when no waiting job could start. Default: False.
+    delegates : bool, optional
+        Whether it may answer with ``Decision.policy``. In replays with reservations, the expected durations must then
+        be walltimes. Default: False.
     """
 
     name: str

@@ -12,6 +12,7 @@ from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
 from .production.checks import as_started, limits_of_killed, production_faults, rows_of
 from .states.checks import NEVER, Replay, attempt_faults, runs_of, state_faults
+from .states.run_chunks import chunk_requests, chunk_rows
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -193,37 +194,9 @@ def _durations(replay: Replay, started: Mask) -> list[Violation]:
     return _listed(started & (took != due), w.ids, describe)
 
 
-def _of_chunks(replay: Replay) -> tuple[list[str], Ints, Ints, Ints]:
-    """Return a row for each chunk of each job, job after job: its name, its job, its units, and its first range.
-
-    The ranges of a heterogeneous job are in the order of its chunks: a chunk has the ranges in which its units begin.
-    The last array has one entry more.
-    """
-    w, p = replay.workload, replay.placement
-    jobs, ids = len(w), list(w.ids)
-    if not w.chunks:
-        return ids, np.arange(jobs), w.units, p.first
-    count = np.ones(jobs, np.int64)
-    for k, chunks in w.chunks.items():
-        count[k] = len(chunks)
-    job, due, first = np.repeat(np.arange(jobs), count), np.repeat(w.units, count), np.repeat(p.first[:-1], count)
-    names = [ids[k] for k in job.tolist()]
-    row = np.cumsum(count) - count
-    units = p.units * np.maximum(p.high - p.low + 1, 0)
-    for k, chunks in w.chunks.items():
-        begun = np.cumsum(units[p.first[k] : p.first[k + 1]]) - units[p.first[k] : p.first[k + 1]]
-        before = 0
-        for c, chunk in enumerate(chunks):
-            at = int(row[k]) + c
-            names[at] = f"{ids[k]}+{c}" if c else ids[k]
-            due[at], first[at] = chunk.units, p.first[k] + np.searchsorted(begun, before)
-            before += chunk.units
-    return names, job, due, np.append(first, p.first[-1])
-
-
 def _units(replay: Replay, started: Mask) -> list[Violation]:
     p = replay.placement
-    names, job, expected, first = _of_chunks(replay)
+    names, job, expected, first = chunk_rows(replay)
     each = np.concatenate([[0], np.cumsum(p.units * np.maximum(p.high - p.low + 1, 0))])
     found = each[first[1:]] - each[first[:-1]]
     due = np.where(started[job], expected, 0)
@@ -266,12 +239,9 @@ def _running(replay: Replay) -> list[Violation]:
 
 def _capacity(replay: Replay, started: Mask) -> Iterator[Violation]:
     w, p, platform = replay.workload, replay.placement, replay.platform
-    ids, job_of, _, first = _of_chunks(replay)
-    column = {r: w.request[job_of, k] for k, r in enumerate(w.resources)}
-    of_chunk = np.arange(len(job_of)) - np.searchsorted(job_of, job_of)
-    for row in np.flatnonzero(of_chunk > 0).tolist():
-        for r in w.resources:
-            column[r][row] = w.chunks[int(job_of[row])][int(of_chunk[row])].request.get(r, 0)
+    rows = chunk_rows(replay)
+    ids, job_of, _, first = rows
+    column = chunk_requests(replay, rows)
     missing = np.zeros(len(job_of), np.int64)
     request = np.column_stack([column.get(r, missing) for r in platform.resources])
     foreign = [r for r in w.resources if r not in platform.resources]

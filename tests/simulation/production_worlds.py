@@ -28,9 +28,9 @@ class ProductionWorld(World):
         """The world as the simulator takes it."""
         groups = [NodeGroup(name.removesuffix("-1"), 1, amounts) for name, amounts in self.capacity.items()]
         jobs = [
-            Job(
-                j.id, j.submit, j.walltime, j.units, j.request, j.queue, windows=j.windows, runtime=j.runtime,
-                user=self.users[j.id],
+            Job.of_chunks(
+                j.id, j.submit, j.walltime, [(j.units, j.request), *j.further], j.queue, windows=j.windows,
+                runtime=j.runtime, user=self.users[j.id],
             )
             for j in self.jobs
         ]  # fmt: skip
@@ -42,10 +42,10 @@ class ProductionWorld(World):
         return [*super().events(), *(ServerEvent(*event) for event in self.server)]
 
 
-def production_world(seed, *, outages=True, reservations=True, server=True):
-    """A small world that is the same for the same seed."""
+def production_world(seed, *, outages=True, reservations=True, server=True, chunks=True):
+    """A small world that is the same for the same seed; ``chunks``: a third of them have heterogeneous jobs."""
     rng = random.Random(seed)
-    base = random_world(seed, outages=outages, busy=False, dependencies=False)
+    base = random_world(seed, outages=outages, busy=False, dependencies=False, chunks=chunks and seed % 3 == 0)
     world = ProductionWorld(base.capacity, base.jobs, base.daily, base.outages, base.requeue, base.kill)
     if world.requeue.startswith("checkpoint"):
         world.requeue = "restart"
@@ -161,10 +161,16 @@ def _held(bookings, second, known=None):
 def _used(story, records):
     used = defaultdict(int)
     for r in records:
-        for node, units in r.nodes.items():
-            for resource, amount in story.jobs[r.job].request.items():
-                used[node, resource] += units * amount
+        requests = (story.jobs[r.job].request, *(request for _, request in story.jobs[r.job].further))
+        for on, request in zip((r.nodes, *r.further), requests, strict=True):
+            for node, units in on.items():
+                for resource, amount in request.items():
+                    used[node, resource] += units * amount
     return used
+
+
+def _nodes(record):
+    return {node for on in (record.nodes, *record.further) for node in on}
 
 
 def _amounts(story):
@@ -195,7 +201,7 @@ def _walltimes(story):
         for second in range(s, s + story.walltime(job.job, s)):
             there = [r for r in beside if r.start + story.walltime(r.job, s) > second]
             used, held = _used(story, there), _held(story.bookings, second, s)
-            for node in job.nodes:
+            for node in _nodes(job):
                 for resource, capacity in story.world.capacity[node].items():
                     if held[node, resource] and used[node, resource] + held[node, resource] > capacity:
                         yield f"{job.job} starts at {s} and could run into a reservation at {second} on {node}"
@@ -250,7 +256,7 @@ def _ends(story):
             good = r.end in deleted
         elif r.why.startswith("reservation: "):  # it overran its walltime and ends when the reservation starts
             label = r.why.removeprefix("reservation: ")
-            good = any(b.label == label and b.start == r.end and set(b.nodes) & set(r.nodes) for b in story.bookings)
+            good = any(b.label == label and b.start == r.end and set(b.nodes) & _nodes(r) for b in story.bookings)
             good &= r.start + limit <= r.end
         elif r.why.startswith("reservation "):
             inside = story.inside(r)

@@ -5,6 +5,9 @@ import schedlab as sl
 from schedlab.models.production import Reservation
 from schedlab.simulation.engine.moment import Decision, Start
 from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
+from schedlab.simulation.policies.production.cycle import CPModel
+from schedlab.simulation.policies.production.portfolio import Portfolio
 from simulation.production_worlds import faults, production_world
 from simulation.second_by_second import records
 
@@ -13,6 +16,7 @@ class BesideReservations:
     """A dispatcher in Python: first fit of the jobs that end before all reservations, on nodes that are up."""
 
     name = "beside"
+    takes_chunks = False
 
     def begin(self, platform, queues, seed):
         """Nothing to prepare."""
@@ -56,11 +60,14 @@ def replay(world, dispatcher, **options):
     return run, {}
 
 
-def check(seeds, dispatcher, outages=True, **options):
+EVENTS = ("accepted", "refused", "inside", "left", "killed", "refused events", "waiting")
+
+
+def check(seeds, dispatcher, outages=True, chunks=True, **options):
     """Replay and check worlds; return how often things happened."""
-    seen = dict.fromkeys(("accepted", "refused", "inside", "left", "killed", "refused events", "waiting"), 0)
+    seen = dict.fromkeys((*EVENTS, *(("heterogeneous", "heterogeneous inside") if chunks else ())), 0)
     for seed in seeds:
-        world = production_world(seed, outages=outages)
+        world = production_world(seed, outages=outages, chunks=chunks)
         run, waiting = replay(world, dispatcher, **options)
         record = run.production
         if record is None:
@@ -77,19 +84,33 @@ def check(seeds, dispatcher, outages=True, **options):
         )
         seen["refused events"] += len(record.refused)
         seen["waiting"] += bool(waiting)
+        if chunks:
+            inside = {p.row for p in record.private}
+            seen["heterogeneous"] += sum(k not in inside and run.start[k] >= 0 for k in run.workload.chunks)
+            seen["heterogeneous inside"] += sum(k in inside for k in run.workload.chunks)
     return seen
 
 
 @pytest.mark.parametrize("name", DISPATCHERS)
 def test_replays_of_small_worlds_have_no_fault(name):
-    seen = check(range(60), DISPATCHERS[name])
-    assert min(seen.values()) > 1 and seen["inside"] > 25 and seen["refused"] > 20, seen
+    seen = check(range(60), DISPATCHERS[name], chunks=name != "beside")
+    assert min(seen.values()) > 0 and seen["inside"] > 20 and seen["refused"] > 20, seen
 
 
-@pytest.mark.parametrize("name", ["hcp3@cpsat", "pcp3@cpsat", "hcp@cpsat"])
+CP_DISPATCHERS = {
+    "hcp3@cpsat": "hcp3@cpsat", "pcp3@cpsat": "pcp3@cpsat", "hcp@cpsat": "hcp@cpsat", "hcp3-d@cpsat": "hcp3-d@cpsat",
+    "adaptive": lambda: CPDispatcher("hcp", 3, deterministic=0.1, adaptive=True), "wt@cpsat": "wt@cpsat",
+    "cpmodel@cpsat": lambda: CPModel("cpsat", deterministic=0.1),
+    "cpmodel:units": lambda: CPModel("cpsat", "units", deterministic=0.1),
+    "cpmodel:makespan": lambda: CPModel("cpsat", objective="makespan", deterministic=0.1),
+    "portfolio@cpsat": lambda: Portfolio("cpsat", threshold=15, deterministic=0.1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CP_DISPATCHERS)
 def test_cp_dispatchers_keep_reservations(name):
-    seen = check(range(25), name, outages=False)
-    assert seen["inside"] > 10, seen
+    seen = check(range(25), CP_DISPATCHERS[name], chunks=False)
+    assert seen["inside"] > 5 and seen["accepted"] > 30, seen
 
 
 @pytest.mark.parametrize("name", ["fcfs", "rule:wt", "rule:wt-strict", "easy", "conservative", "pbs-fifo"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from ....heuristics.kernels.profile import Ints
 from ....models.production import Occurrence
 from ....models.production.placement import Refusal, Usage, overuse, place
 from ..simulation import SimulationError
+from ..states.node_changes import chunk_nodes
 from .plan import ProductionPlan
 from .record import Booking
 from .reserved import Reserved
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from ..progress import ReplayPlan
 
 Mask = NDArray[np.bool_]
-Use = tuple[Mapping[str, int], Mapping[str, int], int, int]  # units on each node, request, start, end
+Chunk = tuple[Mapping[str, int], Mapping[str, int]]  # units on each node, request per unit
+Use = tuple[Mapping[str, int], Mapping[str, int], int, int]  # those of a chunk, start, end
 
 
 class Bookings:
@@ -73,17 +75,18 @@ class Bookings:
         found: list[int] = self.state.running[: self.state.clock[RUNNING]].tolist()
         return found
 
-    def nodes_of(self, j: int) -> dict[str, int]:
-        """Return the units of running job j on each node."""
-        first, names = int(self.plan.trace.first[j]), self.plan.platform.nodes
-        slots = slice(first, first + int(self.state.pieces[j]))
-        places, units = self.state.place[slots].tolist(), self.state.share[slots].tolist()
-        return {names[n]: u for n, u in zip(places, units, strict=True)}
+    def _chunks(self, j: int, nodes: Sequence[Mapping[str, int]] | None = None) -> list[Chunk]:
+        """Return the nodes (those of the running job if None) and the request of each chunk of job j."""
+        trace, names = self.plan.trace, self.plan.platform.resources
+        further = trace.further_request[trace.first_further[j] : trace.first_further[j + 1]].tolist()
+        requests = [dict(zip(names, row, strict=True)) for row in (trace.request[j].tolist(), *further)]
+        return list(zip(chunk_nodes(self.plan, self.state, j) if nodes is None else nodes, requests, strict=True))
 
     def _running(self, without: int = -1) -> Iterator[Use]:
         for j in self.running():
             if j != without:
-                yield self.nodes_of(j), self._request(j), int(self.state.start[j]), self.walltime_end(j)
+                for nodes, request in self._chunks(j):
+                    yield nodes, request, int(self.state.start[j]), self.walltime_end(j)
 
     def _reserved(self) -> Iterator[Use]:
         for b in self._holding:
@@ -100,23 +103,24 @@ class Bookings:
         booking = self.listed[k]
         booking.outcome = "started"
         self._forget()
-        running = {j: self.nodes_of(j) for j in self.running()}
+        running = {j: self._chunks(j) for j in self.running()}
         ended: dict[int, str] = {}
         for o in overuse(self.plan.platform, self._usage_now(running), self.now, self.now + 1):
-            late = [(int(self.state.start[j]) + self.limit(j), j) for j, nodes in running.items() if o.node in nodes]
+            there = [j for j, chunks in running.items() if any(o.node in nodes for nodes, _ in chunks)]
+            late = [(int(self.state.start[j]) + self.limit(j), j) for j in there]
             for _, j in sorted((due, j) for due, j in late if due <= self.now and j not in ended):
-                left = self._usage_now({i: nodes for i, nodes in running.items() if i not in ended})
+                left = self._usage_now({i: chunks for i, chunks in running.items() if i not in ended})
                 if any(p.node == o.node for p in overuse(self.plan.platform, left, self.now, self.now + 1)):
                     ended[j] = f"reservation: {booking.label}"
-        left = self._usage_now({i: nodes for i, nodes in running.items() if i not in ended})
+        left = self._usage_now({i: chunks for i, chunks in running.items() if i not in ended})
         for o in overuse(self.plan.platform, left, self.now, self.now + 1):
             why = f"node {o.node!r} has {o.used} {o.resource} in use of {o.capacity}"
             raise SimulationError(f"reservation {booking.label!r} cannot start at {self.now}: {why}", time=self.now)
         return list(ended.items())
 
-    def _usage_now(self, running: Mapping[int, Mapping[str, int]]) -> Usage:
+    def _usage_now(self, running: Mapping[int, Sequence[Chunk]]) -> Usage:
         now = self.now
-        uses: list[Use] = [(nodes, self._request(j), now, now + 1) for j, nodes in running.items()]
+        uses: list[Use] = [(nodes, request, now, now + 1) for chunks in running.values() for nodes, request in chunks]
         uses += [(b.nodes, b.reservation.request, now, now + 1) for b in self._holding if b.start <= now]
         return Usage.of(self.plan.platform, uses)
 
@@ -129,24 +133,27 @@ class Bookings:
         booking.outcome, booking.why = cast("Any", outcome), why
         self._forget()
 
-    def conflict(self, j: int, nodes: Mapping[str, int]) -> str:
-        """Return into which reservation job j would run if it started now on these nodes; else an empty text."""
-        return self._conflict(j, nodes, self.now + self.limit(j))
+    def conflict(self, j: int, nodes: Sequence[Mapping[str, int]]) -> str:
+        """Return into which reservation job j would run if it started now on these nodes; else an empty text.
+
+        ``nodes``: those of each chunk.
+        """
+        return self._conflict(j, self._chunks(j, nodes), self.now + self.limit(j))
 
     def conflict_until(self, j: int, end: int) -> str:
         """Return into which reservation running job j would run if it ran until ``end``; else an empty text."""
-        return self._conflict(j, self.nodes_of(j), end)
+        return self._conflict(j, self._chunks(j), end)
 
-    def _conflict(self, j: int, nodes: Mapping[str, int], end: int) -> str:
-        platform = self.plan.platform
-        near = [b for b in self._holding if b.start < end and any(n in b.nodes for n in nodes)]
+    def _conflict(self, j: int, chunks: Sequence[Chunk], end: int) -> str:
+        platform, own = self.plan.platform, {n for nodes, _ in chunks for n in nodes}
+        near = [b for b in self._holding if b.start < end and not own.isdisjoint(b.nodes)]
         if not near:
             return ""
-        touched = {n for b in near for n in b.nodes} & set(nodes)
-        others = self._running(without=j)
+        touched = {n for b in near for n in b.nodes} & own
+        mine = [(nodes, request, self.now, end) for nodes, request in chunks]
         uses = [
             ({n: u for n, u in on.items() if n in touched}, q, lo, hi)
-            for on, q, lo, hi in [*others, *self._reserved(), (nodes, self._request(j), self.now, end)]
+            for on, q, lo, hi in [*self._running(without=j), *self._reserved(), *mine]
             if any(n in touched for n in on)
         ]
         for o in overuse(platform, Usage.of(platform, uses), self.now, end):
@@ -157,10 +164,6 @@ class Bookings:
                 f"{o.resource} lack at {o.time}"
             )
         return ""
-
-    def _request(self, j: int) -> dict[str, int]:
-        row = self.plan.trace.request[j].tolist()
-        return dict(zip(self.plan.platform.resources, row, strict=True))
 
     def shown(self) -> tuple[Reserved, ...]:
         """Return the accepted reservations, for dispatchers."""

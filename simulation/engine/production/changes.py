@@ -128,7 +128,7 @@ class ProductionChanges(NodeChanges):
         found: Ints = np.maximum(self.state.free - self.bookings.held_now(), 0)
         return found
 
-    def conflict(self, j: int, nodes: Mapping[str, int]) -> str:
+    def conflict(self, j: int, nodes: Sequence[Mapping[str, int]]) -> str:
         """Return into which reservation a job would run if it started now; an empty text if into none."""
         return self.bookings.conflict(j, nodes)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ....models.dispatch.capacity_sweep import excesses
 from ....models.language import Violation
+from ..states.run_chunks import chunk_requests, chunk_rows
 from .record import Booking, Change, PrivateRun, ProductionRecord
 
 if TYPE_CHECKING:
@@ -160,24 +161,25 @@ def _reserved_amounts(runs: Replay, record: ProductionRecord, inside: dict[int, 
 
 def _sweep(runs: Replay, mask: Mask, bookings: Sequence[Booking], capacity: Ints) -> Iterator[str]:
     """Yield the uses beyond a capacity by the runs of a mask and by reservations."""
-    w, p, platform = runs.workload, runs.placement, runs.platform
+    p, platform = runs.placement, runs.platform
+    rows = chunk_rows(runs)
     on = mask & (runs.start >= 0)
-    start, end = runs.start, np.where(on, runs.end, runs.start)
+    start, end = runs.start[rows.job], np.where(on, runs.end, runs.start)[rows.job]
     number = {name: n for n, name in enumerate(platform.nodes)}
     held = [[(number[n], u) for n, u in b.nodes.items() if n in number] for b in bookings]
     flat = np.array([pair for pairs in held for pair in pairs], np.int64).reshape(-1, 2)
-    column = {r: w.request[:, k] for k, r in enumerate(w.resources)}
-    of_jobs = np.column_stack([column.get(r, np.zeros(len(w), np.int64)) for r in platform.resources])
+    column = chunk_requests(runs, rows)
+    of_jobs = np.column_stack([column.get(r, np.zeros(len(rows.job), np.int64)) for r in platform.resources])
     asked = [[b.reservation.request.get(r, 0) for r in platform.resources] for b in bookings]
-    rows = np.array(asked, np.int64).reshape(len(bookings), len(platform.resources))
+    of_bookings = np.array(asked, np.int64).reshape(len(bookings), len(platform.resources))
     found = excesses(
         np.append(start, [b.start for b in bookings]).astype(np.int64),
         np.append(end, [_end(b) for b in bookings]).astype(np.int64),
-        np.append(p.first, p.first[-1] + np.cumsum([len(pairs) for pairs in held], dtype=np.int64)),
+        np.append(rows.first, rows.first[-1] + np.cumsum([len(pairs) for pairs in held], dtype=np.int64)),
         np.append(p.low, flat[:, 0]),
         np.append(p.high, flat[:, 0]),
         np.append(p.units, flat[:, 1]),
-        np.vstack([of_jobs, rows]),
+        np.vstack([of_jobs, of_bookings]),
         capacity,
     )
     for node, r, time, used, _ in zip(*(column.tolist() for column in found), strict=True):

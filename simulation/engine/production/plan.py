@@ -121,9 +121,10 @@ def check_supported(
     windowed = next((k for k in jobs.windows if int(jobs.queue[k]) in private), None)
     if windowed is not None:
         raise WrongValue(f"job {jobs.ids[windowed]!r} of a private queue has start windows of its own; expected none")
-    if isinstance(dispatcher, Policy):
+    policy = dispatcher if isinstance(dispatcher, Policy) else None
+    if policy is not None or getattr(dispatcher, "delegates", False):
         walltimes = expected is not None and bool((expected == np.maximum(1, jobs.walltime)).all())
-        if dispatcher.shortest_first or dispatcher.corrections or not walltimes:
+        if (policy is not None and (policy.shortest_first or policy.corrections)) or not walltimes:
             raise WrongValue(
                 f"dispatcher {dispatcher.name}: policies keep nodes free for reservations by the walltimes of jobs, not by "
                 'predicted durations; expected predictor="walltime" (CP dispatchers and dispatchers in Python take any)'

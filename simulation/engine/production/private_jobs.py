@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ....heuristics.kernels.events.state import STARTED
 from ....heuristics.kernels.profile import Ints
 from ....models.node_states.timeline import Change
@@ -19,6 +17,7 @@ from ..states.attempts import Attempt
 from ..states.requeue import kept_by
 from .agenda import PRIVATE_END
 from .bookings import Bookings
+from .inside import Inside, Places
 from .pools import Pools
 from .record import PrivateRun
 
@@ -26,23 +25,13 @@ if TYPE_CHECKING:
     from .changes import ProductionChanges
 
 
-@dataclass
-class Inside:
-    """A started reservation: its nodes (numbers), what it holds of each, and what its jobs leave; (nodes, resources)."""
-
-    nodes: Ints
-    whole: Ints
-    left: Ints
-
-
 @dataclass(frozen=True)
 class Run:
-    """A job that runs inside of booking ``k``; ``nodes`` and ``units`` are those of its places."""
+    """A job that runs inside of booking ``k``."""
 
     k: int
     start: int
-    nodes: Ints
-    units: Ints
+    places: Places
 
 
 class PrivateJobs:
@@ -53,7 +42,6 @@ class PrivateJobs:
         self.plan, self.state = changes.plan, changes.state
         self.running: dict[int, Run] = {}
         self._inside: dict[int, Inside] = {}
-        self._number = {name: n for n, name in enumerate(self.plan.platform.nodes)}
 
     def start(self) -> None:
         """Start the jobs that can start now."""
@@ -72,44 +60,27 @@ class PrivateJobs:
         in_time = self._pools.now + self._bookings.limit(j) <= booking.end
         return in_time and (not users or w.users[int(w.user[j])] in users)
 
-    def _inside_of(self, k: int) -> Inside:
-        if k not in self._inside:
-            booking = self._bookings.listed[k]
-            nodes = np.array([self._number[n] for n in booking.nodes], np.int64)
-            request = np.array([booking.reservation.request.get(r, 0) for r in self.plan.platform.resources], np.int64)
-            whole: Ints = np.array(list(booking.nodes.values()), np.int64)[:, None] * request
-            self._inside[k] = Inside(nodes, whole, whole.copy())
-        return self._inside[k]
+    def _chunks(self, j: int) -> list[tuple[int, Ints]]:
+        """Return units and request of each chunk of job j."""
+        trace = self.plan.trace
+        rows = range(int(trace.first_further[j]), int(trace.first_further[j + 1]))
+        return [(int(trace.units[j]), trace.request[j])] + [
+            (int(trace.further_units[row]), trace.further_request[row]) for row in rows
+        ]
 
     def _try(self, k: int, j: int) -> None:
         """Start job j in booking k if it fits."""
-        inside, trace = self._inside_of(k), self.plan.trace
-        request, units = trace.request[j], int(trace.units[j])
-        used = request > 0
-        fits = np.full(inside.nodes.size, units)
-        if used.any():
-            fits = np.minimum((inside.left[:, used] // request[used]).min(axis=1), units)
-        fits[self._changes.blocked[inside.nodes]] = 0
-        if fits.sum() < units:
+        if k not in self._inside:
+            self._inside[k] = Inside.of(self._bookings.listed[k], self.plan.platform)
+        places = self._inside[k].take(self._chunks(j), self._changes.blocked)
+        if places is None:
             return
-        share = np.divide(inside.left, inside.whole, out=np.zeros(inside.left.shape), where=inside.whole > 0)
-        rows, put = [], []
-        for i in np.argsort(share.sum(axis=1), kind="stable").tolist():
-            take = min(units, int(fits[i]))
-            if take:
-                rows.append(i)
-                put.append(take)
-                units -= take
-        self._begin(k, j, np.array(rows, np.int64), np.array(put, np.int64))
-
-    def _begin(self, k: int, j: int, rows: Ints, put: Ints) -> None:
-        inside, state, trace, now = self._inside[k], self.state, self.plan.trace, self._pools.now
-        inside.left[rows] -= put[:, None] * trace.request[j]
-        first = int(trace.first[j])
-        state.place[first : first + rows.size], state.share[first : first + rows.size] = inside.nodes[rows], put
-        state.pieces[j], state.start[j] = rows.size, now
+        state, now, first = self.state, self._pools.now, int(self.plan.trace.first[j])
+        slots = slice(first, first + places.nodes.size)
+        state.place[slots], state.share[slots] = places.nodes, places.units
+        state.pieces[j], state.start[j] = places.nodes.size, now
         state.clock[STARTED] += 1
-        self.running[j] = Run(k, now, inside.nodes[rows], put)
+        self.running[j] = Run(k, now, places)
         del self._pools.private[j]
         self._changes.log.private.append(PrivateRun(j, now, k))
         self.end_later(j)
@@ -125,9 +96,7 @@ class PrivateJobs:
         if self.running.get(j) is not run or end not in (None, run.start + int(self.plan.trace.runtime[j])):
             return
         del self.running[j]
-        inside = self._inside[run.k]
-        row = {n: i for i, n in enumerate(inside.nodes.tolist())}
-        inside.left[[row[n] for n in run.nodes.tolist()]] += run.units[:, None] * self.plan.trace.request[j]
+        self._inside[run.k].give_back(run.places)
 
     def end_for_good(self, j: int, why: str) -> None:
         """End a running job before its work is done; it does not come back."""
@@ -145,7 +114,7 @@ class PrivateJobs:
         """End the jobs on nodes that run no jobs any more; they come back as the replay's requeue says."""
         names = self.plan.platform.nodes
         for j, run in list(self.running.items()):
-            stopped = [n for n in run.nodes.tolist() if not change.runs[n]]
+            stopped = [n for n in run.places.nodes.tolist() if not change.runs[n]]
             if not stopped:
                 continue
             why, ran = f"{change.names[stopped[0]]}: {names[stopped[0]]}", change.time - run.start
@@ -153,9 +122,10 @@ class PrivateJobs:
             if kept is None:
                 self.end_for_good(j, why)
                 continue
-            nodes = {names[n]: u for n, u in zip(run.nodes.tolist(), run.units.tolist(), strict=True)}
+            nodes, *further = run.places.by_name(names, len(self._chunks(j)))
+            number = self.plan.log.counts[j] + 1
             attempt = Attempt(
-                self.plan.workload.ids[j], self.plan.log.counts[j] + 1, run.start, change.time, nodes, why, kept
+                self.plan.workload.ids[j], number, run.start, change.time, nodes, why, kept, tuple(further)
             )
             self._end(j, run)
             self.plan.log.add(j, attempt)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ....heuristics.kernels.events.beginning import start_on
 from ....heuristics.kernels.events.entries import end_now
 from ....heuristics.kernels.events.state import NOW, STARTED
+from ....models import Running
 from ....models.production import ServerEvent
 from .bookings import Bookings
 from .pools import Pools
@@ -182,9 +183,15 @@ class ServerEvents:
         run = jobs.running.get(j)
         if run is None:  # policies see no running jobs
             return
-        job = replace(run.job, walltime=self._bookings.limit(j))
-        jobs.running[j] = replace(run, job=job, end=start + int(state.expected[j]))
+        jobs.running[j] = self._with_new_end(run, j)
+        if j in jobs.further:
+            jobs.further[j] = [self._with_new_end(part, j) for part in jobs.further[j]]
         jobs.expected[run.job.id] = int(state.expected[j])
+
+    def _with_new_end(self, run: Running, j: int) -> Running:
+        """Return a chunk of running job j with the walltime and the expected end that the job has now."""
+        end = int(self.state.start[j]) + int(self.state.expected[j])
+        return replace(run, job=replace(run.job, walltime=self._bookings.limit(j)), end=end)
 
     def _cancel(self, event: ServerEvent) -> str:
         rows = [k for k, b in enumerate(self._bookings.listed) if b.reservation.name == event.subject and b.pending]

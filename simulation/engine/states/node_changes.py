@@ -124,8 +124,11 @@ class NodeChanges:
         """Return the free amounts for which jobs may start, shape (nodes, resources)."""
         return self.state.free.copy() if self.quiet else np.maximum(self.state.free, 0)
 
-    def conflict(self, j: int, nodes: Mapping[str, int]) -> str:
-        """Return into which reservation job j would run if it started now on these nodes; an empty text: into none."""
+    def conflict(self, j: int, nodes: Sequence[Mapping[str, int]]) -> str:
+        """Return into which reservation job j would run if it started now; an empty text: into none.
+
+        ``nodes``: node name -> units, of each chunk.
+        """
         return ""
 
     def reserved(self) -> tuple[Reserved, ...]:
@@ -145,11 +148,7 @@ class NodeChanges:
 
     def nodes_of(self, j: int) -> list[dict[str, int]]:
         """Return {node: units} of each chunk of running job j."""
-        first = int(self.plan.trace.first[j])
-        slots = slice(first, first + int(self.state.pieces[j]))
-        place, share = self.state.place[slots].astype(np.int64), self.state.share[slots].astype(np.int64)
-        units = [c.units for c in self.plan.workload.chunks.get(j, ())] or [int(share.sum())]
-        return of_chunks((np.array([0, place.size]), place, place, share), 0, units, self.plan.platform.nodes)
+        return chunk_nodes(self.plan, self.state, j)
 
     def _fail(self, j: int, node: int, change: Change) -> None:
         """End running job j because its node does not run jobs any more, and put it back into the queue.
@@ -182,3 +181,12 @@ class NodeChanges:
         for c in (int(trace.own[j]), int(trace.daily[j])):
             if c >= 0:
                 state.opened[c] += 1
+
+
+def chunk_nodes(plan: ReplayPlan, state: State, j: int) -> list[dict[str, int]]:
+    """Return {node: units} of each chunk of job j, which has places."""
+    first = int(plan.trace.first[j])
+    slots = slice(first, first + int(state.pieces[j]))
+    place, share = state.place[slots].astype(np.int64), state.share[slots].astype(np.int64)
+    units = [c.units for c in plan.workload.chunks.get(j, ())] or [int(share.sum())]
+    return of_chunks((np.array([0, place.size]), place, place, share), 0, units, plan.platform.nodes)

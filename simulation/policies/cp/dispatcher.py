@@ -243,7 +243,7 @@ class CPDispatcher:
         if (allocation.start >= 0).all():
             return Decision([*first, *self._starts(chosen, requests, allocation)], urgent=urgent)
         chosen = self.control.kept(chosen)
-        requests = self._requests_now(chosen, moment.now, urgent > 0)
+        requests = self._requests_now(chosen, moment.now, bool(held.allocations or moment.reserved))
         fixed = max(0, len(chosen) - self.m) if self.version == 0 else 0
         windows = windows_of_model(moment, chosen, runs.expected, held.end(), self.naive, fixed)
         if windows is None:

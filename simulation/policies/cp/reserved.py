@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,15 @@ class FixedJobs(NamedTuple):
             start = self.starts[k]
             one = self.jobs.some(np.array([k]))
             timeline.hold(requests_of(one, [((start, start),)], timeline.nodes), allocation)
+
+    def nodes(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Return job id -> {node name: units}; ``names`` are the names of all nodes."""
+        return {
+            job.id: {
+                names[n]: u for n, u in zip(a.node[: a.pieces[0]].tolist(), a.put[: a.pieces[0]].tolist(), strict=True)
+            }
+            for job, a in zip(self.jobs.jobs, self.allocations, strict=True)
+        }
 
     def before(self, time: int) -> FixedJobs:
         """Return the reservations that start before a time in seconds."""

@@ -141,3 +141,18 @@ def test_overuse_names_the_first_time():
     uses = [({"a-1": 1}, {"cores": 3}, 0, 50), ({"a-1": 1}, {"cores": 2}, 40, 60), ({"a-1": 1}, {"cores": 2}, 45, 60)]
     assert [(o.node, o.time, o.used) for o in overuse(MACHINE, Usage.of(MACHINE, uses), 0, 99)] == [("a-1", 40, 5)]
     assert not list(overuse(MACHINE, Usage.of(MACHINE, uses[1:]), 0, 99))
+
+
+def test_a_heterogeneous_job_is_refused_by_the_chunk_that_lacks_room():
+    machine = Platform([NodeGroup("n", 2, {"cores": 4})])
+
+    def refusal(*chunks, allowed=None):
+        return job_refusal(machine, Job.of_chunks("j", 7, 60, chunks, "q"), allowed)
+
+    assert refusal((1, {"cores": 3}), (5, {"cores": 1})) is None
+    assert refusal((1, {"cores": 3}), (1, {"cores": 5})) == Refusal("job 'j', chunk 1,", "cores", 7, 1, 0, 5)
+    beside = "job 'j', chunk 1 beside its other chunks,"
+    assert refusal((2, {"cores": 3}), (1, {"cores": 2})) == Refusal(beside, "cores", 7, 1, 0, 2)
+    one = np.array([True, False])
+    assert refusal((1, {"cores": 3}), (1, {"cores": 2}), allowed=one) == Refusal(beside, "cores", 7, 1, 0, 2)
+    assert refusal((2, {"cores": 0}), (1, {"cores": 4}), allowed=one) is None

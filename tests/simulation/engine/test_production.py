@@ -266,3 +266,54 @@ def test_the_verifier_sees_planted_faults():
     moved = replace(record, left={0: "deleted"})
     assert "starts at 0, but has left" in planted(run, production=moved)
     assert "it was not deleted" in planted(run, production=moved)
+
+
+def test_heterogeneous_jobs_run_in_and_beside_reservations():
+    """Chunks of 4 and 2 cores; the reservation holds 4 cores of n-1 and 2 of n-2 from 20 to 30."""
+    both = Reservation("course", "course", 20, 10, 3, {"cores": 2})
+    inside = Job.of_chunks("p", 0, 5, [(1, {"cores": 2}), (1, {"cores": 4})], "course", runtime=5)
+    small = Job.of_chunks("s", 0, 5, [(1, {"cores": 1}), (2, {"cores": 1})], "course", runtime=5)
+    large = Job.of_chunks("l", 0, 5, [(1, {"cores": 4}), (1, {"cores": 3})], "course", runtime=5)
+    early = Job.of_chunks("e", 0, 20, [(1, {"cores": 4}), (1, {"cores": 2})], "q", runtime=20)
+    late = Job.of_chunks("o", 0, 9, [(1, {"cores": 2}), (1, {"cores": 3})], "q", runtime=9)
+    run = replay([inside, small, large, early, late], [both])
+    assert times(run) == {"p": (20, 25), "s": (25, 30), "e": (0, 20), "o": (30, 39)}
+    nodes = run.schedule()
+    assert sorted(nodes.nodes["p"]) != sorted(nodes.further_chunks("p")[0])
+    assert run.production.left == {2: "its queue 'course' has no reservation any more"}
+
+
+def test_a_new_walltime_of_a_heterogeneous_job_changes_all_its_chunks():
+    """Dispatchers in Python see the walltime of each chunk that runs."""
+    seen = []
+
+    class Watching:
+        name = "watching"
+
+        def begin(self, platform, queues, seed):
+            pass
+
+        def decide(self, moment):
+            seen.append([(r.job.id, r.job.walltime, r.end) for r in moment.running])
+            return Decision([Start("h", {"n-1": 1}, ({"n-2": 1},))] if moment.now == 0 else [])
+
+    both = Job.of_chunks("h", 0, 40, [(1, {"cores": 4}), (1, {"cores": 2})], "q", runtime=9)
+    with pytest.raises(SimulationError):
+        replay([both, job("x", 2, 5, cores=1)], events=[ServerEvent(1, "walltime", "h", 30)], dispatcher=Watching)
+    assert seen[1] == [("h", 30, 30), ("h+1", 30, 30)]
+
+
+def test_a_heterogeneous_job_cannot_be_planned_into_a_reservation_by_its_second_chunk():
+    class Second:
+        name = "second"
+
+        def begin(self, platform, queues, seed):
+            pass
+
+        def decide(self, moment):
+            free = next(n for n in ("n-1", "n-2") if n not in moment.reserved[0].nodes)
+            return Decision([Start("h", {free: 1}, ({"n-1" if free == "n-2" else "n-2": 1},))])
+
+    both = Job.of_chunks("h", 0, 40, [(1, {"cores": 4}), (1, {"cores": 2})], "q", runtime=9)
+    with pytest.raises(SimulationError, match="into reservation 'course'"):
+        replay([both], [COURSE], dispatcher=Second)
