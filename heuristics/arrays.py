@@ -220,7 +220,8 @@ def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[in
     windows: list[tuple[tuple[int, int], ...]] = []
     found = []
     for job in problem.jobs:
-        key = (bool(job.windows), job.id if job.windows else job.queue if job.queue in daily else None)
+        hours = (job.queue, problem.calendar(job)) if job.queue in daily else None
+        key = (bool(job.windows), job.id if job.windows else hours)
         if key not in groups:
             groups[key] = len(windows)
             if job.windows or job.queue in daily:

@@ -66,6 +66,7 @@ class _Rows:
     running: int
     job_arrays: JobArrays
     queue: Ints
+    walltime: Ints
     queues: Sequence[Queue]
     windows: Mapping[int, tuple[Window, ...]]
 
@@ -213,6 +214,7 @@ def _rows(problem: Dispatch, order: Ints) -> _Rows:
         running=before,
         job_arrays=held.joined(problem.job_arrays.some(order)),
         queue=np.concatenate([np.full(before, len(queues)), queue]),
+        walltime=column((j.walltime for j in [*(r.job for r in running), *listed]), before + len(listed)),
         queues=[*problem.queues, Queue("of running jobs", 1)],
         windows={k: j.windows for k, j in enumerate(listed, before) if j.windows},
     )

@@ -15,6 +15,8 @@ from ..models.excerpt import with_short_repr
 from ..models.node_states.events import NodeEvent
 from ..models.platform import Platform
 from ..models.problem import Problem
+from ..models.production.events import ServerEvent
+from ..models.production.reservations import Reservation
 from ..models.profit.problem import Profit
 from ..models.project.problem import Project
 from .scenarios import Scenarios, UnknownScenario
@@ -50,8 +52,10 @@ class Instance:
     centre
         For a profit instance: all its scenarios; None for the other kinds.
     events
-        For a dispatching instance: the changes of the states of nodes in its ``events.csv``, such as outages; replays
-        obey them, offline methods do not know them.
+        For a dispatching instance: the events of nodes (such as outages) and of the batch server (such as stopped
+        queues) in its ``events.csv``; replays obey them, offline methods do not know them.
+    reservations
+        For a dispatching instance: its reservations; replays obey them, offline methods do not know them.
     """
 
     name: str
@@ -65,7 +69,8 @@ class Instance:
     dropped: tuple[tuple[Job, str], ...] = ()
     nodes_compared: tuple[int, ...] = ()
     centre: Scenarios | None = None
-    events: tuple[NodeEvent, ...] = ()
+    events: tuple[NodeEvent | ServerEvent, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
 
     @property
     def dispatch(self) -> Dispatch:

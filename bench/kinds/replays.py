@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -20,6 +20,7 @@ from ...models.dispatch.objectives import find_objective
 from ...models.dispatch.problem import Dispatch
 from ...models.node_states.events import NodeEvent
 from ...models.platform import NodeGroup, Platform
+from ...models.production.events import ServerEvent
 from ..errors import WrongUse
 from ..runs.replay_settings import OFF, ReplaySettings
 from ..runs.view import View
@@ -33,6 +34,7 @@ TRACE_OBJECTIVE = "weighted-wait"
 SHOWN = 10  # unreadable lines and left-out jobs that a record lists
 NEWS_EVERY = 0.5  # seconds between two events of progress
 CAUSE = "dispatcher"  # cause of a failed replay
+NOT_RECORDED = "which bench simulate cannot record and verify yet; use sl.simulate in Python"
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,9 @@ def replay_case(
         workload = workload.at_load(replay.load, whole.platform)
     # dispatchers ignore deadlines; then offline methods solve another problem
     ignored = any(j.deadline is not None for j in whole.jobs)
-    events = instance.events if replay.events is None else _events(replay, whole.platform)
+    events = events_of_nodes(instance.events) if replay.events is None else _events(replay, whole.platform)
+    if instance.reservations:
+        raise WrongUse(f"instance {instance.name!r} has reservations, {NOT_RECORDED}")
     offline = not (ignored or replay.kill or replay.load is not None or events)
     return ReplayCase(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline, events)
 
@@ -145,7 +149,16 @@ def _events(replay: ReplaySettings, platform: Platform) -> tuple[NodeEvent, ...]
         return ()
     if content_of(Path(replay.events)) != replay.events_content:
         raise WrongUse(f"--events {replay.events}: the file was changed after the replay")
-    return tuple(read_events(replay.events, platform))
+    return events_of_nodes(read_events(replay.events, platform))
+
+
+def events_of_nodes(events: Sequence[NodeEvent | ServerEvent]) -> tuple[NodeEvent, ...]:
+    """Return the events. Raises WrongUse if one is not an event of nodes."""
+    found = tuple(e for e in events if isinstance(e, NodeEvent))
+    other = next((e for e in events if isinstance(e, ServerEvent)), None)
+    if other is not None:
+        raise WrongUse(f"there is an event {other.kind} of the batch server at {other.time}, {NOT_RECORDED}")
+    return found
 
 
 def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:

@@ -26,6 +26,7 @@ def show_dispatch(console: Console, problem: Dispatch) -> None:
     for queue in problem.queues:
         jobs = [j for j in problem.jobs if j.queue == queue.name]
         starts = ", ".join(f"{clock(lo)}-{clock(hi % DAY)}" for lo, hi in queue.daily) or "any time"
+        starts += " (whole runs)" if queue.whole_run else ""
         row = [
             queue.name,
             str(queue.ewt),

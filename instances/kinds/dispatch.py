@@ -12,16 +12,18 @@ from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch, impossible
-from ...models.node_states.events import NodeEvent
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
 from ...models.problem import part_name
+from ...models.production.contradictions import Known
+from ...models.production.reservations import Reservation
 from ...models.whole_numbers import is_number
-from ..files.events_file import EVENTS, events_csv, events_of
+from ..files.events_file import EVENTS, Event, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.running_file import RUNNING, read_running, running_csv
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
 from .job_rows import AFTER, BEFORE, OPTIONAL, OPTIONAL_OF_ONE, csv_rows, job_of_row, jobs_of
+from .reservations import read_reservations, reservation_tables
 
 JOBS = "jobs.csv"
 HEADING = """\
@@ -33,7 +35,17 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     """Read an instance folder. A job can start from its submit time on. Raises InstanceError with all faults."""
     s = folder.settings
     s.only(
-        "kind", "description", "source", "objective", "limits", "begin_s", "platform", "queues", "generator", "repairs"
+        "kind",
+        "description",
+        "source",
+        "objective",
+        "limits",
+        "begin_s",
+        "platform",
+        "queues",
+        "generator",
+        "repairs",
+        "reservations",
     )
     objective = s.text("objective", "weighted-wait")
     if objective not in objective_names():
@@ -45,10 +57,11 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     batch = read_batch(folder, drop_impossible)
     running = _running(folder, batch, begin)
     problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective, begin, running, limits=limits)
+    reservations = read_reservations(s, batch.platform, batch.queues, batch.jobs)
     name = folder.path.resolve().name
     return Instance(
         name, "dispatch", problem, folder.path, description, source, generator, repairs, dropped=tuple(batch.dropped),
-        events=_events(folder, batch.platform),
+        events=_events(folder, batch, reservations), reservations=reservations,
     )  # fmt: skip
 
 
@@ -84,11 +97,13 @@ def _running(folder: Folder, batch: Batch, begin: int) -> list[Running]:
     return found
 
 
-def _events(folder: Folder, platform: Platform) -> tuple[NodeEvent, ...]:
+def _events(folder: Folder, batch: Batch, reservations: Sequence[Reservation]) -> tuple[Event, ...]:
     """Return the events of ``events.csv``, which a folder need not have."""
-    found = tuple(events_of(folder, EVENTS, platform)) if (folder.path / EVENTS).exists() else ()
+    known = Known([q.name for q in batch.queues], batch.rows.keys(), [r.name for r in reservations])
+    found = events_of(folder, EVENTS, batch.platform, known) if (folder.path / EVENTS).exists() else ()
+    events = tuple(found)
     folder.raise_faults()
-    return found
+    return events
 
 
 @dataclass(frozen=True)
@@ -149,12 +164,19 @@ def _platform(table: Table) -> Platform | None:
 def _queues(settings: Table) -> list[Queue]:
     found: dict[str, Queue] = {}
     for table in settings.tables("queues"):
-        table.only("name", "ewt_s", "start_between")
-        queue = Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), _daily(table))
+        table.only("name", "ewt_s", "start_between", "whole_run")
+        queue = _queue(table)
         if queue.name in found:
             table.add_fault("name", "each queue once", queue.name)
         found[queue.name] = queue
     return list(found.values())
+
+
+def _queue(table: Table) -> Queue:
+    daily, whole_run = _daily(table), table.values.get("whole_run", False)
+    if not isinstance(whole_run, bool) or (whole_run and "start_between" not in table.values):
+        table.add_fault("whole_run", "true or false; true needs start_between", whole_run)
+    return Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), daily, whole_run is True and bool(daily))
 
 
 def _daily(table: Table) -> tuple[Window, ...]:
@@ -255,7 +277,8 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "begin_s": problem.now,
     }
     limits = {"limits": dict(problem.limits)} if problem.limits else {}
-    return {k: v for k, v in head.items() if v} | limits | machine_tables(problem) | origin_tables(instance)
+    tables = machine_tables(problem) | reservation_tables(instance.reservations) | origin_tables(instance)
+    return {k: v for k, v in head.items() if v} | limits | tables
 
 
 def machine_tables(problem: Dispatch) -> dict[str, Any]:
@@ -273,7 +296,7 @@ def origin_tables(instance: Instance) -> dict[str, Any]:
 def _queue_table(queue: Queue) -> dict[str, Any]:
     pairs = [[_time(lo), _time(hi)] for lo, hi in queue.daily]
     between = {} if not pairs else {"start_between": pairs[0] if len(pairs) == 1 else pairs}
-    return {"name": queue.name, "ewt_s": queue.ewt, **between}
+    return {"name": queue.name, "ewt_s": queue.ewt, **between, **({"whole_run": True} if queue.whole_run else {})}
 
 
 def _time(seconds: int) -> str:

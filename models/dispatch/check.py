@@ -49,13 +49,15 @@ def _start(problem: Dispatch, job: Job, start: int) -> Iterator[Violation]:
             break
     if job.windows and not any(lo <= start <= hi for lo, hi in job.windows):
         yield Violation(job.id, 1, f"job {job.id!r} starts at {start}, outside of its windows {list(job.windows)}")
-    daily = next(q.daily for q in problem.queues if q.name == job.queue)
-    second = start % DAY
-    if daily and not any(lo <= second <= hi or lo <= second + DAY <= hi for lo, hi in daily):
+    queue = next(q for q in problem.queues if q.name == job.queue)
+    daily, second = queue.daily, start % DAY
+    rest = job.walltime if queue.whole_run else 0
+    if daily and not any(lo <= s and s + rest <= hi for s in (second, second + DAY) for lo, hi in daily):
         yield Violation(
             job.id,
             1,
-            f"job {job.id!r} starts at {start}, {second} s of the day; queue {job.queue!r} allows {list(daily)}",
+            f"job {job.id!r} starts at {start}, {second} s of the day; queue {job.queue!r} allows {list(daily)}"
+            + (f" for whole runs, its walltime is {job.walltime} s" if rest else ""),
         )
     end = start + problem.duration(job)
     if job.deadline is not None and end > job.deadline:

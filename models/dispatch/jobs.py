@@ -33,6 +33,8 @@ class Queue:
     daily : tuple of (int, int), optional
         Windows (lo, hi) of the day in which its jobs may start, in seconds since midnight, both ends included. A window
         may run past midnight: (64800, 115200) is 18:00 to 08:00. Empty: at any time.
+    whole_run : bool, optional
+        Whether a job must also end, by its walltime, in the window in which it starts; its end may be ``hi``.
 
     Raises
     ------
@@ -48,6 +50,7 @@ class Queue:
     name: str
     ewt: int
     daily: tuple[Window, ...] = ()
+    whole_run: bool = False
 
     def __post_init__(self) -> None:
         whole, faults = examined(self, QUEUE, lambda q: f"queue {q.name!r}")
@@ -64,6 +67,23 @@ class Queue:
                 raise ProblemError(
                     f"queue {self.name!r}: the daily window ({lo}, {hi}) is not 0 <= lo < 86400, lo <= hi"
                 )
+        if self.whole_run not in (True, False) or (self.whole_run and not self.daily):
+            raise ProblemError(
+                f"queue {self.name!r}: whole_run is {self.whole_run!r:.100}; expected True or False, and daily windows if True"
+            )
+
+    def hours(self, walltime: int) -> tuple[Window, ...]:
+        """Return the windows of the day in which a job may start; with ``daily``, empty if it never may.
+
+        Examples
+        --------
+        >>> night = Queue("night", 3600, daily=((64800, 115200),), whole_run=True)
+        >>> night.hours(3600), night.hours(86400)
+        (((64800, 111600),), ())
+        """
+        if not self.whole_run:
+            return self.daily
+        return tuple((lo, hi - walltime) for lo, hi in self.daily if lo <= hi - walltime)
 
 
 @with_short_repr

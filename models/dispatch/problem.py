@@ -176,8 +176,8 @@ class Dispatch:
         return tuple((lo, hi) for lo, hi in found if lo <= hi)
 
     def calendar(self, job: Job) -> tuple[Window, ...]:
-        """Return the daily windows of the job's queue; empty if it may start at any time."""
-        return self._queue(job).daily
+        """Return the daily windows in which the job may start; empty if it may start at any time."""
+        return self._queue(job).hours(job.walltime)
 
     def _queue(self, job: Job) -> Queue:
         return self._queues[job.queue]
@@ -299,6 +299,11 @@ def _faults(p: Dispatch) -> list[str]:
         if j.walltime < 1 or (j.runtime is not None and j.runtime < 0):
             faults.append(
                 f"job {j.id!r}: walltime {j.walltime} s, runtime {j.runtime} s; at least 1 s and 0 s are expected"
+            )
+        hours = next((q for q in p.queues if q.name == j.queue and q.whole_run), None)
+        if hours is not None and not hours.hours(j.walltime):
+            faults.append(
+                f"job {j.id!r}: walltime {j.walltime} s does not fit into a daily window of queue {j.queue!r} (whole_run)"
             )
         times = (
             j.submit,

@@ -29,6 +29,7 @@ from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job
 from ...models.whole_numbers import is_whole, wrong
 from ..call_statistics import CallStatistics
+from ..policies.beside_reservations import decide_beside
 from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
 from ..rankers.ranking import Ranking
@@ -37,9 +38,9 @@ from .answer import DecisionFault, fault_of
 from .arrivals import set_arrivals, with_own_arrivals
 from .live_jobs import LiveJobs
 from .moment import Decision, Dispatcher, FailedStart, Moment
+from .production.changes import changes_of
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Simulation, SimulationError
-from .states.node_changes import NodeChanges
 
 TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
 MOST_CALLS = 10_000  # requested calls in a row without a start while nothing runs, arrives or opens
@@ -59,8 +60,9 @@ class LiveReplay:
         self.fixed = fixed is not None
         self.state = plan.first_state(fixed if fixed is not None else np.ones(len(plan.workload), np.int64))
         self.rules: Rules | None = None
-        self.changes = NodeChanges(plan, self.state)
+        self.changes = changes_of(plan, self.state)
         self.jobs, self.always = LiveJobs(plan, self.state, self.changes), False
+        self.changes.attach(self.jobs, self.fixed)
         self.debt = 0.0
         self.calls = CallStatistics(plan.platform.resources)
         self.ruled: Policy | None = None  # the policy of ``rules``
@@ -98,6 +100,7 @@ class LiveReplay:
             if idle and (idle > MOST_CALLS or self.jobs.plans.next_time() >= NEVER):
                 break
             going = moved or self._step() or self.changes.go()
+        self.changes.finish()
         found = self.result(notes)
         if not notes:
             check_all_started(plan, state, found)
@@ -158,21 +161,26 @@ class LiveReplay:
         for j in arrived:
             self.jobs.arrive(j, self._job(j))
         if failed or any(j in plan.log.begun for j in arrived):
-            self._return_to_places()
+            self.jobs.return_to_places()
         if not self.fixed:
             self._expect([*again, *arrived])
         for j in arrived:
             self.jobs.expected[self.jobs.waiting[j].id] = int(state.expected[j])
         if self.ranking is not None:
             self.ranking.arrive(np.array(arrived, np.int64))
+        self._come_back(self.changes.settle(arrived))
 
-    def _return_to_places(self) -> None:
-        """Sort the queue by arrival: jobs that come back have their old places in it."""
-        state, release = self.state, self.plan.workload.release
-        order = sorted(self.jobs.waiting, key=lambda j: (release[j], j))
-        self.jobs.waiting = {j: self.jobs.waiting[j] for j in order}
-        state.waiting[: len(self.jobs.waiting)] = list(self.jobs.waiting)
-        state.clock[SORTED] = 0
+    def _come_back(self, jobs: list[int]) -> None:
+        """Put jobs that were not visible to dispatchers back into the queue."""
+        for j in jobs:
+            self.jobs.arrive(j, self._job(j))
+        if jobs:
+            self.jobs.return_to_places()
+            self.rules = None
+        if jobs and not self.fixed:
+            self._expect(jobs)
+        for j in jobs:
+            self.jobs.expected[self.jobs.waiting[j].id] = int(self.state.expected[j])
 
     def _expect(self, jobs: list[int]) -> None:
         """Predict the durations of these waiting jobs; if there are any, a policy sorts the queue again."""
@@ -214,7 +222,7 @@ class LiveReplay:
         if decision.policy is not None:
             self._apply_delegate(decision.policy)
         took = time.perf_counter() - began
-        self.calls.add(decision, took, len(self.jobs.running), state.free)
+        self.calls.add(decision, took, len(self.jobs.running), self.changes.free())
         moved = self._charge(took)
         self._apply(decision, now)
         return moved
@@ -232,6 +240,13 @@ class LiveReplay:
 
     def _apply_delegate(self, policy: Policy) -> None:
         """Make the decision of a policy to which a dispatcher in Python leaves it."""
+        if self.changes.holds() is not None and (
+            policy.shortest_first
+            or policy.corrections
+            or any(self.state.expected[j] < job.walltime for j, job in self.jobs.waiting.items())
+        ):
+            why = 'policies keep nodes free for reservations by walltimes only; expected predictor="walltime"'
+            self._refuse(f"Decision.policy is {policy.name}, in a replay with reservations: {why}")
         for j in self._apply_policy(policy):
             self.jobs.start_of_policy(j)
 
@@ -247,9 +262,13 @@ class LiveReplay:
         if policy.corrections:
             correct(state, self.jobs.walltimes, np.array(policy.corrections, np.int64))
         rules = self.rules if self.ranking is None else self.ranking.sort(self.rules)
+        holds = self.changes.holds()
         decide = kernels.decide_shortest_first if policy.shortest_first else kernels.kernel(rules).decide
         queue, before = state.waiting[: state.clock[WAITING]].copy(), state.clock[STARTED]
-        decide(plan.trace, state, rules)
+        if holds is None:
+            decide(plan.trace, state, rules)
+        else:
+            decide_beside(plan.trace, state, rules, holds)
         if state.clock[STARTED] == before and self.ranking is None:
             return []
         started = queue[state.start[queue] >= 0]
@@ -275,10 +294,12 @@ class LiveReplay:
             expected=self.jobs.expected,
             may_start=kernels.allowed(plan.trace, state),
             running=tuple(self.jobs.all_running()),
-            free=state.free.copy() if self.changes.quiet else np.maximum(state.free, 0),
+            free=self.changes.free(),
             planned=self.jobs.plans.by_id,
             failed=failed,
             states=self.changes.names,
+            reserved=self.changes.reserved(),
+            changed=self.changes.changed(),
         )
         try:
             answer = dispatcher.decide(moment)

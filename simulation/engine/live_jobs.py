@@ -14,7 +14,7 @@ from typing import NoReturn
 import numpy as np
 
 from ...heuristics.kernels.events.entries import begin, compact, keep_places, may_start
-from ...heuristics.kernels.events.state import NOW, State
+from ...heuristics.kernels.events.state import NOW, SORTED, State
 from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job, Running
 from ...models.problem import part_name
@@ -61,6 +61,14 @@ class LiveJobs:
         """Remove job j from the waiting jobs and return it."""
         self.by_user[int(self._plan.workload.user[j])].discard(j)
         return self.waiting.pop(j)
+
+    def return_to_places(self) -> None:
+        """Sort the queue by arrival: jobs that come back have their old places in it."""
+        state, release = self._state, self._plan.workload.release
+        order = sorted(self.waiting, key=lambda j: (release[j], j))
+        self.waiting = {j: self.waiting[j] for j in order}
+        state.waiting[: len(self.waiting)] = list(self.waiting)
+        state.clock[SORTED] = 0
 
     def end(self, j: int) -> None:
         """Remove job j from the running jobs."""
@@ -140,9 +148,9 @@ class LiveJobs:
         blocked = self._blocked(planned)
         if blocked is not None:
             return f"node {blocked!r} is {self._changes.names[self._nodes[blocked]]}"
-        lack = self._shortage(j, planned, self._state.free)
+        lack = self._shortage(j, planned, self._changes.free())
         if lack is None:
-            return ""
+            return self._changes.conflict(j, (planned.nodes, *planned.further))
         there = ", ".join(repr(r.job.id) for r in self.all_running() if lack.node in r.nodes)
         return (
             f"node {lack.node!r} has {lack.there} free {self._plan.platform.resources[lack.resource]}, job "
@@ -207,8 +215,8 @@ class LiveJobs:
 
     def _check(self, start: Start, j: int) -> None:
         """Refuse a start that is not possible now."""
-        trace, state = self._plan.trace, self._state
-        if not may_start(trace, j, state.clock[NOW]):
+        trace = self._plan.trace
+        if not may_start(trace, j, self._state.clock[NOW]):
             why = f"the calendars of job {start.job!r} do not allow a start now (may_start)"
             self.refuse(DecisionFault(why, start.job))
         blocked = self._blocked(start)
@@ -217,13 +225,16 @@ class LiveJobs:
             why = f"job {start.job!r} cannot start on node {blocked!r}, which is {is_what} (moment.states)"
             self.refuse(DecisionFault(why, start.job, blocked))
         fault = self._fault_of_units(j, start)
-        lack = None if fault else self._shortage(j, start, state.free)
+        lack = None if fault else self._shortage(j, start, self._changes.free())
         if lack is not None:
             why = (
                 f"job {start.job!r} needs {lack.need} {self._plan.platform.resources[lack.resource]} on node "
                 f"{lack.node!r}, where {lack.there} are free"
             )
             fault = DecisionFault(why, start.job, lack.node)
+        conflict = "" if fault else self._changes.conflict(j, (start.nodes, *start.further))
+        if conflict:
+            fault = DecisionFault(f"{conflict} (moment.reserved)", start.job)
         if fault is not None:
             self.refuse(fault)
 

@@ -7,10 +7,9 @@ Pass the object to ``schedlab.simulate(..., dispatcher=...)``.
 
 1. The simulator calls ``begin`` once, before the replay.
 2. At each event (a job ends, a job arrives, a calendar opens, the state of a node changes, or a multiple of ``period``)
-   it first ends jobs, then
-   adds the new jobs to the queue, then calls ``decide`` once. It skips the call if no waiting job could start now, even
-   alone on the free nodes. With ``charge_decisions``, the wall time of the call passes on the simulated clock before
-   the jobs start, and ``decide`` is called again at the new time.
+   it first ends jobs, then adds the new jobs to the queue, then calls ``decide`` once. It skips the call if no waiting
+   job could start now, even alone on the free nodes. With ``charge_decisions``, the wall time of the call passes on the
+   simulated clock before the jobs start, and ``decide`` is called again at the new time.
 3. ``decide`` returns a ``Decision`` with the jobs that start now and their nodes. All other jobs stay in the queue.
 
 A dispatcher can ask for more calls, and can plan:
@@ -32,6 +31,7 @@ The simulator checks each start, in the given order, against these rules:
   the nodes of the other chunks are in ``Start.further``.
 - Every node is in ``moment.platform.nodes``, takes starts (``moment.states``), and has enough free capacity after the
   starts before this one.
+- By its walltime, no job runs into what a reservation of the machine holds (``moment.reserved``).
 
 A planned start must name a job of the workload that has not started, all of its units, nodes that could hold them if
 they were empty, and a time after now.
@@ -87,6 +87,7 @@ from ...models import Job, Platform, Queue, Running
 
 if TYPE_CHECKING:
     from ..policies.policy import Policy
+    from .production.reserved import Reserved
 
 Ints = NDArray[np.int64]
 
@@ -201,6 +202,11 @@ class Moment:
         The state of each node, in the order of ``platform.nodes``: ``"up"``, ``"down"``, ``"draining"``,
         ``"reserved"``, ... (``schedlab.models.node_states``). Jobs may start only on nodes that are up. Later changes
         are not known.
+    reserved : sequence of Reserved
+        The accepted reservations of the machine that are not over, by start. What they hold now is not in ``free``. A
+        start whose walltime runs into one is refused.
+    changed : sequence of str
+        The ids of the waiting jobs whose walltime or queue has changed since the call before.
     """
 
     now: int
@@ -214,6 +220,8 @@ class Moment:
     planned: Mapping[str, PlannedStart] = field(default_factory=dict)
     failed: Sequence[FailedStart] = ()
     states: tuple[str, ...] = ()
+    reserved: Sequence[Reserved] = ()
+    changed: Sequence[str] = ()
 
 
 Ended = Literal["trivial", "optimal", "limit", "no-gain", "infeasible", "nothing"]
@@ -290,6 +298,9 @@ class Dispatcher(Protocol):
         The name in results and error messages.
     always : bool, optional
         Whether ``decide`` is called at every event, also when no waiting job could start. Default: False.
+    delegates : bool, optional
+        Whether it may answer with ``Decision.policy``. In replays with reservations, the expected durations must then
+        be walltimes. Default: False.
     """
 
     name: str

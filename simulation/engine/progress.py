@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,6 +18,8 @@ from ...models import NodeStates, Platform
 from ..policies.policy import Policy
 from ..predictors import TimedPredictor
 from .moment import Dispatcher
+from .production.calendars import Hours
+from .production.plan import ProductionPlan
 from .simulation import Decisions, NodeRanges, Simulation, SimulationError
 from .states.attempts import AttemptLog
 from .states.never import reasons
@@ -59,7 +61,8 @@ class ReplayPlan:
     time. ``by_count``: nodes are interchangeable and the replay only counts them. ``killed``: mask of the jobs that end
     at their walltime. ``trace``: the workload, its running jobs and the platform as arrays. ``states``: the states of the
     nodes, None without events; ``requeue``: what happens to the jobs that fail; ``log``: their attempts, filled by the
-    replay.
+    replay. ``production``: reservations and server events; ``calendars``: the numbers of the calendars that these may
+    give to jobs. ``killing``: jobs end at their walltimes. ``held_back``: why jobs wait that no dispatcher may start.
     """
 
     workload: Workload
@@ -77,6 +80,10 @@ class ReplayPlan:
     states: NodeStates | None = None
     requeue: Requeue = field(default_factory=Restart)
     log: AttemptLog = field(default_factory=lambda: AttemptLog(0))
+    production: ProductionPlan | None = None
+    calendars: Mapping[Hours, int] = field(default_factory=dict)
+    killing: bool = False
+    held_back: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def row(self) -> dict[str, int]:
@@ -119,6 +126,7 @@ class ReplayPlan:
             prediction_seconds=self.predictor.seconds,
             history=history,
             states=self.states,
+            production=None if self.production is None else self.production.log.record(),
         )
 
 

@@ -15,6 +15,7 @@ from ...models import NodeStates, Platform, Schedule
 from ...models.excerpt import one_line
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
+from .production.record import ProductionRecord
 from .states.attempts import Attempt, History, attempts_of
 
 if TYPE_CHECKING:
@@ -126,6 +127,8 @@ class Simulation:
         ``end`` and ``placement`` are those of the last attempt of each job.
     states : NodeStates, optional
         The states of the nodes over time; None for a replay without events.
+    production : ProductionRecord, optional
+        What became of reservations and server events; None for a replay without them.
     notes : tuple of str
         Remarks, for example about users that the trace does not name, or that the replay was stopped.
     prediction_seconds : float, optional
@@ -160,6 +163,7 @@ class Simulation:
     prediction_seconds: float | None = None
     history: History | None = None
     states: NodeStates | None = None
+    production: ProductionRecord | None = None
 
     @property
     def metrics(self) -> Metrics:

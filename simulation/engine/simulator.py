@@ -6,7 +6,7 @@ At each event jobs end first, then jobs arrive, then one decision is made [Bridi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from ...instances.busy import ending_at_walltime
 from ...instances.workload import Ints, Workload, WorkloadError
 from ...models import Dispatch, NodeEvent, NodeStates, Platform, Running
 from ...models.compiled import progress_line
+from ...models.production import Reservation, ServerEvent
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
@@ -30,6 +31,8 @@ from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
 from .live import LiveReplay
 from .moment import Dispatcher
+from .production.calendars import Hours, with_calendars
+from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
@@ -50,7 +53,8 @@ def simulate(
     kill_at_walltime: bool = False,
     charge_decisions: bool = False,
     period: int | None = None,
-    events: Iterable[NodeEvent] | None = None,
+    events: Iterable[NodeEvent | ServerEvent] | None = None,
+    reservations: Iterable[Reservation] | None = None,
     requeue: str | Requeue = "restart",
     on_progress: OnProgress | None = None,
     running: Iterable[Running] | None = None,
@@ -88,10 +92,14 @@ def simulate(
         Whether the wall time of each decision passes on the simulated clock, in whole seconds.
     period : int, optional
         While jobs wait, decide also at each multiple of this number of seconds, at least 1. Default: at events only.
-    events : iterable of NodeEvent, optional
-        Changes of the states of nodes, such as ``NodeEvent(3600, "node-down", ["n-1"])``, or the result of
+    events : iterable of NodeEvent and ServerEvent, optional
+        Changes of the states of nodes, such as ``NodeEvent(3600, "node-down", ["n-1"])``, and events of the batch
+        server, such as ``ServerEvent(3600, "stop-queue", "night")``; also the result of
         ``schedlab.instances.read_events``. Default: the events of the instance. Dispatchers do not know them before
         they happen.
+    reservations : iterable of Reservation, optional
+        Reservations of the machine, examined when they are submitted. Default: those of the instance. An accepted one
+        starts in time; the result is in ``Simulation.production``.
     requeue : str or Requeue
         What happens to jobs whose node goes down: ``"restart"`` (back into the queue, from zero),
         ``"checkpoint:SECONDS"`` (back, with the work of the last checkpoint), ``"drop"``, or an object that follows
@@ -129,7 +137,8 @@ def simulate(
     PluginError
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
-        If ``allocator``, ``period``, ``events`` or ``requeue`` is not valid.
+        If ``allocator``, ``period``, ``events``, ``reservations`` or ``requeue`` is not valid, or reservations or
+        events of the server are combined with ``charge_decisions``, ``running``, or a policy with predictions.
 
     Examples
     --------
@@ -140,7 +149,7 @@ def simulate(
     >>> run.metrics.wait.mean <= sl.simulate("eurora_99", dispatcher="fcfs").metrics.wait.mean
     True
     """
-    jobs, machine, own_events = _workload(workload, platform)
+    jobs, machine, own_events, reserved = _workload(workload, platform)
     if running is not None or begin is not None:
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
@@ -157,7 +166,11 @@ def simulate(
     source = predictor if predictor is not None else named_predictor
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     model, rule = TimedPredictor(predicting), requeue_of(requeue)
-    states = NodeStates(machine, own_events if events is None else events) or None
+    of_nodes, of_server = split_events(own_events if events is None else events)
+    states = NodeStates(machine, of_nodes) or None
+    production = plan_of(of_server, reserved if reservations is None else reservations, jobs, machine, events is None)
+    if production is not None:
+        jobs = own_copy(jobs, production)
     at_begin = {r.job.id: r.job for r in jobs.running}
     if jobs.running:
         jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
@@ -165,16 +178,21 @@ def simulate(
         jobs = _with_places(jobs, machine, isinstance(chosen, Policy) and states is None, allocator == "best-fit", up)
     jobs, log, arrival = fail_at_begin(jobs, states, rule, at_begin)
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
-    by_count = isinstance(chosen, Policy) and states is None and _counted(jobs, machine)
+    by_count = isinstance(chosen, Policy) and states is None and production is None and _counted(jobs, machine)
     arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
-    plan = ReplayPlan(
-        jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
-        busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), runtime < jobs.runtime,
-        states, rule, log,
-    )  # fmt: skip
+    trace = busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after)
+    calendars: Mapping[Hours, int] = {}
     fixed = _fixed_durations(model, jobs, log.saved)
+    if production is not None:
+        check_supported(production, jobs, chosen, fixed, charge_decisions)
+        trace, calendars = with_calendars(trace, jobs, production.events)
+    plan = ReplayPlan(
+        jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count, trace,
+        runtime < jobs.runtime, states, rule, log, production, calendars, kill_at_walltime,
+    )  # fmt: skip
     with progress_line():
-        alone = not (charge_decisions or jobs.after)  # policies look at submit times, which jobs.after changes
+        # policies look at submit times, which jobs.after changes
+        alone = not (charge_decisions or jobs.after or production is not None)
         if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:
             found = _compiled(plan, chosen, fixed, on_progress)
         else:
@@ -187,7 +205,7 @@ def simulate(
 
 def _workload(
     what: Workload | Dispatch | Instance | str, platform: Platform | None
-) -> tuple[Workload, Platform, Sequence[NodeEvent]]:
+) -> tuple[Workload, Platform, Sequence[NodeEvent | ServerEvent], Sequence[Reservation]]:
     instance = load(what) if isinstance(what, str) else what
     if isinstance(instance, Instance):
         jobs, own = Workload.of(instance.dispatch, instance.name), instance.platform
@@ -198,7 +216,8 @@ def _workload(
     else:
         jobs, own = instance.checked(), platform
     machine = platform or own
-    return jobs.on(machine), machine, instance.events if isinstance(instance, Instance) else ()
+    events, reservations = (instance.events, instance.reservations) if isinstance(instance, Instance) else ((), ())
+    return jobs.on(machine), machine, events, reservations
 
 
 def _counted(jobs: Workload, machine: Platform) -> bool:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from ...models.dispatch.capacity_sweep import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
+from .production.checks import as_started, limits_of_killed, production_faults, rows_of
 from .states.checks import NEVER, Replay, attempt_faults, runs_of, state_faults
+from .states.run_chunks import chunk_requests, chunk_rows
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -33,6 +35,9 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     7. No job starts before the begin, or on a node that takes no starts, or runs on a node that has stopped.
     8. The attempts of a job follow each other; those that end early do so when one of their nodes stops. The first
        attempt of a job that ran at the begin is the run that was given.
+    9. Reservations and events of the server (see ``production.checks``): no job uses reserved amounts; jobs of private
+       queues run inside of their reservations, by their walltimes, and their users are eligible; no job of a stopped
+       queue starts; jobs are changed and leave for a reason.
 
     2, 3, 5, 6 and 7 hold for all attempts; 2 and 3 not for those that began before the replay.
 
@@ -54,14 +59,18 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     if shape:
         return [Violation("placement", 1, shape)]
     started = replay.start != NEVER
-    found = [] if partial else _listed(~started, replay.workload.ids, lambda k: (1, "never started"))
+    missing = ~started
+    if replay.production is not None:
+        missing[list(replay.production.left)] = False
+    found = [] if partial else _listed(missing, replay.workload.ids, lambda k: (1, "never started"))
     found += _durations(replay, started)
-    runs = runs_of(replay)
     found += _predecessors(replay, started)
+    rows = rows_of(replay)
+    runs = as_started(runs_of(replay), rows)
     for check in (_releases, _daily, _windows):
         found += check(runs, runs.own)
     found += _units(runs, runs.started)
-    for faults in (attempt_faults(replay), state_faults(runs)):
+    for faults in (attempt_faults(replay), state_faults(runs), production_faults(runs, rows)):
         listed = list(faults)
         found += listed[:MOST] + _more(len(listed), listed[:MOST])
     return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]
@@ -141,12 +150,15 @@ def _daily(replay: Replay, started: Mask) -> list[Violation]:
     wrong = np.zeros(len(w), np.bool_)
     for k, queue in enumerate(w.queues):
         if queue.daily:
-            here = [(lo <= s) & (s <= hi) for lo, hi in queue.daily for s in (second, second + DAY)]
+            rest = w.walltime if queue.whole_run else 0
+            here = [(lo <= s) & (s + rest <= hi) for lo, hi in queue.daily for s in (second, second + DAY)]
             wrong |= (w.queue == k) & ~np.logical_or.reduce(here)
 
     def describe(k: int) -> tuple[float, str]:
         queue = w.queues[int(w.queue[k])]
-        return 1, f"starts at {start[k]}, {second[k]} s of the day; queue {queue.name!r} allows {list(queue.daily)}"
+        return 1, f"starts at {start[k]}, {second[k]} s of the day; queue {queue.name!r} allows {list(queue.daily)}" + (
+            f" for whole runs, its walltime is {w.walltime[k]} s" if queue.whole_run else ""
+        )
 
     return _listed(started & wrong, w.ids, describe)
 
@@ -168,6 +180,8 @@ def _durations(replay: Replay, started: Mask) -> list[Violation]:
     due = np.where(replay.killed, np.minimum(w.runtime, w.walltime), w.runtime)
     if replay.history is not None:
         due = due - replay.history.saved
+    due = limits_of_killed(replay, due)
+    if replay.history is not None:
         rows = list(replay.history.dropped)
         due[rows] = np.clip(took[rows], 0, due[rows])  # they end before their work is done
 
@@ -180,37 +194,9 @@ def _durations(replay: Replay, started: Mask) -> list[Violation]:
     return _listed(started & (took != due), w.ids, describe)
 
 
-def _of_chunks(replay: Replay) -> tuple[list[str], Ints, Ints, Ints]:
-    """Return a row for each chunk of each job, job after job: its name, its job, its units, and its first range.
-
-    The ranges of a heterogeneous job are in the order of its chunks: a chunk has the ranges in which its units begin.
-    The last array has one entry more.
-    """
-    w, p = replay.workload, replay.placement
-    jobs, ids = len(w), list(w.ids)
-    if not w.chunks:
-        return ids, np.arange(jobs), w.units, p.first
-    count = np.ones(jobs, np.int64)
-    for k, chunks in w.chunks.items():
-        count[k] = len(chunks)
-    job, due, first = np.repeat(np.arange(jobs), count), np.repeat(w.units, count), np.repeat(p.first[:-1], count)
-    names = [ids[k] for k in job.tolist()]
-    row = np.cumsum(count) - count
-    units = p.units * np.maximum(p.high - p.low + 1, 0)
-    for k, chunks in w.chunks.items():
-        begun = np.cumsum(units[p.first[k] : p.first[k + 1]]) - units[p.first[k] : p.first[k + 1]]
-        before = 0
-        for c, chunk in enumerate(chunks):
-            at = int(row[k]) + c
-            names[at] = f"{ids[k]}+{c}" if c else ids[k]
-            due[at], first[at] = chunk.units, p.first[k] + np.searchsorted(begun, before)
-            before += chunk.units
-    return names, job, due, np.append(first, p.first[-1])
-
-
 def _units(replay: Replay, started: Mask) -> list[Violation]:
     p = replay.placement
-    names, job, expected, first = _of_chunks(replay)
+    names, job, expected, first = chunk_rows(replay)
     each = np.concatenate([[0], np.cumsum(p.units * np.maximum(p.high - p.low + 1, 0))])
     found = each[first[1:]] - each[first[:-1]]
     due = np.where(started[job], expected, 0)
@@ -253,12 +239,9 @@ def _running(replay: Replay) -> list[Violation]:
 
 def _capacity(replay: Replay, started: Mask) -> Iterator[Violation]:
     w, p, platform = replay.workload, replay.placement, replay.platform
-    ids, job_of, _, first = _of_chunks(replay)
-    column = {r: w.request[job_of, k] for k, r in enumerate(w.resources)}
-    of_chunk = np.arange(len(job_of)) - np.searchsorted(job_of, job_of)
-    for row in np.flatnonzero(of_chunk > 0).tolist():
-        for r in w.resources:
-            column[r][row] = w.chunks[int(job_of[row])][int(of_chunk[row])].request.get(r, 0)
+    rows = chunk_rows(replay)
+    ids, job_of, _, first = rows
+    column = chunk_requests(replay, rows)
     missing = np.zeros(len(job_of), np.int64)
     request = np.column_stack([column.get(r, missing) for r in platform.resources])
     foreign = [r for r in w.resources if r not in platform.resources]

@@ -20,6 +20,7 @@ from ...models.dispatch.chunks.chunk import Chunk
 from ...models.excerpt import excerpt
 from ...models.node_states.timeline import NodeStates
 from ...models.platform import Platform
+from ..engine.production.record import ProductionRecord
 from ..engine.simulation import NodeRanges
 from ..engine.states.attempts import History
 from ..engine.states.checks import NEVER
@@ -57,6 +58,7 @@ class Replayed:
     placement: NodeRanges
     history: History | None = None
     states: NodeStates | None = None
+    production: ProductionRecord | None = None
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def running_profile(trace: TraceArrays, state: State) -> Profile:
 
 
 @internal
-def _hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) -> Profile:
+def hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) -> Profile:
     """Subtract the reservation of job j from the profile (sign 1), or add it back (-1).
 
     The returned profile is a larger copy if there was no room for more breakpoints.
@@ -160,7 +160,7 @@ def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
 
 
 @internal
-def _hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profile, bool]:
+def hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profile, bool]:
     """Subtract all reservations from the profile; if one does not fit any more, delete all and return False."""
     now, n = state.clock[NOW], state.clock[WAITING]
     for i in range(n):
@@ -171,7 +171,7 @@ def _hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profi
             for other in range(n):
                 state.reserved[state.waiting[other]] = -1
             return running_profile(trace, state), False
-        profile = _hold(profile, trace, state, j, 1)
+        profile = hold(profile, trace, state, j, 1)
     return profile, True
 
 
@@ -198,9 +198,7 @@ def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j:
 
 
 @internal
-def _reserve(
-    profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int, best: bool
-) -> Profile:
+def reserve(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int, best: bool) -> Profile:
     """Reserve the earliest start of job j, at most ``latest``, if there is one; return the profile or a larger copy."""
     units = trace.units[j]
     start = _earliest(profile, s, trace, state, j, latest, best)
@@ -210,7 +208,7 @@ def _reserve(
     if has_chunks(trace, j):
         left = _least_free(profile, start, start + max(1, state.expected[j]))
         keep_places(trace, state, j, choose_places(trace, state, left, j, best))
-        return _hold(profile, trace, state, j, 1)
+        return hold(profile, trace, state, j, 1)
     places, resources = state.free.shape
     free = np.empty((places, resources), np.int64)
     for p in range(places):
@@ -220,7 +218,7 @@ def _reserve(
     state.pieces[j] = spread(free, trace.capacity, s.fits, units, best, state.chosen, state.put)
     for k in range(state.pieces[j]):
         state.place[trace.first[j] + k], state.share[trace.first[j] + k] = state.chosen[k], state.put[k]
-    return _hold(profile, trace, state, j, 1)
+    return hold(profile, trace, state, j, 1)
 
 
 @internal
@@ -232,17 +230,17 @@ def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
     rank(state, rules.base, rules.slope, rules.dynamic)
     clock = state.clock
     now = clock[NOW]
-    profile, kept = _hold_all(running_profile(trace, state), trace, state)
+    profile, kept = hold_all(running_profile(trace, state), trace, state)
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
     s, held = _new_scratch(trace.capacity.shape[0]), 0
     for i in range(min(clock[WAITING], rules.candidates)):
         j = state.waiting[i]
         full = held >= rules.reservations
         if state.reserved[j] >= 0 and (moving or full):
-            profile = _hold(profile, trace, state, j, -1)
+            profile = hold(profile, trace, state, j, -1)
             state.reserved[j] = -1
         if state.reserved[j] < 0:
-            profile = _reserve(profile, s, trace, state, j, now if full else NEVER // 2, rules.best)
+            profile = reserve(profile, s, trace, state, j, now if full else NEVER // 2, rules.best)
         if state.reserved[j] < 0:
             continue
         if state.first_reserved[j] < 0:
@@ -252,11 +250,11 @@ def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
         else:
             held += 1
     compact(state)
-    _wake(state)
+    wake(state)
 
 
 @internal
-def _wake(state: State) -> None:
+def wake(state: State) -> None:
     """Add an event at the start of the next reservation.
 
     While a job runs longer than expected, a reservation at now + 1 s adds no event: there would be one in every second.

@@ -25,6 +25,7 @@ class Rows:
 
     job_arrays: JobArrays
     queue: Ints
+    walltime: Ints
     queues: Sequence[Queue]
     windows: Mapping[int, tuple[Window, ...]]
 
@@ -40,6 +41,7 @@ def with_running(jobs: JobTable, running: Sequence[Running], resources: Sequence
     return Rows(
         job_arrays=jobs.job_arrays.joined(held),
         queue=np.concatenate([jobs.queue, np.full(len(held), len(jobs.queues))]),
+        walltime=np.concatenate([jobs.walltime, column((r.job.walltime for r in running), len(running))]),
         queues=[*jobs.queues, Queue("of running jobs", 1)],
         windows=jobs.windows,
     )
@@ -133,7 +135,8 @@ def on_nodes(
     order = sorted(range(len(running)), key=lambda k: (not running[k].nodes, running[k].start))
     listed = [running[k] for k in order]
     arrays = JobArrays.of([r.job for r in listed], platform.resources)
-    table = Rows(arrays, np.zeros(len(listed), np.int64), [Queue("of running jobs", 1)], {})
+    zeros = np.zeros(len(listed), np.int64)
+    table = Rows(arrays, zeros, zeros, [Queue("of running jobs", 1)], {})
     trace = trace_of(table, platform, true_durations(listed), False)
     state = new_state(trace, np.ones(len(listed), np.int64))
     number = {name: n for n, name in enumerate(platform.nodes)}

@@ -75,3 +75,9 @@ def release(trace: TraceArrays, state: State, j: int) -> None:
     """Let the jobs that wait for the end of job j, which has ended now for good, arrive after their think times."""
     _release_followers(trace, state, j)
     _arrive_due(trace, state)
+
+
+@borrowing
+def release_later(trace: TraceArrays, state: State, j: int) -> None:
+    """As ``release``; the jobs arrive at the next events, the first of them possibly at this time."""
+    _release_followers(trace, state, j)

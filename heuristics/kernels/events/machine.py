@@ -29,6 +29,11 @@ class JobTable(Protocol):
         ...
 
     @property
+    def walltime(self) -> Ints:
+        """Walltimes in seconds, shape (jobs,); used for queues with ``whole_run``."""
+        ...
+
+    @property
     def queues(self) -> Sequence[Queue]:
         """The queues."""
         ...
@@ -135,8 +140,13 @@ def _calendars(jobs: JobTable) -> tuple[Ints, Ints, list[tuple[tuple[tuple[int, 
     with_hours = [k for k, q in enumerate(jobs.queues) if q.daily]
     number = np.full(len(jobs.queues), -1, np.int64)
     number[with_hours] = np.arange(len(with_hours))
-    own = np.full(len(jobs), -1, np.int64)
+    own, daily = np.full(len(jobs), -1, np.int64), number[jobs.queue]
+    for k in [k for k in with_hours if jobs.queues[k].whole_run]:
+        here = np.flatnonzero(jobs.queue == k)
+        for walltime in np.unique(jobs.walltime[here]).tolist():
+            daily[here[jobs.walltime[here] == walltime]] = len(calendars)
+            calendars.append((jobs.queues[k].hours(walltime), DAY))
     for k, listed in jobs.windows.items():
         own[k] = len(calendars)
         calendars.append((listed, 0))
-    return own, number[jobs.queue], calendars
+    return own, daily, calendars

@@ -82,7 +82,7 @@ class DispatchElements(Elements):
         return p.replace(
             platform=self._platform(names),
             jobs=[_limited(j, names) for j in p.jobs if ("job", j.id) in names],
-            queues=[q if ("calendar", q.name) in names else replace(q, daily=()) for q in p.queues],
+            queues=[q if ("calendar", q.name) in names else replace(q, daily=(), whole_run=False) for q in p.queues],
             running=[r for r in p.running if ("running job", r.job.id) in names],
             limits={name: most for name, most in p.limits.items() if ("limit", limit_name(name)) in names},
         )

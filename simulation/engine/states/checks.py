@@ -17,6 +17,8 @@ from ....models.language import Violation
 from ....models.node_states.timeline import Change, NodeStates
 from ....models.platform import Platform
 from ....models.problem import part_name
+from ..production.checks import ends_early
+from ..production.record import ProductionRecord
 from .attempts import History
 
 NEVER = -1  # the start of a job that was never started
@@ -79,6 +81,10 @@ class Replay(Protocol):
     def states(self) -> NodeStates | None:
         """The states of the nodes."""
 
+    @property
+    def production(self) -> ProductionRecord | None:
+        """What became of reservations and server events."""
+
 
 @dataclass(frozen=True)
 class RunRanges:
@@ -104,6 +110,7 @@ class Runs:
     states: NodeStates | None
     started: Mask
     own: Mask
+    production: ProductionRecord | None
 
 
 def runs_of(replay: Replay) -> Runs:
@@ -125,6 +132,7 @@ def runs_of(replay: Replay) -> Runs:
             replay.states,
             started,
             started,
+            replay.production,
         )
     begun = [a.number == 1 and k in found.begun for k, a in zip(found.rows.tolist(), found.early, strict=True)]
     rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
@@ -148,6 +156,7 @@ def runs_of(replay: Replay) -> Runs:
         replay.states,
         np.concatenate([started, np.ones(len(begun), np.bool_)]),
         np.concatenate([started, ~np.array(begun)]),
+        replay.production,
     )
 
 
@@ -178,8 +187,8 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
     names, p = replay.platform.nodes, replay.placement
     for k in found.dropped:
         ranges = range(p.first[k], p.first[k + 1])
-        nodes = {n for r in ranges for n in names[p.low[r] : p.high[r] + 1]}
-        if not _stopped(replay, nodes, int(replay.end[k])):
+        nodes = dict.fromkeys((n for r in ranges for n in names[p.low[r] : p.high[r] + 1]), 1)
+        if not _stopped(replay, nodes, int(replay.end[k])) and not ends_early(replay, k, nodes):
             yield _fault(ids[k], 1, f"did not come back at {replay.end[k]}, when none of its nodes stopped")
 
 

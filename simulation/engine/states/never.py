@@ -27,7 +27,7 @@ def reasons(plan: ReplayPlan, state: State) -> dict[str, str]:
     blocking = ""
     for j in rows:
         job = plan.workload.ids[j]
-        why = _calendar(plan, j, now) or _nodes(plan, j)
+        why = plan.held_back.get(j) or _calendar_or_nodes(plan, j, now)
         strict = isinstance(plan.dispatcher, Policy) and plan.dispatcher.strict
         if not why and strict and blocking:
             why = f"it waits behind job {blocking!r}, which blocks the queue"
@@ -51,9 +51,23 @@ def _held(plan: ReplayPlan, rows: list[int]) -> dict[str, str]:
     return found
 
 
+def _calendar_or_nodes(plan: ReplayPlan, j: int, now: int) -> str:
+    """Return that the calendars or the nodes keep job j from a start, whichever came first; or an empty text.
+
+    The text does not depend on how long the replay went on after both.
+    """
+    nodes = _nodes(plan, j)
+    if nodes and plan.states is not None:
+        now = min(now, plan.states.changes[-1].time)
+    return _calendar(plan, j, now) or nodes
+
+
 def _calendar(plan: ReplayPlan, j: int, now: int) -> str:
     """Return that the calendars of job j never open again, or an empty text."""
-    windows, daily = plan.workload.windows.get(j, ()), plan.workload.queues[int(plan.workload.queue[j])].daily
+    queue, walltime = plan.workload.queues[int(plan.workload.queue[j])], int(plan.workload.walltime[j])
+    windows, daily = plan.workload.windows.get(j, ()), queue.hours(walltime)
+    if queue.daily and not daily:
+        return f"its walltime, {walltime} s, does not fit into a daily window of queue {queue.name!r} (whole_run)"
     if not windows:
         return ""
     last = max(hi for _, hi in windows)

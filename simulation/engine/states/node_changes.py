@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +10,15 @@ import numpy as np
 from ....heuristics.kernels.events.entries import advance, end_now, release
 from ....heuristics.kernels.events.nodes import of_chunks
 from ....heuristics.kernels.events.state import DUE, EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
-from ....heuristics.kernels.profile import NEVER
+from ....heuristics.kernels.profile import NEVER, Ints
 from ....models.node_states.timeline import Change
 from .attempts import Attempt
 from .requeue import kept_by
 
 if TYPE_CHECKING:
+    from ...policies.beside_reservations import Holds
+    from ..live_jobs import LiveJobs
+    from ..production.reserved import Reserved
     from ..progress import ReplayPlan
 
 BLOCKED = 2**50  # subtracted from the free amounts of a node on which no job may start
@@ -33,7 +36,7 @@ class NodeChanges:
     blocked : ndarray of bool, shape (nodes,)
         The nodes on which no job may start now.
     quiet : bool
-        Whether no state changes in the whole replay.
+        Whether nothing but ends and arrivals changes the free amounts in the whole replay.
     failed : list of int
         Rows of the jobs that failed at the last change.
     shortened : bool
@@ -63,12 +66,19 @@ class NodeChanges:
         idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and not to_come
         if idle or self._next == len(self.changes):
             return False
-        change = self.changes[self._next]
+        self._take(self.changes[self._next])
+        return True
+
+    def pending(self) -> Change | None:
+        """Return the next change; None if there is none."""
+        return self.changes[self._next] if self._next < len(self.changes) else None
+
+    def _take(self, change: Change) -> None:
+        """Go to the next change, ``change``, and apply it."""
         self._next += 1
         self._stop()
-        advance(trace, self.state, max(change.time, int(clock[NOW])))
+        advance(self.plan.trace, self.state, max(change.time, int(self.state.clock[NOW])))
         self._apply(change)
-        return True
 
     def advance(self, to: int, after_each: Callable[[], None]) -> None:
         """Go to a time, and apply the changes up to it; call ``after_each`` after each of them."""
@@ -90,16 +100,55 @@ class NodeChanges:
         state.free[closed] -= BLOCKED
         self.blocked = ~change.starts
         if opened.any():
-            state.clock[EARLY] += 1  # reservations may move to earlier times, as if a job had ended early
-            state.room[:] = NEVER
+            self.release_early()
+
+    def end_for_good(self, j: int, why: str) -> None:
+        """End running job j now, before its work is done; it does not come back."""
+        end_now(self.plan.trace, self.state, j)
+        self.plan.trace.runtime[j] = self.state.clock[NOW] - self.state.start[j]
+        self.plan.log.dropped[j] = why
+
+    def release_early(self) -> None:
+        """Note that amounts are free earlier than expected: waiting jobs may get earlier reservations."""
+        self.state.clock[EARLY] += 1
+        self.state.room[:] = NEVER
+
+    def attach(self, jobs: LiveJobs, fixed: bool) -> None:
+        """Connect the changes with the jobs of a replay in Python."""
+
+    def settle(self, arrived: Sequence[int]) -> list[int]:
+        """Do what is due after the arrivals of this time; return the jobs that come back into the queue."""
+        return []
+
+    def free(self) -> Ints:
+        """Return the free amounts for which jobs may start, shape (nodes, resources)."""
+        return self.state.free.copy() if self.quiet else np.maximum(self.state.free, 0)
+
+    def conflict(self, j: int, nodes: Sequence[Mapping[str, int]]) -> str:
+        """Return into which reservation job j would run if it started now; an empty text: into none.
+
+        ``nodes``: node name -> units, of each chunk.
+        """
+        return ""
+
+    def reserved(self) -> tuple[Reserved, ...]:
+        """Return the accepted reservations, for dispatchers."""
+        return ()
+
+    def changed(self) -> tuple[str, ...]:
+        """Return the ids of the waiting jobs that have changed since the last call."""
+        return ()
+
+    def holds(self) -> Holds | None:
+        """Return the accepted reservations for the compiled policies; None if there cannot be one."""
+        return None
+
+    def finish(self) -> None:
+        """Do what is left at the end of the replay."""
 
     def nodes_of(self, j: int) -> list[dict[str, int]]:
         """Return {node: units} of each chunk of running job j."""
-        first = int(self.plan.trace.first[j])
-        slots = slice(first, first + int(self.state.pieces[j]))
-        place, share = self.state.place[slots].astype(np.int64), self.state.share[slots].astype(np.int64)
-        units = [c.units for c in self.plan.workload.chunks.get(j, ())] or [int(share.sum())]
-        return of_chunks((np.array([0, place.size]), place, place, share), 0, units, self.plan.platform.nodes)
+        return chunk_nodes(self.plan, self.state, j)
 
     def _fail(self, j: int, node: int, change: Change) -> None:
         """End running job j because its node does not run jobs any more, and put it back into the queue.
@@ -110,17 +159,15 @@ class NodeChanges:
         names, job = plan.platform.nodes, plan.workload.ids[j]
         nodes, *further = self.nodes_of(j)
         start = int(state.start[j])
-        ran = change.time - start
-        kept = kept_by(plan.requeue, ran, job)
+        kept = kept_by(plan.requeue, change.time - start, job)
         why = f"{change.names[node]}: {names[node]}"
-        end_now(trace, state, j)
         self.failed.append(j)
         if kept is None:
-            trace.runtime[j] = ran
-            plan.log.dropped[j] = why
+            self.end_for_good(j, why)
             if trace.follower.size:
                 release(trace, state, j)
             return
+        end_now(trace, state, j)
         plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept, tuple(further)))
         trace.runtime[j] -= kept
         if kept:
@@ -134,3 +181,12 @@ class NodeChanges:
         for c in (int(trace.own[j]), int(trace.daily[j])):
             if c >= 0:
                 state.opened[c] += 1
+
+
+def chunk_nodes(plan: ReplayPlan, state: State, j: int) -> list[dict[str, int]]:
+    """Return {node: units} of each chunk of job j, which has places."""
+    first = int(plan.trace.first[j])
+    slots = slice(first, first + int(state.pieces[j]))
+    place, share = state.place[slots].astype(np.int64), state.share[slots].astype(np.int64)
+    units = [c.units for c in plan.workload.chunks.get(j, ())] or [int(share.sum())]
+    return of_chunks((np.array([0, place.size]), place, place, share), 0, units, plan.platform.nodes)

@@ -44,13 +44,13 @@ from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control, limit_of
-from .empty_requests import start_empty
-from .model import RunningUsage, problem_of, running_usage, uncollected, windows_of_model
+from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model
 from .objective import Family, moved_to_now, usual_objective
 from .priority import by_queue, by_slowdown, ordered
+from .reserved import fixed_jobs
 from .solving import Solver
 from .urgency import STRETCH, Guard, Held, by_walltime
-from .waiting import Register, Waiting, can_start_now, requested
+from .waiting import Register, Waiting, can_start_now, requested, start_empty
 
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
@@ -186,28 +186,30 @@ class CPDispatcher:
         runs = running_usage(moment, self.naive)
         timeline, held = self._timeline(moment, waiting, runs)
         startable &= held.rest
-        if held.jobs.jobs:
+        if held.allocations or moment.reserved:
             startable = self._startable_beside(moment.now, waiting, startable, timeline)
         if not startable.any():
-            return Decision(held.starts(self._nodes), urgent=len(held.allocations))
+            return Decision(held.starts(self._nodes), urgent=held.urgent)
         chosen = self._selected(moment.now, waiting, startable, held.rest)
         return self._decide_chosen(moment, chosen, runs, timeline, held, began)
 
     def _timeline(self, moment: Moment, waiting: Waiting, runs: RunningUsage) -> tuple[NodeTimeline, Held]:
         """Return the free capacity over time, and the urgent jobs.
 
-        With urgent jobs, running jobs end at their walltimes and the urgent jobs are subtracted; else running jobs end
-        at their expected ends.
+        With urgent jobs or reservations of the machine, running jobs end at their walltimes and both are subtracted;
+        else running jobs end at their expected ends. Models have the reservations of the next days.
         """
-        if self._guard is not None:
-            timeline = NodeTimeline(self._capacity, moment.now, runs.by_walltime)
-            held = self._guard.hold(moment, waiting, timeline)
-            if held.allocations:
-                return timeline, held
         none = waiting.some(np.array([], np.int64))
-        return NodeTimeline(self._capacity, moment.now, runs.expected), Held(
-            none, [], np.ones(len(waiting.jobs), np.bool_), moment.now
-        )
+        held = Held(none, [], np.ones(len(waiting.jobs), np.bool_), moment.now)
+        if self._guard is not None or moment.reserved:
+            timeline = NodeTimeline(self._capacity, moment.now, runs.by_walltime)
+            fixed = fixed_jobs(moment, self._register.nodes)
+            fixed.hold_on(timeline)
+            if self._guard is not None:
+                held = self._guard.hold(moment, waiting, timeline)
+            if held.allocations or moment.reserved:
+                return timeline, held.beside(fixed.before(moment.now + FOLLOWED)) if moment.reserved else held
+        return NodeTimeline(self._capacity, moment.now, runs.expected), held
 
     def _priority(self, now: int, jobs: Waiting) -> Floats:
         return by_slowdown(now, jobs) if self.version >= 3 else by_queue(now, jobs)
@@ -235,13 +237,13 @@ class CPDispatcher:
         self, moment: Moment, chosen: Waiting, runs: RunningUsage, timeline: NodeTimeline, held: Held, began: float
     ) -> Decision:
         """Decide about the chosen jobs; if all of them can start now, without the solver."""
-        first, urgent = held.starts(self._nodes), len(held.allocations)
-        requests = self._requests_now(chosen, moment.now, urgent > 0)
+        first, urgent = held.starts(self._nodes), held.urgent
+        requests = self._requests_now(chosen, moment.now, bool(held.allocations or moment.reserved))
         allocation = timeline.copy().place(requests, np.arange(len(chosen.jobs)))
         if (allocation.start >= 0).all():
             return Decision([*first, *self._starts(chosen, requests, allocation)], urgent=urgent)
         chosen = self.control.kept(chosen)
-        requests = self._requests_now(chosen, moment.now, urgent > 0)
+        requests = self._requests_now(chosen, moment.now, bool(held.allocations or moment.reserved))
         fixed = max(0, len(chosen) - self.m) if self.version == 0 else 0
         windows = windows_of_model(moment, chosen, runs.expected, held.end(), self.naive, fixed)
         if windows is None:
@@ -265,7 +267,8 @@ class CPDispatcher:
         }
         if answer.schedule is None:
             return Decision(first, answer.ended, None, seconds, **size)
-        starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, held)
+        strict = bool(held.allocations or moment.reserved)
+        starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, strict)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, **size)
 
@@ -296,22 +299,22 @@ class CPDispatcher:
         requests: Requests,
         windows: list[tuple[Window, ...]],
         timeline: NodeTimeline,
-        held: Held,
+        strict: bool,
     ) -> list[Start]:
         """Return the chosen jobs that start now in the solution, with their nodes.
 
-        The nodes are those of the solution if the model is exact. For a relaxation, a naive model, or beside urgent
-        jobs, they are allocated by priority, and jobs that do not fit stay in the queue.
+        The nodes are those of the solution if the model is exact. For a relaxation, a naive model, or beside urgent jobs
+        or reservations (``strict``), they are allocated by priority, and jobs that do not fit stay in the queue.
         """
         starts = np.array([schedule.start[j.id] for j in chosen.jobs], np.int64)
         here = np.flatnonzero(starts == timeline.now)
-        if relaxation or self.naive or held.allocations:
+        if relaxation or self.naive or strict:
             begun = timeline.copy().place(requests, here)
         else:
             begun = requests.on_nodes([schedule.nodes[j.id] for j in chosen.jobs], here, timeline.now, self._nodes)
         found = self._starts(chosen, requests, begun)
         if self.another_aim:
-            later = requests_of(by_walltime(chosen) if held.allocations else chosen, windows, len(self._nodes))
+            later = requests_of(by_walltime(chosen) if strict else chosen, windows, len(self._nodes))
             found += self._starts(chosen, later, moved_to_now(timeline.copy(), later, begun, starts))
         return found
 

@@ -155,17 +155,24 @@ def windows_of(moment: Moment, jobs: Waiting, last: int, followed: int = FOLLOWE
     list of tuple of (int, int)
         For each job, windows from now to ``last``, both ends included; empty if the job cannot start.
     """
-    daily = {q.name: q.daily for q in moment.queues if q.daily}
+    queues = {q.name: q for q in moment.queues if q.daily}
+    daily = {(j.queue, j.walltime * queues[j.queue].whole_run) for j in jobs.jobs if j.queue in queues}
     anytime: tuple[Window, ...] = ((moment.now, last),) if last >= moment.now else ()
     if not daily and not any(j.windows for j in jobs.jobs):
         return [anytime] * len(jobs.jobs)
     far = moment.now + followed
     days = range(moment.now // DAY - 1, min(far, last) // DAY + 1)
-    by_queue = {
-        name: _clipped([(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in listed], moment.now, last, far)
-        for name, listed in daily.items()
+    hours = {
+        (name, walltime): _clipped(
+            [(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in queues[name].hours(walltime)],
+            moment.now,
+            last,
+            far,
+        )
+        for name, walltime in daily
     }
-    return [_of_job(j, by_queue.get(j.queue, anytime), moment.now, last, far) for j in jobs.jobs]
+    of = [hours[j.queue, j.walltime * queues[j.queue].whole_run] if j.queue in queues else anytime for j in jobs.jobs]
+    return [_of_job(j, calendar, moment.now, last, far) for j, calendar in zip(jobs.jobs, of, strict=True)]
 
 
 def windows_of_model(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -172,7 +172,11 @@ class Solver:
 
 
 def modelled(
-    problem: Dispatch, formulation: str, backend: str, deadline: float | None
+    problem: Dispatch,
+    formulation: str,
+    backend: str,
+    deadline: float | None,
+    adjust: Callable[[Encoding], None] | None = None,
 ) -> tuple[Encoding, Compiled] | None:
     """Return the model of a problem and its native form; None if they are not ready at the deadline.
 
@@ -184,10 +188,14 @@ def modelled(
         Names of the formulation and of the backend.
     deadline : float or None
         Time on the clock ``time.perf_counter``; None: no limit.
+    adjust : callable, optional
+        Adds constraints to the model.
     """
     try:
         with within(deadline):
             encoding = problem.formulations[formulation]()
+            if adjust is not None:
+                adjust(encoding)
             return encoding, compile_model(encoding.model, backend)
     except OutOfTime:
         return None

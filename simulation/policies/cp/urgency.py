@@ -35,6 +35,7 @@ from ...engine.moment import Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .model import FOLLOWED, windows_of
 from .priority import by_slowdown
+from .reserved import FixedJobs
 from .waiting import Waiting
 
 STRETCH = 50.0  # default of max_stretch: a slowdown
@@ -54,12 +55,25 @@ class Held(NamedTuple):
         Mask of the waiting jobs that are not in ``jobs``.
     now : int
         The current time in seconds.
+    fixed : int
+        Number of the last of ``jobs`` that are reservations of the machine, not jobs.
     """
 
     jobs: Waiting
     allocations: list[Allocation]
     rest: NDArray[np.bool_]
     now: int
+    fixed: int = 0
+
+    @property
+    def urgent(self) -> int:
+        """Number of urgent jobs."""
+        return len(self.allocations) - self.fixed
+
+    def beside(self, reservations: FixedJobs) -> Held:
+        """Return the urgent jobs and, after them, reservations of the machine."""
+        jobs = self.jobs.joined(reservations.jobs)
+        return Held(jobs, [*self.allocations, *reservations.allocations], self.rest, self.now, len(reservations.starts))
 
     @property
     def windows(self) -> list[tuple[Window, ...]]:
@@ -84,7 +98,7 @@ class Held(NamedTuple):
         nodes = self.nodes(names)
         return [
             Start(j.id, nodes[j.id])
-            for j, p in zip(self.jobs.jobs, self.allocations, strict=True)
+            for j, p in list(zip(self.jobs.jobs, self.allocations, strict=True))[: self.urgent]
             if p.start[0] == self.now
         ]
 

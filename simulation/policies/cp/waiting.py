@@ -1,4 +1,4 @@
-"""The waiting jobs of a moment as arrays, and which of them can start now."""
+"""The waiting jobs of a moment as arrays, which of them can start now, and those that request nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 from ....heuristics.kernels.profile import NEVER
 from ....models import Job, Platform, Queue
 from ....models.dispatch.job_arrays import Bools, Floats, Ints, JobArrays, NodeArrays, column, request_rows
-from ...engine.moment import Moment
+from ....models.node_states import node_states
+from ...engine.moment import Moment, Start
 
 FEW = 256  # jobs that no longer wait and are kept in any case
 
@@ -73,6 +74,8 @@ class Register:
         """Return the waiting jobs that their calendars allow to start now."""
         jobs = list(compress(moment.waiting, moment.may_start.tolist()))
         ids = [job.id for job in jobs]
+        if moment.changed:
+            self._row.clear()
         if new := [job for job in jobs if job.id not in self._row]:
             self._note(new, moment.waiting)
         submit, release, units, walltime, kind, ewt = self._table[:, column(map(self._row.__getitem__, ids), len(ids))]
@@ -121,3 +124,24 @@ def requested(jobs: Waiting, resources: Sequence[str]) -> dict[str, int]:
     """Return what jobs request together: resource -> sum of units * request per unit."""
     amounts = (jobs.units[:, None] * jobs.requests[jobs.kind]).sum(axis=0)
     return dict(zip(resources, amounts.tolist(), strict=True))
+
+
+def start_empty(moment: Moment) -> tuple[list[Start], Moment]:
+    """Return the starts of the jobs without requests, and the moment without these jobs.
+
+    They are started here, not by a model, while some nodes take no starts: the free amounts of such nodes are 0, which is
+    enough for these jobs. On a machine whose nodes all take starts, they are jobs like the others: no starts, and the
+    moment itself.
+    """
+    takes = [node_states()[state].starts for state in moment.states]
+    empty = [not any(job.request.values()) for job in moment.waiting]
+    if all(takes) or not any(empty):
+        return [], moment
+    node = next(compress(moment.platform.nodes, takes), None)
+    allowed = zip(moment.waiting, empty, moment.may_start.tolist(), strict=True)
+    starts = [
+        Start(job.id, {node: job.units}) for job, is_empty, may in allowed if is_empty and may and node is not None
+    ]
+    others = [not is_empty for is_empty in empty]
+    rest = replace(moment, waiting=tuple(compress(moment.waiting, others)), may_start=moment.may_start[others])
+    return starts, rest

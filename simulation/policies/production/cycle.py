@@ -16,27 +16,30 @@ A cycle has these steps:
 Jobs that the solution starts later although they could start now beside it start now, as under other CP dispatchers
 (``cp.objective``).
 
-An event starts a cycle only if the state (waiting jobs, running jobs, states of the nodes) differs from the one that
-the last cycle left. After a cycle in which the solver found nothing while no job runs, the dispatcher asks for another
+An event starts a cycle only if the state (waiting jobs, running jobs and their walltimes, states of the nodes,
+reservations) differs from the one that the last cycle left, or a waiting job was changed. After a cycle in which the solver found nothing while no job runs, the dispatcher asks for another
 one by itself, ``RETRY`` seconds later.
 
 The thesis has no warm start and names it as an improvement. Here the first solution is the best one of multi-search,
 and it is used if the solver finds nothing, or if the model is not ready at the end of the limit (then, too, the next
 model has half of the jobs); with ``warm_start=False`` no job starts then, as in the thesis.
 
-Reservations and stopped queues are not part of the cycle. Their places: a reservation is a use of nodes beside the
-running jobs (``RunningUsage``), a stopped queue a function in ``checks.CHECKS``.
+Accepted reservations of the machine have their fixed starts and nodes in the model; beside them all jobs take their
+walltimes (``surroundings``), and the warm start is the best of three orders of the jobs on the nodes that they leave.
+The simulator itself checks new reservations, starts the jobs of private queues and keeps those of stopped queues away
+from dispatchers.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ....errors import WrongArgument, WrongValue
+from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
@@ -45,18 +48,19 @@ from ..cp.allocation import NodeTimeline, Requests, requests_of
 from ..cp.control.adaptive import AdaptiveControl
 from ..cp.control.adaptive_limit import AdaptiveLimit
 from ..cp.control.steps import limit_of
-from ..cp.empty_requests import start_empty
-from ..cp.model import RunningUsage, latest_start, problem_of, running_usage, uncollected, windows_of
+from ..cp.model import latest_start, problem_of, running_usage, uncollected, windows_of
 from ..cp.objective import best_start, moved_to_now, origin_of
 from ..cp.solving import modelled
-from ..cp.waiting import Register, Waiting, can_start_now, requested
+from ..cp.waiting import Register, Waiting, can_start_now, requested, start_empty
 from .checks import eligible, overused, without_overuse
 from .horizon import end_of_schedule
 from .phases import PhaseClock
+from .surroundings import Surroundings, surroundings
 
 EXACT = ("counts", "units")  # formulations whose solutions have nodes
 RETRY = 60  # seconds
-State = tuple[frozenset[str], frozenset[str], tuple[str, ...]]
+Runs = tuple[str, int]  # id and walltime of a job
+State = tuple[frozenset[str], frozenset[Runs], tuple[str, ...], tuple[str, ...]]
 
 
 class CPModel:
@@ -143,11 +147,11 @@ class CPModel:
             empty, rest = start_empty(moment)
             waiting = self._register.allowed(rest)
             state = _state(moment, waiting)
-            unchanged = state == self._left and moment.now != self._retry
+            unchanged = state == self._left and moment.now != self._retry and not moment.changed
         if unchanged:
             return Decision(empty, seconds=clock.seconds)
         found = self._cycle(rest, waiting, clock)
-        self._left = _after(state, [start.job for start in found.starts])
+        self._left = _after(state, found.starts, rest)
         if found.ended == "nothing" and not (moment.running or empty):
             found.wake = self._retry = moment.now + RETRY
         found.starts = [*empty, *found.starts]
@@ -165,32 +169,34 @@ class CPModel:
         with clock.phase("selection"):
             if not can_start_now(moment.free, jobs).any():
                 return Decision(())
+            jobs, beside = surroundings(moment, jobs, usage, self._register.nodes)
             now = self._now_only(jobs, moment.now)
-            alone = NodeTimeline(self._register.nodes.capacity, moment.now, usage.expected)
-            allocation = alone.copy().place(now, np.arange(len(jobs.jobs)))
+            if moment.reserved and not beside.timeline.fits_now(now).any():
+                return Decision(())
+            allocation = beside.timeline.copy().place(now, np.arange(len(jobs.jobs)))
             if (allocation.start >= 0).all():
                 return Decision([Start(j.id, allocation.nodes(now, i, self._nodes)) for i, j in enumerate(jobs.jobs)])
             jobs = self.control.kept(jobs)
-        return self._solve(moment, jobs, usage, alone, clock)
+        return self._solve(moment, jobs, beside, clock)
 
-    def _solve(
-        self, moment: Moment, jobs: Waiting, usage: RunningUsage, timeline: NodeTimeline, clock: PhaseClock
-    ) -> Decision:
-        """Make and solve the model of some jobs; ``timeline``: the free capacity beside the running jobs."""
-        windows = self._windows(moment, jobs, usage)
+    def _solve(self, moment: Moment, jobs: Waiting, beside: Surroundings, clock: PhaseClock) -> Decision:
+        """Make and solve the model of some jobs."""
+        windows = self._windows(moment, jobs, beside)
         requests = requests_of(jobs, windows, len(self._nodes))
-        problem = problem_of(moment, jobs, windows, usage.modelled, self.aim)
+        problem = problem_of(
+            moment, jobs.joined(beside.fixed.jobs), [*windows, *beside.windows], beside.usage, self.aim
+        )
         size: dict[str, Any] = {"jobs": len(jobs.jobs), "requested": requested(jobs, moment.platform.resources)}
         deadline = None if self.control.deterministic else time.perf_counter() + self.control.total
         start = None
         if self.warm_start:
             with clock.phase("warm_start"):
-                start = self._first_solution(problem, jobs, requests, timeline, deadline)
+                start = self._first_solution(problem, jobs, requests, beside, deadline)
         with clock.phase("model"), uncollected():
-            made = modelled(problem, self.formulation, self.backend, deadline)
+            made = modelled(problem, self.formulation, self.backend, deadline, beside.fix_nodes)
         if made is None:
             self.control.too_large(len(jobs.jobs))
-            return Decision(self._starts_of(start, moment, jobs, requests, timeline, clock), "limit", **size)
+            return Decision(self._starts_of(start, moment, jobs, requests, beside.timeline, clock), "limit", **size)
         encoding, compiled = made
         warm = None if start is None else encoding.write(start)
         with clock.phase("solve"):
@@ -198,29 +204,41 @@ class CPModel:
                 compiled, encoding.model, warm, self.seed, 0.0, origin_of(problem), len(jobs.jobs)
             )
         found = None if answer.best is None else encoding.read(answer.best)
-        starts = self._starts_of(found, moment, jobs, requests, timeline, clock)
+        starts = self._starts_of(found, moment, jobs, requests, beside.timeline, clock)
         return Decision(starts, answer.ended, answer.gain, **size)
 
-    def _windows(self, moment: Moment, jobs: Waiting, usage: RunningUsage) -> list[tuple[Window, ...]]:
+    def _windows(self, moment: Moment, jobs: Waiting, beside: Surroundings) -> list[tuple[Window, ...]]:
         """Return the start windows of the jobs, which all end by the end of the horizon."""
         calendars = any(q.daily for q in moment.queues) or any(j.windows for j in jobs.jobs)
-        if calendars:  # a job may have to wait for a calendar longer than for all other jobs
-            return windows_of(moment, jobs, latest_start(moment, jobs, usage.expected, moment.now))
-        end = end_of_schedule(moment, jobs, usage.expected)
+        if calendars or moment.reserved:  # a job may have to wait for them longer than for all other jobs
+            return windows_of(moment, jobs, latest_start(moment, jobs, beside.usage, beside.end))
+        end = end_of_schedule(moment, jobs, beside.usage)
         return [((moment.now, end - duration),) for duration in jobs.duration.tolist()]
 
     def _first_solution(
-        self, problem: Dispatch, jobs: Waiting, requests: Requests, timeline: NodeTimeline, deadline: float | None
+        self, problem: Dispatch, jobs: Waiting, requests: Requests, beside: Surroundings, deadline: float | None
     ) -> Schedule | None:
-        """Return the best schedule of multi-search, or that in order of submission if it is better."""
-        placed = timeline.copy().place(requests, np.arange(len(jobs.jobs)))
-        in_order = None
-        if (placed.start >= 0).all():
-            starts = dict(zip([j.id for j in jobs.jobs], placed.start.tolist(), strict=True))
-            in_order = Schedule(
-                starts, {j.id: dict(placed.nodes(requests, i, self._nodes)) for i, j in enumerate(jobs.jobs)}
-            )
-        return best_start(problem, in_order, deadline)
+        """Return the best schedule of multi-search, or that in order of submission if it is better.
+
+        Beside reservations, whose nodes multi-search would choose, the best of three orders: by submission, by weight
+        over walltime, by weight over demand.
+        """
+        if not beside.fixed.starts:
+            return best_start(problem, self._placed(jobs, requests, beside, np.arange(len(jobs.jobs))), deadline)
+        shortest, smallest = jobs.duration / jobs.weight, jobs.demand / jobs.weight
+        orders = [np.arange(len(jobs.jobs)), *(np.argsort(key, kind="stable") for key in (shortest, smallest))]
+        found = [self._placed(jobs, requests, beside, order) for order in orders]
+        sign = 1 if problem.sense == "minimize" else -1
+        return min((s for s in found if s is not None), key=lambda s: sign * problem.objective(s), default=None)
+
+    def _placed(self, jobs: Waiting, requests: Requests, beside: Surroundings, order: Ints) -> Schedule | None:
+        """Return the schedule of the jobs, each at its earliest start in this order; None if one does not fit."""
+        placed = beside.timeline.copy().place(requests, order)
+        if not (placed.start >= 0).all():
+            return None
+        starts = dict(zip([j.id for j in jobs.jobs], placed.start.tolist(), strict=True))
+        nodes = {j.id: dict(placed.nodes(requests, i, self._nodes)) for i, j in enumerate(jobs.jobs)}
+        return beside.completed(Schedule(starts, nodes))
 
     def _now_only(self, jobs: Waiting, now: int) -> Requests:
         return requests_of(jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
@@ -253,10 +271,14 @@ class CPModel:
 
 def _state(moment: Moment, waiting: Waiting) -> State:
     """Return what starts a cycle if it changes."""
-    running = frozenset(r.job.id for r in moment.running)
-    return frozenset(j.id for j in waiting.jobs), running, moment.states
+    running = frozenset((r.job.id, r.job.walltime) for r in moment.running)
+    reserved = tuple(r.name for r in moment.reserved)
+    return frozenset(j.id for j in waiting.jobs), running, moment.states, reserved
 
 
-def _after(state: State, started: Sequence[str]) -> State:
-    waiting, running, states = state
-    return waiting.difference(started), running.union(started), states
+def _after(state: State, starts: Iterable[Start], moment: Moment) -> State:
+    """Return the state after some starts of a moment."""
+    names = {start.job for start in starts}
+    started = {(j.id, j.walltime) for j in moment.waiting if j.id in names}
+    waiting, running, *others = state
+    return waiting.difference(names), running.union(started), *others  # type: ignore[return-value]

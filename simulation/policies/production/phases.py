@@ -19,7 +19,7 @@ PHASES = {
 """Key in ``Decision.seconds`` -> name of the phase, in the order of the cycle.
 
 The thesis has no warm start. Its other phases (update queues, check reservations, reservation check, reservation models)
-belong to features that this cycle does not have.
+are the work of the simulator, for all dispatchers alike.
 """
 
 

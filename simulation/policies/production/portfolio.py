@@ -45,6 +45,7 @@ class Portfolio:
     """
 
     takes_chunks = False  # as CPModel
+    delegates = True  # to a policy; beside reservations it needs walltimes
     always = True  # the reservations of the policy follow every event
 
     def __init__(self, backend: str = "cpsat", threshold: float = THRESHOLD, **options: Any) -> None:

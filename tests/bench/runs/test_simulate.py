@@ -21,6 +21,7 @@ from schedlab.bench.runs.view import View
 from schedlab.instances import load
 from schedlab.instances.files.own_files import content_of
 from schedlab.instances.traces import open_trace
+from schedlab.models.production import Reservation
 from schedlab.simulation.engine.moment import Decision, Start
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.registry import Named, is_dispatcher
@@ -401,3 +402,18 @@ def test_events_are_obeyed_recorded_and_verified(tmp_path, monkeypatch, capsys):
     assert exit_code(["verify", "results"]) == 1
     assert exit_code([*command, "--requeue", "again"]) == 2
     assert "--requeue is 'again'; expected restart, checkpoint:SECONDS" in capsys.readouterr().err
+
+
+def test_reservations_and_events_of_the_server_are_refused(tmp_path, monkeypatch, capsys):
+    """Records cannot hold them yet; nothing is replayed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text("time,kind,subject\n40000,stop-queue,debug\n")
+    command = ["simulate", "eurora_99", "--dispatchers", "easy", "--out", "results"]
+    assert exit_code([*command, "--events", "e.csv"]) == 2
+    assert "stop-queue at 40000" in " ".join(capsys.readouterr().err.split())
+    instance = sl.instances.load("eurora_99")
+    held = Reservation("r", "debug", 40_000, 600, 1, {"cores": 16})
+    sl.instances.write(replace(instance, reservations=(held,)), tmp_path / "mine")
+    assert exit_code(["simulate", "mine", *command[2:]]) == 2
+    assert "has reservations" in " ".join(capsys.readouterr().err.split())
+    assert not list(tmp_path.glob("results/*.csv"))

@@ -8,6 +8,7 @@ import schedlab as sl
 from schedlab.errors import WrongArgument, WrongValue
 from schedlab.models import Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.engine.moment import Decision, Moment, Start
+from schedlab.simulation.engine.production.reserved import Reserved
 from schedlab.simulation.policies.cp.control.adaptive_limit import AdaptiveLimit
 from schedlab.simulation.policies.cp.waiting import Register
 from schedlab.simulation.policies.policy import POLICIES
@@ -85,6 +86,38 @@ def test_jobs_that_do_not_fit_on_the_nodes_that_are_up_are_left_out():
     ]  # fmt: skip
     found = begun().decide(m)
     assert len(found.starts) == 1 and found.jobs == 2 and "gpu" not in names(found)
+
+
+@pytest.mark.parametrize("formulation", ["counts", "units"])
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_reservation_keeps_its_nodes_in_the_model(formulation, warm):
+    """The model would like to exchange the nodes of the reservation, so that the job of the fast queue can start."""
+    reserved = [Reserved("course", "slow", 60, 80, {"gpu-1": 1}, {"cores": 4})]
+    both = [job("a", 0, 30, queue="slow"), job("g", 0, 30, gpus=1), job("b", 0, 30, queue="slow")]
+    now = replace(moment(both, [runs("r2", "cpu-2", 100)]), reserved=reserved)
+    made = begun(formulation=formulation, warm_start=warm)
+    found = made.decide(now)
+    (start,) = found.starts
+    assert found.ended == "optimal" and start.job in ("a", "b") and start.nodes == {"cpu-1": 1}
+    short = [replace(j, walltime=10) for j in both]
+    in_time = replace(moment(short, [runs("r2", "cpu-2", 100)]), reserved=reserved)
+    assert names(begun().decide(in_time)) == ["a", "g"]
+    short = {j.id: 5 for j in both}  # what a predictor expects does not count beside reservations
+    assert names(begun().decide(replace(now, expected={**now.expected, **short}))) in (["a"], ["b"])
+
+
+def test_reservations_and_changed_jobs_begin_a_cycle():
+    made, job_a = begun(), [job("a", 0, 30, units=2), job("b", 0, 30)]
+    here = moment(job_a, [runs("r1", "gpu-1", 100)])
+    assert made.decide(here).seconds.keys() > {"selection"}
+    again = replace(here, waiting=[job_a[1]], running=[*here.running, runs("a", "cpu-1", 80, start=50)])
+    reserved = [Reserved("course", "slow", 60, 80, {"cpu-2": 1}, {"cores": 4})]
+    assert made.decide(again).seconds.keys() == {"update_jobs"}  # as the cycle before left it
+    more = [
+        made.decide(replace(again, reserved=reserved)), made.decide(replace(again, reserved=reserved, changed=["b"])),
+        made.decide(replace(again, reserved=reserved)),
+    ]  # fmt: skip
+    assert [m.seconds.keys() > {"update_jobs"} for m in more] == [True, True, False]
 
 
 def test_no_decision_while_a_node_holds_more_than_it_has():
