@@ -72,9 +72,15 @@ class Needed(NamedTuple):
 
 
 class SharedCache(FunctionCache):
-    """numba's cache of one function; of several processes that need the function, one compiles it, the others wait."""
+    """numba's cache of one function; of several processes that need the function, one compiles it, the others wait.
 
-    held = 0  # how often this function holds the lock
+    Each function has a lock of its own, so that processes which need the same functions compile different ones at once.
+    A process holds the locks of the function that it compiles and of its callers, and waits for the lock of a function
+    that these call. So two processes never wait for each other, except for functions that call each other: they
+    wait for ``PATIENCE`` seconds, then each compiles for itself.
+    """
+
+    held = 0  # how often this function holds its lock
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled version for a signature; None, with the lock held, if there is none."""
@@ -96,7 +102,7 @@ class SharedCache(FunctionCache):
     def _take_lock(self) -> bool:
         try:
             Path(self.cache_path).mkdir(parents=True, exist_ok=True)
-            _lock().acquire(timeout=PATIENCE)
+            self._lock().acquire(timeout=PATIENCE)
         except (OSError, NotImplementedError):  # no lock here, or for too long: every process compiles for itself
             return False
         self.held += 1
@@ -106,12 +112,16 @@ class SharedCache(FunctionCache):
         """Release the lock as often as this function has taken it."""
         while self.held:
             self.held -= 1
-            _lock().release()
+            self._lock().release()
+
+    def _lock(self) -> FileLock:
+        """Return the lock of this function."""
+        return _lock(self.cache_path, self._impl.filename_base)
 
 
 @cache
-def _lock() -> FileLock:
-    """Return the lock of all compiled functions, in numba's cache folder of this file; it can be taken repeatedly."""
-    folder = Path(FunctionCache(_lock.__wrapped__).cache_path)  # type: ignore[no-untyped-call]
-    folder.mkdir(parents=True, exist_ok=True)
-    return FileLock(folder / f"compiling.{FileLock.__name__}")  # locks with and without flock do not see each other
+def _lock(folder: str, name: str) -> FileLock:
+    """Return the lock of a function, in its cache folder; it can be taken repeatedly."""
+    locks = Path(folder) / f"locks.{FileLock.__name__}"  # locks with and without flock do not see each other
+    locks.mkdir(exist_ok=True)
+    return FileLock(locks / name)

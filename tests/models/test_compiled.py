@@ -37,46 +37,83 @@ def squares(n):
 def cubes(n):
     return squares(n) * n
 
-def main():
+@compiled
+def odd(n):
+    return squares(2 * n) - 4 * squares(n)
+
+def main(order, pause):
     print("ready", flush=True)
     sys.stdin.readline()
     seen = []
-    with watching(seen.append):
-        assert cubes(4) == 56
+
+    def on_compile(number):
+        seen.append(number)
+        if pause:
+            print("compiling", flush=True)
+            sys.stdin.readline()
+
+    with watching(on_compile):
+        for name in order.split():
+            assert globals()[name](4) == {"cubes": 56, "odd": 84}[name]
+            print(name, flush=True)
     print(len(seen), flush=True)
 """
 
 
-def workers(folder, number):
-    """Start processes that have imported the kernels and wait for a line before the first call."""
+def workers(folder, *calls):
+    """Start processes that have imported the kernels and wait for a line before their calls of kernels.
+
+    One whose calls end in "!" also waits for a line, after the line "compiling", before it compiles each function.
+    """
     (folder / "kernels.py").write_text(KERNELS)
     env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(folder)}
-    command = [sys.executable, "-c", "import kernels; kernels.main()"]
     started = [
-        subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(number)
+        subprocess.Popen(
+            [sys.executable, "-c", f"import kernels; kernels.main({names.strip('!')!r}, {names.endswith('!')})"],
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for names in calls
     ]
     for process in started:
         assert process.stdout.readline() == "ready\n"
     return started
 
 
+def go_on(process):
+    """Let a process read a line."""
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
 def compiled_by(processes):
     """Let all processes begin at once; return how many functions each has compiled."""
     for process in processes:
-        process.stdin.write("\n")
-        process.stdin.flush()
-    return [int(process.communicate(timeout=120)[0]) for process in processes]
+        go_on(process)
+    return [int(process.communicate(timeout=120)[0].split()[-1]) for process in processes]
 
 
 def test_processes_that_begin_together_compile_each_function_once(tmp_path):
-    assert sorted(compiled_by(workers(tmp_path, 3))) == [0, 0, 2]
+    assert sorted(compiled_by(workers(tmp_path, "cubes", "cubes", "cubes"))) == [0, 0, 2]
+
+
+def test_while_one_process_compiles_a_function_another_one_compiles_others(tmp_path):
+    first, second = workers(tmp_path, "cubes odd!", "odd cubes")
+    go_on(first)
+    assert first.stdout.readline() == "compiling\n"  # it has the lock of cubes
+    go_on(second)
+    assert second.stdout.readline() == "odd\n"  # with squares, which cubes calls
+    go_on(first)
+    assert first.communicate(timeout=120)[0].split() == ["cubes", "odd", "1"]
+    assert second.communicate(timeout=120)[0].split() == ["cubes", "2"]
 
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path):
-    first, second = workers(tmp_path, 2)
-    first.stdin.write("\n")
-    first.stdin.flush()
+    first, second = workers(tmp_path, "cubes!", "cubes")
+    go_on(first)
+    assert first.stdout.readline() == "compiling\n"
     first.kill()
     first.wait()
     assert compiled_by([second]) == [2]
