@@ -97,7 +97,8 @@ class LiveReplay:
                 notes = (STOPPED,)
                 break
             idle = idle + 1 if last_call and state.clock[STARTED] == started else 0
-            if idle and (idle > MOST_CALLS or self.jobs.plans.next_time() >= NEVER):
+            # a kept reservation may begin later although nothing runs: after a job that ended late
+            if idle and (idle > MOST_CALLS or min(self.jobs.plans.next_time(), state.clock[WAKE]) >= NEVER):
                 break
             going = moved or self._step() or self.changes.go()
         self.changes.finish()
@@ -128,7 +129,8 @@ class LiveReplay:
     def result(self, notes: tuple[str, ...] = ()) -> Simulation:
         """Return the result of the replay so far."""
         seconds = time.perf_counter() - self.began
-        return self.plan.result(self.state, self.calls.result(), seconds, notes)
+        own = () if self.ranking is None else self.ranking.notes
+        return self.plan.result(self.state, self.calls.result(), seconds, (*own, *notes))
 
     def _stopped(self) -> bool:
         """Call ``on_progress`` if it is time to; return whether it asks to stop."""

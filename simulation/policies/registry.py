@@ -22,6 +22,7 @@ from ..rankers.registry import NamedRanker, parse_ranker
 from ..references import referred
 from .cp.thesis import MODELS
 from .policy import POLICIES, Policy
+from .psp import psp, psp_conservative
 
 CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3", *MODELS)
 PRODUCTION = ("cpmodel", "portfolio")
@@ -139,7 +140,14 @@ def _portfolio(backend: str, **options: Any) -> Any:
     return Portfolio(backend, **options)
 
 
-OWN = {**POLICIES, **{name: _with_backend(name) for name in CP}, "cpmodel": _cpmodel, "portfolio": _portfolio}
+OWN = {
+    **POLICIES,
+    "psp": psp,
+    "psp-conservative": psp_conservative,
+    **{name: _with_backend(name) for name in CP},
+    "cpmodel": _cpmodel,
+    "portfolio": _portfolio,
+}
 DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""
 

@@ -48,6 +48,11 @@ class WeightedSum:
                 why = f"the weight of {ranker.name} is {shown(weight)}, expected a number of at least 0"
                 raise WrongValue(f"ranker {self.name}: {why}")
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The remarks of all rankers on data that the trace lacks."""
+        return tuple(note for _, ranker in self.parts for note in getattr(ranker, "notes", ()))
+
     def begin(self, platform: Platform, queues: Sequence[Queue], users: Sequence[str], seed: int) -> None:
         """Begin all rankers."""
         for _, ranker in self.parts:

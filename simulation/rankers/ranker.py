@@ -8,6 +8,8 @@ class is needed.
 3. ``rank`` is called before each decision and returns a key for each waiting job. The least key goes first; the policy
    orders jobs with equal keys by its own key, then by the submit time.
 
+If the ranker has an attribute ``notes``, texts about data that the trace lacks, they go to ``Simulation.notes``.
+
 Examples
 --------
 Users whose jobs have ended with the fewest core-seconds first:

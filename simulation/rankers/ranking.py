@@ -58,6 +58,11 @@ class Ranking:
             state.expected,
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The remarks of the ranker on data that the trace lacks; none if it has no ``notes``."""
+        return tuple(getattr(self.ranker, "notes", ()))
+
     def begin(self, platform: Platform, workload: Workload, seed: int) -> None:
         """Begin the ranker."""
         self._call("begin", platform, workload.queues, workload.users, seed)

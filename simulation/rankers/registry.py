@@ -12,10 +12,11 @@ from ...models.plugins import REFERENCE, PluginError, Registry, explained
 from ...models.source_hash import source_hash
 from ..references import referred
 from .multifactor import multifactor
+from .penalty import Penalty
 from .priorities import Aging, Fairshare, JobSize
 from .ranker import Ranker, check_ranker
 
-OWN = {"fairshare": Fairshare, "aging": Aging, "job-size": JobSize, "multifactor": multifactor}
+OWN = {"fairshare": Fairshare, "aging": Aging, "job-size": JobSize, "multifactor": multifactor, "psp": Penalty}
 RANKERS: Registry[Any] = Registry("ranker", "schedlab.rankers", OWN)
 """The rankers by name: a ranker, or a class or function that returns one."""
 TRUTH = {"true": True, "false": False}
