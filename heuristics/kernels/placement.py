@@ -16,7 +16,7 @@ from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .chunks.hopeless import Hopeless, new_hopeless, note, skip
 from .chunks.together import place_together
-from .costs import EARNINGS, Costs, Jobs, cost, together
+from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, together
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .profile import Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
@@ -190,6 +190,7 @@ def build(
     starts: Ints,
     nodes: Ints,
     stop: Ints,
+    most: float = np.inf,
 ) -> int:
     """Place the jobs in the given order; fill ``starts`` and ``nodes``.
 
@@ -213,20 +214,25 @@ def build(
         Output: node of each unit, shape (units of all jobs,).
     stop
         ``stop`` of a ``Clock``, shape (1,).
+    most
+        Give up when the cost of the placed jobs exceeds this number; costs are at least 0, so the others cost no less.
 
     Returns
     -------
     int
-        Number of jobs that were placed or postponed; if it is less than all jobs, job ``order[number]`` has no feasible
-        start. -1 if ``stop`` was set.
+        Number of jobs that were placed or postponed before the last one; if it is less than all jobs, job
+        ``order[number]`` has no feasible start (its start is ``POSTPONED``), or was placed and exceeds ``most``. -1 if
+        ``stop`` was set.
     """
     profile = new_profile(machine, 64)
     scratch, size = new_scratch(machine.capacity.shape[0]), same.kinds.end.size
     known = same.kinds._replace(begin=np.zeros(size, np.int64), end=np.zeros(size, np.int64))
     aggregate = new_aggregate(machine, jobs, profile, same.levels)
+    # with the last end as the objective, costs are joined by their maximum, and times may be negative
+    rest, constant = (-np.inf, -np.inf) if costs.mode == LAST_END else (0.0, costs.constant)
     _, placed, _ = fill(
         profile, machine, jobs, costs, scratch, known, aggregate, order, not_before, starts, nodes, 0, order.size,
-        -np.inf, np.zeros(order.size + 1), np.inf, stop,
+        constant, np.full(order.size + 1, rest), most, stop,
     )  # fmt: skip
     return int(placed)
 

@@ -72,6 +72,17 @@ class ListScheduler:
         KernelStopped
             If ``stop`` is set before all jobs are placed.
         """
+        found = self.place_within(order, np.inf, not_before, stop)
+        assert found is not None  # nothing exceeds an infinite cost
+        return found
+
+    def place_within(
+        self, order: Ints, most: float, not_before: Ints | None = None, stop: Ints | None = None
+    ) -> tuple[Ints, Ints] | None:
+        """Place the jobs as ``place``, but give up when the cost of the placed jobs exceeds ``most``; then return None.
+
+        Profits, which are no sum over jobs, are never given up.
+        """
         a = self.arrays
         starts, nodes = np.empty(a.jobs.units.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
         bound = self._anytime if not_before is None else not_before
@@ -85,12 +96,15 @@ class ListScheduler:
             starts,
             nodes,
             running() if stop is None else stop,
+            most,
         )
         if count < 0:
             raise KernelStopped
-        if count < order.size:
-            raise NoSchedule(a.dispatch, a.problem.jobs[int(order[count])])
-        return starts, nodes
+        if count == order.size:
+            return starts, nodes
+        if starts[order[count]] != kernels.POSTPONED:
+            return None
+        raise NoSchedule(a.dispatch, a.problem.jobs[int(order[count])])
 
     def objective(self, starts: Ints) -> float:
         """Return the kernel's objective of the starts, to be minimized; it may differ by rounding.

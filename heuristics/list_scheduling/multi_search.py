@@ -1,8 +1,9 @@
 """Multi-search: list schedules of all ordering criteria, ascending and descending; the best is kept [Bridi2018, 6.7.1].
 
-1. For each of the eleven criteria, in both directions (``ORDERINGS``): place the jobs in that order
-   (``first_solution``). Skip the ordering if the problem lacks the data of the criterion, or if some job finds no
-   start.
+1. For each criterion, in both directions (``ORDERINGS``: the eleven of the source, and three by the area in nodes):
+   place the jobs in that order (``first_solution``). Skip the ordering if the problem lacks the data of the criterion,
+   if some job finds no start, or if an ordering before gave the same order. Give it up when the placed jobs cost more
+   than the best schedule.
 2. Compute the objective. If it is better than the best one so far, the schedule is the new incumbent. A schedule that
    breaks a limit on another objective has a penalty, and is never reported (``kernels.costs.Bounds``).
 3. Stop after the last ordering, at the time limit (not before the first schedule), or when the callback returns False.
@@ -37,7 +38,7 @@ def multi_search(
     power: Mapping[str, float] | None = None,
     profit: Mapping[str, float] | None = None,
 ) -> Result:
-    """Return the best list schedule of the eleven criteria, ascending and descending, by the problem's objective.
+    """Return the best list schedule of all criteria, ascending and descending, by the problem's objective.
 
     Criteria whose data are unknown are skipped, and orderings in which a job finds no start.
 
@@ -107,12 +108,18 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
     best, order = None, None
     skipped: dict[str, str] = {}
     failure: NoSchedule | None = None
+    known: dict[bytes, str] = {}  # the orders so far (without deadlines, "lst" is "-duration") and their orderings
     for name in () if seen.stopped else ORDERINGS:
         tried = best is not None or failure is not None or seen.start is not None
         try:
             if tried and clock.over:
                 raise KernelStopped
-            placement = scheduler.place(scheduler.order(name), stop=clock.stop if tried else None)
+            order_of_jobs = scheduler.order(name)
+            equal = known.setdefault(order_of_jobs.tobytes(), name)
+            if equal != name:
+                skipped |= {name: skipped[equal]} if equal in skipped else {}
+                continue
+            placement = scheduler.place_within(order_of_jobs, least, stop=clock.stop if tried else None)
         except KernelStopped:
             skipped[name] = "the time limit was reached"
             continue
@@ -122,8 +129,8 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
         except NoSchedule as why:
             skipped[name], failure = str(why), why
             continue
-        value = scheduler.objective(placement[0])
-        if value < least:
+        value = math.inf if placement is None else scheduler.objective(placement[0])
+        if placement is not None and value < least:
             if best is None:
                 reserve_for_postponed(clock, a, *placement)
             least, best, order = value, placement, name

@@ -1,4 +1,8 @@
-"""The eleven criteria by which jobs are ordered before they are placed one by one [Bridi2018, 6.7.1]."""
+"""The criteria by which jobs are ordered before they are placed one by one.
+
+Eleven of them are those of [Bridi2018, 6.7.1]. Three more use the area of a job in nodes, which counts each unit as one
+node, and the declared cost of its wait.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,38 @@ def _power_per_profit(a: Arrays) -> Floats:
         return _power(a) / a.profit
 
 
+def _node_area(a: Arrays) -> Floats:
+    """Return duration * units of each job in unit-seconds, of all chunks."""
+    return (a.jobs.duration * np.diff(a.jobs.first_unit)).astype(float)
+
+
+def _weighted_area(a: Arrays) -> Floats:
+    """Return node area / weight: Smith's rule for jobs that occupy areas; infinite for jobs whose wait costs nothing.
+
+    The weight is the cost of a second of wait (``Costs.weight``); 1 for objectives without weights.
+    """
+    with np.errstate(divide="ignore"):
+        return np.where(a.costs.weight > 0, np.maximum(1.0, _node_area(a)) / a.costs.weight, np.inf)
+
+
+def _submit_weighted_area(a: Arrays) -> Floats:
+    """Return the time from which waiting costs + a share of the busy time * weighted area / its mean, in seconds.
+
+    The busy time is the area of all jobs divided by the number of nodes. ``BUSY_SHARE`` was chosen on generated days.
+    """
+    weighted = _weighted_area(a)
+    finite = weighted[np.isfinite(weighted)]
+    busy = float(_node_area(a).sum()) / max(1, a.machine.capacity.shape[0])
+    mean = float(finite.mean()) if finite.size else 1.0
+    return a.costs.submit + a.costs.grace + BUSY_SHARE * busy * weighted / mean
+
+
+BUSY_SHARE = 0.25
+
 CRITERIA: dict[str, Callable[[Arrays], tuple[Floats | Ints, ...]]] = {
+    "submit-weighted-area": lambda a: (_submit_weighted_area(a),),
+    "weighted-area": lambda a: (_weighted_area(a),),
+    "node-area": lambda a: (_node_area(a),),
     "est": lambda a: (_earliest(a),),
     "duration": lambda a: (a.jobs.duration,),
     "lst": lambda a: (_latest(a),),
@@ -56,9 +91,9 @@ CRITERIA: dict[str, Callable[[Arrays], tuple[Floats | Ints, ...]]] = {
 }
 """Criterion -> keys of the jobs (shape (jobs,)), main key first, then tie-breakers.
 
-``est``: earliest start; ``lst``: latest start (deadline - duration, or horizon - duration); ``request``: sum over
-resources of
-request of a unit / capacity of the platform; ``total``: the same for all units; ``area``: total * duration."""
+``node-area``: duration * units; ``weighted-area``: node area / cost of a second of wait; ``submit-weighted-area``: the
+same, with the time from which waiting costs; ``est``: earliest start; ``lst``: latest start (deadline - duration, or horizon - duration); ``request``: sum over
+resources of request of a unit / capacity of the platform; ``total``: the same for all units; ``area``: total * duration."""
 
 ORDERINGS: tuple[str, ...] = tuple(sign + name for name in CRITERIA for sign in ("", "-"))
 

@@ -249,6 +249,9 @@ ORDERED = Dispatch(
         ("total", "bdca"),
         ("area", "bdca"),
         ("-area", "adcb"),
+        ("node-area", "dacb"),  # 20, 30, 40, 40 unit-seconds
+        ("weighted-area", "dacb"),  # one queue: equal weights
+        ("submit-weighted-area", "dacb"),
         ("power", "dcba"),
         ("power-per-profit", "dcba"),
         ("power-per-profit.duration", "dcba"),
@@ -262,6 +265,33 @@ def test_criteria_order_jobs(order, expected):
     assert "".join(ORDERED.jobs[j].id for j in order_by(prepared, order)) == expected
 
 
+def weighing(objective):
+    """Return three jobs of 100, 50 and 60 unit-seconds on 4 nodes whose waits cost 1/100, 1/10 and 1/100 a second."""
+    queues = [Queue("slow", 100), Queue("fast", 10)]
+    jobs = [
+        job("a", 50, 2, cores=4, queue="slow"),
+        job("b", 50, 1, submit=30, cores=4, queue="fast"),
+        job("c", 20, 3, submit=40, cores=4, queue="slow"),
+    ]
+    return arrays(Dispatch(cluster(4, 4), jobs, queues, objective))
+
+
+@pytest.mark.parametrize(
+    ("objective", "order", "expected"),
+    [
+        ("weighted-wait", "node-area", "bca"),
+        ("weighted-wait", "weighted-area", "bca"),  # 10,000, 500, 6,000
+        ("weighted-wait", "submit-weighted-area", "abc"),  # 19, 31, 51: 0.25 * 210 / 4 / 5,500 = 0.0024 s each
+        ("makespan", "weighted-area", "bca"),  # weights 1: 100, 50, 60
+        ("makespan", "submit-weighted-area", "abc"),
+        ("weighted-tardiness", "submit-weighted-area", "bac"),  # waits cost from 100, 40 and 140 s on
+    ],
+)
+def test_areas_are_weighted_by_the_declared_cost_of_waiting(objective, order, expected):
+    prepared = weighing(objective)
+    assert "".join(prepared.problem.jobs[j].id for j in order_by(prepared, order)) == expected
+
+
 def test_latest_start_is_the_deadline_less_the_duration_or_the_horizon_less_it():
     problem = Dispatch(cluster(), [job("a", 30, cores=1), job("b", 10, cores=1, deadline=25)], [QUEUE])
     assert first_solution(problem, "lst").start.keys() == {"a", "b"}
@@ -269,8 +299,8 @@ def test_latest_start_is_the_deadline_less_the_duration_or_the_horizon_less_it()
     assert [problem.jobs[j].id for j in order_by(arrays(problem), "-lst")] == ["b", "a"]
 
 
-def test_there_are_eleven_criteria_in_two_directions():
-    assert len(ORDERINGS) == 22
+def test_there_are_fourteen_criteria_in_two_directions():
+    assert len(ORDERINGS) == 28
     assert all(f"-{a}" == b for a, b in list(pairwise(ORDERINGS))[::2])
 
 
