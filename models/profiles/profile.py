@@ -89,7 +89,7 @@ class DesiredProfile:
                 )
         if self.power is not None and POWER in self.platform.resources:
             raise ProblemError("desired profile: the nodes have a capacity of power; give the power of each group")
-        periods = {s.period for s in self._all() if len(s.times) > 1}
+        periods = {s.period for s in self._all() if len(s.times) > 1 or s.period is not None}
         if len(periods) > 1:
             raise ProblemError(f"desired profile: the steps have different periods: {sorted(map(str, periods))} s")
         object.__setattr__(self, "period", next(iter(periods), None))

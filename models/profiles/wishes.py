@@ -48,7 +48,8 @@ class WishFault(NamedTuple):
     found: object
 
     def __str__(self) -> str:
-        return f"{self.field}: expected {self.expected}, found {excerpt(self.found)}"
+        found = "nothing" if self.found is None else excerpt(self.found)
+        return f"{self.field}: expected {self.expected}, found {found}"
 
 
 def own_fault(wish: Wish, period: int | None) -> WishFault | None:
