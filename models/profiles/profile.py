@@ -133,6 +133,10 @@ class DesiredProfile:
         times = sorted(changes)
         return np.array(times, np.int64), np.cumsum([changes[t] for t in times])
 
+    def next_change(self, t: int) -> int | None:
+        """Return the first time after ``t`` at which a step of any wish begins, in seconds; None if there is none."""
+        return min((c for c in (s.next_change(t) for s in self._all()) if c is not None), default=None)
+
     @property
     def wished(self) -> tuple[str, ...]:
         """The resources with a wish: first those of the platform, then ``"power"`` of the machine."""
