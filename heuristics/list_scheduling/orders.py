@@ -68,7 +68,8 @@ def _submit_weighted_area(a: Arrays) -> Floats:
     finite = weighted[np.isfinite(weighted)]
     busy = float(_node_area(a).sum()) / max(1, a.machine.capacity.shape[0])
     mean = float(finite.mean()) if finite.size else 1.0
-    return a.costs.submit + a.costs.grace + BUSY_SHARE * busy * weighted / mean
+    found: Floats = a.costs.submit + a.costs.grace + BUSY_SHARE * busy * weighted / mean
+    return found
 
 
 BUSY_SHARE = 0.25

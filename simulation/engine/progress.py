@@ -14,7 +14,7 @@ from ...heuristics.kernels.events.nodes import by_name, ranges_of
 from ...heuristics.kernels.events.rules import ALL, Rules
 from ...heuristics.kernels.events.state import WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
-from ...models import NodeStates, Platform
+from ...models import DesiredProfile, NodeStates, Platform
 from ..policies.policy import Policy
 from ..predictors import TimedPredictor
 from .moment import Dispatcher
@@ -63,6 +63,7 @@ class ReplayPlan:
     nodes, None without events; ``requeue``: what happens to the jobs that fail; ``log``: their attempts, filled by the
     replay. ``production``: reservations and server events; ``calendars``: the numbers of the calendars that these may
     give to jobs. ``killing``: jobs end at their walltimes. ``held_back``: why jobs wait that no dispatcher may start.
+    ``desired``: the desired use; ``within``: the profiles that limit the starts.
     """
 
     workload: Workload
@@ -78,6 +79,8 @@ class ReplayPlan:
     trace: TraceArrays
     killed: Any
     states: NodeStates | None = None
+    desired: DesiredProfile | None = None
+    within: tuple[DesiredProfile, ...] = ()
     requeue: Requeue = field(default_factory=Restart)
     log: AttemptLog = field(default_factory=lambda: AttemptLog(0))
     production: ProductionPlan | None = None
@@ -127,6 +130,7 @@ class ReplayPlan:
             history=history,
             states=self.states,
             production=None if self.production is None else self.production.log.record(),
+            desired=self.desired,
         )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
-from ...models import NodeStates, Platform, Schedule
+from ...models import DesiredProfile, NodeStates, Platform, Schedule
 from ...models.excerpt import one_line
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
@@ -129,6 +129,8 @@ class Simulation:
         The states of the nodes over time; None for a replay without events.
     production : ProductionRecord, optional
         What became of reservations and server events; None for a replay without them.
+    desired : DesiredProfile, optional
+        The desired use, with which metrics compare the use.
     notes : tuple of str
         Remarks, for example about users that the trace does not name, or that the replay was stopped.
     prediction_seconds : float, optional
@@ -164,6 +166,7 @@ class Simulation:
     history: History | None = None
     states: NodeStates | None = None
     production: ProductionRecord | None = None
+    desired: DesiredProfile | None = None
 
     @property
     def metrics(self) -> Metrics:

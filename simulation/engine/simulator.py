@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, 
 from ...instances import Instance, load
 from ...instances.busy import ending_at_walltime
 from ...instances.workload import Ints, Workload, WorkloadError
-from ...models import Dispatch, NodeEvent, NodeStates, Platform, Running
+from ...models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform, Running
 from ...models.compiled import progress_line
 from ...models.production import Reservation, ServerEvent
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
@@ -36,6 +37,7 @@ from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
+from .states.limits import desired_of, limits_of, with_power
 from .states.node_changes import NodeChanges
 from .states.requeue import Requeue, requeue_of
 
@@ -56,6 +58,8 @@ def simulate(
     events: Iterable[NodeEvent | ServerEvent] | None = None,
     reservations: Iterable[Reservation] | None = None,
     requeue: str | Requeue = "restart",
+    desired: DesiredProfile | str | Path | None = None,
+    power_cap: float | DesiredProfile | None = None,
     on_progress: OnProgress | None = None,
     running: Iterable[Running] | None = None,
     begin: int | None = None,
@@ -104,6 +108,13 @@ def simulate(
         What happens to jobs whose node goes down: ``"restart"`` (back into the queue, from zero),
         ``"checkpoint:SECONDS"`` (back, with the work of the last checkpoint), ``"drop"``, or an object that follows
         ``schedlab.simulation.engine.states.requeue.Requeue``. Jobs that come back have their old place in the queue.
+    desired : DesiredProfile, str or Path, optional
+        How much of each resource an administrator wishes to be in use, or its CSV file. Metrics compare the use with
+        it; policies whose names end in ``-profile`` keep to it at each start. A dispatcher of your own with an attribute
+        ``desired`` that is None gets it there before ``begin``.
+    power_cap : float or DesiredProfile, optional
+        Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it.
+        For policies, on machines whose nodes are counted; every job needs a power.
     on_progress : callable, optional
         Called with a ``Progress`` from time to time: every 20,000 events of a compiled replay, else about every 0.2 s
         of wall time. If it returns False, the replay stops and returns the result so far, with a note in
@@ -137,8 +148,9 @@ def simulate(
     PluginError
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
-        If ``allocator``, ``period``, ``events``, ``reservations`` or ``requeue`` is not valid, or reservations or
-        events of the server are combined with ``charge_decisions``, ``running``, or a policy with predictions.
+        If ``allocator``, ``period``, ``events``, ``reservations``, ``requeue``, ``desired`` or ``power_cap`` is not
+        valid, or reservations or events of the server are combined with ``charge_decisions``, ``running``, a policy
+        with predictions, or profiles that limit the starts.
 
     Examples
     --------
@@ -168,6 +180,10 @@ def simulate(
     model, rule = TimedPredictor(predicting), requeue_of(requeue)
     of_nodes, of_server = split_events(own_events if events is None else events)
     states = NodeStates(machine, of_nodes) or None
+    wished = desired_of(desired, machine, jobs)
+    within = limits_of(wished, power_cap, chosen, name, machine)
+    if wished is not None and getattr(chosen, "desired", wished) is None:
+        chosen.desired = wished  # type: ignore[union-attr]
     production = plan_of(of_server, reserved if reservations is None else reservations, jobs, machine, events is None)
     if production is not None:
         jobs = own_copy(jobs, production)
@@ -180,15 +196,17 @@ def simulate(
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     by_count = isinstance(chosen, Policy) and states is None and production is None and _counted(jobs, machine)
     arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
-    trace = busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after)
+    trace = with_power(
+        busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), jobs, within, by_count
+    )
     calendars: Mapping[Hours, int] = {}
     fixed = _fixed_durations(model, jobs, log.saved)
     if production is not None:
-        check_supported(production, jobs, chosen, fixed, charge_decisions)
+        check_supported(production, jobs, chosen, fixed, charge_decisions, bool(within))
         trace, calendars = with_calendars(trace, jobs, production.events)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count, trace,
-        runtime < jobs.runtime, states, rule, log, production, calendars, kill_at_walltime,
+        runtime < jobs.runtime, states, wished, within, rule, log, production, calendars, kill_at_walltime,
     )  # fmt: skip
     with progress_line():
         # policies look at submit times, which jobs.after changes
@@ -199,7 +217,7 @@ def simulate(
             found = LiveReplay(plan, fixed, on_progress).run()
     from .verification import violations
 
-    found.violations = violations(found, partial=STOPPED in found.notes)
+    found.violations = violations(found, partial=STOPPED in found.notes, within=within)
     return found
 
 

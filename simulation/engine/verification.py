@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from ...models.dispatch.capacity_sweep import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
+from ...models.profiles import DesiredProfile
+from ..desired.start_checks import limit_faults
 from .production.checks import as_started, limits_of_killed, production_faults, rows_of
 from .states.checks import NEVER, Replay, attempt_faults, runs_of, state_faults
 from .states.run_chunks import chunk_requests, chunk_rows
@@ -19,7 +21,7 @@ Mask = NDArray[np.bool_]
 MOST = 20  # violations of one kind that are listed one by one
 
 
-def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
+def violations(replay: Replay, *, partial: bool = False, within: Sequence[DesiredProfile] = ()) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
     The checks:
@@ -38,8 +40,10 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     9. Reservations and events of the server (see ``production.checks``): no job uses reserved amounts; jobs of private
        queues run inside of their reservations, by their walltimes, and their users are eligible; no job of a stopped
        queue starts; jobs are changed and leave for a reason.
+    10. After each start, the use of the node, or the number of nodes in use where they are counted, and the power of
+        all running jobs are at most those of the profiles ``within`` at that time.
 
-    2, 3, 5, 6 and 7 hold for all attempts; 2 and 3 not for those that began before the replay.
+    2, 3, 5, 6, 7 and 9 hold for all attempts; 2 and 3 not for those that began before the replay.
 
     Several hundred thousand jobs take one or two seconds.
 
@@ -49,6 +53,8 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
         A ``Simulation``, or a replay that was read from a file.
     partial : bool
         Whether the replay stopped before its end, so that jobs may be left without a start.
+    within : sequence of DesiredProfile
+        The profiles that limit the starts.
 
     Returns
     -------
@@ -70,7 +76,8 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     for check in (_releases, _daily, _windows):
         found += check(runs, runs.own)
     found += _units(runs, runs.started)
-    for faults in (attempt_faults(replay), state_faults(runs), production_faults(runs, rows)):
+    checked = (attempt_faults(replay), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within))
+    for faults in checked:
         listed = list(faults)
         found += listed[:MOST] + _more(len(listed), listed[:MOST])
     return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]

@@ -105,12 +105,19 @@ def own_copy(jobs: Workload, plan: ProductionPlan) -> Workload:
 
 
 def check_supported(
-    plan: ProductionPlan, jobs: Workload, dispatcher: Policy | Dispatcher, expected: Ints | None, charge: bool
+    plan: ProductionPlan,
+    jobs: Workload,
+    dispatcher: Policy | Dispatcher,
+    expected: Ints | None,
+    charge: bool,
+    limited: bool,
 ) -> None:
     """Raise WrongValue if the options of a replay cannot be combined with its reservations or events."""
     what = "reservations" if plan.reservations else "events of the batch server"
     if charge:
         raise WrongValue(f"{what} and charge_decisions cannot be combined: leave out one of them")
+    if limited:
+        raise WrongValue(f"{what} and a desired use or a power cap that limits the starts cannot be combined")
     if jobs.running:
         raise WrongValue(f"{what} and jobs that run at the begin cannot be combined: leave out one of them")
     if not plan.reservations:
