@@ -24,7 +24,7 @@ from ..models.dispatch.costs.limits import broken_limits
 from .arrays import Arrays, arrays
 from .clock import Clock, KernelStopped
 from .errors import LimitsBroken, NoSchedule
-from .kernels.order_moves import OrderResult
+from .kernels.orders.moves import OrderResult
 from .kernels.profile import Ints
 from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.moves import improve_order

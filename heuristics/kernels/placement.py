@@ -15,7 +15,7 @@ from ...models.compiled import compiled, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .chunks.hopeless import Hopeless, new_hopeless, note, skip
-from .chunks.together import place_together
+from .chunks.together import count, place_together
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, together
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
 from .profile import Floats, Ints, Machine, Profile, grown, new_profile, occupy
@@ -88,6 +88,16 @@ def put_some(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Int
 def put_all(profile: Profile, jobs: Jobs, order: Ints, starts: Ints, nodes: Ints, sign: int) -> Profile:
     """Return ``put_some`` for calls from Python."""
     return put_some(profile, jobs, order, starts, nodes, sign)
+
+
+@native
+def put_counted(profile: Profile, jobs: Jobs, a: Aggregate, j: int, start: int, chosen: Ints) -> Profile:
+    """Subtract job j from the profile and from the bound of the whole machine; parameters as for ``put``."""
+    profile = put(profile, jobs, j, start, chosen, 1)
+    if jobs.first_further[j] < jobs.first_further[j + 1]:
+        return count(profile, jobs, a, j, start, chosen)
+    take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen)
+    return profile
 
 
 @internal_borrowing
@@ -163,8 +173,7 @@ def place(
                 break
     if start >= 0:
         choose(profile, machine, s, jobs.units[j], start, chosen)
-        profile = put(profile, jobs, j, start, chosen, 1)
-        take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen)
+        profile = put_counted(profile, jobs, a, j, start, chosen)
     return start, profile
 
 

@@ -20,6 +20,7 @@ from ..clock import KernelStopped, running
 from ..errors import NoSchedule, keeping_limits
 from ..kernels import placement as kernels
 from ..kernels.costs import objective
+from ..kernels.orders.moves import Mover
 from ..kernels.profile import NEVER, Ints
 from .orders import order_by
 
@@ -42,6 +43,10 @@ class ListScheduler:
         self.arrays = problem if isinstance(problem, Arrays) else arrays(problem)
         self._same = kernels.same_for(self.arrays.machine, self.arrays.jobs)
         self._anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
+
+    def mover(self) -> Mover:
+        """Return the object that moves jobs in orders."""
+        return Mover(self.arrays.machine, self.arrays.jobs, self.arrays.costs, self._same)
 
     def order(self, order: str | Sequence[str]) -> Ints:
         """Return the indices of the jobs in an order given by a criterion or by a list of job ids."""

@@ -22,7 +22,7 @@ from ..arrays import Placement
 from ..clock import Clock
 from ..errors import keeping_limits
 from ..incumbents import Incumbents, OnIncumbent
-from ..kernels.order_moves import OrderResult, improve
+from ..kernels.orders.moves import Mover, OrderResult
 from ..kernels.profile import Floats, Ints
 from .first_solution import ListScheduler
 
@@ -96,11 +96,11 @@ def improve_order(
 
     if not report():
         return
+    mover = scheduler.mover()
     with closing(batches(answer.order.size, rounds, seed, clock)) as every:
         for moves in every:
-            found, _, _ = improve(
-                a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop
-            )
+            single = np.arange(len(moves) + 1)
+            found, _, _ = mover.improve(answer, moves, single, value, value, *not_worse(len(moves)), clock.stop)
             if found < value:
                 value = float(found)
                 if not report():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ...models.excerpt import with_short_repr
-from ..kernels.order_moves import OrderResult, improve
+from ..kernels.orders.moves import Mover, OrderResult
 from .acceptance import Acceptance, HillClimbing, Tolerances
 from .orders import Order
 from .random_keys import KeyNoise, drawn, keys_of
@@ -114,6 +114,8 @@ class OrderMoves:
     def start(self, search: LnsSearch) -> Callable[[float | None], None]:
         """Return the function that takes the turns."""
         each = 0.0  # seconds of one move, measured
+        a = search.arrays
+        mover = Mover(a.machine, a.jobs, a.costs, search.same)
 
         def turn(seconds: float | None) -> None:
             nonlocal each
@@ -127,24 +129,22 @@ class OrderMoves:
             search.check()
             began = time.perf_counter()
             allowed = search.tolerances(self.acceptance, number)
-            moved = self._moved(search, best, number, allowed)
+            moved = self._moved(search, mover, best, number, allowed)
             if moved.value <= best.value + allowed.over_current.sum():  # the kernel ignores rounding errors
                 search.replace(best, moved)
             each = (time.perf_counter() - began) / number
 
         return turn
 
-    def _moved(self, search: LnsSearch, order: Order, number: int, allowed: Tolerances) -> Order:
+    def _moved(self, search: LnsSearch, mover: Mover, order: Order, number: int, allowed: Tolerances) -> Order:
         """Return the order after some moves, each of which was accepted or undone."""
         place = np.argsort(order.answer.order)  # of each job; the moves of one batch make it slightly outdated
         moves = place[drawn(2 * number, search.bulk, search.rng)].reshape(number, 2)
         answer = OrderResult(*(part.copy() for part in order.answer))
-        value, left, record = improve(
-            search.arrays.machine,
-            search.arrays.jobs,
-            search.arrays.costs,
+        value, left, record = mover.improve(
             answer,
             moves,
+            np.arange(number + 1),
             order.value,
             search.best_value,
             *allowed,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.excerpt import with_short_repr
-from ..kernels.order_moves import OrderResult
+from ..kernels.orders.moves import OrderResult
 from ..kernels.profile import Floats
 
 

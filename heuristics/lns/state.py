@@ -13,7 +13,7 @@ from ..arrays import Placement, arrays
 from ..clock import Clock, running
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.costs import objective
-from ..kernels.order_moves import OrderResult
+from ..kernels.orders.moves import OrderResult
 from ..kernels.placement import POSTPONED, build, same_for
 from ..kernels.profile import NEVER, Floats, Ints
 from ..kernels.ruin_arrays import Places

@@ -45,7 +45,7 @@ def test_an_interrupted_order_gives_no_schedule(problem):
 
 def test_a_kernel_at_work_is_stopped(problem):
     """One call with a million moves or 100,000 steps of ruin and recreate takes minutes without a clock."""
-    from schedlab.heuristics.kernels.order_moves import OrderResult, improve
+    from schedlab.heuristics.kernels.orders.moves import OrderResult
     from schedlab.heuristics.list_scheduling.moves import not_worse
     from schedlab.heuristics.lns import LnsSearch, RuinAndRecreate
     from schedlab.heuristics.lns.ruin import OwnSchedule
@@ -57,8 +57,9 @@ def test_a_kernel_at_work_is_stopped(problem):
     moves = np.random.default_rng(1).integers(0, order.size, (10**6, 2))
     began = time.perf_counter()
     with Clock(0.3) as clock:
-        found, _, _ = improve(
-            a.machine, a.jobs, a.costs, answer, moves, value, value, *not_worse(len(moves)), clock.stop
+        single = np.arange(len(moves) + 1)
+        found, _, _ = scheduler.mover().improve(
+            answer, moves, single, value, value, *not_worse(len(moves)), clock.stop
         )
     assert time.perf_counter() - began < LONG
     assert found <= value and scheduler.objective(answer.starts) == pytest.approx(found)

@@ -98,7 +98,7 @@ def _at(
 
 
 @internal
-def _count(profile: Profile, jobs: Jobs, a: Aggregate, j: int, start: int, chosen: Ints) -> Profile:
+def count(profile: Profile, jobs: Jobs, a: Aggregate, j: int, start: int, chosen: Ints) -> Profile:
     """Subtract a job that is in the profile from the bound of the whole machine, chunk after chunk."""
     if a.groups == 0:
         return profile
@@ -135,6 +135,6 @@ def place_together(
             for begin in range(chunks):
                 placed, profile = _at(profile, machine, jobs, s, a, j, begin, t, chosen)
                 if placed:
-                    return t, _count(profile, jobs, a, j, t, chosen)
+                    return t, count(profile, jobs, a, j, t, chosen)
             t = next_change(profile, t)
     return -1, profile

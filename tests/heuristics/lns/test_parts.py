@@ -12,8 +12,8 @@ from schedlab.heuristics import lns
 from schedlab.heuristics.arrays import Placement, arrays
 from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels.destroy import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone
-from schedlab.heuristics.kernels.order_moves import OrderResult, improve
-from schedlab.heuristics.kernels.placement import POSTPONED
+from schedlab.heuristics.kernels.orders.moves import Mover, OrderResult
+from schedlab.heuristics.kernels.placement import POSTPONED, same_for
 from schedlab.heuristics.list_scheduling.moves import not_worse
 from schedlab.heuristics.lns import (
     Alternate,
@@ -115,8 +115,9 @@ class TestAcceptance:
         def moved(over_current: float, over_best: float) -> float:
             answer = OrderResult(*(part.copy() for part in first.answer))
             limits = np.full(60, over_current), np.full(60, over_best)
-            found, _, _ = improve(
-                a.machine, a.jobs, a.costs, answer, moves, first.value, first.value, *limits, running()
+            mover = Mover(a.machine, a.jobs, a.costs, same_for(a.machine, a.jobs))
+            found, _, _ = mover.improve(
+                answer, moves, np.arange(61), first.value, first.value, *limits, running()
             )
             assert a.problem.objective(a.schedule(answer.starts, answer.nodes)) == pytest.approx(found)
             return float(found)

@@ -1,0 +1,1 @@
+"""Search over orders: changed orders are placed anew from a checkpoint on."""
