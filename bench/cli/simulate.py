@@ -202,8 +202,8 @@ def simulate(
     events: Annotated[
         Path | None,
         typer.Option(
-            help="CSV file time,kind,nodes: node-down, node-up, node-drain, node-reserve, node-release; "
-            "default: events.csv of the instance",
+            help="CSV file time,kind,nodes,subject,value: node-down, node-up, node-drain, node-reserve, node-release, "
+            "stop-queue, start-queue, walltime, move, delete, reserve, cancel-reservation; default: events.csv of the instance",
             rich_help_panel=SIMULATION,
         ),
     ] = None,

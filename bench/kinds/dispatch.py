@@ -21,11 +21,16 @@ from ..runs.view import View
 from .composites import FORMS, check_keep
 from .composites import faults as composite_faults
 from .plain import PlainKind
+from .production import OUTAGES, PRODUCTION
 
 DISPATCHERS = (
     *(Default(name) for name in ("fcfs", "sjf", "rule:wt", "easy", "easy-r", "conservative")),
     *(Default(name) for name in ("pbs-fifo", "pbs-walltime")),
     *(Default(name, 120) for name in ("hcp3@cpsat", "hcp3-d@cpsat", "hcp3-r@cpsat", "pcp3@cpsat")),
+)
+BESIDE_RESERVATIONS = tuple(
+    Default(name)
+    for name in ("fcfs", "easy", "conservative", "pbs-fifo", "pbs-walltime", "hcp3@cpsat", "cpmodel@cpsat")
 )
 CLAIRVOYANT = (Default("multi-search"), Default("highs:pool@1800s..100000s-energy", 50))
 
@@ -75,8 +80,8 @@ class DispatchKind(PlainKind):
 
     @property
     def record_fields(self) -> Mapping[str, Form]:
-        """The theta and limits of a composite objective, see ``composites``."""
-        return FORMS
+        """The theta and limits of a composite objective, see ``composites``; reservations, see ``production``."""
+        return {**FORMS, "production": PRODUCTION, "outages": OUTAGES}
 
     def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
         """Return the faults of a composite objective."""
@@ -85,6 +90,8 @@ class DispatchKind(PlainKind):
     def default_views(self, instance: Instance) -> Defaults:
         """Return a snapshot at noon (of a large instance), the whole day, and its replay if all runtimes are known."""
         problem = instance.dispatch
+        if instance.reservations:
+            return {DAY_REPLAYED: BESIDE_RESERVATIONS}
         usual = SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH
         known = all(j.runtime is not None for j in problem.jobs)
         return {view: methods for view, methods in usual.items() if view != DAY_REPLAYED or known}
@@ -129,11 +136,12 @@ class DispatchKind(PlainKind):
 
     def describe(self, console: Console, instance: Instance) -> None:
         """Print the objective, the platform, the queues and the demand."""
-        from ..show.dispatch import show_dispatch
+        from ..show.dispatch import show_dispatch, show_production
 
         problem = instance.dispatch
         console.print(f"objective: {problem.aim} ({problem.sense})")
         show_dispatch(console, problem)
+        show_production(console, instance.reservations, instance.events)
 
 
 def first_jobs(problem: Dispatch, n: int) -> list[Job]:

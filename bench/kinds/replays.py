@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,23 +18,24 @@ from ...instances.report import Report
 from ...instances.workload import Workload
 from ...models.dispatch.objectives import find_objective
 from ...models.dispatch.problem import Dispatch
-from ...models.node_states.events import NodeEvent
-from ...models.platform import NodeGroup, Platform
-from ...models.production.events import ServerEvent
+from ...models.node_states.timeline import NodeStates
+from ...models.platform import Platform
+from ...models.production import Reservation
 from ..errors import WrongUse
+from ..records.description import SHOWN, described
 from ..runs.replay_settings import OFF, ReplaySettings
 from ..runs.view import View
+from .production import node_events, of_part, with_production
 
 if TYPE_CHECKING:
+    from ...simulation.engine.production.plan import Event
     from ...simulation.engine.progress import Progress
     from ...simulation.engine.simulation import Simulation
 
 Send = Callable[[dict[str, Any]], None]
 TRACE_OBJECTIVE = "weighted-wait"
-SHOWN = 10  # unreadable lines and left-out jobs that a record lists
 NEWS_EVERY = 0.5  # seconds between two events of progress
 CAUSE = "dispatcher"  # cause of a failed replay
-NOT_RECORDED = "which bench simulate cannot record and verify yet; use sl.simulate in Python"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ class ReplayCase:
     offline
         Whether offline methods on the same view solve the same problem, so that objectives can be compared.
     events
-        The changes of the states of nodes.
+        The changes of the states of nodes, and the events of the batch server.
+    reservations
+        The reservations of the machine.
     """
 
     workload: Workload
@@ -62,7 +65,18 @@ class ReplayCase:
     objective: str
     kill: bool = False
     offline: bool = False
-    events: tuple[NodeEvent, ...] = ()
+    events: tuple[Event, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
+
+    @property
+    def states(self) -> NodeStates | None:
+        """The states of the nodes over time; None without events of nodes."""
+        return NodeStates(self.platform, node_events(self.events)) or None
+
+    def first(self, n: int) -> ReplayCase:
+        """Return the case of the first n jobs, with the events that concern them."""
+        workload = self.workload.first(n)
+        return replace(self, workload=workload, events=of_part(self.events, workload))
 
     def problem(self) -> Dispatch:
         """Return the offline problem of the same jobs, in which the duration of a job is its real runtime."""
@@ -126,7 +140,7 @@ def replay_case(
             dependencies=bool(replay.dependencies),
             latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
         )
-        return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=_events(replay, platform))
+        return _with_events(ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill), view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)
     whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
     workload = Workload.of(whole, instance.name, Report(dict(instance.repairs)))
@@ -136,29 +150,34 @@ def replay_case(
         workload = workload.at_load(replay.load, whole.platform)
     # dispatchers ignore deadlines; then offline methods solve another problem
     ignored = any(j.deadline is not None for j in whole.jobs)
-    events = events_of_nodes(instance.events) if replay.events is None else _events(replay, whole.platform)
-    if instance.reservations:
-        raise WrongUse(f"instance {instance.name!r} has reservations, {NOT_RECORDED}")
-    offline = not (ignored or replay.kill or replay.load is not None or events)
-    return ReplayCase(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline, events)
+    offline = not (ignored or replay.kill or replay.load is not None)
+    case = ReplayCase(
+        workload.on(whole.platform),
+        whole.platform,
+        whole.aim,
+        replay.kill,
+        offline,
+        instance.events,
+        instance.reservations,
+    )
+    return _with_events(case, view, replay)
 
 
-def _events(replay: ReplaySettings, platform: Platform) -> tuple[NodeEvent, ...]:
-    """Return the events of the file of the settings. Raises ValueError, also if the file has been changed since."""
-    if replay.events is None:
-        return ()
-    if content_of(Path(replay.events)) != replay.events_content:
-        raise WrongUse(f"--events {replay.events}: the file was changed after the replay")
-    return events_of_nodes(read_events(replay.events, platform))
+def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> ReplayCase:
+    """Return a case with the events of the settings, if there are any, and without jobs that its reservations exclude.
 
-
-def events_of_nodes(events: Sequence[NodeEvent | ServerEvent]) -> tuple[NodeEvent, ...]:
-    """Return the events. Raises WrongUse if one is not an event of nodes."""
-    found = tuple(e for e in events if isinstance(e, NodeEvent))
-    other = next((e for e in events if isinstance(e, ServerEvent)), None)
-    if other is not None:
-        raise WrongUse(f"there is an event {other.kind} of the batch server at {other.time}, {NOT_RECORDED}")
-    return found
+    Raises ValueError, also if the file of the events has been changed since.
+    """
+    events = case.events
+    if replay.events is not None:
+        if content_of(Path(replay.events)) != replay.events_content:
+            raise WrongUse(f"--events {replay.events}: the file was changed after the replay")
+        events = tuple(read_events(replay.events, case.platform))
+    if view.first is not None or replay.window is not None:
+        events = of_part(events, case.workload)
+    workload = with_production(case.workload, case.platform, events, case.reservations, replay)
+    offline = case.offline and not (events or case.reservations)
+    return replace(case, workload=workload, events=events, offline=offline)
 
 
 def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
@@ -169,6 +188,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     from ...simulation.engine.simulation import SimulationError
     from ...simulation.metrics import BSLD_FLOOR, metrics, recorded
     from ...simulation.outputs.attempts import attempts_file, write_attempts
+    from ...simulation.outputs.production import outages_json, production_json
     from ...simulation.outputs.writing import write_jobs
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
@@ -176,7 +196,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     with contextlib.suppress(
         SimulationError
     ):  # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time
-        _simulate(spec, replay, replace(case, workload=case.workload.first(2)), lambda news: None)
+        _simulate(spec, replay, case.first(2), lambda news: None)
     sense = find_objective(case.objective).sense
     send({"event": "begin", "sense": sense, "jobs": len(case.workload)})
     watch = ReplayMonitor(send, spec["time_limit"])
@@ -194,6 +214,8 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     in_log, measured = recorded(case.workload, case.platform, floor), metrics(simulation, floor)
     attempts = attempts_file(Path(spec["out"]) / name)
     has_attempts = write_attempts(simulation, attempts)
+    kept = simulation.production
+    production = None if kept is None else production_json(kept, simulation.workload)
     found = {
         "metrics": measured.as_dict(),
         "groups": {by: groups.as_dict() for by, groups in measured.groups.items()},
@@ -206,6 +228,8 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             "recorded": None if in_log is None else in_log.as_dict(),
             "attempts_csv": attempts.name if has_attempts else None,
         },
+        "production": production,
+        "outages": outages_json(simulation.states),
         "jobs_csv": name,
         "sense": sense,
         "seconds": {"build": None, "lower": None, "solve": None, "total": simulation.seconds},
@@ -243,6 +267,7 @@ def _simulate(
         charge_decisions=replay.charge,
         period=replay.period,
         events=case.events,
+        reservations=case.reservations,
         requeue=replay.requeue,
         on_progress=on_progress,
     )
@@ -266,7 +291,7 @@ def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> di
     """Return the fields of a complete replay: the objective recomputed from the data, and the violations found."""
     broken = list(simulation.violations)
     schedule, value = None, None
-    if with_schedule and simulation.history is None:
+    if with_schedule and simulation.history is None and simulation.production is None:
         problem, schedule = case.problem(), simulation.schedule()
         broken += problem.verify(schedule)
         value = None if broken else problem.objective(schedule)
@@ -281,38 +306,6 @@ def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> di
         "message": f"the replay violates the problem: {broken[0].message}" if broken else "",
         "schedule": None if schedule is None else schedule.as_json(),
     }
-
-
-def described(simulation: Simulation, replay: ReplaySettings) -> dict[str, Any]:
-    """Return the description of a replay for its record."""
-    return {
-        "predictor": simulation.predictor,
-        "allocator": simulation.allocator,
-        "options": replay.fields,
-        "jobs": len(simulation.workload),
-        "platform": [
-            {"name": g.name, "count": g.count, "capacity": dict(g.capacity)} for g in simulation.platform.groups
-        ],
-        "notes": list(simulation.notes),
-        "report": report_as_json(simulation.workload.report),
-    }
-
-
-def report_as_json(report: Report) -> dict[str, Any]:
-    """Return what was repaired or left out when a trace was read: counts, the first unreadable lines and left-out jobs."""
-    return {
-        "repairs": dict(report.repairs),
-        "bad_lines": len(report.bad_lines),
-        "first_bad_lines": [str(b) for b in report.bad_lines[:SHOWN]],
-        "dropped": len(report.dropped),
-        "first_dropped": [f"{job}: {why}" for job, why in report.dropped[:SHOWN]],
-        "notes": list(report.notes),
-    }
-
-
-def platform_of(groups: list[dict[str, Any]]) -> Platform:
-    """Return the platform of a record."""
-    return Platform([NodeGroup(g["name"], g["count"], g["capacity"]) for g in groups])
 
 
 class ReplayMonitor:

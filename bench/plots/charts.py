@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from ...models.display.gantt import Cells
 from ...models.display.nodes import Rectangle, rectangles, shares
 from ...models.step_function import HOUR
 from ...simulation.curves import in_use, waiting
+from ..records.description import RESERVED, Area
 from .svg import INK, as_svg, stacked, styled
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ STEPS = 600  # a curve with more steps than this is drawn as means
 GANTT, CURVE = 3.1, 0.62  # inches: heights of the Gantt chart and of a curve
 LETTER, LONGEST = 0.068, 20  # greatest width of a letter of a label in inches, greatest number of letters of a name
 APART = 0.05  # least distance between the names of two node groups, as a share of the height of the Gantt chart
+OUTAGE = "outage"
+HATCHES = {RESERVED: ("////", "#333333"), OUTAGE: ("xxxx", "#b22222")}  # pattern and colour
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,9 @@ class Chart(NamedTuple):
     notes: list[str]
 
 
-def chart(frame: Frame, jobs: JobsTable, category: Ints, colours: Sequence[str], title: str) -> Chart:
+def chart(
+    frame: Frame, jobs: JobsTable, category: Ints, colours: Sequence[str], title: str, areas: Iterable[Area] = ()
+) -> Chart:
     """Draw the Gantt chart, a curve of use per resource, and the queue, one below the other on one time axis.
 
     The same input gives the same bytes.
@@ -99,6 +104,8 @@ def chart(frame: Frame, jobs: JobsTable, category: Ints, colours: Sequence[str],
         The colours.
     title : str
         The title of the SVG element, for screen readers.
+    areas : iterable of Area
+        Reservations and outages of nodes, which are hatched in the Gantt chart.
 
     Returns
     -------
@@ -111,6 +118,7 @@ def chart(frame: Frame, jobs: JobsTable, category: Ints, colours: Sequence[str],
     with styled(title):
         figure, axes = stacked([GANTT, *[CURVE] * (len(curves) + 1)], _labels_width(frame))
         notes = _gantt(axes[0], frame, chunks, requests, category[job], colours)
+        notes += _hatched(axes[0], frame, areas)
         for ax, resource in zip(axes[1:], curves, strict=False):
             notes += _use(ax, frame, chunks, requests[resource], resource)
         notes += _queue(axes[-1], frame, jobs)
@@ -211,6 +219,32 @@ def _cells(
         f"there are too many jobs or nodes to draw each job: each row of the Gantt chart is {row}, each column "
         f"{_span(width)}; a cell mixes the colours of its jobs in proportion to their shares, white is idle"
     ]
+
+
+def _hatched(ax: Axes, frame: Frame, areas: Iterable[Area]) -> list[str]:
+    """Hatch reservations and outages; neighbouring nodes with the same times are one rectangle."""
+    row, found = {name: n for n, name in enumerate(frame.platform.nodes)}, dict[str, list[tuple[int, int, int]]]()
+    for area in areas:
+        end = frame.end if area.end is None else min(area.end, frame.end)
+        if max(area.start, frame.begin) < end:
+            kind = area.state if area.state == RESERVED else OUTAGE
+            found.setdefault(kind, []).append((max(area.start, frame.begin), end, row[area.node]))
+    for kind, cells in found.items():
+        box: list[list[float]] = []
+        for start, end, node in sorted(cells):
+            if box and box[-1][:2] == [start, end] and box[-1][3] == node:
+                box[-1][3] = node + 1
+            else:
+                box.append([start, end, node, node + 1])
+        table = np.array(box, np.float64)
+        table[:, :2] = frame.positions(table[:, :2])
+        hatch, colour = HATCHES[kind]
+        ax.add_artist(boxes(table, facecolor="none", edgecolor=colour, linewidth=0.4, hatch=hatch, zorder=3))
+    meaning = {
+        RESERVED: "hatched with lines: nodes of a reservation, also if it holds only a part of them",
+        OUTAGE: "hatched with crosses: nodes that take no starts (down, draining, reserved)",
+    }
+    return [meaning[kind] for kind in meaning if kind in found]
 
 
 def _use(ax: Axes, frame: Frame, jobs: JobsTable, requests: Ints, resource: str) -> list[str]:

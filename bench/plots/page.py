@@ -22,12 +22,12 @@ from ...instances.files.atomic import write_whole
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..kinds.base import Drawing, bench_kind, kinds_with
-from ..kinds.replays import platform_of
+from ..records.description import areas_of, platform_of
 from ..records.store import Record, files, jobs_file, read
 from ..tables.replays.columns import best_of, columns_of, key_of
-from ..tables.replays.figures import TextGrid, all_figures, cycles, models, phases, predictions
+from ..tables.replays.figures import TextGrid, all_figures
 from ..tables.replays.groups import group_grids
-from ..tables.replays.report import summary
+from ..tables.replays.report import grids_of, summary
 from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
 from ..tables.report import by_kind
 from .charts import Chart, Frame, chart
@@ -216,7 +216,7 @@ def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Reco
     charts = []
     for record, jobs in zip(drawn, replays, strict=True):
         name = f"{record['method']}, seed {record['seed']}" if _seeds(results, record) > 1 else str(record["method"])
-        made = chart(frame, jobs, legend.category(jobs), legend.colours, f"{title}: {name}")
+        made = chart(frame, jobs, legend.category(jobs), legend.colours, f"{title}: {name}", areas_of(record))
         charts.append((name, record, made))
     resources = ", ".join(f"{platform.total(r):,} {r}{' (MB)' if r == 'memory' else ''}" for r in platform.resources)
     lead = f"{len(replays[0]):,} jobs on {len(platform.nodes):,} nodes with {resources}. All charts have the same axes."
@@ -232,7 +232,7 @@ def _section(title: str, results: ReplayResults, drawing: _Charts, statistics: S
             f"<section><h2>{escape(title)}</h2><p>{escape(drawing.lead)}</p>",
             _table(results),
             _list([key_of(columns_of(results)), *(line.plain for line in summary(results))]),
-            *map(_grid, (predictions(results), models(results), phases(results), cycles(results))),
+            *map(_grid, grids_of(results)),
             f"<details><summary>All figures</summary>{''.join(map(_grid, [*all_figures(results), *group_grids(results)]))}</details>",
             _swatches(drawing.legend),
             f'<div class="cards">{cards}</div>',

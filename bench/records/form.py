@@ -50,6 +50,8 @@ Replays:
   ``platform`` (list of ``name``, ``count`` of nodes, ``capacity`` of a node), ``offline`` (whether offline methods solve the
   same problem), ``recorded`` (metrics of the starts in the log), ``notes``, ``report``.
 - ``jobs_csv``: name of the file with the jobs, beside the record.
+- ``production``: what became of reservations and server events, see ``simulation.outputs.production``; null: there are none.
+- ``outages``: the times in which nodes take no starts, see ``outages_json`` there.
 
 The extra fields of a problem kind are described where its bench object names them: ``kinds.deadlines`` (eviction problems),
 ``kinds.accounts`` (profit problems), ``kinds.composites`` (dispatching problems).

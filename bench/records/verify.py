@@ -16,11 +16,11 @@ from ...instances.files.own_files import content_of
 from ...instances.logs.dependencies import arrived
 from ...models.excerpt import excerpt
 from ...models.kind import names
-from ...models.node_states.timeline import NodeStates
 from ...models.problem import Problem, Schedule, Value
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.composites import bounded
+from ..kinds.production import server_events
 from ..kinds.replays import TRACE_OBJECTIVE, ReplayCase, replay_case
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
@@ -156,6 +156,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     """
     from ...simulation.engine.verification import violations
     from ...simulation.outputs.attempts import attempts_file, read_attempts
+    from ...simulation.outputs.production import outages_json, read_production
     from ...simulation.outputs.reading import read_jobs
 
     broke_off = _broke_off(record)
@@ -164,15 +165,25 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     if (record.get("simulation") or {}).get("attempts_csv") is not None:
         whole, history = read_attempts(attempts_file(jobs), case.workload, case.platform)
         case = replace(case, workload=whole)
+    production = None
+    if record.get("production") is not None:
+        changed, production = read_production(
+            record["production"], case.workload, case.reservations, server_events(case.events)
+        )
+        case = replace(case, workload=changed)
+    elif not _broke_off(record) and (case.reservations or server_events(case.events)):
+        return ["the field production is missing, in a replay with reservations or events of the server"]
     replayed = read_jobs(jobs).replay(case.workload, case.platform)
-    states = NodeStates(case.platform, case.events) if case.events else None
-    replayed = replace(replayed, history=history, states=states)
+    replayed = replace(replayed, history=history, states=case.states, production=production)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
+    if record.get("outages") not in (None, outages_json(case.states)):
+        faults.append("its outages are not those of the events")
     if broke_off:
         return faults
     case = replace(case, workload=arrived(case.workload, replayed.end))
     waited = replayed.start if history is None else replayed.start - history.ran_before
-    value = None if faults or case.objective != TRACE_OBJECTIVE else case.weighted_wait(waited)
+    complete = not faults and bool((replayed.start >= 0).all())
+    value = case.weighted_wait(waited) if complete and case.objective == TRACE_OBJECTIVE else None
     if record["schedule"] is not None:
         problem, schedule = case.problem(), Schedule.from_json(record["schedule"])
         faults += [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]

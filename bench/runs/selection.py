@@ -195,6 +195,9 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
                     )
                 found += replays(here, text, request, ReplaySettings())
                 continue
+            if instance.reservations:
+                why = "has reservations, which only replays obey: give dispatchers, such as easy or cpmodel@cpsat"
+                raise WrongUse(f"{text}: instance {instance.name!r} {why}; sl.solve takes its jobs without them")
             method = _method(text, problem, _threads(request))
             run = replace(here, method=method.text, threads=_threads(request), source=method.source)
             for seed in request.seeds if _is_seeded(method) else request.seeds[:1]:

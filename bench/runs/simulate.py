@@ -18,7 +18,8 @@ from ...instances.report import Report
 from ...models import Dispatch
 from ...models.dispatch.objectives import objective_names
 from ..errors import WrongUse
-from ..kinds.replays import SHOWN, ReplayCase, events_of_nodes, replay_case
+from ..kinds.replays import ReplayCase, replay_case
+from ..records.description import SHOWN
 from ..records.store import Record, jobs_file
 from ..studies.report import print_study
 from ..studies.study import Study
@@ -139,7 +140,7 @@ def replay_request(
         raise WrongUse(f"--{e}") from e
     replay = ReplaySettings(trace=is_trace(path), **options)
     if replay.events is not None:
-        events_of_nodes(read_events(replay.events))
+        read_events(replay.events)
         replay = replace(replay, events_content=content_of(Path(replay.events)))
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")

@@ -11,7 +11,11 @@ from rich.console import Console
 from ...models.dispatch.jobs import DAY
 from ...models.dispatch.problem import Dispatch
 from ...models.elements.words import clock
+from ...models.node_states.events import NodeEvent
+from ...models.production import Reservation, ServerEvent
 from .grid import grid
+
+Event = NodeEvent | ServerEvent
 
 
 def show_dispatch(console: Console, problem: Dispatch) -> None:
@@ -44,6 +48,41 @@ def show_dispatch(console: Console, problem: Dispatch) -> None:
     for name, shares in _demand(problem):
         table.add_row(name, *shares)
     console.print(table)
+
+
+def show_production(console: Console, reservations: Sequence[Reservation], events: Sequence[Event]) -> None:
+    """Print the reservations, the times in which queues are stopped, and the numbers of the other events."""
+    if reservations:
+        table = grid(
+            "reservation", "queue", "users", "submitted s", "start s", "duration s", "times", "units", "request"
+        )
+        for r in reservations:
+            times = "1" if r.repeat is None else f"{r.repeat.count}, each {r.repeat.every}"
+            times += f" ({', '.join(r.repeat.days)})" if r.repeat is not None and r.repeat.days else ""
+            request = ", ".join(f"{amount} {resource}" for resource, amount in r.request.items())
+            seconds = (f"{t:,}" for t in (r.submitted, r.start, r.duration))
+            table.add_row(r.name, r.queue, ", ".join(r.users) or "all", *seconds, times, str(r.units), request)
+        console.print(table)
+    stops = list(_stops([e for e in events if isinstance(e, ServerEvent)]))
+    if stops:
+        table = grid("stopped queue", "from s", "to s")
+        for queue, start, end in stops:
+            table.add_row(queue, f"{start:,}", "-" if end is None else f"{end:,}")
+        console.print(table)
+    others = Counter(e.kind for e in events if e.kind not in ("stop-queue", "start-queue"))
+    if others:
+        console.print(f"events: {', '.join(f'{n} {kind}' for kind, n in others.items())}")
+
+
+def _stops(events: Sequence[ServerEvent]) -> Iterator[tuple[str, int, int | None]]:
+    """Yield (queue, start, end) of the times in which queues are stopped; the end is None if there is none."""
+    since: dict[str, int] = {}
+    for e in sorted(events, key=lambda e: e.time):
+        if e.kind == "stop-queue":
+            since.setdefault(e.subject, e.time)
+        elif e.kind == "start-queue" and e.subject in since:
+            yield e.subject, since.pop(e.subject), e.time
+    yield from ((queue, start, None) for queue, start in since.items())
 
 
 def _demand(problem: Dispatch) -> Iterator[tuple[str, Iterable[str]]]:

@@ -7,7 +7,7 @@ from itertools import combinations, groupby, pairwise
 from statistics import fmean
 from typing import NamedTuple
 
-from ..kinds.replays import platform_of
+from ..records.description import platform_of
 from ..tables.replays.columns import short
 from ..tables.replays.figures import TextGrid
 from ..tables.replays.results import RECORDED, DispatcherRow

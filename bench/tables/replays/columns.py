@@ -105,8 +105,8 @@ def key_of(columns: Iterable[Column]) -> str:
 
 
 def _objective(row: DispatcherRow, results: ReplayResults) -> float | None:
-    """Return the objective; for the recorded schedule only if one of its metrics is the objective."""
-    return row.objective if row.records or results.aim != "weighted-wait" else row.metric("WQT")
+    """Return the objective; if it is not known (the recorded schedule, jobs that left), the metric that is the same."""
+    return row.metric("WQT") if row.objective is None and results.aim == "weighted-wait" else row.objective
 
 
 def figure(

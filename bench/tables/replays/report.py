@@ -14,6 +14,7 @@ from ..methods import trouble
 from ..numbers import number, seconds
 from .columns import Column, best_of, columns_of, compact, key_of
 from .figures import NAMES, TextGrid, cycles, models, phases, predictions
+from .production import production_grids
 from .results import RECORDED, DispatcherRow, ReplayResults, extract_replays
 
 MARK = "*"  # stands after the best value of a column
@@ -46,13 +47,18 @@ def show_dispatch(console: Console, title: str, results: ReplayResults, explain:
         console.print(Text(f"Not shown, as the terminal is too narrow: {names} (bench plot shows them).", style="dim"))
     for line in summary(results):
         console.print(line)
-    for grid in (predictions(results), models(results), phases(results), cycles(results)):
+    for grid in grids_of(results):
         if grid.rows:
             console.print()
             console.print(drawn(grid))
             console.print(legend(grid.meaning, explain))
     console.print()
     return [results.contradiction] if results.contradiction else []
+
+
+def grids_of(results: ReplayResults) -> list[TextGrid]:
+    """Return the tables below the table of the dispatchers; those without rows are not shown."""
+    return [*production_grids(results), predictions(results), models(results), phases(results), cycles(results)]
 
 
 def fitting(results: ReplayResults, width: int) -> tuple[list[Column], list[Column]]:
@@ -159,4 +165,4 @@ def solver_calls(row: DispatcherRow) -> str:
     return f"{row.name}: of {compact(calls)} calls that used the solver, " + ", ".join(parts) + first
 
 
-__all__ = ["fitting", "show_dispatch", "extract_replays", "summary", "table"]
+__all__ = ["fitting", "show_dispatch", "extract_replays", "grids_of", "summary", "table"]

@@ -57,7 +57,8 @@ class DispatcherRow:
     @property
     def objective(self) -> float | None:
         """The mean objective over the seeds, None unless every seed has one."""
-        return fmean([r["objective"] for r in self.records]) if self.records and self.whole else None
+        values = [r["objective"] for r in self.records] if self.whole else []
+        return fmean(values) if values and None not in values else None
 
     @property
     def verdict(self) -> Text:

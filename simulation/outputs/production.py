@@ -1,0 +1,175 @@
+"""What a replay did with reservations and server events as JSON data, for its record; writing and reading.
+
+The data are an object with
+
+- ``bookings``: for each repetition of each reservation ``label``, ``reservation`` (name), ``start``, ``end`` (s), ``outcome``,
+  ``nodes`` (node -> units), ``why``, ``accepted`` and ``ended`` (s or null);
+- ``left``: job -> why it left without a start;
+- ``refused``: server events that were not possible: ``time``, ``kind``, ``subject``, ``value``, ``why``;
+- ``moves``, ``walltimes``: ``time``, ``job``, ``before``, ``after`` (names of queues; seconds);
+- ``private``: runs inside of reservations: ``job``, ``start``, ``booking`` (index).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, cast, get_args
+
+from ...instances.workload import Workload
+from ...models.excerpt import excerpt
+from ...models.node_states.timeline import NodeStates, members
+from ...models.production import Reservation, ServerEvent
+from ..engine.production.record import (
+    Booking,
+    Change,
+    Outcome,
+    PrivateRun,
+    ProductionLog,
+    ProductionRecord,
+    RefusedEvent,
+)
+from .reading import JobsError
+
+
+def production_json(record: ProductionRecord, workload: Workload) -> dict[str, Any]:
+    """Return a record as JSON data."""
+    ids, queues = workload.ids, [q.name for q in workload.queues]
+    return {
+        "bookings": [
+            {
+                "label": b.label, "reservation": b.reservation.name, "start": b.start, "end": b.end, "outcome": b.outcome,
+                "nodes": dict(b.nodes), "why": b.why, "accepted": b.accepted, "ended": b.ended,
+            }
+            for b in record.bookings
+        ],
+        "left": {ids[row]: why for row, why in record.left.items()},
+        "refused": [{**_event_json(r.event), "why": r.why} for r in record.refused],
+        "moves": [
+            {"time": c.time, "job": ids[c.row], "before": queues[c.before], "after": queues[c.after]}
+            for c in record.moves
+        ],
+        "walltimes": [
+            {"time": c.time, "job": ids[c.row], "before": c.before, "after": c.after} for c in record.walltimes
+        ],
+        "private": [{"job": ids[p.row], "start": p.start, "booking": p.booking} for p in record.private],
+    }  # fmt: skip
+
+
+def outages_json(states: NodeStates | None) -> list[dict[str, Any]]:
+    """Return when nodes take no starts: ``node``, ``state``, ``start`` and ``end`` (s; null: to the end) of each time."""
+    if states is None:
+        return []
+    rows, names, found = members(states.platform), states.platform.nodes, []
+    for n in sorted({n for event in states.events for name in event.nodes for n in rows[name]}):
+        node = names[n]
+        for (start, name), (end, _) in pairwise([*states.of(node), (None, "")]):
+            if name != "up":
+                found.append({"node": node, "state": name, "start": start, "end": end})
+    return found
+
+
+def _event_json(event: ServerEvent) -> dict[str, Any]:
+    return {"time": event.time, "kind": event.kind, "subject": event.subject, "value": event.value}
+
+
+def read_production(
+    data: Mapping[str, Any], workload: Workload, reservations: Iterable[Reservation], events: Sequence[ServerEvent]
+) -> tuple[Workload, ProductionRecord]:
+    """Read the data of ``production_json``.
+
+    Parameters
+    ----------
+    data : mapping
+        The data.
+    workload : Workload
+        The jobs as they were submitted.
+    reservations : iterable of Reservation
+        The reservations of the replay.
+    events : sequence of ServerEvent
+        The server events of the replay.
+
+    Returns
+    -------
+    Workload
+        The jobs with the queues and walltimes that they have in the end.
+    ProductionRecord
+        The record.
+
+    Raises
+    ------
+    JobsError
+        If a name is unknown, a value is not valid, or a repetition of a reservation is missing.
+    """
+    later = tuple(sorted((e for e in events if e.kind != "reserve"), key=lambda e: e.time))
+    expected = ProductionLog(reservations, later).bookings
+    found = _bookings(data["bookings"], expected)
+    rows = {name: k for k, name in enumerate(workload.ids)}
+    queues = {q.name: k for k, q in enumerate(workload.queues)}
+    moves = tuple(
+        Change(c["time"], _known(rows, c["job"], "job"), *(_known(queues, c[n], "queue") for n in ("before", "after")))
+        for c in data["moves"]
+    )
+    walltimes = tuple(
+        Change(c["time"], _known(rows, c["job"], "job"), c["before"], c["after"]) for c in data["walltimes"]
+    )
+    changed = replace(workload, queue=workload.queue.copy(), walltime=workload.walltime.copy())
+    for column, changes in ((changed.queue, moves), (changed.walltime, walltimes)):
+        for c in changes:
+            if column[c.row] != c.before:
+                raise JobsError(
+                    f"production: job {workload.ids[c.row]!r} has another value before its change at {c.time}"
+                )
+            column[c.row] = c.after
+    private = tuple(
+        PrivateRun(_known(rows, p["job"], "job"), p["start"], _booking_index(p["booking"], found))
+        for p in data["private"]
+    )
+    refused = tuple(RefusedEvent(_event_of(r, later), r["why"]) for r in data["refused"])
+    left = {_known(rows, name, "job"): why for name, why in data["left"].items()}
+    return changed, ProductionRecord(tuple(found), later, left, refused, moves, walltimes, private)
+
+
+def _bookings(listed: Sequence[Mapping[str, Any]], expected: Sequence[Booking]) -> list[Booking]:
+    """Return the bookings of the data, which are those of the reservations, in their order."""
+    if [b["label"] for b in listed] != [b.label for b in expected]:
+        raise JobsError(
+            f"production: its {len(listed)} bookings are not those of the reservations, {len(expected)}; "
+            "expected one for each repetition, in order"
+        )
+    for b, plain in zip(listed, expected, strict=True):
+        if b["outcome"] not in get_args(Outcome):
+            raise JobsError(
+                f"production: booking {plain.label!r}: outcome: expected one of {', '.join(get_args(Outcome))}, "
+                f"found {excerpt(b['outcome'])}"
+            )
+        if (b["reservation"], b["start"], b["end"]) != (plain.reservation.name, plain.start, plain.end):
+            raise JobsError(f"production: booking {plain.label!r} has not the times of its reservation")
+    return [
+        replace(
+            plain, outcome=cast(Outcome, b["outcome"]), nodes=dict(b["nodes"]), why=b["why"], accepted=b["accepted"],
+            ended=b["ended"],
+        )
+        for b, plain in zip(listed, expected, strict=True)
+    ]  # fmt: skip
+
+
+def _known(numbers: Mapping[str, int], name: str, what: str) -> int:
+    if name not in numbers:
+        raise JobsError(f"production: {excerpt(name)} is no {what} of the replay")
+    return numbers[name]
+
+
+def _booking_index(index: int, bookings: Sequence[Booking]) -> int:
+    if not 0 <= index < len(bookings):
+        raise JobsError(f"production: booking {index} of a run; expected 0 to {len(bookings) - 1}")
+    return index
+
+
+def _event_of(data: Mapping[str, Any], events: Sequence[ServerEvent]) -> ServerEvent:
+    wanted = {key: data[key] for key in ("time", "kind", "subject", "value")}
+    found = next((e for e in events if _event_json(e) == wanted), None)
+    if found is None:
+        raise JobsError(f"production: refused event {excerpt(wanted)} is no event of the replay")
+    return found
