@@ -5,8 +5,9 @@ A cycle has these steps:
 1. Update jobs. A running job past its walltime keeps its resources: it is taken to end one second from now.
 2. Update nodes. If a node holds more than it has, the cycle ends without a decision.
 3. Check jobs. Jobs that do not fit on the nodes that are up are left out (``checks``).
-4. Selection. If all eligible jobs can start now, they do, without a model; if none can, the cycle ends. Else the overhead
-   control keeps the first of them, in order of submission (``cp.control.adaptive_limit``).
+4. Selection. If all eligible jobs can start now, they do, without a model; if none can, the cycle ends. Else all of them
+   are planned (``first_plan``), and the overhead control keeps those that the plan starts first
+   (``cp.control.adaptive_limit``); without a warm start, those submitted first, as in the thesis.
 5. Model: all these jobs, each with one interval and a number of units per node (formulation ``counts``; ``units`` has an
    interval per unit); objective ``sum (start - submit) / ewt``. All starts lie before the end of the horizon, ``min start +
    sum of the durations`` of running and waiting jobs.
@@ -14,19 +15,21 @@ A cycle has these steps:
 7. Commit the jobs that start now, as far as they fit into what is free.
 
 Jobs that the solution starts later although they could start now beside it start now, as under other CP dispatchers
-(``cp.objective``).
+(``cp.objective``). Jobs outside the model come after those of the model, in the order of the plan.
 
 An event starts a cycle only if the state (waiting jobs, running jobs and their walltimes, states of the nodes,
-reservations) differs from the one that the last cycle left, or a waiting job was changed. After a cycle in which the solver found nothing while no job runs, the dispatcher asks for another
-one by itself, ``RETRY`` seconds later.
+reservations) differs from the one that the last cycle left, or a waiting job was changed. After a cycle in which the
+solver found nothing while no job runs, the dispatcher asks for another one by itself, ``RETRY`` seconds later.
 
-The thesis has no warm start and names it as an improvement. Here the first solution is the best one of multi-search,
-and it is used if the solver finds nothing, or if the model is not ready at the end of the limit (then, too, the next
-model has half of the jobs); with ``warm_start=False`` no job starts then, as in the thesis.
+The thesis has no warm start and names it as an improvement. Here the first solution is the plan, and it is used if the
+solver finds nothing: a cycle then makes one attempt, where the thesis repeats it with a longer limit. It is also used if
+the model is not ready at the end of the limit; then, too, the next model has half of the jobs. With ``warm_start=False``
+there are five attempts, and no job starts if none finds a solution, as in the thesis. After a halving, the number of
+jobs in the model grows by ``GROWTH`` with each solution; with all jobs at once, every second cycle of a busy day would
+find nothing.
 
 Accepted reservations of the machine have their fixed starts and nodes in the model; beside them all jobs take their
-walltimes (``surroundings``), and the warm start is the best of three orders of the jobs on the nodes that they leave.
-The simulator itself checks new reservations, starts the jobs of private queues and keeps those of stopped queues away
+walltimes (``surroundings``). The simulator itself checks new reservations, starts the jobs of private queues and keeps those of stopped queues away
 from dispatchers.
 """
 
@@ -34,13 +37,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....errors import WrongArgument, WrongValue
 from ....heuristics.kernels.profile import Ints
-from ....models import Dispatch, Platform, Queue, Schedule
+from ....models import Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ...engine.moment import Decision, Moment, Start
@@ -53,14 +56,23 @@ from ..cp.objective import best_start, moved_to_now, origin_of
 from ..cp.solving import modelled
 from ..cp.waiting import Register, Waiting, can_start_now, requested, start_empty
 from .checks import eligible, overused, without_overuse
+from .first_plan import first_plan
 from .horizon import end_of_schedule
 from .phases import PhaseClock
 from .surroundings import Surroundings, surroundings
 
 EXACT = ("counts", "units")  # formulations whose solutions have nodes
 RETRY = 60  # seconds
+GROWTH = 1.25  # of the number of jobs in a model, after a decision with a solution
 Runs = tuple[str, int]  # id and walltime of a job
 State = tuple[frozenset[str], frozenset[Runs], tuple[str, ...], tuple[str, ...]]
+
+
+class ModelJobs(NamedTuple):
+    """The jobs of a model with their start windows."""
+
+    jobs: Waiting
+    windows: list[tuple[Window, ...]]
 
 
 class CPModel:
@@ -85,7 +97,7 @@ class CPModel:
     objective : str, optional
         Name of another objective of ``Dispatch``. Default: ``"weighted-wait"``.
     warm_start : bool
-        Whether the solver starts from the best schedule of multi-search.
+        Whether the jobs are planned first and the solver starts from the plan.
     control : AdaptiveLimit, optional
         Another overhead control, instead of that of ``limit``. Its times are in the unit of the limit.
     max_stretch : None
@@ -129,7 +141,8 @@ class CPModel:
         self.name = f"cpmodel@{backend}{f':{objective}' if objective else ''}"
         self.backend, self.formulation, self.seed, self.warm_start = backend, formulation, seed, warm_start
         self.aim = find_objective(objective or "weighted-wait").name
-        self.control = AdaptiveControl(length, deterministic is not None, threads, control)
+        attempts = 1 if warm_start else 5
+        self.control = AdaptiveControl(length, deterministic is not None, threads, control, attempts, GROWTH)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
@@ -176,36 +189,64 @@ class CPModel:
             allocation = beside.timeline.copy().place(now, np.arange(len(jobs.jobs)))
             if (allocation.start >= 0).all():
                 return Decision([Start(j.id, allocation.nodes(now, i, self._nodes)) for i, j in enumerate(jobs.jobs)])
-            jobs = self.control.kept(jobs)
-        return self._solve(moment, jobs, beside, clock)
+        return self._planned(moment, jobs, beside, clock)
 
-    def _solve(self, moment: Moment, jobs: Waiting, beside: Surroundings, clock: PhaseClock) -> Decision:
-        """Make and solve the model of some jobs."""
-        windows = self._windows(moment, jobs, beside)
-        requests = requests_of(jobs, windows, len(self._nodes))
-        problem = problem_of(
-            moment, jobs.joined(beside.fixed.jobs), [*windows, *beside.windows], beside.usage, self.aim
-        )
-        size: dict[str, Any] = {"jobs": len(jobs.jobs), "requested": requested(jobs, moment.platform.resources)}
+    def _planned(self, moment: Moment, jobs: Waiting, beside: Surroundings, clock: PhaseClock) -> Decision:
+        """Plan the jobs, solve the model of some of them, and start what can start now."""
+        requests = requests_of(jobs, windows := self._windows(moment, jobs, beside), len(self._nodes))
         deadline = None if self.control.deterministic else time.perf_counter() + self.control.total
-        start = None
+        plan, keys = None, jobs.submit
         if self.warm_start:
             with clock.phase("warm_start"):
-                start = self._first_solution(problem, jobs, requests, beside, deadline)
+                problem = problem_of(moment, jobs, windows, beside.usage, self.aim)
+                plan = first_plan(problem, jobs, requests, beside.timeline)
+                keys = jobs.submit if plan is None else plan.allocation.start
+        which = self.control.first(keys)
+        model = ModelJobs(jobs.some(which), [windows[i] for i in which.tolist()])
+        start = None if plan is None else beside.completed(plan.schedule(jobs, requests, which, self._nodes))
+        found, decision = self._solve(moment, model, beside, start, deadline, clock)
+        if found is None:
+            return decision
+        if plan is None:  # the jobs outside the model wait
+            jobs, which, behind = model.jobs, np.arange(which.size), np.empty(0, np.int64)
+            requests = requests_of(jobs, model.windows, len(self._nodes))
+        else:
+            behind = plan.allocation.start
+        with clock.phase("allocate"):
+            decision.starts = self._starts_of(found, which, jobs, requests, beside.timeline, behind)
+            decision.starts = without_overuse(decision.starts, jobs, moment.free, self._nodes)
+        return decision
+
+    def _solve(
+        self,
+        moment: Moment,
+        jobs: ModelJobs,
+        beside: Surroundings,
+        start: Schedule | None,
+        deadline: float | None,
+        clock: PhaseClock,
+    ) -> tuple[Schedule | None, Decision]:
+        """Make and solve the model of some jobs; ``start``: a schedule of them and the reservations."""
+        number = len(jobs.jobs.jobs)
+        size: dict[str, Any] = {"jobs": number, "requested": requested(jobs.jobs, moment.platform.resources)}
+        problem = problem_of(
+            moment, jobs.jobs.joined(beside.fixed.jobs), [*jobs.windows, *beside.windows], beside.usage, self.aim
+        )
+        if self.warm_start and start is None and not beside.fixed.starts:  # a calendar left no room in any order
+            with clock.phase("warm_start"):
+                start = best_start(problem, None, deadline)
         with clock.phase("model"), uncollected():
             made = modelled(problem, self.formulation, self.backend, deadline, beside.fix_nodes)
         if made is None:
-            self.control.too_large(len(jobs.jobs))
-            return Decision(self._starts_of(start, moment, jobs, requests, beside.timeline, clock), "limit", **size)
+            self.control.too_large(number)
+            return start, Decision((), "limit", **size)
         encoding, compiled = made
         warm = None if start is None else encoding.write(start)
         with clock.phase("solve"):
-            answer = self.control.search(
-                compiled, encoding.model, warm, self.seed, 0.0, origin_of(problem), len(jobs.jobs)
-            )
-        found = None if answer.best is None else encoding.read(answer.best)
-        starts = self._starts_of(found, moment, jobs, requests, beside.timeline, clock)
-        return Decision(starts, answer.ended, answer.gain, **size)
+            answer = self.control.search(compiled, encoding.model, warm, self.seed, 0.0, origin_of(problem), number)
+        if answer.best is None:
+            return None, Decision((), answer.ended, **size)
+        return encoding.read(answer.best), Decision((), answer.ended, answer.gain, **size)
 
     def _windows(self, moment: Moment, jobs: Waiting, beside: Surroundings) -> list[tuple[Window, ...]]:
         """Return the start windows of the jobs, which all end by the end of the horizon."""
@@ -215,58 +256,39 @@ class CPModel:
         end = end_of_schedule(moment, jobs, beside.usage)
         return [((moment.now, end - duration),) for duration in jobs.duration.tolist()]
 
-    def _first_solution(
-        self, problem: Dispatch, jobs: Waiting, requests: Requests, beside: Surroundings, deadline: float | None
-    ) -> Schedule | None:
-        """Return the best schedule of multi-search, or that in order of submission if it is better.
-
-        Beside reservations, whose nodes multi-search would choose, the best of three orders: by submission, by weight
-        over walltime, by weight over demand.
-        """
-        if not beside.fixed.starts:
-            return best_start(problem, self._placed(jobs, requests, beside, np.arange(len(jobs.jobs))), deadline)
-        shortest, smallest = jobs.duration / jobs.weight, jobs.demand / jobs.weight
-        orders = [np.arange(len(jobs.jobs)), *(np.argsort(key, kind="stable") for key in (shortest, smallest))]
-        found = [self._placed(jobs, requests, beside, order) for order in orders]
-        sign = 1 if problem.sense == "minimize" else -1
-        return min((s for s in found if s is not None), key=lambda s: sign * problem.objective(s), default=None)
-
-    def _placed(self, jobs: Waiting, requests: Requests, beside: Surroundings, order: Ints) -> Schedule | None:
-        """Return the schedule of the jobs, each at its earliest start in this order; None if one does not fit."""
-        placed = beside.timeline.copy().place(requests, order)
-        if not (placed.start >= 0).all():
-            return None
-        starts = dict(zip([j.id for j in jobs.jobs], placed.start.tolist(), strict=True))
-        nodes = {j.id: dict(placed.nodes(requests, i, self._nodes)) for i, j in enumerate(jobs.jobs)}
-        return beside.completed(Schedule(starts, nodes))
-
     def _now_only(self, jobs: Waiting, now: int) -> Requests:
         return requests_of(jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
 
     def _starts_of(
         self,
-        schedule: Schedule | None,
-        moment: Moment,
+        schedule: Schedule,
+        which: Ints,
         jobs: Waiting,
         requests: Requests,
         timeline: NodeTimeline,
-        clock: PhaseClock,
+        behind: Ints,
     ) -> list[Start]:
-        """Return the jobs that start now in a schedule, and those that can start now beside it, as far as they fit."""
-        if schedule is None:
-            return []
-        with clock.phase("allocate"):
-            starts = np.array([schedule.start[j.id] for j in jobs.jobs], np.int64)
-            here = np.flatnonzero(starts == timeline.now)
-            now = self._now_only(jobs, timeline.now)
-            begun = now.on_nodes([schedule.nodes[j.id] for j in jobs.jobs], here, timeline.now, self._nodes)
-            moved = moved_to_now(timeline.copy(), requests, begun, starts)
-            found = [
-                Start(jobs.jobs[i].id, allocation.nodes(now, i, self._nodes))
-                for allocation in (begun, moved)
-                for i in np.flatnonzero(allocation.start >= 0).tolist()
-            ]
-            return without_overuse(found, jobs, moment.free, self._nodes)
+        """Return the jobs that start now in the solution, and those that can start now beside it.
+
+        ``which``: the jobs of the model. The others come after them, in order of ``behind``, their starts in the plan.
+        """
+        nodes: list[dict[str, int]] = [{} for _ in jobs.jobs]
+        starts = np.full(len(jobs.jobs), -1, np.int64)
+        for i in which.tolist():
+            job = jobs.jobs[i].id
+            starts[i], nodes[i] = schedule.start[job], schedule.nodes[job]
+        here = np.flatnonzero(starts == timeline.now)
+        now = self._now_only(jobs, timeline.now)
+        begun = now.on_nodes(nodes, here, timeline.now, self._nodes)
+        others = np.flatnonzero(starts < 0)
+        if others.size:
+            starts[others] = starts.max() + behind[others]
+        moved = moved_to_now(timeline.copy(), requests, begun, starts)
+        return [
+            Start(jobs.jobs[i].id, allocation.nodes(now, i, self._nodes))
+            for allocation in (begun, moved)
+            for i in np.flatnonzero(allocation.start >= 0).tolist()
+        ]
 
 
 def _state(moment: Moment, waiting: Waiting) -> State:

@@ -7,13 +7,17 @@ import pytest
 import schedlab as sl
 from schedlab.errors import WrongArgument, WrongValue
 from schedlab.models import Job, NodeEvent, NodeGroup, Platform, Queue, Running
+from schedlab.models.dispatch.objectives import find_objective
 from schedlab.simulation.engine.moment import Decision, Moment, Start
 from schedlab.simulation.engine.production.reserved import Reserved
+from schedlab.simulation.policies.cp.allocation import NodeTimeline, requests_of
 from schedlab.simulation.policies.cp.control.adaptive_limit import AdaptiveLimit
+from schedlab.simulation.policies.cp.model import problem_of, running_usage
 from schedlab.simulation.policies.cp.waiting import Register
 from schedlab.simulation.policies.policy import POLICIES
 from schedlab.simulation.policies.production import checks
 from schedlab.simulation.policies.production.cycle import RETRY, CPModel
+from schedlab.simulation.policies.production.first_plan import first_plan
 from schedlab.simulation.policies.production.horizon import end_of_schedule
 from schedlab.simulation.policies.production.portfolio import Portfolio
 from schedlab.simulation.policies.registry import dispatchers, parse_dispatcher
@@ -189,11 +193,46 @@ def test_cp_dispatchers_use_their_priorities_if_the_model_is_not_ready_in_time(n
 
 def test_halving_keeps_the_jobs_that_were_submitted_first():
     control = AdaptiveLimit()
-    dispatcher = begun(control=control)
+    dispatcher = begun(control=control, warm_start=False)
     control.first_n = 2
     long = [runs("r1", "gpu-1", 1000), runs("r2", "cpu-1", 1000)]  # a job that starts second waits for the first
     found = dispatcher.decide(moment([job("a", 0, 90), job("b", 10, 50), job("c", 20, 5)], long))
     assert (found.jobs, names(found)) == (2, ["b"])
+
+
+def test_with_a_plan_the_model_has_the_jobs_that_are_planned_first_and_the_others_come_after_them():
+    """Of three jobs on one free node, the plan starts the shortest one first; the last one waits outside the model."""
+    control = AdaptiveLimit()
+    dispatcher = begun(control=control)
+    control.first_n = 2
+    long = [runs("r1", "gpu-1", 1000), runs("r2", "cpu-1", 1000)]
+    three = [job("a", 0, 90), job("b", 10, 50), job("c", 20, 5)]
+    found = dispatcher.decide(moment(three, long))
+    assert (found.jobs, names(found)) == (2, ["c"])
+    control.first_n = 1
+    small = [job("a", 0, 90, cores=2), job("b", 10, 50, cores=2), job("c", 20, 5, cores=2)]
+    dispatcher.begin(PLATFORM, QUEUES, 1)
+    control.first_n = 1
+    found = dispatcher.decide(moment(small, long))
+    assert (found.jobs, names(found)) == (1, ["b", "c"])  # b starts outside the model
+
+
+def test_the_plan_is_the_best_of_its_orders():
+    """One node, weights 1 / ewt: the rule of Smith is optimal there; the order of submission is not."""
+    long = [runs("r1", "gpu-1", 20_000), runs("r2", "cpu-1", 20_000)]
+    m = moment([job("a", 0, 40, queue="slow"), job("b", 5, 30), job("c", 9, 20)], long)
+    waiting = Register(PLATFORM, QUEUES).allowed(m)
+    usage = running_usage(m, naive=False)
+    windows = [((50, 10_000),)] * 3
+    problem = problem_of(m, waiting, windows, usage.modelled, "weighted-wait")
+    timeline = NodeTimeline(np.array(list(PLATFORM.capacity.values()), np.int64), 50, usage.expected)
+    plan = first_plan(problem, waiting, requests_of(waiting, windows, 3), timeline)
+    best = sl.solve(problem, "cpsat:counts")
+    cost = find_objective("weighted-wait").costs_of(problem)
+    reached = cost.value(plan.allocation.start, plan.allocation.start + waiting.duration)
+    assert best.status == "optimal" and reached == pytest.approx(best.objective)
+    late = requests_of(waiting, [((50, 60),)] * 3, 3)
+    assert first_plan(problem, waiting, late, timeline) is None  # some job finds no start
 
 
 def test_the_horizon_of_the_thesis_is_long_enough():

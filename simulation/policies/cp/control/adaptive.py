@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import time
+from typing import Any
 
 import numpy as np
 
 from .....backends import Compiled
 from .....backends.recorder import Recorder
+from .....heuristics.kernels.profile import Ints
 from .....models.language import Assignment, Model
 from ....engine.moment import Ended
 from ..waiting import Waiting
@@ -30,6 +33,8 @@ class AdaptiveControl:
         Threads of the solver.
     limit : AdaptiveLimit, optional
         Another limit, which replaces the one of ``length``.
+    attempts, growth
+        As in ``AdaptiveLimit``, for the limit of ``length``.
 
     Examples
     --------
@@ -38,10 +43,17 @@ class AdaptiveControl:
     """
 
     def __init__(
-        self, length: float, deterministic: bool = False, threads: int = 1, limit: AdaptiveLimit | None = None
+        self,
+        length: float,
+        deterministic: bool = False,
+        threads: int = 1,
+        limit: AdaptiveLimit | None = None,
+        attempts: int = 5,
+        growth: float = math.inf,
     ) -> None:
         k1 = length / DOUBLINGS
-        usual = AdaptiveLimit.scaled(k1) if deterministic else AdaptiveLimit(k1, longest=max(k1, 300.0))
+        more: dict[str, Any] = {"attempts": attempts, "growth": growth}
+        usual = AdaptiveLimit.scaled(k1, **more) if deterministic else AdaptiveLimit(k1, longest=max(k1, 300.0), **more)
         self.total = length
         self.deterministic = deterministic
         self.limit = usual if limit is None else limit
@@ -53,10 +65,11 @@ class AdaptiveControl:
 
     def kept(self, jobs: Waiting) -> Waiting:
         """Return the jobs of the next model, in the given order: those submitted first."""
-        n = self.limit.kept(len(jobs.jobs))
-        if n >= len(jobs.jobs):
-            return jobs
-        return jobs.some(np.sort(np.argsort(jobs.submit, kind="stable")[:n]))
+        return jobs.some(self.first(jobs.submit))
+
+    def first(self, keys: Ints) -> Ints:
+        """Return the indices of the jobs of the next model, ascending: those with the smallest keys."""
+        return np.sort(np.argsort(keys, kind="stable")[: self.limit.kept(keys.size)])
 
     def too_large(self, jobs: int) -> None:
         """Note that the model of this number of jobs was not ready in time: the next model has half of them."""

@@ -6,7 +6,7 @@ A decision with n jobs takes the first ``first_n`` of them and makes up to ``att
 
 - An attempt without a solution is repeated with ``delta = min(longest, k2 * delta)``.
 - After an attempt with a solution, ``delta = min(longest, t + k1)``, where t is its time to the first solution, and
-  ``first_n`` is all jobs again.
+  ``first_n`` grows by the factor ``growth``; by default it is all jobs again.
 - If no attempt finds a solution, ``first_n = ceil(n / 2)``, and the next decision begins with the ``delta`` reached.
 
 There are three stop rules:
@@ -86,6 +86,8 @@ class AdaptiveLimit:
         Limit above which an attempt stops at its first solution.
     patience : float
         Length of a slice after the first solution, above 0.
+    growth : float
+        Factor of ``first_n`` after a decision with a solution, above 1; infinity: all jobs again.
 
     Attributes
     ----------
@@ -119,6 +121,7 @@ class AdaptiveLimit:
         longest: float = 300.0,
         long: float = 60.0,
         patience: float = 10.0,
+        growth: float = math.inf,
     ) -> None:
         for name, value, least in (("k1", k1, 0.0), ("k2", k2, 1.0), ("long", long, 0.0), ("patience", patience, 0.0)):
             if not least < value < math.inf:
@@ -127,12 +130,14 @@ class AdaptiveLimit:
             raise WrongValue(f"adaptive limit: attempts is {attempts!r}; expected a whole number of at least 1")
         if not k1 <= longest < math.inf:
             raise WrongValue(f"adaptive limit: longest is {longest!r}; expected a number of at least k1 = {k1:g}")
-        self.k1, self.k2, self.attempts = k1, k2, attempts
+        if not growth > 1.0:
+            raise WrongValue(f"adaptive limit: growth is {growth!r}; expected a number above 1")
+        self.k1, self.k2, self.attempts, self.growth = k1, k2, attempts, growth
         self.longest, self.long, self.patience = longest, long, patience
         self.reset()
 
     @classmethod
-    def scaled(cls, unit: float) -> AdaptiveLimit:
+    def scaled(cls, unit: float, attempts: int = 5, growth: float = math.inf) -> AdaptiveLimit:
         """Return a limit with ``k1 = unit`` whose other times have the same ratio to ``k1`` as in the thesis.
 
         For limits in units of a solver, which are no seconds.
@@ -143,7 +148,7 @@ class AdaptiveLimit:
         >>> limit.k1, limit.longest, limit.long, limit.patience
         (0.01, 3.0, 0.6, 0.1)
         """
-        return cls(k1=unit, longest=300 * unit, long=60 * unit, patience=10 * unit)
+        return cls(unit, 2.0, attempts, 300 * unit, 60 * unit, 10 * unit, growth)
 
     def reset(self) -> None:
         """Return to the state before the first decision."""
@@ -181,10 +186,16 @@ class AdaptiveLimit:
                 # not known: the attempt before, of used / k2, found none, or would have been long enough
                 first = used / self.k2 if last.first is None else last.first
                 self.delta = min(self.longest, first + self.k1)
-                self.first_n = None
+                self.first_n = self._grown(jobs)
                 return last
             if last.final:
                 break
             self.delta = min(self.longest, self.k2 * used)
         self.halve(jobs)
         return last
+
+    def _grown(self, jobs: int) -> int | None:
+        """Return the number of jobs in the next model, after a decision with a solution on this number of jobs."""
+        if self.first_n is None or not math.isfinite(self.growth):
+            return None
+        return max(self.first_n, math.ceil(jobs * self.growth))
