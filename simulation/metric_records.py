@@ -194,6 +194,11 @@ class Metrics:
     late_starts : mapping of str to float
         ``"jobs"``: number of jobs that started and have a latest start; ``"count"``: of these, those with
         ``s > latest start``; ``"share"``: count / jobs. Empty if no job of the workload has a latest start.
+    wait_contribution : mapping of str to float
+        For each queue, the sum of the waits of its jobs / number of all started jobs, in seconds [Bridi2018, table
+        3.4]; their sum is the mean wait.
+    running_submitting : float
+        Mean number of running jobs between the begin and the last submit time; None if these are equal.
     """
 
     jobs: int
@@ -221,6 +226,8 @@ class Metrics:
     groups: Mapping[str, Groups] = field(default_factory=dict, repr=False)
     percentiles: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
     late_starts: Mapping[str, float | None] = field(default_factory=dict)
+    wait_contribution: Mapping[str, float] = field(default_factory=dict)
+    running_submitting: float | None = None
 
     def by(self, grouping: str) -> Groups:
         """Return the metrics of the groups of jobs with respect to a property.

@@ -6,7 +6,6 @@ value that is not known is None, never 0 or infinite.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -20,6 +19,7 @@ from .curves import queue_curve, queue_length, running, usage, use_curve, utilis
 from .engine.moment import Ended
 from .groups import GROUPINGS, GroupMetrics, Groups, JobFigures, groups_of
 from .late_starts import late_starts, lateness
+from .lateness import thesis_lateness, wait_contribution, wait_over_ewt
 from .metric_records import BSLD_FLOOR, DecisionMetrics, JobClass, Metrics, Timing, parts_of
 from .model_sizes import ModelSizes
 from .spread import Spread
@@ -32,7 +32,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 HOUR = 3600
 PHASES = ("model", "solve", "allocate")
-OF_EWT = (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10)  # edges of the histogram of wait / ewt
 
 __all__ = [
     "BSLD_FLOOR",
@@ -148,7 +147,8 @@ def _measure(
     used = _used(workload, platform, start, end, history)
     offered = {r: platform.total(r) for r in platform.resources} if platform else dict.fromkeys(workload.resources)
     queue_max, queue_mean = _over(queue_curve(np.maximum(workload.submit, begin), start, history), begin, finish)
-    running_max, running_mean = _over(use_curve(start, end, np.ones_like(start), history), begin, finish)
+    running_curve = use_curve(start, end, np.ones_like(start), history)
+    running_max, running_mean = _over(running_curve, begin, finish)
     calls = _decisions(decisions)
     return Metrics(
         jobs=len(workload),
@@ -159,7 +159,7 @@ def _measure(
         slowdown=Spread.of(slowdown),
         bounded_slowdown=Spread.of(bounded),
         by_class=_by_class(wait, work, slowdown, bounded),
-        thesis={**_lateness(workload, wait, done), **_overhead(calls, makespan)},
+        thesis={**thesis_lateness(workload, wait, done), **_overhead(calls, makespan)},
         makespan=makespan,
         utilisation={r: _share(used.get(r), begin, finish, offered[r]) for r in offered},
         utilisation_submitting={r: _share(used.get(r), begin, last, offered[r]) for r in offered},
@@ -170,12 +170,14 @@ def _measure(
         running_max=running_max,
         running_mean=running_mean,
         in_use={r: _over(used[r], begin, finish)[1] if r in used else None for r in offered},
-        wait_over_ewt=_wait_over_ewt(workload, wait, done),
+        wait_over_ewt=wait_over_ewt(workload, wait, done),
         prediction_seconds=prediction_seconds,
         bsld_floor=float(bsld_floor),
         groups=groups_of(workload, figures),
         percentiles=_percentiles(figures),
         late_starts=late_starts(figures.late),
+        wait_contribution=wait_contribution(workload, wait, done),
+        running_submitting=_share(running_curve, begin, last, 1),
     )
 
 
@@ -246,20 +248,6 @@ def _by_class(wait: Ints, took: Ints, slowdown: Floats, bounded: Floats) -> dict
     }
 
 
-def _lateness(workload: Workload, wait: Ints, done: NDArray[np.bool_]) -> dict[str, float | None]:
-    if not wait.size:
-        return dict.fromkeys(("AQ", "WQT", "NL", "TR", "WT"))
-    ewt = np.array([q.ewt for q in workload.queues], np.int64)[workload.queue[done]]
-    delay = np.maximum(0, wait - ewt)
-    return {
-        "AQ": float(wait.mean()),
-        "WQT": float((wait / ewt).sum()),
-        "NL": int((delay > 0).sum()),
-        "TR": int(delay.sum()),
-        "WT": float((delay / ewt).sum()),
-    }
-
-
 def _overhead(calls: DecisionMetrics, makespan: int | None) -> dict[str, float | None]:
     total = calls.seconds.total
     share = None if total is None or not makespan else 100 * total / makespan
@@ -323,16 +311,6 @@ def _over(curve: tuple[Ints, Ints], begin: int, finish: int | None) -> tuple[int
     within = curve[1][curve[0] <= finish]
     mean = _area(curve, begin, finish) / (finish - begin) if finish > begin else None
     return int(within.max(initial=0)), mean
-
-
-def _wait_over_ewt(workload: Workload, wait: Ints, done: NDArray[np.bool_]) -> dict[str, int]:
-    """Return the histogram of wait / ewt; a bin holds its upper edge, not its lower one."""
-    if not wait.size:
-        return {}
-    ewt = np.array([q.ewt for q in workload.queues], np.int64)[workload.queue[done]]
-    counts = np.bincount(np.searchsorted(OF_EWT, wait / ewt, side="left"), minlength=len(OF_EWT) + 1)
-    names = ["0", *(f"{a:g}-{b:g}" for a, b in pairwise(OF_EWT)), f"above {OF_EWT[-1]:g}"]
-    return dict(zip(names, counts.tolist(), strict=True))
 
 
 def _percentiles(figures: JobFigures) -> dict[str, tuple[float, ...]]:

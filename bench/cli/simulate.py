@@ -116,6 +116,15 @@ def simulate(
             help="only the jobs submitted in this time: 2012-07-13:23d or 2012-07-13T12:00:6h", rich_help_panel=LOG
         ),
     ] = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=3,
+            help="log of Eurora only: the window nearest to this batch of Bridi's thesis, 3.4, with its running jobs",
+            rich_help_panel=LOG,
+        ),
+    ] = None,
     busy: Annotated[
         str | None,
         typer.Option(
@@ -280,7 +289,7 @@ def simulate(
             "kill": kill, "charge": charge, "period": period, "busy": busy,
             "bsld_floor": parse_floor(bsld_floor),
             "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
-            "latest_start": latest_start,
+            "latest_start": latest_start, "batch": batch,
             "events": None if events is None else str(events), "requeue": requeue,
         },
         parse_by(by or ()),

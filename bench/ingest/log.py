@@ -12,10 +12,8 @@ from zoneinfo import ZoneInfo
 import typer
 
 from ...backends import UnknownName
-from ...heuristics.kernels.events.beginning import on_nodes
 from ...instances import Instance, write
-from ...instances.formats.eurora_trace import eurora_platform
-from ...instances.logs.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
+from ...instances.logs.eurora_batches import BATCHES
 from ...instances.logs.latest_starts import latest_start_rule
 from ...instances.logs.partitions import partition_names
 from ...instances.logs.windows import midnight
@@ -26,6 +24,7 @@ from ...models.dispatch.objectives import objective_names
 from ...models.platform import Platform
 from ..errors import WrongUse
 from ..terminal import console_for, say
+from .eurora_batch import eurora_batch
 
 SHOWN = 10  # number of unreadable lines, and of reasons for leaving out jobs, that are printed
 GROUPED = 3  # number of ids printed of the jobs that are left out for the same reason
@@ -131,18 +130,9 @@ def import_batch(file: Path, out: Path, number: int, name: str, objective: str) 
     from ..show.composition import Composition, show_composition
 
     trace = read_trace(file, "eurora")
-    workload, platform = open_trace(trace)
-    origin, day = midnight(workload, trace.zone)
-    batch, platform = BATCHES[number], eurora_platform()
-    workload = batch_of(trace, number).on(platform).since(origin)
-    recorded = on_recorded_nodes(workload.running, recorded_nodes(file), platform)
-    kept, placed = sum(bool(r.nodes) for r in recorded), on_nodes(recorded, platform, best=True)
-    lost = len(workload.running) - len(placed)
-    workload = replace(workload, running=tuple(placed)).noted(
-        f"near to BATCH{number} of T. Bridi's thesis (3.4), not equal; jobs that are {batch.which}, window {batch.window}",
-        f"the running jobs end as recorded; {kept} are on their recorded nodes, {len(placed) - kept} on others by best "
-        f"fit, {lost} without room are left out",
-    )
+    origin, day = midnight(open_trace(trace)[0], trace.zone)
+    workload, platform = eurora_batch(trace, file, number)
+    workload, batch = workload.since(origin), BATCHES[number]
     source = f"eurora log {file.name}, {trace.format}"
     try:
         write(as_instance(workload, platform, objective, name, source, day), out)

@@ -120,6 +120,13 @@ def replay_case(
     ValueError, LookupError
         The trace or instance has faults; the message says which.
     """
+    if replay.batch is not None:
+        from ...instances.traces import read_trace
+        from ..ingest.eurora_batch import eurora_batch
+
+        workload, platform = eurora_batch(read_trace(path, "eurora"), path, replay.batch)
+        workload = workload if view.first is None else workload.first(view.first)
+        return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=_events(replay, platform))
     if replay.trace:
         from ...instances.logs.latest_starts import latest_start_rule
         from ...instances.logs.partitions import QUEUE, partition_names

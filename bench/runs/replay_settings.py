@@ -12,7 +12,7 @@ OFF = "off"
 USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 BUSY = ("reset", "kept")
-ADDED = ("busy", "queue_from", "partition", "dependencies", "latest_start")  # fields that older records lack
+ADDED = ("busy", "queue_from", "partition", "dependencies", "latest_start", "batch")  # fields that older records lack
 RESTART = "restart"
 
 
@@ -69,6 +69,8 @@ class ReplaySettings:
         File with the changes of the states of nodes; None: those of the instance.
     events_content
         Hash of this file.
+    batch
+        Number of a batch of the Eurora log [Bridi2018, 3.4]; None: no batch. Only for traces.
     requeue
         What happens to jobs whose node goes down: ``restart``, ``checkpoint:SECONDS`` or ``drop``.
 
@@ -102,6 +104,7 @@ class ReplaySettings:
     events: str | None = None
     events_content: str | None = None
     requeue: str = RESTART
+    batch: int | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -115,10 +118,16 @@ class ReplaySettings:
             "--partition": self.partition,
             "--dependencies": self.dependencies,
             "--latest-start": self.latest_start,
+            "--batch": self.batch,
         }
         given = [name for name, value in of_traces.items() if value is not None]
         if given and not self.trace:
             raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
+        others = [name for name, value in of_traces.items() if value is not None and name != "--batch"]
+        if self.batch is not None and (others or self.load is not None):
+            raise WrongUse(
+                f"--batch {self.batch}: a batch has its own window and machine; leave out {', '.join(others) or '--load'}"
+            )
         if self.busy is not None and (self.busy not in BUSY or self.window is None):
             raise WrongUse(f"--busy {self.busy}: expected {' or '.join(BUSY)}, together with --window")
 
@@ -139,7 +148,7 @@ class ReplaySettings:
             self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill,
             busy=self.busy,
             queue_from=self.queue_from, partition=self.partition, dependencies=self.dependencies,
-            latest_start=self.latest_start,
+            latest_start=self.latest_start, batch=self.batch,
             events=self.events, events_content=self.events_content,
         )  # fmt: skip
 
@@ -151,6 +160,7 @@ class ReplaySettings:
             f"{self.cores} cores each" if self.cores is not None else "",
             f"{self.memory} MB each" if self.memory is not None else "",
             self.window or "",
+            f"batch {self.batch} of [Bridi2018]" if self.batch is not None else "",
             f"busy at the begin, submit times {self.busy}" if self.busy is not None else "",
             "queues from partitions" if self.queue_from == "partition" else "",
             f"partition {self.partition}" if self.partition is not None else "",

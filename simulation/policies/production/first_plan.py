@@ -80,7 +80,7 @@ def first_plan(problem: Dispatch, jobs: Waiting, requests: Requests, timeline: N
         found = timeline.copy().place(requests, np.argsort(keys(jobs), kind="stable"))
         if (found.start < 0).any():
             continue
-        value = cost.value(found.start, found.start + jobs.duration)
+        value = cost.value(found.start - jobs.submit, found.start + jobs.duration)
         if value < least:
             best, least = Plan(found, name), value
     return best

@@ -168,3 +168,17 @@ def test_other_dispatchers_take_it(family):
 def test_the_steps_of_the_usual_search_are_refused():
     with pytest.raises(WrongArgument, match="adaptive"):
         CPDispatcher("hcp", 3, k=3, adaptive=True)
+
+
+def test_the_number_of_jobs_grows_again_step_by_step():
+    limit, solver = AdaptiveLimit(attempts=1, growth=1.5), FakeSolver(math.inf)
+    assert not limit.search(solver, 40).found
+    solver.first, sizes = 0, []
+    for _ in range(3):
+        sizes.append(limit.kept(100))
+        limit.search(solver, sizes[-1])
+    assert sizes == [20, 30, 45]
+    limit.search(solver, 10)  # a short queue does not make the next model smaller
+    assert limit.kept(100) == 68
+    with pytest.raises(WrongValue, match=r"growth is 1\.0"):
+        AdaptiveLimit(growth=1.0)

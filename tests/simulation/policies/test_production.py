@@ -229,7 +229,8 @@ def test_the_plan_is_the_best_of_its_orders():
     plan = first_plan(problem, waiting, requests_of(waiting, windows, 3), timeline)
     best = sl.solve(problem, "cpsat:counts")
     cost = find_objective("weighted-wait").costs_of(problem)
-    reached = cost.value(plan.allocation.start, plan.allocation.start + waiting.duration)
+    starts = plan.allocation.start
+    reached = cost.value(starts - waiting.submit, starts + waiting.duration)
     assert best.status == "optimal" and reached == pytest.approx(best.objective)
     late = requests_of(waiting, [((50, 60),)] * 3, 3)
     assert first_plan(problem, waiting, late, timeline) is None  # some job finds no start
