@@ -135,7 +135,7 @@ def replay_case(
     # dispatchers ignore deadlines; then offline methods solve another problem
     ignored = any(j.deadline is not None for j in whole.jobs)
     events = instance.events if replay.events is None else _events(replay, whole.platform)
-    offline = not (ignored or replay.kill or replay.load is not None or events)
+    offline = not (ignored or replay.kill or replay.load is not None or replay.users is not None or events)
     return ReplayCase(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline, events)
 
 
@@ -232,6 +232,7 @@ def _simulate(
         events=case.events,
         requeue=replay.requeue,
         on_progress=on_progress,
+        users=replay.users,
     )
 
 

@@ -28,6 +28,7 @@ from ..runs.view import View
 from .form import fault_of_schema
 from .record import AGREE, agree, gap_of
 from .record import record as record_of
+from .requests import with_requests
 from .store import files, jobs_file, read, read_json
 
 if TYPE_CHECKING:
@@ -164,13 +165,17 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     if (record.get("simulation") or {}).get("attempts_csv") is not None:
         whole, history = read_attempts(attempts_file(jobs), case.workload, case.platform)
         case = replace(case, workload=whole)
-    replayed = read_jobs(jobs).replay(case.workload, case.platform)
+    table = read_jobs(jobs)
+    replayed = table.replay(case.workload, case.platform)
     states = NodeStates(case.platform, case.events) if case.events else None
     replayed = replace(replayed, history=history, states=states)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
     if broke_off:
         return faults
     case = replace(case, workload=arrived(case.workload, replayed.end))
+    if record["replay"].get("users") is not None:
+        case, wrong = with_requests(case, record["replay"]["users"], replayed, table)
+        faults += wrong
     waited = replayed.start if history is None else replayed.start - history.ran_before
     value = None if faults or case.objective != TRACE_OBJECTIVE else case.weighted_wait(waited)
     if record["schedule"] is not None:
@@ -195,7 +200,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 
 def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> dict[str, tuple[Any, Any]]:
     """Return the metrics that starts and ends determine, of all jobs and of each group: (value of the record, true value)."""
-    from ...simulation.groups import groups_of
+    from ...simulation.groups import ADDED, groups_of
     from ...simulation.late_starts import late_starts
     from ...simulation.metrics import job_figures
     from ...simulation.spread import Spread
@@ -213,6 +218,8 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> 
         found[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
     recorded = record.get("groups") or {}
     for by, groups in groups_of(case.workload, figures).items() if recorded else ():
+        if by in ADDED and by not in recorded:
+            continue
         here, table = groups.as_dict()["columns"], recorded.get(by, {}).get("columns", {})
         if table.get("name") != here["name"]:
             found[f"groups by {by}"] = (table.get("name"), here["name"])

@@ -38,6 +38,7 @@ from .arrivals import set_arrivals, with_own_arrivals
 from .live_jobs import LiveJobs
 from .moment import Decision, Dispatcher, FailedStart, Moment
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
+from .requests import Requests
 from .simulation import Simulation, SimulationError
 from .states.node_changes import NodeChanges
 
@@ -157,6 +158,8 @@ class LiveReplay:
         arrived = state.waiting[state.clock[WAITING] - len(new) : state.clock[WAITING]].tolist()
         if plan.workload.after and set_arrivals(plan, state, arrived):
             self.rules = None  # the order of a policy may depend on submit times
+        if plan.requests is not None:
+            self._request(plan.requests, np.array(arrived, np.int64))
         for j in arrived:
             self.jobs.arrive(j, self._job(j))
         if failed or any(j in plan.log.begun for j in arrived):
@@ -167,6 +170,12 @@ class LiveReplay:
             self.jobs.expected[self.jobs.waiting[j].id] = int(state.expected[j])
         if self.ranking is not None:
             self.ranking.arrive(np.array(arrived, np.int64))
+
+    def _request(self, requests: Requests, arrived: Ints) -> None:
+        """Let the users choose the walltimes of the jobs that have arrived; those that come back keep theirs."""
+        ran = np.isin(arrived, list(self.plan.log.begun))
+        new = requests.submit(int(self.state.clock[NOW]), arrived[~ran], self.state.start[: len(self.plan.workload)])
+        self.jobs.walltimes[new] = self.plan.workload.walltime[new]
 
     def _return_to_places(self) -> None:
         """Sort the queue by arrival: jobs that come back have their old places in it."""

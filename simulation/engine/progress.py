@@ -18,6 +18,7 @@ from ...models import NodeStates, Platform
 from ..policies.policy import Policy
 from ..predictors import TimedPredictor
 from .moment import Dispatcher
+from .requests import Requests
 from .simulation import Decisions, NodeRanges, Simulation, SimulationError
 from .states.attempts import AttemptLog
 from .states.never import reasons
@@ -59,7 +60,7 @@ class ReplayPlan:
     time. ``by_count``: nodes are interchangeable and the replay only counts them. ``killed``: mask of the jobs that end
     at their walltime. ``trace``: the workload, its running jobs and the platform as arrays. ``states``: the states of the
     nodes, None without events; ``requeue``: what happens to the jobs that fail; ``log``: their attempts, filled by the
-    replay.
+    replay. ``requests``: the walltimes that users choose, None if they are those of the workload.
     """
 
     workload: Workload
@@ -77,6 +78,7 @@ class ReplayPlan:
     states: NodeStates | None = None
     requeue: Requeue = field(default_factory=Restart)
     log: AttemptLog = field(default_factory=lambda: AttemptLog(0))
+    requests: Requests | None = None
 
     @cached_property
     def row(self) -> dict[str, int]:
@@ -115,7 +117,7 @@ class ReplayPlan:
             placement=NodeRanges(first[: n + 1], low[:used], high[:used], units[:used]),
             decisions=decisions,
             seconds=seconds,
-            notes=(*self.predictor.notes, *notes),
+            notes=(*self.predictor.notes, *(() if self.requests is None else self.requests.notes), *notes),
             prediction_seconds=self.predictor.seconds,
             history=history,
             states=self.states,

@@ -26,11 +26,15 @@ from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
 from ..predictors import Predictor, Real, TimedPredictor
 from ..predictors import predictor as predictor_named
+from ..predictors.data_driven import DataDriven
+from ..users.registry import users_of
+from ..users.users import Users
 from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
 from .live import LiveReplay
 from .moment import Dispatcher
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
+from .requests import Requests
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
 from .states.node_changes import NodeChanges
@@ -55,6 +59,7 @@ def simulate(
     on_progress: OnProgress | None = None,
     running: Iterable[Running] | None = None,
     begin: int | None = None,
+    users: str | Users | None = None,
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
 
@@ -109,6 +114,11 @@ def simulate(
     begin : int, optional
         The time in seconds at which the replay begins; no job starts before. Jobs submitted earlier wait. Default:
         ``Workload.begin`` or ``Dispatch.now``; with ``running``, else the first submit time.
+    users : str or Users, optional
+        Users who choose the walltime of each job when they submit it: ``"be"``, ``"ge"``, ``"cf"``, ``"cfg"``, ``"di"``,
+        ``"hdi"``, ``"impatient"`` (see ``schedlab.simulation.users.scenarios``), or an object that follows
+        ``schedlab.simulation.users.users.Users``. The result has these walltimes in ``Simulation.workload``. Default:
+        the walltimes of the workload.
 
     Returns
     -------
@@ -129,7 +139,8 @@ def simulate(
     PluginError
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
-        If ``allocator``, ``period``, ``events`` or ``requeue`` is not valid.
+        If ``allocator``, ``period``, ``events`` or ``requeue`` is not valid, or ``users`` is given with
+        ``kill_at_walltime`` or the predictor ``data-driven``.
 
     Examples
     --------
@@ -164,15 +175,21 @@ def simulate(
         up = nodes_that_run(states, jobs.begin)
         jobs = _with_places(jobs, machine, isinstance(chosen, Policy) and states is None, allocator == "best-fit", up)
     jobs, log, arrival = fail_at_begin(jobs, states, rule, at_begin)
+    requests = None
+    if users is not None:
+        _check_no_users(kill_at_walltime, predicting)
+        requests = Requests(users_of(users), jobs)
+        jobs = requests.workload
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     by_count = isinstance(chosen, Policy) and states is None and _counted(jobs, machine)
     arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
         busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), runtime < jobs.runtime,
-        states, rule, log,
+        states, rule, log, requests,
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs, log.saved)
+    fixed = None if requests is not None else fixed
     with progress_line():
         alone = not (charge_decisions or jobs.after)  # policies look at submit times, which jobs.after changes
         if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:
@@ -255,6 +272,14 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
         return named.make(), what, named.predictor
     found = dispatcher_of(what, f"the argument dispatcher ({what!r:.100})")
     return found, found.name, found.predictor if isinstance(found, Policy) else "walltime"
+
+
+def _check_no_users(kill_at_walltime: bool, predictor: Predictor) -> None:
+    """Raise WrongValue for what needs the walltimes before the replay."""
+    if kill_at_walltime:
+        raise WrongValue("users: not possible with kill_at_walltime, as jobs would end at walltimes not yet known")
+    if isinstance(predictor, DataDriven):
+        raise WrongValue("users: not possible with the predictor data-driven, which compares the walltimes of the log")
 
 
 def _fixed_durations(model: Predictor, jobs: Workload, saved: Ints) -> Ints | None:
