@@ -12,7 +12,15 @@ OFF = "off"
 USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 BUSY = ("reset", "kept")
-ADDED = ("busy", "queue_from", "partition", "dependencies", "latest_start", "users", "users_source")  # fields that older records lack
+ADDED = (
+    "busy",
+    "queue_from",
+    "partition",
+    "dependencies",
+    "latest_start",
+    "users",
+    "users_source",
+)  # fields that older records lack
 RESTART = "restart"
 
 
@@ -128,7 +136,9 @@ class ReplaySettings:
         if self.busy is not None and (self.busy not in BUSY or self.window is None):
             raise WrongUse(f"--busy {self.busy}: expected {' or '.join(BUSY)}, together with --window")
         if self.users is not None and self.kill:
-            raise WrongUse(f"--users {self.users}: not possible with --kill, as walltimes are not known before the replay")
+            raise WrongUse(
+                f"--users {self.users}: not possible with --kill, as walltimes are not known before the replay"
+            )
 
     @property
     def fields(self) -> dict[str, Any]:

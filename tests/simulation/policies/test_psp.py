@@ -86,7 +86,9 @@ def test_with_one_class_the_order_is_that_of_the_policy(base):
 
 def test_only_the_last_ten_jobs_count():
     ranker = Penalty()
-    rows = [(100 * k, 10, 100, 1, "careless") for k in range(3)] + [(300 + 100 * k, 10, 10, 1, "careless") for k in range(10)]
+    rows = [(100 * k, 10, 100, 1, "careless") for k in range(3)] + [
+        (300 + 100 * k, 10, 10, 1, "careless") for k in range(10)
+    ]
     seen = []
     for n in (3, 8, 12, 13):
         simulate(world(1, *rows[:n]), machine(1), POLICIES["easy"].with_ranker(ranker))
@@ -104,7 +106,12 @@ def test_the_class_of_a_user_without_ended_jobs(first_class, expected):
 
 def overtaking(ranker):
     """Return the starts of a careless user's job at 20 and of ten careful ones that follow, on one processor."""
-    rows = [(0, 10, 100, 1, "careless"), (10, 10, 10, 1, "careful"), (11, 100, 100, 1, "careful"), (20, 10, 100, 1, "careless")]
+    rows = [
+        (0, 10, 100, 1, "careless"),
+        (10, 10, 10, 1, "careful"),
+        (11, 100, 100, 1, "careful"),
+        (20, 10, 100, 1, "careless"),
+    ]
     rows += [(30 + 90 * k, 100, 100, 1, "careful") for k in range(10)]
     found = simulate(world(1, *rows), machine(1), POLICIES["fcfs"].with_ranker(ranker))
     return found.start.tolist()[3:]
@@ -128,9 +135,10 @@ def test_conservative_reservations_hold_under_psp():
 
 def test_each_replay_has_its_own_ranker():
     assert psp().ranker is not psp().ranker
-    assert sl.simulate("eurora_99", dispatcher="psp").start.tolist() == sl.simulate(
-        "eurora_99", dispatcher="easy+psp"
-    ).start.tolist()
+    assert (
+        sl.simulate("eurora_99", dispatcher="psp").start.tolist()
+        == sl.simulate("eurora_99", dispatcher="easy+psp").start.tolist()
+    )
 
 
 def test_missing_users_are_noted():

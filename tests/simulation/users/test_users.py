@@ -181,7 +181,9 @@ def test_missing_users_are_noted():
 
 def test_the_generator_gives_the_same_jobs_at_every_load():
     a, b = (fing.generate(200, 5, users=10, load=load).dispatch.jobs for load in (1.0, 4.0))
-    assert [(j.runtime, j.units, j.user, j.walltime) for j in a] == [(j.runtime, j.units, j.user, j.walltime) for j in b]
+    assert [(j.runtime, j.units, j.user, j.walltime) for j in a] == [
+        (j.runtime, j.units, j.user, j.walltime) for j in b
+    ]
     assert Workload.of(fing.generate(200, 5, users=10, load=4.0).dispatch).load(SMALL.platform) > 0
     runtimes = np.array([j.runtime for j in fing.generate(1000, 1).dispatch.jobs])
     assert (runtimes <= 60).sum() in range(493, 500) and runtimes.max() <= 10 * 86400
