@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac")
+Groups = Mapping[str, Sequence[float | None]]  # name -> value of each class
 LINES = ("-", "--", ":", "-.")
 PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
 ALL = ""
@@ -133,7 +134,7 @@ def draw_over_time(ax: Axes, curves: Mapping[str, tuple[Any, Any]], label: str) 
         ax.legend(frameon=False, fontsize=7)
 
 
-def draw_grouped(ax: Axes, groups: Mapping[str, Sequence[float | None]], names: Sequence[str], label: str) -> None:
+def draw_grouped(ax: Axes, groups: Groups, names: Sequence[str], label: str) -> None:
     """Draw groups of vertical bars with their values as text; None leaves the place of a bar empty.
 
     Parameters
@@ -267,7 +268,7 @@ def running(results: ReplayResults, folder: Path) -> str:
     )
 
 
-def grouped_bars(groups: Mapping[str, Sequence[float | None]], names: Sequence[str], label: str) -> str:
+def grouped_bars(groups: Groups, names: Sequence[str], label: str) -> str:
     """Return grouped bars as an SVG element; see ``draw_grouped``."""
     return figure(label, [lambda ax: draw_grouped(ax, groups, names, label)], 1, 1.4 * PANEL)
 

@@ -31,8 +31,8 @@ def with_requests(case: ReplayCase, users: str, replayed: Replayed, table: JobsT
     table : JobsTable
         The stored jobs.
     """
-    from ...simulation.engine.requests import requested
     from ...simulation.users.registry import users_of
+    from ...simulation.users.requests import requested
 
     row = {name: k for k, name in enumerate(table.ids)}
     stored = np.array([table.walltime[row[name]] if name in row else 1 for name in case.workload.ids], np.int64)

@@ -32,13 +32,13 @@ from ..call_statistics import CallStatistics
 from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
 from ..rankers.ranking import Ranking
+from ..users.requests import Requests
 from . import compiled_replay as kernels
 from .answer import DecisionFault, fault_of
 from .arrivals import set_arrivals, with_own_arrivals
 from .live_jobs import LiveJobs
 from .moment import Decision, Dispatcher, FailedStart, Moment
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
-from .requests import Requests
 from .simulation import Simulation, SimulationError
 from .states.node_changes import NodeChanges
 

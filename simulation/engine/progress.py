@@ -17,8 +17,8 @@ from ...instances.workload import Ints, Workload
 from ...models import NodeStates, Platform
 from ..policies.policy import Policy
 from ..predictors import TimedPredictor
+from ..users.requests import Requests
 from .moment import Dispatcher
-from .requests import Requests
 from .simulation import Decisions, NodeRanges, Simulation, SimulationError
 from .states.attempts import AttemptLog
 from .states.never import reasons

@@ -28,13 +28,13 @@ from ..predictors import Predictor, Real, TimedPredictor
 from ..predictors import predictor as predictor_named
 from ..predictors.data_driven import DataDriven
 from ..users.registry import users_of
+from ..users.requests import Requests
 from ..users.users import Users
 from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
 from .live import LiveReplay
 from .moment import Dispatcher
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
-from .requests import Requests
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
 from .states.node_changes import NodeChanges

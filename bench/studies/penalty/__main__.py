@@ -13,7 +13,7 @@ from ....instances.files.atomic import write_whole
 from ....simulation.policies.registry import check_dispatcher
 from ...exit_codes import WRONG
 from ...plots.picture import side_by_side
-from ...plots.statistics import grouped_bars
+from ...plots.statistics import Groups, grouped_bars
 from ...runs.selection import parse_seeds
 from ...tables.replays.report import drawn
 from .replays import JOBS, SCENARIOS, Waits, found_load, replay, workload
@@ -48,7 +48,7 @@ def _study(options: argparse.Namespace, console: Console) -> None:
         check_dispatcher(name)
     results: dict[str, dict[str, list[Waits]]] = {s: {name: [] for name in dispatchers} for s in SCENARIOS}
     for seed in parse_seeds(options.seeds):
-        load = options.load or found_load(seed, jobs=options.jobs)
+        load = options.load or found_load(seed, 60 * options.wait, options.jobs)
         instance = workload(seed, load, options.jobs)
         console.print(f"seed {seed}: offered load {load:g}")
         for scenario in SCENARIOS:
@@ -60,7 +60,8 @@ def _study(options: argparse.Namespace, console: Console) -> None:
         console.print(grid.meaning, style="dim")
     if options.figure:
         ours = {scenario: of_users(results[scenario][dispatchers[0]]) for scenario in DRAWN}
-        charts = [("ours", ours), ("[Rocchetti2015]", {scenario: TABLE_3[scenario] for scenario in DRAWN})]
+        theirs = {scenario: TABLE_3[scenario] for scenario in DRAWN}
+        charts: list[tuple[str, Groups]] = [("ours", ours), ("[Rocchetti2015]", theirs)]
         panels = [(title, grouped_bars(bars, CLASS_HEADS, "mean wait per user, minutes")) for title, bars in charts]
         write_whole(Path(options.figure), side_by_side(panels))
         console.print(f"drawn: {options.figure}")

@@ -86,9 +86,8 @@ def waits(run: Simulation, classes: NDArray[np.int64]) -> Waits:
     """Return the waits of a replay; ``classes``: of the users."""
     own = accuracy_class(request_accuracy(run.workload.runtime, run.workload.walltime))
     found = run.metrics
-    return Waits(
-        mean_by_user(run), classes, run.wait, own, float(found.bounded_slowdown.mean or 0), found.utilisation["cores"]
-    )
+    slowdown, used = float(found.bounded_slowdown.mean or 0), float(found.utilisation["cores"] or 0)
+    return Waits(mean_by_user(run), classes, run.wait, own, slowdown, used)
 
 
 def mean_by_user(run: Simulation) -> Floats:

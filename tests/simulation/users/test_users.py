@@ -13,10 +13,10 @@ from schedlab.instances.generators.estimates import improved, intervals_of_users
 from schedlab.instances.workload import Workload
 from schedlab.models import NodeEvent
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.engine.requests import requested
 from schedlab.simulation.engine.simulation import SimulationError
 from schedlab.simulation.request_accuracy import request_accuracy
 from schedlab.simulation.users.registry import users_of
+from schedlab.simulation.users.requests import requested
 from schedlab.simulation.users.scenarios import Impatient, Learning, Static
 
 SMALL = fing.generate(jobs=300, seed=3, nodes=8, users=12, load=1.2)

@@ -1,4 +1,4 @@
-"""Walltimes that users choose during a replay: the seam between ``users`` and the engine."""
+"""Walltimes that users choose during a replay: the seam between users and the engine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...errors import SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models.whole_numbers import whole_array
-from ..users.users import Users
-from .simulation import SimulationError
+from ..engine.simulation import SimulationError
+from .users import Users
 
 
 class Requests:
