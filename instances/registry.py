@@ -11,7 +11,7 @@ from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..models import kind as problem_kinds
 from ..models.excerpt import MOST, excerpt
 from .files.folder import SETTINGS, Folder
-from .generators import computing_centre, eurora, theta
+from .generators import computing_centre, eurora, fing, theta
 from .generators import projects as random_projects
 from .instance import Instance
 
@@ -21,6 +21,7 @@ generators: dict[str, Callable[..., Instance]] = {
     "theta": theta.generate,
     "centre": computing_centre.generate,
     "project": random_projects.generate,
+    "fing": fing.generate,
 }
 
 

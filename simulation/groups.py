@@ -1,4 +1,4 @@
-"""The metrics of groups of jobs: per queue, user, partition, number of units, unit-hours. All groups at once, from sorted arrays."""
+"""The metrics of groups of jobs: per queue, user, number of units, accuracy, ... All groups at once, from sorted arrays."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import MissingPackage
 from ..instances.workload import Workload
+from .request_accuracy import accuracy_class, class_names, request_accuracy
 from .spread import Spread
 
 if TYPE_CHECKING:
@@ -283,11 +284,27 @@ def _by_unit_hours(workload: Workload) -> tuple[Ints, Sequence[str]]:
     return np.searchsorted(UNIT_HOURS, hours, side="right"), names
 
 
+def _by_accuracy(workload: Workload) -> tuple[Ints, Sequence[str]]:
+    """Return the classes by runtime / walltime of the job."""
+    return accuracy_class(request_accuracy(workload.runtime, workload.walltime)) - 1, class_names()
+
+
+def _by_user_accuracy(workload: Workload) -> tuple[Ints, Sequence[str]]:
+    """Return the classes by the mean of runtime / walltime over all jobs of the job's user."""
+    accuracy = request_accuracy(workload.runtime, workload.walltime)
+    users = len(workload.users)
+    mean = np.bincount(workload.user, accuracy, users) / np.maximum(1, np.bincount(workload.user, minlength=users))
+    return accuracy_class(mean)[workload.user] - 1, class_names()
+
+
 GROUPINGS: Mapping[str, Callable[[Workload], tuple[Ints, Sequence[str]] | None]] = {
     "queue": _by_queue,
     "user": _by_user,
     "partition": _by_partition,
     "units": _by_units,
     "unit-hours": _by_unit_hours,
+    "accuracy": _by_accuracy,
+    "user-accuracy": _by_user_accuracy,
 }
+ADDED = ("accuracy", "user-accuracy")  # properties that older records lack
 CLASSES = ("units", "unit-hours")  # the groupings that are meant by "class"

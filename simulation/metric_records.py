@@ -234,8 +234,9 @@ class Metrics:
 
         Parameters
         ----------
-        grouping : {"queue", "user", "partition", "units", "unit-hours"}
-            The property. ``"units"`` are classes by the number of units of a job, ``"unit-hours"`` by units * runtime.
+        grouping : {"queue", "user", "partition", "units", "unit-hours", "accuracy", "user-accuracy"}
+            The property. ``"units"`` are classes by the number of units of a job, ``"unit-hours"`` by units * runtime,
+            ``"accuracy"`` by runtime / walltime, ``"user-accuracy"`` by its mean over the jobs of the user.
 
         Returns
         -------

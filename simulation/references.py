@@ -1,12 +1,26 @@
-"""Dispatchers and rankers of third parties that are named as ``module:attribute``."""
+"""Parts of a replay by name: ``NAME[:OPTION=VALUE]...``, or ``module:attribute`` of a third party."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backends import UnknownName
-from ..models.plugins import NoSuchAttribute, NoSuchModule, load_reference
+from ..errors import SchedlabError
+from ..models.plugins import (
+    REFERENCE,
+    NoSuchAttribute,
+    NoSuchModule,
+    PluginError,
+    Registry,
+    explained,
+    load_reference,
+)
+from ..models.source_hash import source_hash
+
+TRUTH = {"true": True, "false": False}
 
 
 def referred(what: str, text: str, known: list[str]) -> Any:
@@ -42,3 +56,114 @@ def referred(what: str, text: str, known: list[str]) -> Any:
         note = f", and no module {module} in the current folder or installed"
         here = [f"{file.stem}:{attribute}" for file in sorted(Path.cwd().glob("*.py"))]
         raise UnknownName(what, text, [*known, *here], note) from None
+
+
+class Options(NamedTuple):
+    """A name with options.
+
+    Parameters
+    ----------
+    text : str
+        The whole name.
+    name : str
+        The name without options.
+    options : mapping of str to str
+        The options.
+    """
+
+    text: str
+    name: str
+    options: dict[str, str]
+
+
+def parse_options(text: str, registry: Registry[Any]) -> Options:
+    """Split ``NAME[:OPTION=VALUE]...``, of which NAME is in a registry or ``module:attribute``, into its parts.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such name; the message lists similar ones.
+    PluginError
+        If an option has no value or is given twice, or a module cannot be imported.
+    """
+    name, *parts = text.split(":")
+    if parts and "=" not in parts[0]:
+        name = f"{name}:{parts.pop(0)}"
+    pairs = [part.partition("=") for part in parts]
+    options = {option: value for option, _, value in pairs}
+    if len(options) < len(parts) or not all(equals for _, equals, _ in pairs):
+        raise PluginError(f"{registry.what} {text}: expected options as NAME=VALUE after a colon, each once")
+    if name not in registry:
+        if not REFERENCE.fullmatch(name):
+            raise UnknownName(registry.what, name, list(registry))
+        referred(registry.what, name, list(registry))
+    return Options(text, name, options)
+
+
+def made_with_options(named: Options, registry: Registry[Any], part: str) -> tuple[Any, str]:
+    """Return the object of a name, and how messages call it; a class or function is called with the options.
+
+    Parameters
+    ----------
+    named : Options
+        The name.
+    registry : Registry
+        The names of schedlab and of installed packages.
+    part : str
+        A method that the object has; a class or a function has not, or is called nevertheless if it is a class.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such option; the message lists similar ones.
+    PluginError
+        If the object cannot be imported or created with these options.
+    """
+    own = named.name in registry
+    found = what = registry[named.name] if own else referred(registry.what, named.name, list(registry))
+    label = registry.label(named.name) if own else named.name
+    if isinstance(what, type) or (callable(what) and not hasattr(what, part)):
+        options = _values(named, what, label)
+        try:
+            with explained(f"{label} cannot be created"):
+                found = what(**options)
+        except PluginError as e:
+            if isinstance(e.__cause__, SchedlabError):
+                raise PluginError(str(e.__cause__)) from e
+            raise
+    elif named.options:
+        raise UnknownName(f"option of {label} called", next(iter(named.options)), ["none: it is an object"])
+    return found, label
+
+
+def source_of(named: Options, registry: Registry[Any]) -> str | None:
+    """Return a hash of the source of a third party's object; None for those of schedlab."""
+    return registry.source(named.name) if named.name in registry else source_hash(named.name.partition(":")[0])
+
+
+def _values(named: Options, what: Callable[..., object], label: str) -> dict[str, object]:
+    """Return the options as values, each of the type of its default."""
+    if not named.options:
+        return {}
+    defaults = {name: p.default for name, p in inspect.signature(what).parameters.items()}
+    known = {name: value for name, value in defaults.items() if isinstance(value, bool | int | float | str)}
+    found: dict[str, object] = {}
+    for name, text in named.options.items():
+        if name not in known:
+            raise UnknownName(f"option of {label} called", name, list(known) or ["none"])
+        found[name] = _value(text, known[name], f"{named.text}: {name}")
+    return found
+
+
+def _value(text: str, default: object, label: str) -> object:
+    """Return a value of the type of the default. Raises PluginError, which begins with ``label``."""
+    if isinstance(default, bool):
+        if text not in TRUTH:
+            raise PluginError(f"{label} is {text!r}, expected true or false")
+        return TRUTH[text]
+    if isinstance(default, str):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise PluginError(f"{label} is {text!r}, expected a number") from None

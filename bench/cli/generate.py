@@ -142,6 +142,34 @@ def project(
     _generate("project", out, tasks, seed, sizes | ratios, "tasks")
 
 
+def fing(
+    out: Out,
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="number of jobs")] = 1000,
+    nodes: Annotated[int, typer.Option(min=2, max=MOST_NODES, help="number of nodes, each with 12 cores")] = 37,
+    users: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="number of users, with uneven shares")] = 20,
+    load: Annotated[
+        float, typer.Option(help="offered load: work of the jobs / capacity of the machine; the jobs are few and long")
+    ] = 4.0,
+    estimates: Annotated[
+        str,
+        typer.Option(
+            help="how users estimate walltimes: cf (as on Cluster FING), cfg (half of the users well), be (all badly), "
+            "ge (all well)"
+        ),
+    ] = "cf",
+    seed: Seed = 1,
+) -> None:
+    """Generate a workload of Cluster FING (dispatch problem), for the penalty scheduling policy.
+
+    bench simulate --users replaces its walltimes by those of users who learn.
+
+    Example: bench generate fing --load 6 --seed 1 --out my_fing
+
+    Example: bench simulate my_fing --dispatchers psp,easy --users di --by user-accuracy
+    """
+    _generate("fing", out, jobs, seed, {"nodes": nodes, "users": users, "load": load, "estimates": estimates})
+
+
 def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any], what: str = "jobs") -> None:
     try:
         write(generators[name](jobs, seed, **sizes), out)
@@ -156,8 +184,9 @@ ABOUT = {
     "eurora": "days of the Eurora supercomputer (dispatch problems)",
     "theta": "moments of the Theta supercomputer (eviction problems)",
     "centre": "jobs of a computing centre (profit problems)",
+    "fing": "workloads of Cluster FING (dispatch problems)",
     "project": "projects with modes and resources (RCPSP, MRCPSP)",
 }
-OWN: dict[str, Callable[..., None]] = {"eurora": eurora, "centre": centre, "project": project}
+OWN: dict[str, Callable[..., None]] = {"eurora": eurora, "centre": centre, "project": project, "fing": fing}
 for _name in generators:
     generate_app.command(_name, short_help=ABOUT.get(_name, _name))(OWN.get(_name, machine))

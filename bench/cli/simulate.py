@@ -44,6 +44,10 @@ NAME     blocking:     fcfs, sjf
                        strict variants: rule:wt-strict, ...
          backfilling:  easy, conservative, pbs-fifo, pbs-walltime,
                        easy++ (predicted durations, shortest first)
+         by rank:      psp, psp-conservative (users with accurate walltimes
+                       first); easy+RANKER, conservative+RANKER, ... with
+                       fairshare, aging, job-size, multifactor, psp and
+                       their options: easy+psp:aging=86400
          with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
                        hcp, hcp1, hcp2, hcp3 (model of the whole machine),
                        mks, wt, nl (pcp: makespan, weighted tardiness,
@@ -82,6 +86,8 @@ Example: bench simulate log.swf --study galleguillos2019 --deterministic 0.01 --
 Example: bench simulate eurora_99 --dispatchers pbs-fifo,pbs-walltime,cpmodel@cpsat,portfolio@cpsat --charge
 
 Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkpoint:3600
+
+Example: bench simulate log.swf --dispatchers psp,easy,easy+fairshare --users hdi --by user-accuracy,accuracy
 """
 
 
@@ -223,6 +229,15 @@ def simulate(
             rich_help_panel=SIMULATION,
         ),
     ] = RESTART,
+    users: Annotated[
+        str | None,
+        typer.Option(
+            help="users who choose the walltimes of their jobs: be, ge, cf, cfg (static accuracy), di, hdi (all or half of "
+            "them improve with every 5 jobs), impatient (if they wait long), with options such as di:seed=2, or "
+            "my_module:MyUsers; default: the walltimes of the log",
+            rich_help_panel=SIMULATION,
+        ),
+    ] = None,
     bsld_floor: Annotated[
         float,
         typer.Option(
@@ -233,7 +248,8 @@ def simulate(
         list[str] | None,
         typer.Option(
             help="also tables of the largest groups of jobs: queue, user, partition, units, unit-hours, class (units and "
-            "unit-hours), separated by commas",
+            "unit-hours), accuracy (runtime / walltime of the job), user-accuracy (mean over the jobs of its user), "
+            "separated by commas",
             rich_help_panel=RESULTS,
         ),
     ] = None,
@@ -290,7 +306,7 @@ def simulate(
             "bsld_floor": parse_floor(bsld_floor),
             "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
             "latest_start": latest_start, "batch": batch,
-            "events": None if events is None else str(events), "requeue": requeue,
+            "events": None if events is None else str(events), "requeue": requeue, "users": users,
         },
         parse_by(by or ()),
     )  # fmt: skip

@@ -126,7 +126,7 @@ def replay_case(
 
         workload, platform = eurora_batch(read_trace(path, "eurora"), path, replay.batch)
         workload = workload if view.first is None else workload.first(view.first)
-        return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=_events(replay, platform))
+        return _with_events(ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill), view, replay)
     if replay.trace:
         from ...instances.logs.latest_starts import latest_start_rule
         from ...instances.logs.partitions import QUEUE, partition_names
@@ -157,7 +157,7 @@ def replay_case(
         workload = workload.at_load(replay.load, whole.platform)
     # dispatchers ignore deadlines; then offline methods solve another problem
     ignored = any(j.deadline is not None for j in whole.jobs)
-    offline = not (ignored or replay.kill or replay.load is not None)
+    offline = not (ignored or replay.kill or replay.load is not None or replay.users is not None)
     case = ReplayCase(
         workload.on(whole.platform),
         whole.platform,
@@ -277,6 +277,7 @@ def _simulate(
         reservations=case.reservations,
         requeue=replay.requeue,
         on_progress=on_progress,
+        users=replay.users,
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac")
+Groups = Mapping[str, Sequence[float | None]]  # name -> value of each class
 LINES = ("-", "--", ":", "-.")
 PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
 ALL = ""
@@ -133,6 +134,36 @@ def draw_over_time(ax: Axes, curves: Mapping[str, tuple[Any, Any]], label: str) 
         ax.legend(frameon=False, fontsize=7)
 
 
+def draw_grouped(ax: Axes, groups: Groups, names: Sequence[str], label: str) -> None:
+    """Draw groups of vertical bars with their values as text; None leaves the place of a bar empty.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where it is drawn.
+    groups : mapping of str to sequence of float or None
+        Name of a group -> the value of each class.
+    names : sequence of str
+        The names of the classes.
+    label : str
+        The label of the y axis.
+    """
+    width = 0.85 / max(1, len(names))
+    for k, name in enumerate(names):
+        place = np.arange(len(groups)) + (k - (len(names) - 1) / 2) * width
+        values = [row[k] for row in groups.values()]
+        bars = [0.0 if value is None else value for value in values]
+        ax.bar(place, bars, 0.92 * width, label=name, color=COLOURS[k % len(COLOURS)])
+        for x, value in zip(place.tolist(), values, strict=True):
+            if value is not None:
+                ax.text(x, value, f" {short(value)}", ha="center", va="bottom", fontsize=5.5, rotation=90)
+    ax.set_xticks(np.arange(len(groups)), list(groups), fontsize=7)
+    ax.yaxis.set_major_formatter("{x:,g}")
+    ax.margins(y=0.18)
+    ax.set_ylabel(label)
+    ax.legend(frameon=False, fontsize=7, ncols=len(names))
+
+
 def _few() -> Any:
     from matplotlib.ticker import MaxNLocator
 
@@ -237,6 +268,30 @@ def running(results: ReplayResults, folder: Path) -> str:
     )
 
 
+def grouped_bars(groups: Groups, names: Sequence[str], label: str) -> str:
+    """Return grouped bars as an SVG element; see ``draw_grouped``."""
+    return figure(label, [lambda ax: draw_grouped(ax, groups, names, label)], 1, 1.4 * PANEL)
+
+
+def by_accuracy(results: ReplayResults) -> str:
+    """Return the mean wait by accuracy class of the users, a group of bars per dispatcher (its first seed).
+
+    "" if no record has these figures.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for row in results.rows:
+        groups = (row.records[0].get("groups") or {}).get("user-accuracy") if row.records else None
+        if groups:
+            columns = groups["columns"]
+            waits = zip(columns["name"], columns["wait_mean"], strict=True)
+            found[row.name] = {name: wait / 60 for name, wait in waits if wait is not None}
+    names = sorted({name for waits in found.values() for name in waits})
+    if not names:
+        return ""
+    bars = {dispatcher: [waits.get(name) for name in names] for dispatcher, waits in found.items()}
+    return grouped_bars(bars, names, "mean wait by accuracy of the user, minutes")
+
+
 FIGURES: Mapping[str, Callable[[ReplayResults, Path], str]] = {
     "ecdf": lambda results, folder: ecdf(results.rows),
     "bars": lambda results, folder: bars(results.rows),
@@ -245,6 +300,7 @@ FIGURES: Mapping[str, Callable[[ReplayResults, Path], str]] = {
     "ecdf-wait": lambda results, folder: ecdf(results.rows, "wait"),
     "ecdf-slowdown": lambda results, folder: ecdf(results.rows, "slowdown"),
     "running": running,
+    "accuracy": lambda results, folder: by_accuracy(results),
 }
 CAPTIONS = {
     "ecdf": "distribution of duration / predicted duration",
@@ -254,6 +310,7 @@ CAPTIONS = {
     "ecdf-wait": "distribution of the wait",
     "ecdf-slowdown": "distribution of the slowdown",
     "running": "running jobs over time",
+    "accuracy": "mean wait by accuracy class of the users (runtime / walltime)",
 }
 
 

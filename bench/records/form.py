@@ -42,7 +42,7 @@ Every record, known after the run:
 Replays:
 
 - ``metrics``: numbers by name, see ``simulation.metrics.Metrics``; times in seconds, utilisation from 0 to 1.
-- ``groups``: the metrics per queue, user, partition, class of units, class of unit-hours: object from the name of the property to
+- ``groups``: the metrics per queue, user, partition and class of units, unit-hours, accuracy, accuracy of the user: object from the name of the property to
   an object with ``columns`` (object of lists of equal length, one value per group: ``name``, ``jobs``, ``wait_mean``, ...; largest
   groups first) and ``others`` (the values of all jobs outside the 10 largest groups; null: there are at most 10 groups).
 - ``percentiles``: lists of the percentiles 0, 1, ..., 100 of ``wait`` (s), ``slowdown``, ``ratio`` (duration / expected duration).
@@ -248,7 +248,7 @@ REPLAY = fields(
     {
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
         **dict.fromkeys(("format", "window", "busy", "queue_from", "partition", "latest_start"), maybe(TEXT)),
-        **dict.fromkeys(("events", "events_content"), maybe(TEXT)),
+        **dict.fromkeys(("events", "events_content", "users", "users_source"), maybe(TEXT)),
         **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),
         "deterministic": maybe(either(NUMBER, FLAG)),

@@ -28,6 +28,7 @@ from ..runs.view import View
 from .form import fault_of_schema
 from .record import AGREE, agree, gap_of
 from .record import record as record_of
+from .requests import with_requests
 from .store import files, jobs_file, read, read_json
 
 if TYPE_CHECKING:
@@ -173,7 +174,8 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
         case = replace(case, workload=changed)
     elif not _broke_off(record) and (case.reservations or server_events(case.events)):
         return ["the field production is missing, in a replay with reservations or events of the server"]
-    replayed = read_jobs(jobs).replay(case.workload, case.platform)
+    table = read_jobs(jobs)
+    replayed = table.replay(case.workload, case.platform)
     replayed = replace(replayed, history=history, states=case.states, production=production)
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
     if record.get("outages") not in (None, outages_json(case.states)):
@@ -181,6 +183,9 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     if broke_off:
         return faults
     case = replace(case, workload=arrived(case.workload, replayed.end))
+    if record["replay"].get("users") is not None:
+        case, wrong = with_requests(case, record["replay"]["users"], replayed, table)
+        faults += wrong
     waited = replayed.start if history is None else replayed.start - history.ran_before
     complete = not faults and bool((replayed.start >= 0).all())
     value = case.weighted_wait(waited) if complete and case.objective == TRACE_OBJECTIVE else None
@@ -206,7 +211,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 
 def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> dict[str, tuple[Any, Any]]:
     """Return the metrics that starts and ends determine, of all jobs and of each group: (value of the record, true value)."""
-    from ...simulation.groups import groups_of
+    from ...simulation.groups import ADDED, groups_of
     from ...simulation.late_starts import late_starts
     from ...simulation.metrics import job_figures
     from ...simulation.spread import Spread
@@ -224,6 +229,8 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> 
         found[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
     recorded = record.get("groups") or {}
     for by, groups in groups_of(case.workload, figures).items() if recorded else ():
+        if by in ADDED and by not in recorded:
+            continue
         here, table = groups.as_dict()["columns"], recorded.get(by, {}).get("columns", {})
         if table.get("name") != here["name"]:
             found[f"groups by {by}"] = (table.get("name"), here["name"])

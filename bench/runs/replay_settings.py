@@ -12,7 +12,16 @@ OFF = "off"
 USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 BUSY = ("reset", "kept")
-ADDED = ("busy", "queue_from", "partition", "dependencies", "latest_start", "batch")  # fields that older records lack
+ADDED = (
+    "busy",
+    "queue_from",
+    "partition",
+    "dependencies",
+    "latest_start",
+    "batch",
+    "users",
+    "users_source",
+)  # fields that older records lack
 RESTART = "restart"
 
 
@@ -73,6 +82,10 @@ class ReplaySettings:
         Number of a batch of the Eurora log [Bridi2018, 3.4]; None: no batch. Only for traces.
     requeue
         What happens to jobs whose node goes down: ``restart``, ``checkpoint:SECONDS`` or ``drop``.
+    users
+        Name of the users who choose the walltimes; None: those of the log or instance.
+    users_source
+        Hash of the source of a third party's users.
 
     Examples
     --------
@@ -105,6 +118,8 @@ class ReplaySettings:
     events_content: str | None = None
     requeue: str = RESTART
     batch: int | None = None
+    users: str | None = None
+    users_source: str | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -130,6 +145,10 @@ class ReplaySettings:
             )
         if self.busy is not None and (self.busy not in BUSY or self.window is None):
             raise WrongUse(f"--busy {self.busy}: expected {' or '.join(BUSY)}, together with --window")
+        if self.users is not None and self.kill:
+            raise WrongUse(
+                f"--users {self.users}: not possible with --kill, as walltimes are not known before the replay"
+            )
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -150,6 +169,7 @@ class ReplaySettings:
             queue_from=self.queue_from, partition=self.partition, dependencies=self.dependencies,
             latest_start=self.latest_start, batch=self.batch,
             events=self.events, events_content=self.events_content,
+            users=self.users, users_source=self.users_source,
         )  # fmt: skip
 
     @property
@@ -178,6 +198,7 @@ class ReplaySettings:
             f"bounded slowdown from {self.bsld_floor:g} s" if self.bsld_floor is not None else "",
             f"events of {self.events}" if self.events is not None else "",
             f"failed jobs: {self.requeue}" if self.requeue != RESTART else "",
+            f"users {self.users}" if self.users is not None else "",
         ]
         return ", ".join(p for p in parts if p)
 

@@ -142,9 +142,25 @@ def replay_request(
     if replay.events is not None:
         read_events(replay.events)
         replay = replace(replay, events_content=content_of(Path(replay.events)))
+    if replay.users is not None:
+        replay = replace(replay, users_source=_checked_users(replay.users, named))
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
     return ReplayRequest(path, names, view, replay, starts, by=by)
+
+
+def _checked_users(text: str, dispatchers: Sequence[Named]) -> str | None:
+    """Return the hash of the source of a third party's users. Raises UnknownName, PluginError, WrongUse."""
+    from ...simulation.users.registry import users_of, users_source
+
+    users_of(text)
+    comparing = [d.text for d in dispatchers if d.predictor == "data-driven"]
+    if comparing:
+        raise WrongUse(
+            f"--users {text}: not possible with {comparing[0]}, whose predictor compares the walltimes of the log; "
+            "use the predictor -w, -l or -r"
+        )
+    return users_source(text)
 
 
 def _check_objective(objective: str | None, dispatchers: Sequence[Named]) -> None:

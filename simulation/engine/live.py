@@ -33,6 +33,7 @@ from ..policies.beside_reservations import decide_beside
 from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
 from ..rankers.ranking import Ranking
+from ..users.requests import Requests
 from . import compiled_replay as kernels
 from .answer import DecisionFault, fault_of
 from .arrivals import set_arrivals, with_own_arrivals
@@ -160,6 +161,8 @@ class LiveReplay:
         arrived = state.waiting[state.clock[WAITING] - len(new) : state.clock[WAITING]].tolist()
         if plan.workload.after and set_arrivals(plan, state, arrived):
             self.rules = None  # the order of a policy may depend on submit times
+        if plan.requests is not None:
+            self._request(plan.requests, np.array(arrived, np.int64))
         for j in arrived:
             self.jobs.arrive(j, self._job(j))
         if failed or any(j in plan.log.begun for j in arrived):
@@ -183,6 +186,12 @@ class LiveReplay:
             self._expect(jobs)
         for j in jobs:
             self.jobs.expected[self.jobs.waiting[j].id] = int(self.state.expected[j])
+
+    def _request(self, requests: Requests, arrived: Ints) -> None:
+        """Let the users choose the walltimes of the jobs that have arrived; those that come back keep theirs."""
+        ran = np.isin(arrived, list(self.plan.log.begun))
+        new = requests.submit(int(self.state.clock[NOW]), arrived[~ran], self.state.start[: len(self.plan.workload)])
+        self.jobs.walltimes[new] = self.plan.workload.walltime[new]
 
     def _expect(self, jobs: list[int]) -> None:
         """Predict the durations of these waiting jobs; if there are any, a policy sorts the queue again."""

@@ -17,6 +17,7 @@ from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform
 from ..policies.policy import Policy
 from ..predictors import TimedPredictor
+from ..users.requests import Requests
 from .moment import Dispatcher
 from .production.calendars import Hours
 from .production.plan import ProductionPlan
@@ -63,7 +64,8 @@ class ReplayPlan:
     nodes, None without events; ``requeue``: what happens to the jobs that fail; ``log``: their attempts, filled by the
     replay. ``production``: reservations and server events; ``calendars``: the numbers of the calendars that these may
     give to jobs. ``killing``: jobs end at their walltimes. ``held_back``: why jobs wait that no dispatcher may start.
-    ``desired``: the desired use; ``within``: the profiles that limit the starts.
+    ``desired``: the desired use; ``within``: the profiles that limit the starts. ``requests``: the walltimes that users
+    choose, None if they are those of the workload.
     """
 
     workload: Workload
@@ -87,6 +89,7 @@ class ReplayPlan:
     calendars: Mapping[Hours, int] = field(default_factory=dict)
     killing: bool = False
     held_back: dict[int, str] = field(default_factory=dict)
+    requests: Requests | None = None
 
     @cached_property
     def row(self) -> dict[str, int]:
@@ -125,7 +128,7 @@ class ReplayPlan:
             placement=NodeRanges(first[: n + 1], low[:used], high[:used], units[:used]),
             decisions=decisions,
             seconds=seconds,
-            notes=(*self.predictor.notes, *notes),
+            notes=(*self.predictor.notes, *(() if self.requests is None else self.requests.notes), *notes),
             prediction_seconds=self.predictor.seconds,
             history=history,
             states=self.states,

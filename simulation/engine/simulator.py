@@ -28,6 +28,10 @@ from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
 from ..predictors import Predictor, Real, TimedPredictor
 from ..predictors import predictor as predictor_named
+from ..predictors.data_driven import DataDriven
+from ..users.registry import users_of
+from ..users.requests import Requests
+from ..users.users import Users
 from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
 from .live import LiveReplay
@@ -63,6 +67,7 @@ def simulate(
     on_progress: OnProgress | None = None,
     running: Iterable[Running] | None = None,
     begin: int | None = None,
+    users: str | Users | None = None,
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
 
@@ -128,6 +133,11 @@ def simulate(
     begin : int, optional
         The time in seconds at which the replay begins; no job starts before. Jobs submitted earlier wait. Default:
         ``Workload.begin`` or ``Dispatch.now``; with ``running``, else the first submit time.
+    users : str or Users, optional
+        Users who choose the walltime of each job when they submit it: ``"be"``, ``"ge"``, ``"cf"``, ``"cfg"``, ``"di"``,
+        ``"hdi"``, ``"impatient"`` (see ``schedlab.simulation.users.scenarios``), or an object that follows
+        ``schedlab.simulation.users.users.Users``. The result has these walltimes in ``Simulation.workload``. Default:
+        the walltimes of the workload.
 
     Returns
     -------
@@ -149,8 +159,9 @@ def simulate(
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
         If ``allocator``, ``period``, ``events``, ``reservations``, ``requeue``, ``desired`` or ``power_cap`` is not
-        valid, or reservations or events of the server are combined with ``charge_decisions``, ``running``, a policy
-        with predictions, or profiles that limit the starts.
+        valid; if reservations or events of the server are combined with ``charge_decisions``, ``running``, a policy
+        with predictions, or profiles that limit the starts; or if ``users`` is given with ``kill_at_walltime``, the
+        predictor ``data-driven``, reservations or events of the server.
 
     Examples
     --------
@@ -193,6 +204,11 @@ def simulate(
         up = nodes_that_run(states, jobs.begin)
         jobs = _with_places(jobs, machine, isinstance(chosen, Policy) and states is None, allocator == "best-fit", up)
     jobs, log, arrival = fail_at_begin(jobs, states, rule, at_begin)
+    requests = None
+    if users is not None:
+        _check_no_users(kill_at_walltime, predicting, production is not None)
+        requests = Requests(users_of(users), jobs)
+        jobs = requests.workload
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     by_count = isinstance(chosen, Policy) and states is None and production is None and _counted(jobs, machine)
     arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
@@ -201,12 +217,15 @@ def simulate(
     )
     calendars: Mapping[Hours, int] = {}
     fixed = _fixed_durations(model, jobs, log.saved)
+    if requests is not None:
+        fixed = None  # the users choose the walltimes later
     if production is not None:
         check_supported(production, jobs, chosen, fixed, charge_decisions, bool(within))
         trace, calendars = with_calendars(trace, jobs, production.events)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count, trace,
         runtime < jobs.runtime, states, wished, within, rule, log, production, calendars, kill_at_walltime,
+        requests=requests,
     )  # fmt: skip
     with progress_line():
         # policies look at submit times, which jobs.after changes
@@ -292,6 +311,16 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
         return named.make(), what, named.predictor
     found = dispatcher_of(what, f"the argument dispatcher ({what!r:.100})")
     return found, found.name, found.predictor if isinstance(found, Policy) else "walltime"
+
+
+def _check_no_users(kill_at_walltime: bool, predictor: Predictor, production: bool) -> None:
+    """Raise WrongValue for what needs the walltimes before the replay."""
+    if kill_at_walltime:
+        raise WrongValue("users: not possible with kill_at_walltime, as jobs would end at walltimes not yet known")
+    if isinstance(predictor, DataDriven):
+        raise WrongValue("users: not possible with the predictor data-driven, which compares the walltimes of the log")
+    if production:
+        raise WrongValue("users: not possible with reservations or events of the server, which follow known walltimes")
 
 
 def _fixed_durations(model: Predictor, jobs: Workload, saved: Ints) -> Ints | None:

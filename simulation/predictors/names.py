@@ -31,12 +31,12 @@ def prefix(program: str) -> str:
     return re.sub(r"\d+$", "", program) or program
 
 
-def notes_on_users(workload: Workload) -> tuple[str, ...]:
-    """Return a note on jobs without a user, if there are some."""
+def notes_on_users(workload: Workload, who: str = "the predictor") -> tuple[str, ...]:
+    """Return a note on jobs without a user, if there are some; ``who`` treats them as jobs of one user."""
     nameless = _nameless(workload.users, workload.user)
     if nameless == len(workload):
-        return ("the trace has no users: the predictor treats all jobs as jobs of one user",)
-    return (f"{nameless} jobs have no user: the predictor treats them as jobs of one user",) if nameless else ()
+        return (f"the trace has no users: {who} treats all jobs as jobs of one user",)
+    return (f"{nameless} jobs have no user: {who} treats them as jobs of one user",) if nameless else ()
 
 
 def notes_on_programs(workload: Workload) -> tuple[str, ...]:

@@ -17,12 +17,12 @@ class Walltime:
 
     def begin(self, workload: Workload) -> Ints:
         """Return the walltimes, at least 1 s."""
-        self._expected = np.maximum(workload.walltime, 1)
-        return self._expected
+        self._walltime = workload.walltime  # not a copy: users may choose walltimes during the replay
+        return np.maximum(workload.walltime, 1)
 
     def predict(self, job: int) -> int:
         """Return the walltime of the job, at least 1 s."""
-        return int(self._expected[job])
+        return max(1, int(self._walltime[job]))
 
     def learn(self, job: int, took: int) -> tuple[int, ...]:
         """Return no users: nothing is learned."""
@@ -75,12 +75,12 @@ class LastTwo:
         """Start without any ended job."""
         self.notes = notes_on_users(workload)
         self._user: list[int] = workload.user.tolist()
-        self._walltime: list[int] = np.maximum(workload.walltime, 1).tolist()
+        self._walltime = workload.walltime  # not a copy: users may choose walltimes during the replay
         self._took: dict[int, tuple[int, int]] = {}  # user -> runtimes of the last job and of the job before
 
     def predict(self, job: int) -> int:
         """Return the mean runtime of the user's last two jobs, at most the walltime."""
-        walltime = self._walltime[job]
+        walltime = max(1, int(self._walltime[job]))
         took = self._took.get(self._user[job])
         return walltime if took is None else min(walltime, (took[0] + took[1] + 1) // 2)
 

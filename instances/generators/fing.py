@@ -1,0 +1,135 @@
+"""Generator of dispatching instances: workloads of Cluster FING as in [Rocchetti2015, 5].
+
+Taken from [Rocchetti2015, 5]: 37 nodes of 12 cores, a queue for jobs of up to 16 cores and up to 10 days; 1,000 jobs of 20
+users; numbers of cores are powers of two from 1 to 16; 49.3 % of the jobs take less than a minute.
+
+Own assumptions, as the paper gives no more: runtimes below a minute are uniform in 1..60 s, the others log-uniform from
+60 s to 10 days. The five numbers of cores are equally frequent: in the trace only 6.5 % of the jobs are parallel, too few for
+jobs to wait as long as in the paper. A core is a unit of a job and may be on any node. The users have uneven shares: the number of jobs of a
+user is proportional to a number that is log-uniform from 1 to 8, and at least 5 if there are enough jobs. Submit times are
+uniform over a span (a Poisson process of which the number of jobs is given) that makes the offered load, work / (capacity of
+the machine x span), as requested. Shares are fixed numbers of jobs by largest remainders. All random numbers come from
+``random.Random(seed).random()``; the same seed gives the same jobs at every load, and the same times but for their scale.
+"""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+from ...errors import WrongValue
+from ...models.dispatch.jobs import Job, Queue
+from ...models.dispatch.problem import Dispatch
+from ...models.platform import NodeGroup, Platform
+from ..instance import Instance
+from .estimates import LONGEST, SCENARIOS, intervals_of_users, numbers_by_share, shuffle, walltime_of, within
+
+VERSION = 1
+SOURCE = "N. Rocchetti, S. Iturriaga, S. Nesmachnow: Including accurate user estimates in HPC schedulers, section 5"
+NODES, CORES = 37, 12
+SHORT = 493  # per mille of the jobs take at most a minute
+SIZES = (1, 2, 4, 8, 16)  # cores
+MINUTE = 60
+EWT = 86400  # seconds; the paper gives no expected waiting time
+UNEVEN = 8.0  # the greatest share of a user / the least
+LEAST_JOBS = 5
+
+
+def generate(
+    jobs: int, seed: int, nodes: int = NODES, users: int = 20, load: float = 4.0, estimates: str = "cf"
+) -> Instance:
+    """Generate ``jobs`` jobs of ``users`` users on ``nodes`` nodes, reproducible by ``seed``.
+
+    Parameters
+    ----------
+    jobs, seed, nodes, users : int
+        Numbers of at least 1; the random seed.
+    load : float
+        Offered load, above 0. The jobs are few and long, so that jobs wait only at loads far above 1.
+    estimates : str
+        How the users estimate walltimes: a scenario of ``estimates.SCENARIOS``.
+
+    Raises
+    ------
+    ValueError
+        If a number is too small, or there is no such scenario.
+
+    Examples
+    --------
+    >>> made = generate(jobs=1000, seed=1)
+    >>> made.platform.total("cores"), len({job.user for job in made.dispatch.jobs})
+    (444, 20)
+    """
+    for what, value in (("jobs", jobs), ("nodes", nodes), ("users", users)):
+        if value < 1:
+            raise WrongValue(f"{what} is {value}; expected at least 1")
+    if not 0 < load < math.inf:
+        raise WrongValue(f"load is {load:g}; expected a number above 0")
+    if estimates not in SCENARIOS:
+        raise WrongValue(f"estimates is {estimates!r}; expected one of {', '.join(SCENARIOS)}")
+    if users > jobs:
+        raise WrongValue(f"users is {users}; expected at most the number of jobs, {jobs}")
+    if nodes * CORES < max(SIZES):
+        raise WrongValue(f"nodes is {nodes}; expected at least 2, as jobs have up to 16 cores")
+    random = Random(seed)
+    runtimes = _runtimes(jobs, random)
+    numbers = numbers_by_share([1] * len(SIZES), jobs)
+    cores = [units for units, n in zip(SIZES, numbers, strict=True) for _ in range(n)]
+    shuffle(cores, random)
+    owners = _owners(jobs, users, random)
+    work = sum(r * c for r, c in zip(runtimes, cores, strict=True))
+    span = work / (load * nodes * CORES)
+    submits = sorted(int(random.random() * span) for _ in range(jobs))
+    intervals = intervals_of_users(estimates, users, random)
+    digits = len(str(jobs))
+    made = [
+        Job(
+            f"j{k + 1:0{digits}d}",
+            submits[k],
+            walltime_of(runtimes[k], within(intervals[owners[k]], random.random())),
+            cores[k],
+            {"cores": 1},
+            "batch",
+            runtime=runtimes[k],
+            user=f"u{owners[k] + 1:0{len(str(users))}d}",
+        )
+        for k in range(jobs)
+    ]
+    problem = Dispatch(Platform([NodeGroup("n", nodes, {"cores": CORES})]), made, [Queue("batch", EWT)], "waiting")
+    return Instance(
+        name=f"fing_{jobs}",
+        kind="dispatch",
+        problem=problem,
+        description=f"A generated workload of Cluster FING: {jobs} jobs of {users} users, {nodes} nodes, load {load:g}",
+        source=SOURCE,
+        generator={
+            "name": "fing",
+            "version": VERSION,
+            "seed": seed,
+            "jobs": jobs,
+            "nodes": nodes,
+            "users": users,
+            "load": load,
+            "estimates": estimates,
+        },
+    )
+
+
+def _runtimes(jobs: int, random: Random) -> list[int]:
+    """Draw the runtimes in seconds, in random order."""
+    short = round(jobs * SHORT / 1000)
+    found = [1 + int(random.random() * MINUTE) for _ in range(short)]
+    ratio = LONGEST / MINUTE
+    found += [min(LONGEST, math.ceil(MINUTE * ratio ** random.random())) for _ in range(jobs - short)]
+    shuffle(found, random)
+    return found
+
+
+def _owners(jobs: int, users: int, random: Random) -> list[int]:
+    """Draw the user of each job; the users have uneven shares."""
+    least = min(LEAST_JOBS, jobs // users)
+    parts = [round(1000 * UNEVEN ** random.random()) for _ in range(users)]
+    numbers = [least + n for n in numbers_by_share(parts, jobs - least * users)]
+    found = [user for user, n in enumerate(numbers) for _ in range(n)]
+    shuffle(found, random)
+    return found

@@ -1,0 +1,1 @@
+"""Users who choose the walltimes of their jobs during a replay."""

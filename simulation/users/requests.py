@@ -1,0 +1,85 @@
+"""Walltimes that users choose during a replay: the seam between users and the engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SchedlabError
+from ...instances.workload import Ints, Workload
+from ...models.whole_numbers import whole_array
+from ..engine.simulation import SimulationError
+from .users import Users
+
+
+class Requests:
+    """The walltimes of a replay, chosen by users when they submit their jobs.
+
+    Parameters
+    ----------
+    users : Users
+        The users.
+    workload : Workload
+        The jobs; ``self.workload`` has the same jobs with walltimes of its own, which are changed during the replay.
+
+    Raises
+    ------
+    SimulationError
+        If the users raise.
+    """
+
+    def __init__(self, users: Users, workload: Workload) -> None:
+        self.users = users
+        self.workload = replace(workload, walltime=workload.walltime.copy())
+        self._walltime, self._asked = self.workload.walltime, np.zeros(len(workload), np.bool_)
+        self._call("begin", self.workload)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The remarks of the users; none if they have no ``notes``."""
+        return tuple(getattr(self.users, "notes", ()))
+
+    def submit(self, now: int, jobs: Ints, start: Ints) -> Ints:
+        """Set the walltimes of jobs that arrive at ``now`` (s), and return these jobs; others that come back keep theirs.
+
+        ``start``: the start of each job in seconds, -1: none.
+        """
+        new = jobs[~self._asked[jobs]]
+        if len(new):
+            seen = start.view()
+            seen.flags.writeable = False
+            self._asked[new] = True
+            self._walltime[new] = self._checked(new, self._call("request", now, new, seen), now)
+        return new
+
+    def _checked(self, jobs: Ints, found: object, now: int) -> Ints:
+        expected = f"expected {len(jobs)} whole numbers of seconds, at least 1"
+        walltimes, fault = whole_array(found)
+        if fault is None and walltimes.shape == jobs.shape and (walltimes >= 1).all():
+            return walltimes
+        shown = f"{found!r:.200}"
+        raise SimulationError(f"users {self.users.name} returned {shown} from request; {expected}", time=now)
+
+    def _call(self, method: str, *arguments: object) -> object:
+        try:
+            return getattr(self.users, method)(*arguments)
+        except SchedlabError:
+            raise
+        except Exception as e:
+            raise SimulationError(f"users {self.users.name} raised in {method}: {type(e).__name__}: {e}") from e
+
+
+def requested(users: Users, workload: Workload, start: NDArray[np.int64]) -> Workload:
+    """Return a workload with the walltimes that users request in a replay of which the starts are known.
+
+    It repeats the calls of ``Users.request`` in the order of arrival, for the verification of a stored replay.
+    """
+    made = Requests(users, workload)
+    order = np.argsort(workload.release, kind="stable")
+    arrival = workload.release[order]
+    for rows in np.split(order, np.flatnonzero(np.diff(arrival)) + 1):
+        now = int(workload.release[rows[0]])
+        made.submit(now, rows, np.where(start < now, start, -1))
+    return made.workload
