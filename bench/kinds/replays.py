@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...instances import Instance, load, read_events
 from ...instances.busy import ending_at_walltime
 from ...instances.files.own_files import content_of
-from ...instances.logs.powers import powered
+from ...instances.logs.powers import below_power, powered
 from ...instances.report import Report
 from ...instances.workload import Workload
 from ...models.dispatch.objectives import find_objective
@@ -150,7 +150,9 @@ def replay_case(
 
 
 def _with_power(workload: Workload, replay: ReplaySettings) -> Workload:
-    return workload if replay.watts_per_core is None else powered(workload, replay.watts_per_core)
+    if replay.watts_per_core is not None:
+        workload = powered(workload, replay.watts_per_core)
+    return workload if replay.most_power is None else below_power(workload, replay.most_power)
 
 
 def _events(replay: ReplaySettings, platform: Platform) -> tuple[NodeEvent, ...]:

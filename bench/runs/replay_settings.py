@@ -12,7 +12,7 @@ OFF = "off"
 USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 BUSY = ("reset", "kept")
-LIMITS = ("desired", "desired_content", "power_cap", "watts_per_core")
+LIMITS = ("desired", "desired_content", "power_cap", "watts_per_core", "most_power")
 ADDED = ("busy", "queue_from", "partition", "dependencies", "latest_start", *LIMITS)  # fields that older records lack
 RESTART = "restart"
 
@@ -80,6 +80,8 @@ class ReplaySettings:
         Greatest power of the running jobs in watts; None: no limit.
     watts_per_core
         Power per core, in watts, of jobs without a power of their own; None: it is unknown.
+    most_power
+        The least power cap of all replays in watts: jobs that take more alone are left out. None: no cap.
 
     Examples
     --------
@@ -115,6 +117,7 @@ class ReplaySettings:
     desired_content: str | None = None
     power_cap: float | None = None
     watts_per_core: float | None = None
+    most_power: float | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -155,6 +158,7 @@ class ReplaySettings:
             latest_start=self.latest_start,
             events=self.events, events_content=self.events_content,
             desired=self.desired, desired_content=self.desired_content, watts_per_core=self.watts_per_core,
+            most_power=self.most_power,
         )  # fmt: skip
 
     @property
@@ -185,6 +189,7 @@ class ReplaySettings:
             f"desired use of {self.desired}" if self.desired is not None else "",
             f"{self.watts_per_core:g} W a core" if self.watts_per_core is not None else "",
             f"at most {self.power_cap / 1000:g} kW" if self.power_cap is not None else "",
+            f"jobs up to {self.most_power / 1000:g} kW" if self.most_power not in (None, self.power_cap) else "",
         ]
         return ", ".join(p for p in parts if p)
 

@@ -156,19 +156,19 @@ def replay_request(
         replay = replace(replay, events_content=content_of(Path(replay.events)))
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
-    replay = replace(replay, desired_content=check_desired(replay))
+    replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))
     _check_limits(replay, caps, named)
     return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps)
 
 
 def _check_limits(replay: ReplaySettings, caps: Sequence[float], dispatchers: Sequence[Named]) -> None:
     """Raise WrongUse if a dispatcher lacks the desired use that it keeps to, or cannot keep to a power cap."""
-    from ...simulation.policies.policy import POLICIES, WITHIN
+    from ...simulation.policies.policy import POLICIES, WITHIN_PROFILE
 
-    lacking = [d.text for d in dispatchers if d.dispatcher in POLICIES and d.dispatcher.endswith(WITHIN)]
+    lacking = [d.text for d in dispatchers if d.dispatcher in WITHIN_PROFILE]
     if lacking and replay.desired is None:
         raise WrongUse(f"{lacking[0]}: keeps to a desired use; give its file with --desired FILE")
-    free = [d.text for d in dispatchers if d.dispatcher not in POLICIES]
+    free = [d.text for d in dispatchers if d.dispatcher not in {**POLICIES, **WITHIN_PROFILE}]
     if caps and free:
         raise WrongUse(f"--power-cap: policies such as easy keep to it, but {free[0]} chooses its starts itself")
     if replay.watts_per_core is not None and not 0 < replay.watts_per_core < float("inf"):

@@ -39,6 +39,7 @@ def show_profile(console: Console, name: str, plot: Path | None = None) -> None:
     wishes = read_wishes(name)
     clock = "for ever" if wishes.end is None else f"up to {wishes.end:,} s"
     clock = f"repeated every {wishes.period:,} s" if wishes.period is not None else clock
+    clock += f", times from second {wishes.origin:,} of the workload on" if wishes.origin else ""
     title = f"{Path(name).stem}: desired use, {len(wishes.wishes)} wishes, {clock}"
     console.print(title, style="bold", soft_wrap=True)
     table = grid("resource", "from s", "hours", "share", "amount", "nodes")

@@ -11,6 +11,7 @@ from ..report import WorkloadError
 from ..workload import Workload
 
 CORES = "cores"
+ABOVE = "above the power cap, left out"
 
 
 def powered(workload: Workload, watts_per_core: float) -> Workload:
@@ -56,3 +57,21 @@ def powered(workload: Workload, watts_per_core: float) -> Workload:
         for r in workload.running
     )
     return replace(workload, power=power, running=running)
+
+
+def below_power(workload: Workload, watts: float) -> Workload:
+    """Return the workload without the jobs that take more than ``watts`` alone; they are listed in its report.
+
+    Raises
+    ------
+    WorkloadError
+        If no job is left.
+    """
+    above = workload.power > watts  # False where the power is unknown
+    if not above.any():
+        return workload
+    gone = [
+        (workload.ids[k], f"takes {workload.power[k]:,.0f} W, more than {watts:,.0f} W")
+        for k in np.flatnonzero(above).tolist()
+    ]
+    return workload.keep(~above, workload.report.and_also({ABOVE: len(gone)}, gone))

@@ -290,6 +290,8 @@ class Dispatcher(Protocol):
         The name in results and error messages.
     always : bool, optional
         Whether ``decide`` is called at every event, also when no waiting job could start. Default: False.
+    desired : DesiredProfile or None, optional
+        An attribute that is None is set to the desired profile of the replay before ``begin``.
     """
 
     name: str

@@ -135,7 +135,7 @@ def _check(workload: Workload, by_count: bool, limits: Sequence[Steps]) -> tuple
         k = int(too_much[0])
         raise WorkloadError(
             f"{workload.name}: job {workload.ids[k]!r} takes {watts[k]:,.0f} W, more than the power cap of {most:,.0f} W "
-            f"({too_much.size} such job{'s' * (too_much.size > 1)}); raise the cap, or leave them out"
+            f"({too_much.size} such job{'s' * (too_much.size > 1)}); raise the cap, or leave them out (instances.logs.powers.below_power)"
         )
     return watts, most
 

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
+from schedlab.simulation.engine.moment import Decision
 from schedlab.simulation.engine.simulation import SimulationError
 from schedlab.simulation.engine.verification import violations
-from schedlab.simulation.policies.policy import POLICIES, WITHIN
+from schedlab.simulation.policies.policy import POLICIES, WITHIN_PROFILE
 
 MACHINE = Platform([NodeGroup("a", 2, {"cores": 4, "gpus": 1}), NodeGroup("b", 1, {"cores": 8})])
 EQUAL = Platform([NodeGroup("n", 4, {"cores": 16})])
-PLAIN = [name for name in POLICIES if not name.endswith(WITHIN)]
 JOBS = st.lists(
     st.tuples(st.integers(0, 40), st.integers(1, 30), st.integers(1, 3), st.integers(1, 2), st.integers(0, 1)),
     min_size=1,
@@ -48,7 +48,7 @@ def _use(run):
     return use
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", list(POLICIES))
 def test_with_the_profile_at_capacity_the_starts_are_those_of_the_plain_policy(name):
     plain = sl.simulate("eurora_99", dispatcher=name)
     for profile in (
@@ -153,9 +153,14 @@ class Planner:
 
     def decide(self, moment):
         """Leave the decision to EASY."""
-        from schedlab.simulation.engine.moment import Decision
-
         return Decision([], policy=POLICIES["easy"])
+
+
+def test_a_policy_that_keeps_to_a_profile_cannot_be_left_a_decision():
+    planner = Planner()
+    planner.decide = lambda moment: Decision([], policy=WITHIN_PROFILE["easy-profile"])
+    with pytest.raises(SimulationError, match="keeps to a desired profile"):
+        sl.simulate(_problem([(0, 10, 1, 1, 0)]), dispatcher=planner, desired=flat(MACHINE, 0.5))
 
 
 def test_a_dispatcher_with_an_attribute_desired_gets_the_profile():
