@@ -96,7 +96,7 @@ def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
         bsld_floor=bsld_floor,
         history=s.history,
     )
-    return replace(found, desired=desired_figures(s), power_peak=power_peak(s))
+    return replace(found, desired=desired_figures(s, s.desired), power_peak=power_peak(s))
 
 
 def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: float = BSLD_FLOOR) -> Metrics | None:

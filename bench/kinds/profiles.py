@@ -16,6 +16,7 @@ from ..runs.replay_settings import ReplaySettings
 
 if TYPE_CHECKING:
     from ...simulation.engine.simulation import Simulation
+    from ...simulation.engine.states.checks import Replay
     from .replays import ReplayCase
 
 UNITS = {"": 1.0, "w": 1.0, "kw": 1e3, "mw": 1e6}
@@ -86,6 +87,15 @@ def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
             limits.check_power(workload, platform, power_cap(platform, cap), bool(case.events))
     except ValueError as e:
         raise WrongUse(f"{'--power-cap' if caps else '--desired'}: {e}") from e
+
+
+def figures_of(replay: Replay, desired: DesiredProfile | None) -> dict[str, float | None]:
+    """Return the figures of a replay beside its desired use, and its greatest power, by their names in records."""
+    from ...simulation.desired.figures import desired_figures, power_peak
+
+    found = desired_figures(replay, desired)
+    flat = {f"desired_{what}_{name}": value for what, of in found.items() for name, value in of.items()}
+    return {**flat, "power_peak": power_peak(replay)}
 
 
 def use_of(simulation: Simulation) -> Mapping[str, Any] | None:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from ...models.profiles import DesiredProfile
 from ...models.profiles.profile import POWER
-from ..curves import utilisation
-from ..engine.states.checks import Runs, runs_of
+from ..curves import usage
+from ..engine.states.checks import Replay, Runs, runs_of
 from .pieces import pieces_of, power_steps
 
 if TYPE_CHECKING:
@@ -32,13 +32,15 @@ Floats = NDArray[np.float64]
 HOUR = 3600
 
 
-def desired_figures(simulation: Simulation) -> Mapping[str, Any]:
+def desired_figures(replay: Replay, profile: DesiredProfile | None) -> Mapping[str, Any]:
     """Return the figures of a replay beside its desired profile.
 
     Parameters
     ----------
-    simulation : Simulation
-        A replay.
+    replay : Replay
+        A ``Simulation``, or a replay that was read from a file.
+    profile : DesiredProfile, optional
+        The desired profile.
 
     Returns
     -------
@@ -47,19 +49,18 @@ def desired_figures(simulation: Simulation) -> Mapping[str, Any]:
         {resource: number without unit} for the resources with a wish. Empty without a desired profile, or if no job
         ended.
     """
-    profile = simulation.desired
-    runs = runs_of(simulation)
+    runs = runs_of(replay)
     if profile is None or not runs.started.any():
         return {}
-    w = simulation.workload
+    w = replay.workload
     begin = int(w.submit.min()) if w.begin is None else w.begin
     finish = int(runs.end[runs.started].max())
     found: dict[str, dict[str, float | None]] = {}
     over = over_utilisation(runs, profile, begin, finish)
     for resource in profile.wished:
-        times, use, wish = _curves(simulation, profile, resource, begin, finish)
+        times, use, wish = _curves(replay, profile, resource, begin, finish)
         length = np.diff(np.append(times, finish)).astype(np.float64)
-        most = float(simulation.platform.total(resource)) or float(wish[np.isfinite(wish)].max(initial=0.0))
+        most = float(replay.platform.total(resource)) or float(wish[np.isfinite(wish)].max(initial=0.0))
         found.setdefault("machine_over", {})[resource] = float((np.maximum(0, use - wish) * length).sum()) / HOUR
         found.setdefault("over", {})[resource] = over.get(resource, found["machine_over"][resource])
         known = np.isfinite(wish)  # no wish for the power: no distance
@@ -69,12 +70,12 @@ def desired_figures(simulation: Simulation) -> Mapping[str, Any]:
     return found
 
 
-def power_peak(simulation: Simulation) -> float | None:
+def power_peak(replay: Replay) -> float | None:
     """Return the greatest power of all running jobs of a replay in watts; None if the power of a job is unknown."""
-    w = simulation.workload
+    w = replay.workload
     if np.isnan(w.power).any() or any(r.job.power is None for r in w.running):
         return None
-    return float(power_steps(runs_of(simulation))[1].max(initial=0.0))
+    return float(power_steps(runs_of(replay))[1].max(initial=0.0))
 
 
 def over_utilisation(runs: Runs, profile: DesiredProfile, begin: int, finish: int) -> dict[str, float]:
@@ -116,10 +117,14 @@ def dissimilarity(desired: Floats, used: Floats, length: Floats) -> float | None
 
 
 def _curves(
-    simulation: Simulation, profile: DesiredProfile, resource: str, begin: int, finish: int
+    replay: Replay, profile: DesiredProfile, resource: str, begin: int, finish: int
 ) -> tuple[Ints, Floats, Floats]:
     """Return times in [begin, finish) and the amounts of the machine in use and desired from each of them on."""
-    at, use = power_steps(runs_of(simulation)) if _is_power(profile, resource) else utilisation(simulation, resource)
+    if _is_power(profile, resource):
+        at, use = power_steps(runs_of(replay))
+    else:
+        at, amount = usage(replay.workload, resource, replay.start, replay.end, replay.history)
+        use = amount.astype(np.float64)
     wish_at, wish = profile.totals(resource, begin, max(finish, begin + 1))
     inside = at[(at > begin) & (at < finish)]
     times = np.unique(np.concatenate([[begin], inside, wish_at]))

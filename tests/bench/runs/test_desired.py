@@ -1,5 +1,7 @@
 """``bench simulate --desired`` and ``--power-cap``; ``bench show`` of a profile."""
 
+from pathlib import Path
+
 import pytest
 import schedlab as sl
 
@@ -32,6 +34,12 @@ def test_replays_beside_a_desired_profile_have_its_figures(run, tmp_path):
     found = sl.read_results("r").set_index("method")
     assert found["metrics.desired_over_cores"]["easy-profile"] < found["metrics.desired_over_cores"]["easy"]
     assert run("verify", "r")[0] == 0
+    path = next(Path("r").glob("easy.1.*.json"))
+    whole = path.read_text()
+    path.write_text(whole.replace('"desired_over_cores": ', '"desired_over_cores": 1'))
+    code, text = run("verify", "r")
+    assert code == 1 and "it has desired_over_cores 1" in text
+    path.write_text(whole)
     code, text = run("plot", "r", "--figure", "desired", "--out", "use.svg")
     assert code == 0 and "desired" in (tmp_path / "use.svg").read_text()
     (tmp_path / "day-night.csv").write_text(DAY_NIGHT + "80000,cores,0.5\n")
