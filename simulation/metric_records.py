@@ -199,6 +199,12 @@ class Metrics:
         3.4]; their sum is the mean wait.
     running_submitting : float
         Mean number of running jobs between the begin and the last submit time; None if these are equal.
+    desired : mapping of str to mapping
+        The use beside the desired profile, for the resources with a wish: ``"over"``: volume of use above it, summed over
+        the nodes, in amount-hours; ``"machine_over"``: the same for the whole machine; ``"dissimilarity"`` and
+        ``"squared_distance"``, without unit. See ``schedlab.simulation.desired.figures``. Empty without a profile.
+    power_peak : float
+        The greatest power of all running jobs in watts; None if the power of a job is unknown.
     """
 
     jobs: int
@@ -228,6 +234,8 @@ class Metrics:
     late_starts: Mapping[str, float | None] = field(default_factory=dict)
     wait_contribution: Mapping[str, float] = field(default_factory=dict)
     running_submitting: float | None = None
+    desired: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    power_peak: float | None = None
 
     def by(self, grouping: str) -> Groups:
         """Return the metrics of the groups of jobs with respect to a property.

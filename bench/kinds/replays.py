@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...instances import Instance, load, read_events
 from ...instances.busy import ending_at_walltime
 from ...instances.files.own_files import content_of
+from ...instances.logs.powers import below_power, powered
 from ...instances.report import Report
 from ...instances.workload import Workload
 from ...models.dispatch.objectives import find_objective
@@ -21,11 +22,13 @@ from ...models.dispatch.problem import Dispatch
 from ...models.node_states.timeline import NodeStates
 from ...models.platform import Platform
 from ...models.production import Reservation
+from ...models.profiles import DesiredProfile
 from ..errors import WrongUse
 from ..records.description import SHOWN, described
 from ..runs.replay_settings import OFF, ReplaySettings
 from ..runs.view import View
 from .production import node_events, of_part, with_production
+from .profiles import desired_of, use_of
 
 if TYPE_CHECKING:
     from ...simulation.engine.production.plan import Event
@@ -58,6 +61,8 @@ class ReplayCase:
         The changes of the states of nodes, and the events of the batch server.
     reservations
         The reservations of the machine.
+    desired
+        The desired use of the machine.
     """
 
     workload: Workload
@@ -67,6 +72,7 @@ class ReplayCase:
     offline: bool = False
     events: tuple[Event, ...] = ()
     reservations: tuple[Reservation, ...] = ()
+    desired: DesiredProfile | None = None
 
     @property
     def states(self) -> NodeStates | None:
@@ -147,7 +153,9 @@ def replay_case(
             dependencies=bool(replay.dependencies),
             latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
         )
-        return _with_events(ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill), view, replay)
+        workload, desired = _with_power(workload, replay), desired_of(replay, platform)
+        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired)
+        return _with_events(case, view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)
     whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
     workload = Workload.of(whole, instance.name, Report(dict(instance.repairs)))
@@ -158,16 +166,24 @@ def replay_case(
     # dispatchers ignore deadlines; then offline methods solve another problem
     ignored = any(j.deadline is not None for j in whole.jobs)
     offline = not (ignored or replay.kill or replay.load is not None or replay.users is not None)
+    workload, desired = _with_power(workload.on(whole.platform), replay), desired_of(replay, whole.platform)
     case = ReplayCase(
-        workload.on(whole.platform),
+        workload,
         whole.platform,
         whole.aim,
         replay.kill,
         offline,
         instance.events,
         instance.reservations,
+        desired,
     )
     return _with_events(case, view, replay)
+
+
+def _with_power(workload: Workload, replay: ReplaySettings) -> Workload:
+    if replay.watts_per_core is not None:
+        workload = powered(workload, replay.watts_per_core)
+    return workload if replay.most_power is None else below_power(workload, replay.most_power)
 
 
 def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> ReplayCase:
@@ -234,6 +250,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             "offline": case.offline,
             "recorded": None if in_log is None else in_log.as_dict(),
             "attempts_csv": attempts.name if has_attempts else None,
+            "use": use_of(simulation),
         },
         "production": production,
         "outages": outages_json(simulation.states),
@@ -276,6 +293,8 @@ def _simulate(
         events=case.events,
         reservations=case.reservations,
         requeue=replay.requeue,
+        desired=case.desired,
+        power_cap=replay.power_cap,
         on_progress=on_progress,
         users=replay.users,
     )

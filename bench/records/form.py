@@ -249,6 +249,8 @@ REPLAY = fields(
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
         **dict.fromkeys(("format", "window", "busy", "queue_from", "partition", "latest_start"), maybe(TEXT)),
         **dict.fromkeys(("events", "events_content", "users", "users_source"), maybe(TEXT)),
+        **dict.fromkeys(("desired", "desired_content"), maybe(TEXT)),
+        **dict.fromkeys(("power_cap", "watts_per_core", "most_power"), maybe(NUMBER)),
         **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),
         "deterministic": maybe(either(NUMBER, FLAG)),

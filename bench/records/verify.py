@@ -21,6 +21,7 @@ from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.composites import bounded
 from ..kinds.production import server_events
+from ..kinds.profiles import figures_of, limits_of
 from ..kinds.replays import TRACE_OBJECTIVE, ReplayCase, replay_case
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
@@ -177,7 +178,8 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     table = read_jobs(jobs)
     replayed = table.replay(case.workload, case.platform)
     replayed = replace(replayed, history=history, states=case.states, production=production)
-    faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
+    within = limits_of(ReplaySettings(**record["replay"]), case.platform, record["method"])
+    faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off, within=within)]
     if record.get("outages") not in (None, outages_json(case.states)):
         faults.append("its outages are not those of the events")
     if broke_off:
@@ -227,6 +229,9 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> 
                 found[name] = (known[name], true)
     for part, known_late in late_starts(figures.late).items():
         found[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
+    for name, true in figures_of(replayed, case.desired).items():
+        if name in known:  # records of earlier versions lack them
+            found[name] = (known[name], true)
     recorded = record.get("groups") or {}
     for by, groups in groups_of(case.workload, figures).items() if recorded else ():
         if by in ADDED and by not in recorded:

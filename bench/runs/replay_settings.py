@@ -12,7 +12,8 @@ OFF = "off"
 USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 BUSY = ("reset", "kept")
-ADDED = (
+LIMITS = ("desired", "desired_content", "power_cap", "watts_per_core", "most_power")
+ADDED = (  # fields that older records lack
     "busy",
     "queue_from",
     "partition",
@@ -21,7 +22,8 @@ ADDED = (
     "batch",
     "users",
     "users_source",
-)  # fields that older records lack
+    *LIMITS,
+)
 RESTART = "restart"
 
 
@@ -86,6 +88,16 @@ class ReplaySettings:
         Name of the users who choose the walltimes; None: those of the log or instance.
     users_source
         Hash of the source of a third party's users.
+    desired
+        File with the desired use; None: none.
+    desired_content
+        Hash of this file.
+    power_cap
+        Greatest power of the running jobs in watts; None: no limit.
+    watts_per_core
+        Power per core, in watts, of jobs without a power of their own; None: it is unknown.
+    most_power
+        The least power cap of all replays in watts: jobs that take more alone are left out. None: no cap.
 
     Examples
     --------
@@ -120,6 +132,11 @@ class ReplaySettings:
     batch: int | None = None
     users: str | None = None
     users_source: str | None = None
+    desired: str | None = None
+    desired_content: str | None = None
+    power_cap: float | None = None
+    watts_per_core: float | None = None
+    most_power: float | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -170,6 +187,8 @@ class ReplaySettings:
             latest_start=self.latest_start, batch=self.batch,
             events=self.events, events_content=self.events_content,
             users=self.users, users_source=self.users_source,
+            desired=self.desired, desired_content=self.desired_content, watts_per_core=self.watts_per_core,
+            most_power=self.most_power,
         )  # fmt: skip
 
     @property
@@ -199,6 +218,10 @@ class ReplaySettings:
             f"events of {self.events}" if self.events is not None else "",
             f"failed jobs: {self.requeue}" if self.requeue != RESTART else "",
             f"users {self.users}" if self.users is not None else "",
+            f"desired use of {self.desired}" if self.desired is not None else "",
+            f"{self.watts_per_core:g} W a core" if self.watts_per_core is not None else "",
+            f"at most {self.power_cap / 1000:g} kW" if self.power_cap is not None else "",
+            f"jobs up to {self.most_power / 1000:g} kW" if self.most_power not in (None, self.power_cap) else "",
         ]
         return ", ".join(p for p in parts if p)
 

@@ -301,6 +301,8 @@ class Dispatcher(Protocol):
     delegates : bool, optional
         Whether it may answer with ``Decision.policy``. In replays with reservations, the expected durations must then
         be walltimes. Default: False.
+    desired : DesiredProfile or None, optional
+        An attribute that is None is set to the desired profile of the replay before ``begin``.
     """
 
     name: str

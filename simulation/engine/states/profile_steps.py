@@ -57,8 +57,18 @@ class ProfileSteps:
             self.state.clock[EARLY] += 1  # reservations may move to earlier times, as if a job had ended early
             self.state.room[:] = NEVER
         self._held = held
-        found = [profile.next_change(t) for profile in self.plan.within]
-        self.due = min((at for at in found if at is not None), default=NEVER)
+        self.due = self._next_change(t)
+
+    def _next_change(self, t: int) -> int:
+        """Return the first time after ``t`` at which other amounts may be used; NEVER if there is none."""
+        profiles = self.plan.within
+        round_ = lcm(*(p.period for p in profiles if p.period is not None))
+        last = max((max(p.last_change, t) for p in profiles), default=t) + round_
+        while t <= last:
+            t = min((at for p in profiles if (at := p.next_change(t)) is not None), default=NEVER)
+            if t < NEVER and (held_at(self.plan, t) != self._held).any():
+                return t
+        return NEVER
 
     def go(self) -> None:
         """Apply the next step; the state is at its time."""
