@@ -183,7 +183,7 @@ def compiled(function: F, counting: bool = True, kind: type[_Kernel] = _Kernel) 
 
 def compile_for(function: Callable[..., object], *arguments: object) -> None:
     """Compile a function of any kind for arguments of these types, or load it from the cache, without calling it."""
-    cast(_Kernel, function).compile(tuple(typeof(argument) for argument in arguments))
+    cast(_Kernel, function).compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
 
 
 def borrowing(function: F) -> F:
