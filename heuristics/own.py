@@ -117,14 +117,32 @@ def _nothing_to_compile() -> None:
 
 
 LNS_OPTIONS = ("rounds", "operators", "selection", "acceptance", "stopping", "population", "turn_seconds")
-MULTI_SEARCH = Heuristic(_multi_search, starts=True)
-FIRST_SOLUTION = Heuristic(_first_solution, ORDERINGS)
+LISTS_LATE = (f"{__package__}.list_scheduling.warm_up:warm_up_late",)
+LNS_LATE = (*LISTS_LATE, f"{__package__}.lns.search:warm_up_late")
+MULTI_SEARCH = Heuristic(_multi_search, warm_up_late=LISTS_LATE, starts=True)
+FIRST_SOLUTION = Heuristic(_first_solution, ORDERINGS, warm_up_late=LISTS_LATE)
 RULE = Heuristic(_rule, rules.RULES, warm_up=rules.warm_up)
-DELAY_SEARCH = Heuristic(_delay_search, warm_up=warm_up_delays, starts=True, options=("delay",))
-RELAXATION_SEARCH = Heuristic(
-    _relaxation_search, seeded=True, backends=True, usual="cpsat", starts=True, options=("largest",)
+DELAY_SEARCH = Heuristic(
+    _delay_search, warm_up=warm_up_delays, warm_up_late=LISTS_LATE, starts=True, options=("delay",)
 )
-LNS = Heuristic(_lns, seeded=True, backends=True, warm_up=warm_up_lns, starts=True, options=LNS_OPTIONS)
+RELAXATION_SEARCH = Heuristic(
+    _relaxation_search,
+    seeded=True,
+    backends=True,
+    usual="cpsat",
+    warm_up_late=LISTS_LATE,
+    starts=True,
+    options=("largest",),
+)
+LNS = Heuristic(
+    _lns,
+    seeded=True,
+    backends=True,
+    warm_up=warm_up_lns,
+    warm_up_late=LNS_LATE,
+    starts=True,
+    options=LNS_OPTIONS,
+)
 DP = Heuristic(_dp, kinds=("eviction",), warm_up=warm_up_evictions)
 GREEDY = Heuristic(_greedy, kinds=("eviction",), warm_up=warm_up_evictions)
 BACKTRACKING = Heuristic(_backtracking, kinds=("eviction",), warm_up=warm_up_evictions, starts=True)

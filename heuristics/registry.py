@@ -12,6 +12,7 @@ from ..backends import Incumbent, Result, UnknownName, WarmStart
 from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
 from ..models.compiled import progress_line
+from ..models.compiling.second_process import second_process
 from ..models.excerpt import with_short_repr
 from ..models.plugins import PluginError, Registry
 from .allocation import Allocator
@@ -78,6 +79,9 @@ class Heuristic(NamedTuple):
         The backend that is used if none is named.
     warm_up
         Function that compiles the kernels of the heuristic.
+    warm_up_late
+        Functions without arguments, as "module:function", that compile what ``warm_up`` needs late: a second process
+        calls them while ``warm_up`` runs, if the kernels are not in the cache.
     starts
         Whether it takes a start (``HeuristicRequest.start``).
     options
@@ -93,6 +97,7 @@ class Heuristic(NamedTuple):
     backends: bool = False
     usual: str = ""
     warm_up: Callable[[], None] = warm_up
+    warm_up_late: tuple[str, ...] = ()
     starts: bool = False
     options: tuple[str, ...] = ()
     method: type[Any] | None = None
@@ -281,7 +286,7 @@ def warm_up_for(problem: Problem, name: str | None = None) -> None:
     known = kind.known(problem.kind)
     places = () if known is None else known.warm_up + (known.solver_warm_up if name is None else ())
     own = () if name is None else (HEURISTICS[name].warm_up,)
-    with progress_line():
+    with progress_line(), second_process(() if name is None else HEURISTICS[name].warm_up_late):
         for warm in (*map(kind.resolve, places), *own):
             warm()
 

@@ -30,6 +30,7 @@ from .compiling.versions import check_numba
 
 check_numba()  # before the imports of what only these versions have
 
+from numba import typeof  # noqa: E402
 from numba.core import types  # noqa: E402
 from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
 from numba.core.event import Listener, install_listener, register  # noqa: E402
@@ -178,6 +179,11 @@ def compiled(function: F, counting: bool = True, kind: type[_Kernel] = _Kernel) 
     with contextlib.suppress(RuntimeError):  # no directory for the cache: compile in every process
         found.enable_caching()
     return cast(F, found)
+
+
+def compile_for(function: Callable[..., object], *arguments: object) -> None:
+    """Compile a function of any kind for arguments of these types, or load it from the cache, without calling it."""
+    cast(_Kernel, function).compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
 
 
 def borrowing(function: F) -> F:

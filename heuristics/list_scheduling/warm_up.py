@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
+
 from ...models import Dispatch, Job, NodeGroup, Platform, Queue
+from ...models.compiled import compile_for
+from ..arrays import arrays
+from ..kernels.aggregate import new_aggregate, take
+from ..kernels.costs import objective
+from ..kernels.earliest import choose, new_scratch
+from ..kernels.placement import put
+from ..kernels.profile import new_profile
 from .moves import move_jobs
 from .multi_search import multi_search
 
@@ -26,3 +35,13 @@ def warm_up_moves() -> None:
     """Compile list scheduling and the moves of single jobs, which improve schedules made from a relaxation's starts."""
     warm_up()
     move_jobs(tiny(), "est", rounds=2)
+
+
+def warm_up_late() -> None:
+    """Compile what list scheduling needs late, for a second process: the objective, and parts of the placement."""
+    a, nodes = arrays(tiny()), np.zeros(1, np.int64)
+    objective(a.costs, a.jobs, np.arange(3) * 10)
+    profile = new_profile(a.machine, 64)
+    compile_for(put, profile, a.jobs, 0, 0, nodes, 1)
+    compile_for(take, new_aggregate(a.machine, a.jobs, profile), profile, a.jobs.request[0], 0, 10, nodes)
+    compile_for(choose, profile, a.machine, new_scratch(1), 1, 0, nodes)

@@ -36,7 +36,7 @@ from ...models.excerpt import with_short_repr
 from ..arrays import Arrays
 from ..errors import NothingFound, keeping_limits
 from ..incumbents import OnIncumbent
-from ..kernels.costs import EARNINGS, LAST_END
+from ..kernels.costs import EARNINGS, LAST_END, objective
 from ..list_scheduling.warm_up import tiny
 from .acceptance import Acceptance
 from .operators import KeyChanges, Operator, OrderMoves
@@ -225,8 +225,21 @@ def usual_selection(a: Arrays, operators: Sequence[Operator], timed: bool) -> Se
     return GainPerSecond(shares={"keys": ORDERS_SHARE, **shares} if a.costs.mode == EARNINGS else {}, since=since)
 
 
+def _tiny() -> Profit:
+    flat = Cooling("flat", (0, 40), (0, 10), ((0, 1), (0, 1)))
+    return Profit(tiny(), StepFunction.constant(20.0, 0, 120), flat, 1.0, 0.1, horizon_end=60)
+
+
 @cache
 def warm_up() -> None:
     """Compile the kernels of this search, or load them from numba's cache."""
-    flat = Cooling("flat", (0, 40), (0, 10), ((0, 1), (0, 1)))
-    lns(Profit(tiny(), StepFunction.constant(20.0, 0, 120), flat, 1.0, 0.1, horizon_end=60), rounds=4)
+    lns(_tiny(), rounds=4)
+
+
+def warm_up_late() -> None:
+    """Compile what this search needs late, for a second process: the objective, and the operator "ruin"."""
+    search = LnsSearch(_tiny())
+    starts = np.arange(3) * 10
+    value = float(objective(search.arrays.costs, search.arrays.jobs, starts))
+    search.keep(value, starts, np.zeros(3, np.int64))
+    RuinAndRecreate().start(search)(None)

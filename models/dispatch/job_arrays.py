@@ -269,7 +269,8 @@ class Occupied(NamedTuple):
 def occupied(running: Sequence[Running], nodes: NodeArrays) -> Occupied:
     """Return what the running jobs occupy on the nodes."""
     rows = [(k, nodes.index[name], units) for k, r in enumerate(running) for name, units in r.nodes.items()]
-    job, node, units = np.array(rows, np.int64).reshape(-1, 3).T
+    # contiguous: kernels are compiled once more for arrays with gaps
+    job, node, units = np.ascontiguousarray(np.array(rows, np.int64).reshape(-1, 3).T)
     requests, kind = distinct_requests([r.job for r in running], nodes.platform.resources)
     return Occupied(job, node, units[:, None] * requests[kind[job]])
 

@@ -72,7 +72,7 @@ def test_bench_run_takes_the_backend_the_heuristic_and_the_dispatcher_by_their_n
         "--seeds",
         "1-2",
         "--time-limit",
-        "5",
+        "2",
     )
     table = call(*command)
     assert all(name in table for name in methods)
@@ -91,11 +91,11 @@ def test_bench_run_repeats_the_methods_of_a_package_that_was_changed(call, insta
         "run",
         "eurora_99",
         "--first",
-        "5",
+        "2",
         "--methods",
         "random-orders:10,multi-search",
         "--time-limit",
-        "5",
+        "2",
     )
     call(*command, also=[tmp_path / "changed"])
     call(*command, also=[tmp_path / "changed"])
@@ -122,9 +122,9 @@ PYTHON = """
 import schedlab as sl
 p = sl.load("eurora_99").problem.at(12 * 3600, first=10)
 for method in ("random-orders:10", "cpsat-one-thread:pool+warm"):
-    r = sl.solve(p, method=method, time_limit=5, seed=3)
+    r = sl.solve(p, method=method, time_limit=2, seed=3)
     assert r.status in ("optimal", "feasible") and r.violations == [], r
-r = sl.solve(p, method="cpsat:pool", warm_start="random-orders:10", time_limit=5)
+r = sl.solve(p, method="cpsat:pool", warm_start="random-orders:10", time_limit=2)
 assert r.warm_start.fate == "accepted", r.warm_start
 for name in ("area-first", "widest-easy-d"):
     run = sl.simulate("eurora_99", dispatcher=name)
@@ -183,7 +183,7 @@ def test_a_broken_package_is_explained_and_hides_no_other(call, tmp_path):
     ):
         assert line in text, f"{line} is not in {text}"
     methods = "random-orders:10,cpsat-one-thread:pool,area-first,lns"
-    call(*BENCH, "run", "eurora_99", "--first", "3", "--methods", methods, "--time-limit", "5", also=also)
+    call(*BENCH, "run", "eurora_99", "--first", "3", "--methods", methods, "--time-limit", "2", also=also)
     assert {r["verified"] for r in records(tmp_path)} == {True}
     for name in ("nothing", "absent:pool"):
         error = call(*BENCH, "run", "eurora_99", "--methods", name, also=also, code=2)
