@@ -11,13 +11,14 @@ from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..models import kind as problem_kinds
 from ..models.excerpt import MOST, excerpt
 from .files.folder import SETTINGS, Folder
-from .generators import computing_centre, eurora, fing, theta
+from .generators import computing_centre, eurora, eurora_production, fing, theta
 from .generators import projects as random_projects
 from .instance import Instance
 
 SHIPPED = Path(__file__).parent
 generators: dict[str, Callable[..., Instance]] = {
     "eurora": eurora.generate,
+    "eurora-production": eurora_production.generate,
     "theta": theta.generate,
     "centre": computing_centre.generate,
     "project": random_projects.generate,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ...instances import generators, write
+from ...instances.generators.eurora_production import LEAST
 from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR
 from ...instances.generators.resource_kinds import KINDS
 from ...models.platform import LATEST, MOST_NODES
@@ -88,6 +89,22 @@ def eurora(
     """
     given = {"nodes": nodes, "kinds": kinds, "units_factor": units_factor}
     _generate("eurora", out, jobs, seed, {name: value for name, value in given.items() if value is not None})
+
+
+def production(
+    out: Out,
+    jobs: Annotated[
+        int, typer.Option(min=LEAST, max=MOST_JOBS, help="number of jobs, arrays counted once, without the course")
+    ] = 400,
+    seed: Seed = 7,
+) -> None:
+    """Generate a week of Eurora in production (dispatch problem): reservations, outages, job arrays, heterogeneous jobs.
+
+    What is added to the days of Eurora is described in schedlab/instances/generators.
+
+    Example: bench generate eurora-production --jobs 400 --seed 7 --out my_week
+    """
+    _generate("eurora-production", out, jobs, seed, {})
 
 
 def centre(
@@ -182,11 +199,18 @@ def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any],
 
 ABOUT = {
     "eurora": "days of the Eurora supercomputer (dispatch problems)",
+    "eurora-production": "a week of Eurora with reservations, outages and server events (dispatch problem)",
     "theta": "moments of the Theta supercomputer (eviction problems)",
     "centre": "jobs of a computing centre (profit problems)",
     "fing": "workloads of Cluster FING (dispatch problems)",
     "project": "projects with modes and resources (RCPSP, MRCPSP)",
 }
-OWN: dict[str, Callable[..., None]] = {"eurora": eurora, "centre": centre, "project": project, "fing": fing}
+OWN: dict[str, Callable[..., None]] = {
+    "eurora": eurora,
+    "eurora-production": production,
+    "centre": centre,
+    "project": project,
+    "fing": fing,
+}
 for _name in generators:
     generate_app.command(_name, short_help=ABOUT.get(_name, _name))(OWN.get(_name, machine))

@@ -99,7 +99,8 @@ def _running(folder: Folder, batch: Batch, begin: int) -> list[Running]:
 
 def _events(folder: Folder, batch: Batch, reservations: Sequence[Reservation]) -> tuple[Event, ...]:
     """Return the events of ``events.csv``, which a folder need not have."""
-    known = Known([q.name for q in batch.queues], batch.rows.keys(), [r.name for r in reservations])
+    reserved = None if folder.faults else [r.name for r in reservations]  # faulty reservations are not in the list
+    known = Known([q.name for q in batch.queues], batch.rows.keys(), reserved)
     found = events_of(folder, EVENTS, batch.platform, known) if (folder.path / EVENTS).exists() else ()
     events = tuple(found)
     folder.raise_faults()

@@ -37,7 +37,7 @@ from .allocators import ALLOCATORS
 from .live import LiveReplay
 from .moment import Dispatcher
 from .production.calendars import Hours, with_calendars
-from .production.plan import check_supported, own_copy, plan_of, split_events
+from .production.plan import check_chunks, check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
@@ -177,11 +177,6 @@ def simulate(
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
     chosen, name, named_predictor = _dispatcher(dispatcher)
-    if jobs.chunks and not getattr(chosen, "takes_chunks", True):
-        raise WorkloadError(
-            f"{jobs.name}: job {jobs.ids[min(jobs.chunks)]!r} has several chunks, which dispatcher {name} does not take; "
-            "the rules, easy and conservative do, with all their variants"
-        )
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if period is not None and (not is_whole(period) or period < 1):
@@ -198,6 +193,7 @@ def simulate(
     production = plan_of(of_server, reserved if reservations is None else reservations, jobs, machine, events is None)
     if production is not None:
         jobs = own_copy(jobs, production)
+    check_chunks(jobs, chosen, name, set() if production is None else production.private)
     at_begin = {r.job.id: r.job for r in jobs.running}
     if jobs.running:
         jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))

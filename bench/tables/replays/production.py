@@ -14,12 +14,7 @@ DELETED = "deleted"
 
 def production_grids(results: ReplayResults) -> list[TextGrid]:
     """Return what became of the reservations and of the jobs that server events changed; of the first seed of each."""
-    kept = {
-        row.name: record["production"]
-        for row in results.rows
-        for record in row.records[:1]
-        if record.get("production") is not None
-    }
+    kept = _kept(results)
     return [_bookings(kept), _jobs(kept)]
 
 
@@ -29,15 +24,35 @@ def _bookings(kept: Mapping[str, Mapping[str, Any]]) -> TextGrid:
     for name, production in kept.items():
         runs = Counter(run["booking"] for run in production["private"])
         for k, b in enumerate(production["bookings"]):
-            cells = (b["label"], f"{b['start']:,}", f"{b['end']:,}", *_fate(b), f"{runs[k]:,}", str(b["why"]))
+            cells = (b["label"], f"{b['start']:,}", *_fate(b), f"{runs[k]:,}")
             rows.setdefault((k, cells), []).append(name)
     listed = [[*cells, ", ".join(names)] for (_, cells), names in sorted(rows.items(), key=lambda row: row[0][0])]
     meaning = (
         "requested: accepted or refused; started: the second in which its nodes were free for its jobs, in time for all that "
-        "were accepted; ended: the second in which they were given back; runs: of jobs inside; why: it was refused or cancelled."
+        "were accepted; ended: the second in which they were given back; runs: of jobs inside."
     )
-    heads = ["reservation", "start s", "end s", "requested", "started", "ended", "runs", "why", NAMES]
+    heads = ["reservation", "start s", "requested", "started", "ended", "runs", NAMES]
     return TextGrid("reservations", heads, listed, meaning)
+
+
+def reasons(results: ReplayResults) -> dict[str, list[str]]:
+    """Return why reservations were refused or cancelled -> the dispatchers."""
+    found: dict[str, list[str]] = {}
+    for name, production in _kept(results).items():
+        for b in production["bookings"]:
+            if b["why"]:
+                text = b["why"] if b["outcome"] == "refused" else f"reservation {b['label']!r} was {b['why']}"
+                found.setdefault(str(text), []).append(name)
+    return found
+
+
+def _kept(results: ReplayResults) -> dict[str, Mapping[str, Any]]:
+    return {
+        row.name: record["production"]
+        for row in results.rows
+        for record in row.records[:1]
+        if record.get("production") is not None
+    }
 
 
 def _fate(booking: Mapping[str, Any]) -> tuple[str, str, str]:

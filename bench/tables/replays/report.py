@@ -15,6 +15,7 @@ from ..numbers import number, seconds
 from .columns import Column, best_of, columns_of, compact, key_of
 from .figures import NAMES, TextGrid, cycles, models, phases, predictions
 from .production import production_grids
+from .production import reasons as refused
 from .results import RECORDED, DispatcherRow, ReplayResults, extract_replays
 
 MARK = "*"  # stands after the best value of a column
@@ -133,6 +134,7 @@ def summary(results: ReplayResults) -> list[Text]:
             names = notes.setdefault(note, [])
             names += [r["method"]] if r["method"] not in names else []
     lines += [Text(f"{', '.join(names)}: {note}", style="dim") for note, names in notes.items()]
+    lines += [Text(f"{', '.join(names)}: {why}") for why, names in refused(results).items()]
     reasons = {r["method"]: reason for r in [*results.records, *results.offline] if (reason := trouble(r))}
     return lines + [Text(f"{method}: {reason}", style="dim") for method, reason in reasons.items()]
 

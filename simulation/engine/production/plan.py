@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ....errors import WrongValue
-from ....instances.workload import Ints, Workload
+from ....instances.workload import Ints, Workload, WorkloadError
 from ....models import NodeEvent, Platform
 from ....models.production import Reservation, ServerEvent
 from ....models.production.contradictions import Known, of_events, of_reservations
@@ -104,6 +104,21 @@ def own_copy(jobs: Workload, plan: ProductionPlan) -> Workload:
     return jobs.keep(kept, jobs.report.and_also({NOT_ELIGIBLE: len(gone)}, why))
 
 
+def check_chunks(jobs: Workload, dispatcher: Policy | Dispatcher, name: str, private: Collection[str]) -> None:
+    """Raise WorkloadError for jobs of several chunks that the dispatcher does not take.
+
+    It never sees those of private queues.
+    """
+    if getattr(dispatcher, "takes_chunks", True):
+        return
+    seen = next((k for k in sorted(jobs.chunks) if jobs.queues[int(jobs.queue[k])].name not in private), None)
+    if seen is not None:
+        raise WorkloadError(
+            f"{jobs.name}: job {jobs.ids[seen]!r} has several chunks, which dispatcher {name} does not take; the rules, easy "
+            "and conservative do, with all their variants"
+        )
+
+
 def check_supported(
     plan: ProductionPlan,
     jobs: Workload,
@@ -138,4 +153,4 @@ def check_supported(
             )
 
 
-__all__ = ["ProductionPlan", "check_supported", "own_copy", "plan_of", "split_events"]
+__all__ = ["ProductionPlan", "check_chunks", "check_supported", "own_copy", "plan_of", "split_events"]

@@ -101,6 +101,12 @@ class ServerEvents:
             return f"user {user!r} may not use queue {name!r}"
         if name in self._pools.private_queues and j in w.windows:
             return f"job {event.subject!r} has start windows of its own, private queues take no such jobs"
+        if (
+            j in w.chunks
+            and name not in self._pools.private_queues
+            and not getattr(self.plan.dispatcher, "takes_chunks", True)
+        ):
+            return f"job {event.subject!r} has several chunks, which dispatcher {self.plan.name} does not take"
         before, w.queue[j] = int(w.queue[j]), target
         self._changes.log.moves.append(Change(self._pools.now, j, before, target))
         self._pools.take_calendar(j)

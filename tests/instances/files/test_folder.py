@@ -174,6 +174,7 @@ def test_an_unknown_name_gives_the_near_ones() -> None:
         "eurora_99",
         "eurora_330",
         "eurora_700",
+        "eurora_production",
         "profit_medium",
         "profit_small",
         "project_small",
