@@ -173,7 +173,7 @@ def simulate(
     decision_time: Annotated[
         float | None,
         typer.Option(
-            help="limit of a decision in seconds (cpmodel, portfolio: of its fifth attempt); default: 0.2",
+            help="limit of a decision in seconds (cpmodel, portfolio: 16 times the first limit of their solver); default: 0.2",
             rich_help_panel=DECISIONS,
         ),
     ] = None,

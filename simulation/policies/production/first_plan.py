@@ -8,6 +8,7 @@ rule of Smith, jobs whose work is small for their weight ``1 / ewt`` go first. T
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +41,7 @@ ORDERS: Mapping[str, Callable[[Waiting], Floats | Ints]] = {
     "work": lambda jobs: jobs.demand / jobs.weight,
     "-duration": lambda jobs: -jobs.duration,
     "-work": lambda jobs: -jobs.demand,
-    **{f"aged-{s}": lambda jobs, s=s: _aged(jobs, s) for s in AGED},
+    **{f"aged-{seconds}": partial(_aged, seconds=seconds) for seconds in AGED},
 }
 """Name -> keys of the jobs, the smallest first; ties by arrival. The ewt of a job's queue is proportional to ``1 / weight``."""
 
