@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import WrongUse
 from ..runs.replay_settings import RESTART, decision_limit, parse_floor, parse_stretch
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View
@@ -85,6 +86,8 @@ Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 
 
 Example: bench simulate log.swf --study galleguillos2019 --deterministic 0.01 --out results/study
 
+Example: bench simulate --study bridi2018-production --out results/production
+
 Example: bench simulate eurora_99 --dispatchers pbs-fifo,pbs-walltime,cpmodel@cpsat,portfolio@cpsat --charge
 
 Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkpoint:3600
@@ -97,9 +100,12 @@ Example: bench simulate eurora_99 --dispatchers easy,easy-profile --desired day-
 
 def simulate(
     workload: Annotated[
-        str,
-        typer.Argument(help="a log (SWF, sacct, ...), a folder with instance.toml, or the name of a shipped instance"),
-    ],
+        str | None,
+        typer.Argument(
+            help="a log (SWF, sacct, ...), a folder with instance.toml, or the name of a shipped instance; none with a study "
+            "that generates its days"
+        ),
+    ] = None,
     dispatchers: Annotated[
         list[str] | None,
         typer.Option(
@@ -177,7 +183,7 @@ def simulate(
     decision_time: Annotated[
         float | None,
         typer.Option(
-            help="limit of a decision in seconds (cpmodel, portfolio: of its fifth attempt); default: 0.2",
+            help="limit of a decision in seconds (cpmodel, portfolio: 16 times the first limit of their solver); default: 0.2",
             rich_help_panel=DECISIONS,
         ),
     ] = None,
@@ -293,7 +299,8 @@ def simulate(
     study: Annotated[
         str | None,
         typer.Option(
-            help="a published study: galleguillos2019, or a TOML file. Its dispatchers and limit of a decision are the "
+            help="a published study: galleguillos2019, bridi2018-models, bridi2018-production (generates its days), or a "
+            "TOML file. Its dispatchers and limit of a decision are the "
             "default, its tables and figures are printed with our values, the orders that differ are named, and its "
             "figures are drawn in the folder of the records (figure-1.svg, ...)",
             rich_help_panel=RESULTS,
@@ -314,11 +321,13 @@ def simulate(
     from ..tables.replays.groups import parse_by
 
     published = None if study is None else find_study(study)
+    own_days = published is not None and bool(published.cases)
+    check_workload(workload, study, own_days)
     if published is not None and decision_time is None and deterministic is None:
         decision_time = published.decision_time
     usual = ["fcfs,easy"] if published is None else published.dispatchers
     request = replays.replay_request(
-        workload,
+        workload or "",
         dispatchers or usual,
         View(first=first, durations="runtime"),
         starts,
@@ -327,7 +336,7 @@ def simulate(
             "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
             **decision_limit(decision_time, deterministic), "objective": objective,
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
-            "kill": kill, "charge": charge, "period": period, "busy": busy,
+            "kill": kill, "charge": charge or (published is not None and published.charge), "period": period, "busy": busy,
             "bsld_floor": parse_floor(bsld_floor),
             "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
             "latest_start": latest_start, "batch": batch,
@@ -342,4 +351,17 @@ def simulate(
     )
     task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain)
     request = replace(request, study=published)
+    if published is not None and own_days:
+        from ..studies.days import replay_days
+
+        request = replace(request, dispatchers=request.dispatchers if dispatchers else ())
+        raise typer.Exit(replay_days(published, request, task, console_for(stderr=as_json), console_for(stderr=True)))
     raise typer.Exit(replays.carry_out(request, task, console_for(stderr=as_json), console_for(stderr=True)))
+
+
+def check_workload(workload: str | None, study: str | None, own_days: bool) -> None:
+    """Raise WrongUse if there is no workload, or one beside a study that generates its days."""
+    if workload is None and not own_days:
+        raise WrongUse("bench simulate: expected a log or an instance, such as bench simulate eurora_99")
+    if workload is not None and own_days:
+        raise WrongUse(f"{workload}: --study {study} generates its days; leave the workload out")

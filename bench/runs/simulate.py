@@ -241,20 +241,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     check_limits(case, request.caps)
     name = trace_name(request.path) if instance is None else instance.name
     where = request.path if instance is None or instance.path is None else str(instance.path)
-    pattern = Run(name, request.path, content_of(Path(where)), "", kind=Dispatch.kind)
-    pattern = replace(
-        pattern,
-        time_limit=task.request.time_limit or TIME_LIMIT,
-        memory_gb=task.request.memory_gb,
-        drop_impossible=task.request.drop_impossible,
-        view=request.view,
-    )
-    runs = [
-        run
-        for settings in request.all_settings
-        for text in request.dispatchers
-        for run in replays(pattern, text, task.request, settings)
-    ]
+    runs = planned_runs(name, request.path, where, request, task)
     folder = Path("results") / name if task.out is None else task.out
     plans = [(folder, runs)]
     records = perform(plans, task, tables, notes)
@@ -274,6 +261,24 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     if request.study is not None:
         print_study(request.study, records, folder, tables, notes, task.explain)
     return code
+
+
+def planned_runs(name: str, path: str, where: str | Path, request: ReplayRequest, task: RunTask) -> list[Run]:
+    """Return the runs of a workload: ``name``: in the records; ``path``: as given; ``where``: its file or folder."""
+    pattern = Run(name, path, content_of(Path(where)), "", kind=Dispatch.kind)
+    pattern = replace(
+        pattern,
+        time_limit=task.request.time_limit or TIME_LIMIT,
+        memory_gb=task.request.memory_gb,
+        drop_impossible=task.request.drop_impossible,
+        view=request.view,
+    )
+    return [
+        run
+        for settings in request.all_settings
+        for text in request.dispatchers
+        for run in replays(pattern, text, task.request, settings)
+    ]
 
 
 def _instance(path: str, drop_impossible: bool) -> Instance:

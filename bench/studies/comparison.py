@@ -15,6 +15,7 @@ from .study import Exhibit, Order, Quantity, Study
 
 Rows = Mapping[str, DispatcherRow]
 MISSING = "-"
+ALL_SECONDS = "decisions_seconds_total"
 HEADS = ("where", "better", "worse", "figure", "better:\nours", "worse:\nours", "less by:\nours", "less by:\nstudy")
 
 
@@ -46,6 +47,7 @@ def compare(study: Study, rows: Sequence[DispatcherRow]) -> Comparison:
     known = by_name(rows)
     same = on_its_machine(study, rows)
     grids = [_grid(exhibit, known, same, study.reference) for exhibit in study.exhibits]
+    grids += [_gains(exhibit, known) for exhibit in study.exhibits if exhibit.gain_over]
     orders = [order for order in study.orders if same or RECORDED not in order.chain]
     stated = [line for order in orders for line in _stated(order, known)]
     differing = [
@@ -73,14 +75,19 @@ def on_its_machine(study: Study, rows: Sequence[DispatcherRow]) -> bool:
     if groups is None:
         return False
     platform = platform_of(groups)
-    ours = {"nodes": len(platform.nodes), **{r: platform.total(r) for r in platform.resources}}
-    return all(ours.get(name) == amount for name, amount in study.machine.items())
+    here = {"nodes": len(platform.nodes), **{r: platform.total(r) for r in platform.resources}}
+    return all(here.get(name) == amount for name, amount in study.machine.items())
 
 
-def _ours(row: DispatcherRow | None, figure: str) -> float | None:
+def ours(row: DispatcherRow | None, figure: str) -> float | None:
     """Return a figure of a dispatcher, the mean over the seeds; None if it is unknown."""
-    if row is None or not figure.startswith("seconds."):
-        return None if row is None else row.metric(figure)
+    if row is None:
+        return None
+    if figure.startswith("share."):
+        part, whole = row.metric(figure.removeprefix("share.")), row.metric(ALL_SECONDS)
+        return None if part is None or not whole else 100 * part / whole
+    if not figure.startswith("seconds."):
+        return row.metric(figure)
     values = [r["seconds"].get(figure.removeprefix("seconds.")) for r in row.records if row.whole]
     return fmean(values) if values and None not in values else None
 
@@ -107,23 +114,45 @@ def _grid(exhibit: Exhibit, rows: Rows, same: bool, reference: str) -> TextGrid:
     )
 
 
+def _gains(exhibit: Exhibit, rows: Rows) -> TextGrid:
+    """Return the grid of the gains over one dispatcher in percent, ours and the study's."""
+    over = exhibit.gain_over
+    listed = [q for q in exhibit.quantities if q.values.get(over)]
+    heads = ["dispatcher", *(head for q in listed for head in (q.heading, "study"))]
+    lines = []
+    for name in (n for n in exhibit.dispatchers if n != over):
+        cells = [name]
+        for q in listed:
+            cells += [
+                _gain(ours(rows.get(over), q.figure), ours(rows.get(name), q.figure)),
+                _gain(q.values[over], q.values.get(name)),
+            ]
+        lines.append(cells)
+    title = f"{exhibit.name}: gain over {over} in percent"
+    return TextGrid(title, heads, lines, f"gain: ({over} - dispatcher) / {over}; below 0: a loss.")
+
+
+def _gain(base: float | None, value: float | None) -> str:
+    return MISSING if not base or value is None else f"{100 * (base - value) / base:.1f}"
+
+
 def _cell(row: DispatcherRow | None, quantity: Quantity) -> str:
-    ours = _ours(row, quantity.figure)
-    if ours is None:
+    value = ours(row, quantity.figure)
+    if value is None:
         return MISSING
-    spread = _ours(row, quantity.spread) if quantity.spread else None
-    text = short(ours * quantity.scale)
+    spread = ours(row, quantity.spread) if quantity.spread else None
+    text = short(value * quantity.scale)
     return text if spread is None else f"{text} ± {short(spread * quantity.scale)}"
 
 
 def _other_order(exhibit: Exhibit, quantity: Quantity, rows: Rows) -> Iterator[str]:
     """Yield a line with both orders if some two dispatchers are ordered otherwise than in the study; equal values order none."""
-    found = {name: _ours(rows.get(name), quantity.figure) for name in quantity.values}
-    ours = {name: value for name, value in found.items() if value is not None}
-    theirs = {name: quantity.values[name] for name in ours}
-    if any((ours[a] - ours[b]) * (theirs[a] - theirs[b]) < 0 for a, b in combinations(ours, 2)):
+    found = {name: ours(rows.get(name), quantity.figure) for name in quantity.values}
+    mine = {name: value for name, value in found.items() if value is not None}
+    theirs = {name: quantity.values[name] for name in mine}
+    if any((mine[a] - mine[b]) * (theirs[a] - theirs[b]) < 0 for a, b in combinations(mine, 2)):
         heading = quantity.heading.replace("-\n", "").replace("\n", " ")
-        yield f"{exhibit.name}, {heading}: ours {_chain(ours)}; study {_chain(theirs)}"
+        yield f"{exhibit.name}, {heading}: ours {_chain(mine)}; study {_chain(theirs)}"
 
 
 def _chain(values: Mapping[str, float]) -> str:
@@ -147,7 +176,7 @@ def _stated(order: Order, rows: Rows) -> Iterator[_Line]:
     """Yield a line for each two neighbours of a chain and each figure, if at least one of them has a value."""
     for better, worse in pairwise(order.chain):
         for figure in order.figures:
-            a, b = _ours(rows.get(better), figure), _ours(rows.get(worse), figure)
+            a, b = ours(rows.get(better), figure), ours(rows.get(worse), figure)
             if a is None and b is None:
                 continue
             stated = order.reductions.get(figure)
@@ -162,4 +191,4 @@ def _stated(order: Order, rows: Rows) -> Iterator[_Line]:
             yield _Line(cells, differs if a > b else "")
 
 
-__all__ = ["Comparison", "by_name", "compare", "on_its_machine"]
+__all__ = ["Comparison", "by_name", "compare", "on_its_machine", "ours"]

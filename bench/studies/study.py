@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,10 @@ class Exhibit:
         slowdown) or "" (not at all).
     classes
         For "bars": the classes of jobs, such as "medium_"; "": all jobs.
+    case
+        Name of the case whose days it is about; "": a study without cases.
+    gain_over
+        A dispatcher: also a table of ``(its value - value) / its value`` for the others; "": no such table.
     """
 
     name: str
@@ -67,6 +71,8 @@ class Exhibit:
     quantities: Sequence[Quantity]
     drawing: str = ""
     classes: Sequence[str] = ("",)
+    case: str = ""
+    gain_over: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,12 +89,43 @@ class Order:
         Keys of ``Metrics.as_dict``, of which less is better.
     reductions
         Figure -> by how many percent the first one is below the last one in the study.
+    case
+        Name of the case whose days it is about; "": a study without cases.
     """
 
     where: str
     chain: Sequence[str]
     figures: Sequence[str] = ("slowdown_mean", "wait_mean")
     reductions: Mapping[str, float] = field(default_factory=dict)
+    case: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Generated days of one size, on which a study compares dispatchers day by day.
+
+    Parameters
+    ----------
+    name
+        Its name, also that of the folders of its days.
+    generator
+        A generator of ``bench generate``.
+    jobs
+        Number of jobs of a day.
+    seeds
+        The seed of each day.
+    options
+        Other arguments of the generator, such as ``{nodes = 4}``.
+    dispatchers
+        The dispatchers to replay; empty: those of the study.
+    """
+
+    name: str
+    generator: str
+    jobs: int
+    seeds: Sequence[int]
+    options: Mapping[str, float] = field(default_factory=dict)
+    dispatchers: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -112,6 +149,10 @@ class Study:
         figures are printed alone. Empty: any machine.
     conditions
         Sentences about its log, machine and limits.
+    cases
+        Days that are generated; empty: a workload of the user is replayed.
+    charge
+        Whether decisions take time on the simulated clock, in a study with cases.
     """
 
     reference: str
@@ -121,6 +162,16 @@ class Study:
     orders: Sequence[Order] = ()
     machine: Mapping[str, int] = field(default_factory=dict)
     conditions: Sequence[str] = ()
+    cases: Sequence[Case] = ()
+    charge: bool = False
+
+    def about(self, case: str) -> Study:
+        """Return the tables, figures and orders of one case."""
+        return replace(
+            self,
+            exhibits=[e for e in self.exhibits if e.case == case],
+            orders=[o for o in self.orders if o.case == case],
+        )
 
 
 def study_names() -> list[str]:
@@ -155,6 +206,7 @@ def find_study(name: str) -> Study:
     parts = {
         "exhibits": [_exhibit(each, name) for each in found.get("exhibits", ())],
         "orders": [_made(Order, each, name) for each in found.get("orders", ())],
+        "cases": [_made(Case, each, name) for each in found.get("cases", ())],
     }
     study: Study = _made(Study, {**found, **parts}, name)
     return study

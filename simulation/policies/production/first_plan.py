@@ -41,7 +41,7 @@ ORDERS: Mapping[str, Callable[[Waiting], Floats | Ints]] = {
     "work": lambda jobs: jobs.demand / jobs.weight,
     "-duration": lambda jobs: -jobs.duration,
     "-work": lambda jobs: -jobs.demand,
-    **{f"aged-{s}": partial(_aged, seconds=s) for s in AGED},
+    **{f"aged-{seconds}": partial(_aged, seconds=seconds) for seconds in AGED},
 }
 """Name -> keys of the jobs, the smallest first; ties by arrival. The ewt of a job's queue is proportional to ``1 / weight``."""
 

@@ -109,7 +109,7 @@ def test_a_replay_that_failed_has_no_figures_and_no_order():
 
 
 def test_the_shipped_studies_name_dispatchers_and_figures_that_exist():
-    assert study_names() == ["galleguillos2019"]
+    assert study_names() == ["bridi2018-models", "bridi2018-production", "galleguillos2019"]
     found = find_study("galleguillos2019")
     for name in found.dispatchers:
         check_dispatcher(name)
