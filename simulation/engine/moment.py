@@ -291,7 +291,7 @@ class Dispatcher(Protocol):
     always : bool, optional
         Whether ``decide`` is called at every event, also when no waiting job could start. Default: False.
     desired : DesiredProfile or None, optional
-        An attribute that is None is set to the desired profile of the replay before ``begin``.
+        An attribute that is None is the desired profile of the replay from ``begin`` to its end.
     """
 
     name: str
