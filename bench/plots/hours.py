@@ -11,8 +11,8 @@ import numpy as np
 from ...instances.files.atomic import write_whole
 from ..errors import WrongUse
 from .picture import side_by_side
-from .statistics import COLOURS, PANEL, figure
-from .svg import require_matplotlib
+from .statistics import PANEL, figure
+from .svg import COLOURS, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
