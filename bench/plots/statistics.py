@@ -331,6 +331,8 @@ CAPTIONS = {
     "desired": "use over time, and the desired use (black line)",
 }
 
+NEEDS = {"desired": " --desired FILE"}  # the option without which records lack the data of a figure
+
 
 def figures_of(found: Sequence[tuple[str, ReplayResults]], folder: Path, name: str, out: Path) -> list[tuple[str, str]]:
     """Return pairs (title, SVG element) of one figure, for each workload that was replayed.
@@ -344,7 +346,7 @@ def figures_of(found: Sequence[tuple[str, ReplayResults]], folder: Path, name: s
     made = [(title, FIGURES[name](results, folder)) for title, results in found]
     if not any(svg for _, svg in made):
         raise WrongUse(
-            f"{folder}: no record has the data of the figure {name}; bench simulate writes them, "
+            f"{folder}: no record has the data of the figure {name}; bench simulate{NEEDS.get(name, '')} writes them, "
             "and replaces records of an earlier version with --again"
         )
     return [(title, svg) for title, svg in made if svg]

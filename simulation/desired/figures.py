@@ -49,10 +49,9 @@ def desired_figures(replay: Replay, profile: DesiredProfile | None) -> Mapping[s
         {resource: number without unit} for the resources with a wish. Empty without a desired profile, or if no job
         ended.
     """
-    runs = runs_of(replay)
-    if profile is None or not runs.started.any():
+    if profile is None or not (replay.start >= 0).any():
         return {}
-    w = replay.workload
+    runs, w = runs_of(replay), replay.workload
     begin = int(w.submit.min()) if w.begin is None else w.begin
     finish = int(runs.end[runs.started].max())
     found: dict[str, dict[str, float | None]] = {}

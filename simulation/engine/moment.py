@@ -302,7 +302,7 @@ class Dispatcher(Protocol):
         Whether it may answer with ``Decision.policy``. In replays with reservations, the expected durations must then
         be walltimes. Default: False.
     desired : DesiredProfile or None, optional
-        An attribute that is None is set to the desired profile of the replay before ``begin``.
+        An attribute that is None is the desired profile of the replay from ``begin`` to its end.
     """
 
     name: str

@@ -41,7 +41,7 @@ from .production.plan import check_chunks, check_supported, own_copy, plan_of, s
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
-from .states.limits import desired_of, limits_of, with_power
+from .states.limits import desired_of, lent, limits_of, with_power
 from .states.node_changes import NodeChanges
 from .states.requeue import Requeue, requeue_of
 
@@ -116,7 +116,7 @@ def simulate(
     desired : DesiredProfile, str or Path, optional
         How much of each resource an administrator wishes to be in use, or its CSV file. Metrics compare the use with
         it; policies whose names end in ``-profile`` keep to it at each start. A dispatcher of your own with an attribute
-        ``desired`` that is None gets it there before ``begin``.
+        ``desired`` that is None has it there during the replay.
     power_cap : float or DesiredProfile, optional
         Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it.
         For policies, on machines whose nodes are counted; every job needs a power.
@@ -188,8 +188,6 @@ def simulate(
     states = NodeStates(machine, of_nodes) or None
     wished = desired_of(desired, machine, jobs)
     within = limits_of(wished, power_cap, chosen, name, machine)
-    if wished is not None and getattr(chosen, "desired", wished) is None:
-        chosen.desired = wished  # type: ignore[union-attr]
     production = plan_of(of_server, reserved if reservations is None else reservations, jobs, machine, events is None)
     if production is not None:
         jobs = own_copy(jobs, production)
@@ -223,7 +221,7 @@ def simulate(
         runtime < jobs.runtime, states, wished, within, rule, log, production, calendars, kill_at_walltime,
         requests=requests,
     )  # fmt: skip
-    with progress_line():
+    with progress_line(), lent(wished, chosen):
         # policies look at submit times, which jobs.after changes
         alone = not (charge_decisions or jobs.after or production is not None)
         if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ....simulation.policies.production.phases import PHASES as CYCLE
-from .columns import BOUNDED, compact, count, share, short
+from .columns import BOUNDED, compact, count, ratio, share, short
 from .results import DispatcherRow, ReplayResults
 
 Writer = Callable[[float], str]
@@ -87,6 +87,7 @@ def all_figures(results: ReplayResults) -> list[TextGrid]:
         ),
         _thesis(results),
         _machine(results),
+        *([_desired(results)] if any(k.startswith("desired_") for k in results.metrics) else []),
         _over_ewt(results),
         _calls(results),
         _times(results),
@@ -143,13 +144,33 @@ def _machine(results: ReplayResults) -> TextGrid:
         resource = key.removeprefix("utilisation_")
         heads += [f"{resource} in use", f"{resource} used", f"{resource} used, submitting"]
         figures += [(f"in_use_{resource}", short), (key, share), (f"utilisation_submitting_{resource}", share)]
+    known = {r.metric("power_peak") for r in results.rows}
+    if known != {None}:
+        heads.append("greatest power W")
+        figures.append(("power_peak", count))
     meaning = (
-        "killed: jobs killed at their walltime; makespan: from the first submission to the end of the last job; waiting: number "
+        "greatest power: of all running jobs; killed: jobs killed at their walltime; makespan: from the first submission to the end of the last job; waiting: number "
         "of jobs in the queue, mean and maximum over the makespan; running: number of running jobs; in use: mean amount in use over "
         "the makespan; used: mean share of the machine in use over the makespan; "
         "used, submitting: the same from the first to the last submission."
     )
     return _grid(results, "machine and queue", heads, figures, meaning)
+
+
+def _desired(results: ReplayResults) -> TextGrid:
+    kinds = {"over": count, "machine_over": count, "dissimilarity": ratio, "squared_distance": ratio}
+    keys = [k for k in results.metrics if k.startswith("desired_")]
+    listed = [(k, w, k.removeprefix(f"desired_{kind}_")) for k in keys for kind, w in kinds.items() if _is_of(k, kind)]
+    heads = ["dispatcher", *(f"{k[8:].removesuffix(f'_{r}').replace('_', ' ')}: {r}" for k, _, r in listed)]
+    meaning = (
+        "over: use above the desired profile, summed over the nodes, in amount-hours; machine over: of the machine as a whole; "
+        "dissimilarity: 0 if the use is the desired one times a constant; squared distance: of both, as shares of the capacity."
+    )
+    return _grid(results, "use beside the desired profile", heads, [(k, w) for k, w, _ in listed], meaning)
+
+
+def _is_of(key: str, kind: str) -> bool:
+    return key.startswith(f"desired_{kind}_")
 
 
 def _calls(results: ReplayResults) -> TextGrid:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ from ....models.profiles import Steps
 from ....models.profiles import power_cap as cap_of
 from ....models.whole_numbers import is_real, shown
 from ...policies.policy import Policy
-from .profile_steps import greatest
 
 if TYPE_CHECKING:
     from ....heuristics.kernels.profile import Floats
@@ -50,6 +50,19 @@ def desired_of(desired: DesiredProfile | str | Path | None, platform: Platform, 
     begin = int(workload.submit.min()) if workload.begin is None else workload.begin
     found.check_covers(begin, max(begin, int(workload.submit.max())))
     return found
+
+
+@contextmanager
+def lent(desired: DesiredProfile | None, dispatcher: Any) -> Iterator[None]:
+    """Set the attribute ``desired`` of a dispatcher that is None to the desired use of a replay, and reset it at the end."""
+    if desired is None or getattr(dispatcher, "desired", desired) is not None:
+        yield
+        return
+    dispatcher.desired = desired
+    try:
+        yield
+    finally:
+        dispatcher.desired = None
 
 
 def limits_of(
@@ -129,7 +142,7 @@ def _check(workload: Workload, by_count: bool, limits: Sequence[Steps]) -> tuple
             "nodes are counted, and power beside them. Use a machine of smaller nodes, such as --cores 1"
         )
     watts = power_of(workload)
-    most = min(greatest(power) or np.inf for power in limits)
+    most = min(max(power.amounts) for power in limits)  # infinite where there is no wish at some time
     too_much = np.flatnonzero(watts > most)
     if too_much.size:
         k = int(too_much[0])

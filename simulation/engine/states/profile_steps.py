@@ -11,7 +11,7 @@ the one place then, see ``power_column``.
 
 from __future__ import annotations
 
-from math import floor, inf, lcm
+from math import floor, lcm
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from ....heuristics.kernels.events.state import EARLY, NOW, RUNNING, STARTED, WAKE, State
 from ....heuristics.kernels.profile import NEVER, Ints
 from ....models.dispatch.jobs import DAY
-from ....models.profiles import DesiredProfile, Steps
+from ....models.profiles import DesiredProfile
 
 if TYPE_CHECKING:
     from ..progress import ReplayPlan
@@ -130,8 +130,3 @@ def nodes_at(profile: DesiredProfile, t: int) -> int:
 def least(amount: float, most: int) -> int:
     """Return an amount rounded down, and at most ``most``."""
     return most if amount >= most else floor(amount + ROUNDING)
-
-
-def greatest(power: Steps) -> float:
-    """Return the greatest finite power in watts of some steps; 0 if there is none."""
-    return max((w for w in power.amounts if w < inf), default=0.0)

@@ -91,7 +91,8 @@ def test_an_unknown_property_is_refused():
 
 
 def test_each_figure_is_an_svg_picture(bench, here):
-    simulate(bench, "--out", "runs", "--bsld-floor", "100")
+    (here / "half.csv").write_text("time_s,resource,share\n0,cores,0.5\n")
+    simulate(bench, "--out", "runs", "--bsld-floor", "100", "--desired", "half.csv")
     for name in FIGURES:
         code, _, err = bench("plot", "runs", "--figure", name, "--out", f"{name}.svg")
         assert code == 0, err

@@ -1,5 +1,7 @@
 """Policies that keep to a desired profile: small cases by hand, random ones checked at every second."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import schedlab as sl
@@ -166,7 +168,9 @@ def test_a_policy_that_keeps_to_a_profile_cannot_be_left_a_decision():
 def test_a_dispatcher_with_an_attribute_desired_gets_the_profile():
     planner, profile = Planner(), flat(MACHINE, 0.5)
     sl.simulate(_problem([(0, 10, 1, 1, 0)]), dispatcher=planner, desired=profile)
-    assert planner.known is profile
+    assert planner.known is profile and planner.desired is None
+    sl.simulate(_problem([(0, 10, 1, 1, 0)]), dispatcher=planner)
+    assert planner.known is None
 
 
 def _powered(powers, runtime=60, units=1):
@@ -202,6 +206,18 @@ def test_a_cap_that_changes_holds_at_starts():
     run = sl.simulate(_powered([80.0, 80.0, 80.0, 80.0]), dispatcher="easy", power_cap=cap)
     assert sorted(run.start.tolist()) == [0, 30, 60, 90] and run.violations == []
     assert violations(sl.simulate(_powered([80.0] * 4), dispatcher="easy"), within=[power_cap(EQUAL, 100)])
+
+
+def test_before_and_after_the_wishes_power_is_free():
+    cap = profile_of(EQUAL, [Wish(10, "power", amount=100)], end=100)
+    run = sl.simulate(_powered([300.0, 80.0, 500.0, 80.0]), dispatcher="rule:est", power_cap=cap)
+    assert run.violations == [] and run.start.tolist() == [0, 0, 0, 0]
+    late = _powered([300.0, 80.0]).replace(jobs=[replace(j, submit=20) for j in _powered([300.0, 80.0]).jobs])
+    run = sl.simulate(late, dispatcher="rule:est", power_cap=cap)
+    assert run.violations == [] and dict(zip(run.workload.ids, run.start.tolist(), strict=True)) == {
+        "j0": 100,
+        "j1": 20,
+    }
 
 
 @pytest.mark.parametrize(
