@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 from schedlab.bench.plots.statistics import grouped_bars
 from schedlab.bench.studies.penalty.__main__ import main
-from schedlab.bench.studies.penalty.replays import SCENARIOS, Waits, final_accuracy, found_load, replay, workload
+from schedlab.bench.studies.penalty.replays import (
+    SCENARIOS,
+    Waits,
+    final_accuracy,
+    found_load,
+    mean_by_user,
+    replay,
+    workload,
+)
 from schedlab.bench.studies.penalty.tables import TABLE_3, is_ordered, of_jobs, of_users, ratio, tables
+from schedlab.errors import WrongValue
 from schedlab.simulation.engine.simulator import simulate
 
 
@@ -55,12 +64,11 @@ def test_accurate_users_wait_less_under_psp_than_under_easy():
 
 
 def test_the_load_is_that_of_the_wait():
-    load = found_load(1, 60 * 60, jobs=100)
-    wait = {
-        x: simulate(workload(1, x * load, 100), dispatcher="easy", users="ge:seed=1").metrics.wait.mean
-        for x in (0.7, 1.4)
-    }
-    assert wait[0.7] < wait[1.4]
+    load = found_load(1, 30 * 60, jobs=400)
+    below, above = (mean_by_user(simulate(workload(1, x * load, 400), users="ge:seed=1")).mean() for x in (0.6, 1.6))
+    assert below < 30 * 60 < above
+    with pytest.raises(WrongValue, match="no load up to 256 gives a mean wait per user of 800 min with 30 jobs"):
+        found_load(1, jobs=30)
 
 
 def test_the_command(tmp_path, capsys):
