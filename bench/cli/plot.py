@@ -25,7 +25,8 @@ def plot(
         str | None,
         typer.Option(
             help="replays: one figure as SVG (--out FILE.svg): ecdf (duration / predicted duration), bars (mean and deviation "
-            "of wait and slowdown), bars-by-length, waits (wait / ewt), ecdf-wait, ecdf-slowdown, running (jobs over time)"
+            "of wait and slowdown), bars-by-length, waits (wait / ewt), ecdf-wait, ecdf-slowdown, running (jobs over time), "
+            "accuracy (mean wait by accuracy of the users)"
         ),
     ] = None,
 ) -> None:

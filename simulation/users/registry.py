@@ -9,7 +9,7 @@ from ..references import made_with_options, parse_options, source_of
 from .scenarios import OWN
 from .users import Users, check_users
 
-USERS: Registry[Any] = Registry("users", "schedlab.users", OWN)
+USERS: Registry[Any] = Registry("group of users", "schedlab.users", OWN)
 """Users by name: an object, or a class or function that returns one."""
 
 

@@ -9,7 +9,7 @@ users=...)``. They may know the runtimes of their jobs, dispatchers do not.
 
 Examples
 --------
-Users who request twice the runtime if their last job waited for more than an hour, else ten times:
+Users who request twice the runtime if their last job started late or not yet, else ten times:
 
 >>> import numpy as np
 >>> import schedlab as sl
@@ -23,12 +23,12 @@ Users who request twice the runtime if their last job waited for more than an ho
 ...         found = []
 ...         for j in jobs.tolist():
 ...             user, before = self.workload.user[j], self.last.get(self.workload.user[j])
-...             waited = before is not None and start[before] - self.workload.submit[before] > 3600
+...             waited = before is not None and not 0 <= start[before] - self.workload.submit[before] <= 3600
 ...             found.append(max(1, self.workload.runtime[j] * (2 if waited else 10)))
 ...             self.last[user] = j
 ...         return np.array(found)
 >>> run = sl.simulate("eurora_99", dispatcher="psp", users=Hurried())
->>> run.violations, sorted(set(run.workload.walltime // run.workload.runtime))
+>>> run.violations, sorted(set((run.workload.walltime // run.workload.runtime).tolist()))
 ([], [2, 10])
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ...plots.picture import side_by_side
 from ...plots.statistics import Groups, grouped_bars
 from ...runs.selection import parse_seeds
 from ...tables.replays.report import drawn
-from .replays import JOBS, SCENARIOS, Waits, found_load, replay, workload
+from .replays import JOBS, SCENARIOS, WAIT, Waits, found_load, replay, workload
 from .tables import CLASS_HEADS, TABLE_3, of_users, tables
 
 DRAWN = ("cf", "cfg", "di", "hdi")
@@ -26,8 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Replay the scenarios, print the tables, draw the figure if a file is given; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m schedlab.bench.studies.penalty", description=__doc__)
     parser.add_argument("--seeds", default="1-4", help="seeds of the workloads: 1-4 or 1,3 (default: 1-4)")
+    parser.add_argument("--load", type=float, help="offered load; default: for each seed that of the mean wait")
     parser.add_argument(
-        "--load", type=float, help="offered load; default: for each seed that of a mean wait of 800 min"
+        "--wait",
+        type=float,
+        default=WAIT / 60,
+        help="mean wait per user under EASY with users ge, minutes (default: 800)",
     )
     parser.add_argument("--jobs", type=int, default=JOBS, help=f"jobs of a workload (default: {JOBS})")
     parser.add_argument("--dispatchers", default="psp,easy", help="the first one is compared with the paper")
@@ -68,4 +73,4 @@ def _study(options: argparse.Namespace, console: Console) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())
