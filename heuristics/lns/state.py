@@ -18,6 +18,7 @@ from ..kernels.placement import POSTPONED, build, same_for
 from ..kernels.profile import NEVER, Floats, Ints
 from ..kernels.ruin_arrays import Places
 from ..list_scheduling.multi_search import AFTERWARDS
+from ..list_scheduling.orders import order_by
 from ..list_scheduling.postponed import reserve_for_postponed
 from ..list_scheduling.starts import order_of_starts, start_placed
 from .acceptance import Acceptance, HillClimbing, Tolerances
@@ -28,6 +29,7 @@ from .selection import History, Selection, Turn
 from .stopping import Progress, Stopping, Turns
 
 SPREAD = 3**0.5  # the keys of a start are from -SPREAD to SPREAD: their standard deviation is 1
+WEIGHTED = ("submit-weighted-area", "weighted-area")  # orders tried before the presets
 SAME = 1e-12  # relative: smaller improvements are rounding errors
 
 
@@ -163,7 +165,7 @@ class LnsSearch:
         if self.seen.start is not None:
             found = {order.value: order for order in reversed(list(self._of_start(self.seen.start)))}
         most_seconds = np.inf if self.limit is None else self.population.presets_share * self.limit
-        for keys in self.features.presets() or [np.zeros(self.arrays.jobs.units.size)]:
+        for keys in self._presets():
             if found and self.elapsed + self.trial_seconds > most_seconds:
                 break
             order = self.place(keys)
@@ -171,6 +173,13 @@ class LnsSearch:
                 found.setdefault(order.value, order)
                 self.keep(order.value, order.answer.starts, order.answer.nodes)
         self.orders = [found[value] for value in sorted(found)][: self.population.orders]
+
+    def _presets(self) -> Iterator[Floats]:
+        """Yield the keys of the first orders, the most promising ones first."""
+        even = np.linspace(-SPREAD, SPREAD, self.arrays.jobs.units.size)
+        for name in WEIGHTED:
+            yield keys_of(order_by(self.arrays, name), even)
+        yield from self.features.presets()
 
     def _of_start(self, start: Schedule) -> Iterator[Order]:
         """Yield the start, in the order of its starts, and the list schedule of this order."""

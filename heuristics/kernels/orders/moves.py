@@ -6,9 +6,7 @@ A step moves one or more jobs.
 2. Place the jobs from there on, each at its earliest start. Stop when the cost of the placed jobs plus a lower bound of
    the cost of the others exceeds what would be accepted. Stop with the old objective when all changed places have been
    passed and each of their jobs is where it was: the others do not change.
-3. Optional: stop when, after the last changed place, the placed jobs cost more than the same jobs did by more than
-   ``slack``. The others could make up for it, but rarely do.
-4. Keep the order if it is accepted, else restore the old one.
+3. Keep the order if it is accepted, else restore the old one.
 """
 
 from __future__ import annotations
@@ -106,7 +104,6 @@ class Mover:
         over_current: Floats,
         over_best: Floats,
         stop: Ints,
-        slack: float = np.inf,
     ) -> tuple[float, float, OrderResult]:
         """Make steps; change the answer where a step is accepted.
 
@@ -124,9 +121,6 @@ class Mover:
             What the objective after a step may be worse than the answer's, and than the best one, shape (steps,).
         stop
             ``stop`` of a ``Clock``. A step that it interrupts is dropped.
-        slack
-            A step is given up when the placed jobs cost more than they did by more than this. It is not used for
-            objectives that are no sum over jobs.
 
         Returns
         -------
@@ -143,7 +137,7 @@ class Mover:
             self.profile, value, best, done = _improve(
                 self.profile, self.machine, self.jobs, self.costs, self.scratch, self.kinds, self.bound, self.store,
                 self.trial, answer, trial, record, moves, first_move, done, value, best, over_current, over_best,
-                slack, stop,
+                stop,
             )  # fmt: skip
         self._of = OrderResult(*(part.copy() for part in answer))
         return value, best, record
@@ -237,7 +231,6 @@ def _place_from(
     high: int,
     value: float,
     limit: float,
-    slack: float,
     stop: Ints,
 ) -> tuple[Profile, float, int]:
     """Place the jobs from place ``low`` on; return the profile, the objective and the number of placed jobs.
@@ -245,7 +238,7 @@ def _place_from(
     The objective is infinite if the trial was given up. Profits, which are no sum over jobs, and the penalty for broken
     limits are compared at the end.
     """
-    spent, unmoved, sums = t.spent[low], True, costs.mode != EARNINGS and costs.mode != LAST_END
+    spent, unmoved = t.spent[low], True
     for k in range(low, trial.order.size):
         if stop[0] != 0:
             return profile, np.inf, k
@@ -259,11 +252,8 @@ def _place_from(
         if costs.mode != EARNINGS and together(costs, spent, t.rest[k + 1]) > limit + 1e-12 * abs(limit):
             return profile, np.inf, k + 1
         unmoved = unmoved and _unmoved(jobs, answer, trial, j)
-        if k >= high:
-            if unmoved:
-                return profile, value if value <= limit + 1e-12 * abs(limit) else np.inf, k + 1
-            if sums and spent > t.spent[k + 1] + slack:
-                return profile, np.inf, k + 1
+        if k >= high and unmoved:
+            return profile, value if value <= limit + 1e-12 * abs(limit) else np.inf, k + 1
     if costs.mode == EARNINGS:
         spent = objective(costs, jobs, trial.starts)
     else:
@@ -294,7 +284,6 @@ def _improve(
     best: float,
     over_current: Floats,
     over_best: Floats,
-    slack: float,
     stop: Ints,
 ) -> tuple[Profile, float, float, int]:
     """Make the steps from ``first`` on, see ``Mover.improve``; return the number of steps that are done, too.
@@ -321,7 +310,7 @@ def _improve(
             known.end[k] = 0
         limit = min(value + over_current[m], min(best, value) + over_best[m])
         profile, found, done = _place_from(
-            profile, machine, jobs, costs, s, known, bound, t, answer, trial, low, high, value, limit, slack, stop
+            profile, machine, jobs, costs, s, known, bound, t, answer, trial, low, high, value, limit, stop
         )
         if stop[0] != 0:
             return profile, value, best, m
