@@ -22,7 +22,7 @@ from ..arrays import Placement
 from ..clock import Clock
 from ..errors import keeping_limits
 from ..incumbents import Incumbents, OnIncumbent
-from ..kernels.orders.moves import Mover, OrderResult
+from ..kernels.orders.moves import OrderResult
 from ..kernels.profile import Floats, Ints
 from .first_solution import ListScheduler
 

@@ -88,7 +88,7 @@ def lns(
 ) -> Result:
     """Return the best schedule of a large-neighbourhood search over orders and over parts of the schedule.
 
-    Without a time limit the result depends on the seed only, if the given objects look at no clock.
+    Without a time limit the result depends on the seed and the threads only, if the given objects look at no clock.
 
     Parameters
     ----------
@@ -97,7 +97,8 @@ def lns(
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
     threads
-        Threads of the solver, with a backend; None: all cores.
+        Most threads: that many searches share their best order, or with a backend, which has one search, threads of the
+        solver. None: one search, and all cores for the solver.
     seed
         Seed of the random numbers.
     warm_start
@@ -105,7 +106,7 @@ def lns(
     on_incumbent
         Called with each Incumbent; return False to stop.
     rounds
-        Number of turns; None: 60 without a time limit and a stopping criterion, else no limit.
+        Number of turns of each search; None: 60 without a time limit and a stopping criterion, else no limit.
     backend
         A solver that takes turns as well; None: no solver.
     operators
@@ -166,7 +167,8 @@ def lns(
         operators = usual_operators(search.arrays, backend, threads)
     if selection is None:
         selection = usual_selection(search.arrays, operators, time_limit is not None)
-    search.run(operators, selection, FirstOf(tuple(limits or [Turns()])))
+    searches = 1 if any(isinstance(one, SolverWindows) for one in operators) else max(1, threads or 1)
+    search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), searches)
     start = search.seen.start
     if not np.isfinite(search.best_value) and start is None:
         raise NothingFound("no order of the jobs that was tried leads to a schedule")

@@ -58,9 +58,7 @@ def test_a_kernel_at_work_is_stopped(problem):
     began = time.perf_counter()
     with Clock(0.3) as clock:
         single = np.arange(len(moves) + 1)
-        found, _, _ = scheduler.mover().improve(
-            answer, moves, single, value, value, *not_worse(len(moves)), clock.stop
-        )
+        found, _, _ = scheduler.mover().improve(answer, moves, single, value, value, *not_worse(len(moves)), clock.stop)
     assert time.perf_counter() - began < LONG
     assert found <= value and scheduler.objective(answer.starts) == pytest.approx(found)
     assert not problem.verify(a.schedule(answer.starts, answer.nodes))

@@ -64,7 +64,9 @@ def new_checkpoints(jobs: int, profile: Profile, a: Aggregate) -> Checkpoints:
     tables = (*profile, a.blocks, a.order, a.size, a.time, a.units, a.least, a.most)
     number = max(1, min(MOST_BYTES // sum(table.nbytes for table in tables), -(-jobs // LEAST_JOBS)))
     return Checkpoints(
-        max(1, -(-jobs // number)), np.zeros(1, np.int64), *(np.empty((number, *table.shape), np.int64) for table in tables)
+        max(1, -(-jobs // number)),
+        np.zeros(1, np.int64),
+        *(np.empty((number, *table.shape), np.int64) for table in tables),
     )
 
 

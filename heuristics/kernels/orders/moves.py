@@ -184,9 +184,7 @@ def _at_least(costs: Costs, trial: Trial, order: Ints, low: int) -> None:
 
 
 @internal
-def _to_place(
-    profile: Profile, jobs: Jobs, a: Aggregate, store: Checkpoints, answer: OrderResult, low: int
-) -> Profile:
+def _to_place(profile: Profile, jobs: Jobs, a: Aggregate, store: Checkpoints, answer: OrderResult, low: int) -> Profile:
     """Set the state to that before place ``low`` of the answer; make checkpoints on the way. Return the profile."""
     if store.count[0] == 0:  # the state is that of the running jobs alone
         save(store, 0, profile, a)

@@ -116,9 +116,7 @@ class TestAcceptance:
             answer = OrderResult(*(part.copy() for part in first.answer))
             limits = np.full(60, over_current), np.full(60, over_best)
             mover = Mover(a.machine, a.jobs, a.costs, same_for(a.machine, a.jobs))
-            found, _, _ = mover.improve(
-                answer, moves, np.arange(61), first.value, first.value, *limits, running()
-            )
+            found, _, _ = mover.improve(answer, moves, np.arange(61), first.value, first.value, *limits, running())
             assert a.problem.objective(a.schedule(answer.starts, answer.nodes)) == pytest.approx(found)
             return float(found)
 
