@@ -1,14 +1,15 @@
 """A large-neighbourhood search for dispatching and profit problems (no published source).
 
-1. Place the jobs in the orders of the presets (weights of job features, ``random_keys``). Keep the best orders
-   (``orders.Population``). A start is kept as well, as it is, and as the list schedule of the order of its starts.
+1. Place the jobs by weighted area (``list_scheduling.orders``) and in the orders of the presets (weights of job
+   features, ``random_keys``). Keep the best orders (``orders.Population``). A start is kept as well, as it is, and as the list schedule of the order of its starts.
 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
    gain per second (``selection``).
 3. Let it take a turn:
 
    - ``keys``: change the random keys of a kept order (the later, the more often the best one): other weights of the
      features, noise on single jobs. Place all jobs anew (``operators.KeyChanges``).
-   - ``moves``: move jobs to other places of the best order, place the jobs after them anew (``operators.OrderMoves``).
+   - ``moves``: move one to three jobs of the best order by short or long distances, place the jobs after the first
+     change anew (``operators.OrderMoves``).
    - ``ruin``: remove jobs around an idle time of some nodes, or with consecutive starts, together with some waiting
      jobs; insert them again in one of several orders; all other jobs stay (``ruin.RuinAndRecreate``).
    - ``solver`` (if a backend is named): free some jobs of a window in the same way; the backend inserts them
@@ -17,6 +18,8 @@
 4. An acceptance criterion decides whether the search goes on from the new order or schedule (``acceptance``). The best
    schedule is kept.
 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``stopping``).
+
+With several threads, each thread has a search of its own from step 2 on; they share their best order (``threads.team``).
 
 In a profit problem, jobs that find no start before ``horizon_end`` are postponed: they start after it, at the end.
 """

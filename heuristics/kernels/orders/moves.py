@@ -83,7 +83,8 @@ class Mover:
         self.profile = new_profile(machine, 64)
         self.bound = new_aggregate(machine, jobs, self.profile, same.levels)
         self.trial = Trial(np.empty(n), np.empty(n + 1), np.empty(n + 1))
-        self._same, self._of = same, None
+        self._same = same
+        self._of: OrderResult | None = None  # the answer that the checkpoints are of
         self._store()
 
     def _store(self) -> None:
@@ -230,8 +231,8 @@ def _place_from(
     value: float,
     limit: float,
     stop: Ints,
-) -> tuple[Profile, float, int]:
-    """Place the jobs from place ``low`` on; return the profile, the objective and the number of placed jobs.
+) -> tuple[Profile, float]:
+    """Place the jobs from place ``low`` on; return the profile and the objective.
 
     The objective is infinite if the trial was given up. Profits, which are no sum over jobs, and the penalty for broken
     limits are compared at the end.
@@ -239,26 +240,26 @@ def _place_from(
     spent, unmoved = t.spent[low], True
     for k in range(low, trial.order.size):
         if stop[0] != 0:
-            return profile, np.inf, k
+            return profile, np.inf
         j = trial.order[k]
         chosen = trial.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         trial.starts[j], profile = place(profile, machine, jobs, s, known, bound, j, -NEVER, chosen)
         if trial.starts[j] == POSTPONED and not costs.may_postpone[j]:
-            return profile, np.inf, k + 1
+            return profile, np.inf
         if trial.starts[j] != POSTPONED:
             spent = together(costs, spent, cost(costs, jobs, j, trial.starts[j]))
         if costs.mode != EARNINGS and together(costs, spent, t.rest[k + 1]) > limit + 1e-12 * abs(limit):
-            return profile, np.inf, k + 1
+            return profile, np.inf
         unmoved = unmoved and _unmoved(jobs, answer, trial, j)
         if k >= high and unmoved:
-            return profile, value if value <= limit + 1e-12 * abs(limit) else np.inf, k + 1
+            return profile, value if value <= limit + 1e-12 * abs(limit) else np.inf
     if costs.mode == EARNINGS:
         spent = objective(costs, jobs, trial.starts)
     else:
         spent += penalty(costs, jobs, trial.starts)
     if spent > limit + 1e-12 * abs(limit):
         spent = np.inf
-    return profile, spent, trial.order.size
+    return profile, spent
 
 
 @compiled
@@ -307,7 +308,7 @@ def _improve(
         for k in range(known.end.size):
             known.end[k] = 0
         limit = min(value + over_current[m], min(best, value) + over_best[m])
-        profile, found, done = _place_from(
+        profile, found = _place_from(
             profile, machine, jobs, costs, s, known, bound, t, answer, trial, low, high, value, limit, stop
         )
         if stop[0] != 0:

@@ -30,13 +30,13 @@ def crowd(seed, count=40, aim="weighted-wait", deadlines=False):
             jobs.append(
                 Job(f"j{i}", units=rng.randint(1, 4), request={"cores": rng.choice([1, 4, 8])}, **common, **more)
             )
-    taken = Running(Job("r", 0, 700, 2, {"cores": 3}, "debug"), 0, 700, {"a001": 2})
-    return Dispatch(PLATFORM, jobs, QUEUES, aim, running=[taken] if "a001" in PLATFORM.nodes else [])
+    taken = Running(Job("r", 0, 700, 2, {"cores": 3}, "debug"), 700, {PLATFORM.nodes[0]: 2})
+    return Dispatch(PLATFORM, jobs, QUEUES, aim, running=[taken])
 
 
 def plain(scheduler, order, moves, first, over):
     """Make the steps by placing each whole order anew."""
-    value, trace = scheduler.objective(scheduler.place(order)[0]), []
+    value = scheduler.objective(scheduler.place(order)[0])
     for m in range(len(first) - 1):
         trial = order.tolist()
         for i, to in moves[first[m] : first[m + 1]]:
@@ -48,7 +48,6 @@ def plain(scheduler, order, moves, first, over):
             found = np.inf
         if found <= (value + over[m]) * (1 + 1e-12):
             value, order = found, trial
-        trace.append(value)
     return value, order
 
 
