@@ -30,7 +30,7 @@ def crowd(seed, count=40, aim="weighted-wait", deadlines=False):
             jobs.append(
                 Job(f"j{i}", units=rng.randint(1, 4), request={"cores": rng.choice([1, 4, 8])}, **common, **more)
             )
-    taken = Running(Job("r", 0, 700, 2, {"cores": 3}, "debug"), 700, {PLATFORM.nodes[0]: 2})
+    taken = Running(Job("r", 0, 700, 2, {"cores": 3}, "debug"), 0, {PLATFORM.nodes[0]: 2}, 700)
     return Dispatch(PLATFORM, jobs, QUEUES, aim, running=[taken])
 
 
