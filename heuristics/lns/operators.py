@@ -11,9 +11,10 @@ import numpy as np
 
 from ...models.excerpt import with_short_repr
 from ..kernels.orders.moves import Mover, OrderResult
+from ..kernels.profile import Ints
 from .acceptance import Acceptance, HillClimbing, Tolerances
 from .orders import Order
-from .random_keys import KeyNoise, drawn, keys_of
+from .random_keys import KeyNoise, keys_of
 
 if TYPE_CHECKING:
     from .state import LnsSearch
@@ -92,20 +93,27 @@ class KeyChanges:
 @with_short_repr
 @dataclass(frozen=True)
 class OrderMoves:
-    """Operator "moves": move a job to another place of the best order; place the jobs after it anew.
+    """Operator "moves": move some jobs to other places of the best order; place the jobs after them anew.
 
     Parameters
     ----------
+    jobs
+        Numbers of jobs that a step moves; one of them is drawn.
+    reach
+        Range of the standard deviation of the distance that the jobs of a step are moved, as a share of the number of
+        jobs; a step draws it at random, small numbers as often as large ones (log-uniform).
     moves
-        Moves in a turn without a clock.
+        Steps in a turn without a clock.
     most_moves
-        Most moves in a turn with a clock.
+        Most steps in a turn with a clock.
     acceptance
-        When a move is kept, if the search has no acceptance criterion for all operators.
+        When a step is kept, if the search has no acceptance criterion for all operators.
     name
         Its name in the results.
     """
 
+    jobs: tuple[int, ...] = (1, 2, 3)
+    reach: tuple[float, float] = (0.025, 0.5)
     moves: int = 10
     most_moves: int = 400
     acceptance: Acceptance = field(default_factory=HillClimbing)
@@ -113,7 +121,7 @@ class OrderMoves:
 
     def start(self, search: LnsSearch) -> Callable[[float | None], None]:
         """Return the function that takes the turns."""
-        each = 0.0  # seconds of one move, measured
+        each = 0.0  # seconds of one step, measured
         a = search.arrays
         mover = Mover(a.machine, a.jobs, a.costs, search.same)
 
@@ -136,15 +144,36 @@ class OrderMoves:
 
         return turn
 
+    def drawn(self, jobs: int, steps: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        """Draw the moves of some steps.
+
+        Parameters
+        ----------
+        jobs
+            Number of jobs of the problem.
+        steps
+            Number of steps.
+        rng
+            Random numbers; each choice has its own.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            (from, to) places, shape (moves, 2); index of the first move of each step, shape (steps + 1,).
+        """
+        count = rng.choice(self.jobs, steps)
+        deviation = jobs * self.reach[0] * (self.reach[1] / self.reach[0]) ** rng.random(steps)
+        first = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+        places = rng.integers(0, jobs, first[-1])
+        distance = np.rint(rng.normal(0, 1, first[-1]) * np.repeat(deviation, count)).astype(np.int64)
+        return np.column_stack([places, np.clip(places + distance, 0, jobs - 1)]), first
+
     def _moved(self, search: LnsSearch, mover: Mover, order: Order, number: int, allowed: Tolerances) -> Order:
-        """Return the order after some moves, each of which was accepted or undone."""
-        place = np.argsort(order.answer.order)  # of each job; the moves of one batch make it slightly outdated
-        moves = place[drawn(2 * number, search.bulk, search.rng)].reshape(number, 2)
+        """Return the order after some steps, each of which was accepted or undone."""
         answer = OrderResult(*(part.copy() for part in order.answer))
         value, left, record = mover.improve(
             answer,
-            moves,
-            np.arange(number + 1),
+            *self.drawn(answer.order.size, number, search.rng),
             order.value,
             search.best_value,
             *allowed,

@@ -1,14 +1,15 @@
 """A large-neighbourhood search for dispatching and profit problems (no published source).
 
-1. Place the jobs in the orders of the presets (weights of job features, ``random_keys``). Keep the best orders
-   (``orders.Population``). A start is kept as well, as it is, and as the list schedule of the order of its starts.
+1. Place the jobs by weighted area (``list_scheduling.orders``) and in the orders of the presets (weights of job
+   features, ``random_keys``). Keep the best orders (``orders.Population``). A start is kept as well, as it is, and as the list schedule of the order of its starts.
 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
    gain per second (``selection``).
 3. Let it take a turn:
 
    - ``keys``: change the random keys of a kept order (the later, the more often the best one): other weights of the
      features, noise on single jobs. Place all jobs anew (``operators.KeyChanges``).
-   - ``moves``: move jobs to other places of the best order, place the jobs after them anew (``operators.OrderMoves``).
+   - ``moves``: move one to three jobs of the best order by short or long distances, place the jobs after the first
+     change anew (``operators.OrderMoves``).
    - ``ruin``: remove jobs around an idle time of some nodes, or with consecutive starts, together with some waiting
      jobs; insert them again in one of several orders; all other jobs stay (``ruin.RuinAndRecreate``).
    - ``solver`` (if a backend is named): free some jobs of a window in the same way; the backend inserts them
@@ -17,6 +18,8 @@
 4. An acceptance criterion decides whether the search goes on from the new order or schedule (``acceptance``). The best
    schedule is kept.
 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``stopping``).
+
+With several threads, each thread has a search of its own from step 2 on; they share their best order (``threads.team``).
 
 In a profit problem, jobs that find no start before ``horizon_end`` are postponed: they start after it, at the end.
 """
@@ -88,7 +91,7 @@ def lns(
 ) -> Result:
     """Return the best schedule of a large-neighbourhood search over orders and over parts of the schedule.
 
-    Without a time limit the result depends on the seed only, if the given objects look at no clock.
+    Without a time limit the result depends on the seed and the threads only, if the given objects look at no clock.
 
     Parameters
     ----------
@@ -97,7 +100,8 @@ def lns(
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
     threads
-        Threads of the solver, with a backend; None: all cores.
+        Most threads: that many searches share their best order, or with a backend, which has one search, threads of the
+        solver. None: one search, and all cores for the solver.
     seed
         Seed of the random numbers.
     warm_start
@@ -105,7 +109,7 @@ def lns(
     on_incumbent
         Called with each Incumbent; return False to stop.
     rounds
-        Number of turns; None: 60 without a time limit and a stopping criterion, else no limit.
+        Number of turns of each search; None: 60 without a time limit and a stopping criterion, else no limit.
     backend
         A solver that takes turns as well; None: no solver.
     operators
@@ -166,7 +170,8 @@ def lns(
         operators = usual_operators(search.arrays, backend, threads)
     if selection is None:
         selection = usual_selection(search.arrays, operators, time_limit is not None)
-    search.run(operators, selection, FirstOf(tuple(limits or [Turns()])))
+    searches = 1 if any(isinstance(one, SolverWindows) for one in operators) else max(1, threads or 1)
+    search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), searches)
     start = search.seen.start
     if not np.isfinite(search.best_value) and start is None:
         raise NothingFound("no order of the jobs that was tried leads to a schedule")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from threading import Lock
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from ..kernels.placement import POSTPONED, build, same_for
 from ..kernels.profile import NEVER, Floats, Ints
 from ..kernels.ruin_arrays import Places
 from ..list_scheduling.multi_search import AFTERWARDS
+from ..list_scheduling.orders import order_by
 from ..list_scheduling.postponed import reserve_for_postponed
 from ..list_scheduling.starts import order_of_starts, start_placed
 from .acceptance import Acceptance, HillClimbing, Tolerances
@@ -26,8 +29,10 @@ from .orders import Order, Population
 from .random_keys import bulk_of, features, keys_of
 from .selection import History, Selection, Turn
 from .stopping import Progress, Stopping, Turns
+from .threads.team import Team
 
 SPREAD = 3**0.5  # the keys of a start are from -SPREAD to SPREAD: their standard deviation is 1
+WEIGHTED = ("submit-weighted-area", "weighted-area")  # orders tried before the presets
 SAME = 1e-12  # relative: smaller improvements are rounding errors
 
 
@@ -81,7 +86,9 @@ class LnsSearch:
         began = time.perf_counter()
         self.arrays = arrays(problem)
         self.clock.reserve(AFTERWARDS * (time.perf_counter() - began))
-        self.rng = np.random.default_rng(seed)
+        self.seed, self.rng = seed, np.random.default_rng(seed)
+        self.lock = Lock()  # of ``seen``, which the searches of a team share
+        self.ended = False  # whether another search of a team has ended all of them
         self.features, self.bulk = features(self.arrays), bulk_of(self.arrays)
         self.same = same_for(self.arrays.machine, self.arrays.jobs)
         self.anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
@@ -90,6 +97,8 @@ class LnsSearch:
         self.best = Places(*self._room(), np.zeros(self.arrays.costs.ledger.euro_per_joule.size))
         self.trial_seconds = 0.0
         self.histories: list[History] = []
+        self.team: Team | None = None
+        self._turns: list[Callable[[float | None], None]] = []
         self._last_gain = 0  # turns until the last one that improved the best objective
         self.stopping: Stopping = Turns()
 
@@ -114,7 +123,7 @@ class LnsSearch:
 
     def check(self, ahead: float = 0.0) -> None:
         """Raise Stopped if a trial of ``ahead`` seconds would end after the time limit."""
-        if (self.seen.trace or np.isfinite(self.best_value)) and self.clock.left < ahead:
+        if self.ended or ((self.seen.trace or np.isfinite(self.best_value)) and self.clock.left < ahead):
             raise Stopped
 
     def keep(self, value: float, starts: Ints, nodes: Ints) -> None:
@@ -123,11 +132,14 @@ class LnsSearch:
             return
         if not np.isfinite(self.best_value):
             reserve_for_postponed(self.clock, self.arrays, starts, nodes)
-        self.best_value = value
-        self.best.starts[:], self.best.nodes[:] = starts, nodes
-        placement = Placement(self.arrays, self.best.starts, self.best.nodes)
-        if self.arrays.keeps_limits(value) and not self.seen.report(self.arrays.sign * value, placement=placement):
-            raise Stopped
+        with self.lock:
+            if self.seen.stopped:  # by another search of the team: the result is what was reported then
+                raise Stopped
+            self.best_value = value
+            self.best.starts[:], self.best.nodes[:] = starts, nodes
+            placement = Placement(self.arrays, self.best.starts, self.best.nodes)
+            if self.arrays.keeps_limits(value) and not self.seen.report(self.arrays.sign * value, placement=placement):
+                raise Stopped
 
     def place(self, keys: Floats) -> Order:
         """Place all jobs in the order of these keys; the value is infinite if one finds no start. Raises Stopped."""
@@ -143,8 +155,8 @@ class LnsSearch:
         self.trial_seconds = max(0.5 * self.trial_seconds, time.perf_counter() - began)
         return Order(value, keys, answer)
 
-    def run(self, operators: Sequence[Operator], selection: Selection, stopping: Stopping) -> None:
-        """Try the presets, then let the operators take turns. Raises ValueError."""
+    def run(self, operators: Sequence[Operator], selection: Selection, stopping: Stopping, threads: int = 1) -> None:
+        """Try the presets, then let the operators take turns, in this number of threads. Raises ValueError."""
         names = [operator.name for operator in operators]
         if not names or len(set(names)) < len(names):
             raise WrongValue(f"lns needs operators with different names, not {names}")
@@ -152,10 +164,42 @@ class LnsSearch:
         try:
             with self.clock:
                 self.look_around()
-                if self.orders:
-                    self._take_turns(operators, selection)
+                if self.orders and threads > 1:
+                    self.team = Team(self, threads)
+                    self.team.run(operators, selection)
+                elif self.orders:
+                    self.begin_turns(operators)
+                    while self.over < 1:
+                        self.take_turn(selection)
         except Stopped:
             pass
+        finally:
+            if self.team is not None:
+                self._gather(self.team)
+
+    def _gather(self, team: Team) -> None:
+        """Take the best schedule and the histories of all searches of the team."""
+        best = min(team.members, key=lambda member: float(member.best_value))
+        self.best_value, self.best = best.best_value, best.best
+        for member in team.members[1:]:
+            for mine, other in zip(self.histories, member.histories, strict=True):
+                for one in other.turns:
+                    mine.add(one)
+
+    def companion(self, rng: np.random.Generator) -> LnsSearch:
+        """Return a search from the same orders with random numbers of its own; both share clock and incumbents."""
+        other = copy(self)
+        other.rng, other.orders, other.histories = rng, list(self.orders), []
+        other.best = Places(*(part.copy() for part in self.best))
+        return other
+
+    def adopt(self, value: float, best: Places, order: Order) -> None:
+        """Take over a schedule and an order of another search, if they are better than the best ones here."""
+        if value < self.best_value:
+            self.best_value = value
+            self.best.starts[:], self.best.nodes[:] = best.starts, best.nodes
+        if order.value < self.orders[0].value:
+            self.orders = [order, *self.orders][: max(1, self.population.orders)]
 
     def look_around(self) -> None:
         """Keep the start and the best of the presets, no two of them with the same objective."""
@@ -163,7 +207,7 @@ class LnsSearch:
         if self.seen.start is not None:
             found = {order.value: order for order in reversed(list(self._of_start(self.seen.start)))}
         most_seconds = np.inf if self.limit is None else self.population.presets_share * self.limit
-        for keys in self.features.presets() or [np.zeros(self.arrays.jobs.units.size)]:
+        for keys in self._presets():
             if found and self.elapsed + self.trial_seconds > most_seconds:
                 break
             order = self.place(keys)
@@ -171,6 +215,13 @@ class LnsSearch:
                 found.setdefault(order.value, order)
                 self.keep(order.value, order.answer.starts, order.answer.nodes)
         self.orders = [found[value] for value in sorted(found)][: self.population.orders]
+
+    def _presets(self) -> Iterator[Floats]:
+        """Yield the keys of the first orders, the most promising ones first."""
+        even = np.linspace(-SPREAD, SPREAD, self.arrays.jobs.units.size)
+        for name in WEIGHTED:
+            yield keys_of(order_by(self.arrays, name), even)
+        yield from self.features.presets()
 
     def _of_start(self, start: Schedule) -> Iterator[Order]:
         """Yield the start, in the order of its starts, and the list schedule of this order."""
@@ -216,21 +267,23 @@ class LnsSearch:
             self.orders.sort(key=lambda order: order.value)
             self.keep(child.value, child.answer.starts, child.answer.nodes)
 
-    def _take_turns(self, operators: Sequence[Operator], selection: Selection) -> None:
-        turns = [operator.start(self) for operator in operators]
+    def begin_turns(self, operators: Sequence[Operator]) -> None:
+        """Make the operators ready for this search."""
+        self._turns = [operator.start(self) for operator in operators]
         self.histories = [History(operator.name) for operator in operators]
-        done = 0
-        while self.over < 1:
-            k = selection.select(self.histories, self.over, self.rng)
-            before, orders, began = self.best_value, self.orders[0].value, time.perf_counter()
-            try:
-                turns[k](None if self.limit is None else self.turn_seconds)
-            finally:
-                done += 1
-                gain, more = before - self.best_value, orders - self.orders[0].value
-                worth = gain + 0.25 * max(0.0, more - gain)
-                self.histories[k].add(Turn(max(1e-6, time.perf_counter() - began), gain, worth))
-                self._last_gain = done if gain > 0 else self._last_gain
+
+    def take_turn(self, selection: Selection) -> None:
+        """Let an operator take a turn. Raises Stopped."""
+        k = selection.select(self.histories, self.over, self.rng)
+        before, orders, began = self.best_value, self.orders[0].value, time.perf_counter()
+        try:
+            self._turns[k](None if self.limit is None else self.turn_seconds)
+        finally:
+            gain, more = before - self.best_value, orders - self.orders[0].value
+            worth = gain + 0.25 * max(0.0, more - gain)
+            self.histories[k].add(Turn(max(1e-6, time.perf_counter() - began), gain, worth))
+            done = sum(len(history.turns) for history in self.histories)
+            self._last_gain = done if gain > 0 else self._last_gain
 
     def schedule(self) -> Schedule:
         """Return the best schedule so far as a schedule of the problem."""

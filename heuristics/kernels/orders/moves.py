@@ -6,9 +6,7 @@ A step moves one or more jobs.
 2. Place the jobs from there on, each at its earliest start. Stop when the cost of the placed jobs plus a lower bound of
    the cost of the others exceeds what would be accepted. Stop with the old objective when all changed places have been
    passed and each of their jobs is where it was: the others do not change.
-3. Optional: stop when, after the last changed place, the placed jobs cost more than the same jobs did by more than
-   ``slack``. The others could make up for it, but rarely do.
-4. Keep the order if it is accepted, else restore the old one.
+3. Keep the order if it is accepted, else restore the old one.
 """
 
 from __future__ import annotations
@@ -85,7 +83,8 @@ class Mover:
         self.profile = new_profile(machine, 64)
         self.bound = new_aggregate(machine, jobs, self.profile, same.levels)
         self.trial = Trial(np.empty(n), np.empty(n + 1), np.empty(n + 1))
-        self._same, self._of = same, None
+        self._same = same
+        self._of: OrderResult | None = None  # the answer that the checkpoints are of
         self._store()
 
     def _store(self) -> None:
@@ -106,7 +105,6 @@ class Mover:
         over_current: Floats,
         over_best: Floats,
         stop: Ints,
-        slack: float = np.inf,
     ) -> tuple[float, float, OrderResult]:
         """Make steps; change the answer where a step is accepted.
 
@@ -124,9 +122,6 @@ class Mover:
             What the objective after a step may be worse than the answer's, and than the best one, shape (steps,).
         stop
             ``stop`` of a ``Clock``. A step that it interrupts is dropped.
-        slack
-            A step is given up when the placed jobs cost more than they did by more than this. It is not used for
-            objectives that are no sum over jobs.
 
         Returns
         -------
@@ -143,7 +138,7 @@ class Mover:
             self.profile, value, best, done = _improve(
                 self.profile, self.machine, self.jobs, self.costs, self.scratch, self.kinds, self.bound, self.store,
                 self.trial, answer, trial, record, moves, first_move, done, value, best, over_current, over_best,
-                slack, stop,
+                stop,
             )  # fmt: skip
         self._of = OrderResult(*(part.copy() for part in answer))
         return value, best, record
@@ -235,40 +230,36 @@ def _place_from(
     high: int,
     value: float,
     limit: float,
-    slack: float,
     stop: Ints,
-) -> tuple[Profile, float, int]:
-    """Place the jobs from place ``low`` on; return the profile, the objective and the number of placed jobs.
+) -> tuple[Profile, float]:
+    """Place the jobs from place ``low`` on; return the profile and the objective.
 
     The objective is infinite if the trial was given up. Profits, which are no sum over jobs, and the penalty for broken
     limits are compared at the end.
     """
-    spent, unmoved, sums = t.spent[low], True, costs.mode != EARNINGS and costs.mode != LAST_END
+    spent, unmoved = t.spent[low], True
     for k in range(low, trial.order.size):
         if stop[0] != 0:
-            return profile, np.inf, k
+            return profile, np.inf
         j = trial.order[k]
         chosen = trial.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
         trial.starts[j], profile = place(profile, machine, jobs, s, known, bound, j, -NEVER, chosen)
         if trial.starts[j] == POSTPONED and not costs.may_postpone[j]:
-            return profile, np.inf, k + 1
+            return profile, np.inf
         if trial.starts[j] != POSTPONED:
             spent = together(costs, spent, cost(costs, jobs, j, trial.starts[j]))
         if costs.mode != EARNINGS and together(costs, spent, t.rest[k + 1]) > limit + 1e-12 * abs(limit):
-            return profile, np.inf, k + 1
+            return profile, np.inf
         unmoved = unmoved and _unmoved(jobs, answer, trial, j)
-        if k >= high:
-            if unmoved:
-                return profile, value if value <= limit + 1e-12 * abs(limit) else np.inf, k + 1
-            if sums and spent > t.spent[k + 1] + slack:
-                return profile, np.inf, k + 1
+        if k >= high and unmoved:
+            return profile, value if value <= limit + 1e-12 * abs(limit) else np.inf
     if costs.mode == EARNINGS:
         spent = objective(costs, jobs, trial.starts)
     else:
         spent += penalty(costs, jobs, trial.starts)
     if spent > limit + 1e-12 * abs(limit):
         spent = np.inf
-    return profile, spent, trial.order.size
+    return profile, spent
 
 
 @compiled
@@ -292,7 +283,6 @@ def _improve(
     best: float,
     over_current: Floats,
     over_best: Floats,
-    slack: float,
     stop: Ints,
 ) -> tuple[Profile, float, float, int]:
     """Make the steps from ``first`` on, see ``Mover.improve``; return the number of steps that are done, too.
@@ -318,8 +308,8 @@ def _improve(
         for k in range(known.end.size):
             known.end[k] = 0
         limit = min(value + over_current[m], min(best, value) + over_best[m])
-        profile, found, done = _place_from(
-            profile, machine, jobs, costs, s, known, bound, t, answer, trial, low, high, value, limit, slack, stop
+        profile, found = _place_from(
+            profile, machine, jobs, costs, s, known, bound, t, answer, trial, low, high, value, limit, stop
         )
         if stop[0] != 0:
             return profile, value, best, m

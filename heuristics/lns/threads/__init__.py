@@ -1,0 +1,1 @@
+"""Several searches at the same time that share their best order."""
