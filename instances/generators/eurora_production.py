@@ -79,7 +79,7 @@ def generate(jobs: int, seed: int) -> Instance:
         *(p.queue for p in eurora.PROFILES),
         *(Queue(name, HOUR) for name in ("course", "demo", "test", "workshop")),
     ]
-    events = [*_outages(), *_server_events(made, random)]
+    events: list[NodeEvent | ServerEvent] = [*_outages(), *_server_events(made, random)]
     return Instance(
         name="eurora_production",
         kind="dispatch",

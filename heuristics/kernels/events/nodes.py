@@ -93,13 +93,15 @@ def _ranges(trace: TraceArrays, state: State, started: NDArray[np.bool_]) -> Ran
     job = np.repeat(np.arange(count.size), count)
     slot = np.repeat(trace.first[:-1] - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
     place, share = state.place[slot].astype(np.int64), state.share[slot].astype(np.int64)
-    chunk = _chunk_of_slot(trace, job, share)
-    order = np.lexsort((place, chunk, job))
-    job, place, share, chunk = job[order], place[order], share[order], chunk[order]
+    several = trace.further_units.size > 0  # a further key makes the sort slower
+    chunk = _chunk_of_slot(trace, job, share) if several else job
+    order = np.lexsort((place, chunk, job) if several else (place, job))
+    job, place, share = job[order], place[order], share[order]
     apart = np.ones(job.size, np.bool_)
-    apart[1:] = (
-        (job[1:] != job[:-1]) | (chunk[1:] != chunk[:-1]) | (place[1:] != place[:-1] + 1) | (share[1:] != share[:-1])
-    )
+    apart[1:] = (job[1:] != job[:-1]) | (place[1:] != place[:-1] + 1) | (share[1:] != share[:-1])
+    if several:
+        chunk = chunk[order]
+        apart[1:] |= chunk[1:] != chunk[:-1]
     begin = np.flatnonzero(apart)
     last = np.append(begin[1:], job.size)[: begin.size] - 1
     first = np.concatenate([[0], np.cumsum(np.bincount(job[begin], minlength=count.size))])
