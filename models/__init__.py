@@ -9,6 +9,7 @@ from .node_states.events import NodeEvent
 from .node_states.timeline import NodeStates
 from .platform import NodeGroup, Platform, ProblemError
 from .problem import Encoding, Problem, Schedule
+from .profiles import DesiredProfile
 from .profit.cooling import Cooling
 from .profit.problem import Profit
 from .project.problem import Project
@@ -21,6 +22,7 @@ __all__ = [
     "Checkpointing",
     "Chunk",
     "Cooling",
+    "DesiredProfile",
     "Dispatch",
     "Encoding",
     "Eviction",
