@@ -26,7 +26,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MIN_START, MAX_PROB, MIN_PROB, RANDOM = 0, 1, 2, 3
-POLICIES = ("min-start", "max-prob", "min-prob", "random")
 NONE = -(2**63)  # no start
 MILLION = 1_000_000
 

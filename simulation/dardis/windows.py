@@ -12,7 +12,7 @@ The thesis prints ``(latest - earliest) * 2`` for the end of the next window, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +75,13 @@ class Attempt(NamedTuple):
 
 
 def attempts(
-    earliest: int, latest: int, now: int, end_of_all: int, calendar: Calendar, soft: bool, later: int = 3
+    earliest: int,
+    latest: int,
+    now: int,
+    end_of_all: Callable[[], int],
+    calendar: Calendar,
+    soft: bool,
+    later: int = 3,
 ) -> Iterator[Attempt]:
     """Yield the attempts for a job in their order.
 
@@ -85,8 +91,8 @@ def attempts(
         Its window in seconds.
     now : int
         The current time; no job starts before.
-    end_of_all : int
-        The end of the last reservation.
+    end_of_all : callable
+        Returns the end of the last reservation in seconds.
     calendar : Calendar
         When it may start.
     soft : bool
@@ -95,7 +101,7 @@ def attempts(
         Number of further windows.
     """
     length = max(0, latest - earliest)
-    for name, low, high in _windows(max(earliest, now), latest, length, max(end_of_all, now), later):
+    for name, low, high in _windows(max(earliest, now), latest, length, end_of_all, later):
         every = name == "last"
         allowed = calendar.allowed(low, high)
         if every and not allowed:
@@ -108,15 +114,18 @@ def attempts(
                 yield Attempt(f"{name}, no profile", found, False, every)
 
 
-def _windows(begin: int, latest: int, length: int, end: int, later: int) -> Iterator[tuple[str, int, int]]:
+def _windows(
+    begin: int, latest: int, length: int, end_of_all: Callable[[], int], later: int
+) -> Iterator[tuple[str, int, int]]:
     """Yield the name, the first and the last start of each window."""
     if begin <= latest:
         yield "window", begin, latest
-    begin, lasting = max(begin, latest), max(1, length)
+    now, begin, lasting = begin, max(begin, latest), max(1, length)
     for k in range(1, later + 1):
         lasting *= 2
         yield f"later {k}", begin, begin + lasting
         begin += lasting
+    end = max(end_of_all(), now)
     yield "last", end, end + length
 
 

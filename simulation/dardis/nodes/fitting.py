@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ....heuristics.kernels.profile import NEVER, Profile, segment
 from ....models.compiled import compiled, internal, internal_borrowing
+from ....models.profiles import ProfileArrays
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -56,6 +57,29 @@ def unlimited(nodes: int, resources: int) -> Limits:
     return Limits(
         np.zeros(nodes, np.int64), np.array([0, 1]), np.zeros(1, np.int64), amount, np.zeros(1, np.int64)
     )  # fmt: skip
+
+
+def limits_of(profile: ProfileArrays, resources: int) -> Limits:
+    """Return a desired profile as limits: one step function for each node group.
+
+    Parameters
+    ----------
+    profile : ProfileArrays
+        The profile.
+    resources : int
+        Number of resources of the platform.
+    """
+    first, times, amounts = [0], [], []
+    groups = (profile.first.size - 1) // resources
+    for g in range(groups):
+        rows = [slice(*profile.first[row : row + 2]) for row in range(g * resources, (g + 1) * resources)]
+        own = np.unique(np.concatenate([profile.time[row] for row in rows]))
+        step = [profile.amount[row][np.searchsorted(profile.time[row], own, "right") - 1] for row in rows]
+        times.append(own)
+        amounts.append(np.stack(step, axis=1))
+        first.append(first[-1] + own.size)
+    period = np.full(groups, profile.period, np.int64)
+    return Limits(profile.group, np.array(first, np.int64), np.concatenate(times), np.concatenate(amounts), period)
 
 
 class Pieces(NamedTuple):

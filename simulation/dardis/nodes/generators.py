@@ -20,7 +20,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 FIRST, UNIFORM, EXPONENTIAL = 0, 1, 2
-GENERATORS = ("first", "uniform", "exponential")
 
 
 @internal_borrowing

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ....errors import WrongValue
 from ....heuristics.kernels.profile import Profile
 from ..messages import Answering, Bools, Event, Extend, Offers, Placement, Release, Request, no_offers
+from ..names import GENERATORS
 from .answering import change, forget, offers_of, overfull
 from .fitting import Limits, unlimited
-from .generators import GENERATORS
 
 Ints = NDArray[np.int64]
 ROOM = 16  # breakpoints per node at first
