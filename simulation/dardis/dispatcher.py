@@ -129,7 +129,7 @@ class Dardis:
         self._plan_anew(displaced, moment, changed)
         if self._setup.backfilling and nodes:
             self._backfill(nodes, now, changed)
-        for task, number in self._to_place(moment):
+        for task, number in self._to_place(moment, changed):
             self._reserve(task, number, moment, changed)
         return self._decision(now, changed, {name: s - before[name] for name, s in self.costs.seconds.items()})
 
@@ -215,13 +215,14 @@ class Dardis:
             if moved is not None:
                 self._keep(job._replace(placed=moved), now, changed)
 
-    def _to_place(self, moment: Moment) -> list[tuple[Task, int]]:
+    def _to_place(self, moment: Moment, changed: Mapping[str, Planned]) -> list[tuple[Task, int]]:
         """Return the waiting jobs without a plan, in the order of the queue: new ones, after others if it is time."""
-        new, missing = list[Job](), len(moment.waiting) - len(self._plan.planned) - len(self._unplaced)
+        known = len(self._plan.planned) + len(self._unplaced) + sum(job.start <= moment.now for job in changed.values())
+        new, missing = list[Job](), len(moment.waiting) - known
         for job in reversed(moment.waiting):
             if missing <= 0:
                 break
-            if job.id not in self._plan.planned and job.id not in self._unplaced:
+            if not (job.id in self._plan.planned or job.id in self._unplaced or job.id in changed):
                 new.append(job)
                 missing -= 1
         again = list[tuple[Task, int]]()
