@@ -63,7 +63,7 @@ class Offers(NamedTuple):
     ----------
     node, low, high : ndarray of int64
         Node, first and last start of each entry, in the order of the nodes, then of the starts.
-    index : ndarray of float64
+    fit : ndarray of float64
         The fitting index of these starts.
     seconds : float
         Time in which the node managers generated them, in sum over the nodes.
@@ -74,7 +74,7 @@ class Offers(NamedTuple):
     node: Ints
     low: Ints
     high: Ints
-    index: Floats
+    fit: Floats
     seconds: float
     nodes: int
 

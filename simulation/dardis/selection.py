@@ -67,16 +67,16 @@ def _start(low: Ints, high: Ints, offered: Ints, weight: Ints, units: int, polic
     if begin.size == 0:
         return NONE
     if policy == MAX_PROB:
-        return begin[np.argmax(total)]
+        return int(begin[np.argmax(total)])
     if policy == MIN_PROB:
-        return begin[np.argmin(total)]
+        return int(begin[np.argmin(total)])
     if policy == MIN_START:
-        return begin[0]
+        return int(begin[0])
     left = below(key, 0, (end - begin + 1).sum())
     for k in range(begin.size):
         seconds = end[k] - begin[k] + 1
         if left < seconds:
-            return begin[k] + left
+            return int(begin[k] + left)
         left -= seconds
     return NONE
 

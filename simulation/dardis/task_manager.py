@@ -214,7 +214,7 @@ class TaskManager:
         if not offers.node.size:
             return NONE, offers.node, offers.node
         most = 1 if self._one_per_node else units
-        return choose(offers.node, offers.low, offers.high, offers.index, units, most, self._policy, key)
+        return choose(offers.node, offers.low, offers.high, offers.fit, units, most, self._policy, key)
 
     def _confirmed(self, placement: Placement) -> Ints:
         """Run phases 5 and 6, repeated for nodes that do not acknowledge; return the nodes that never do."""

@@ -25,7 +25,7 @@ def _longer(node: Ints, pieces: Pieces, room: int) -> tuple[Ints, Pieces]:
     numbers, more = np.empty(room, np.int64), new_pieces(room)
     size = node.size
     numbers[:size] = node
-    more.low[:size], more.high[:size], more.index[:size] = pieces.low, pieces.high, pieces.index
+    more.low[:size], more.high[:size], more.fit[:size] = pieces.low, pieces.high, pieces.fit
     return numbers, more
 
 
@@ -74,16 +74,16 @@ def offers_of(
         if generator == FIRST:
             count = earliest(found, count, responses)
         else:
-            own = np.int64(mixed(key, n + number) >> np.uint64(1))
+            own = int(mixed(key, n + number) >> np.uint64(1))
             count = roulette(found, count, responses, rate, own, keys, follower, drawn)
             source = drawn
         if made + count > node.size:
             node, offers = _longer(node, offers, 2 * (made + count))
         for p in range(count):
             node[made] = n + number
-            offers.low[made], offers.high[made], offers.index[made] = source.low[p], source.high[p], source.index[p]
+            offers.low[made], offers.high[made], offers.fit[made] = source.low[p], source.high[p], source.fit[p]
             made += 1
-    return node[:made].copy(), offers.low[:made].copy(), offers.high[:made].copy(), offers.index[:made].copy()
+    return node[:made].copy(), offers.low[:made].copy(), offers.high[:made].copy(), offers.fit[:made].copy()
 
 
 @compiled

@@ -83,11 +83,11 @@ def limits_of(profile: ProfileArrays, resources: int) -> Limits:
 
 
 class Pieces(NamedTuple):
-    """Room for step functions: ``low`` to ``high`` (both included) have the value ``index``."""
+    """Room for step functions: ``low`` to ``high`` (both included) have the value ``fit``."""
 
     low: Ints
     high: Ints
-    index: Floats
+    fit: Floats
 
 
 @internal_borrowing
@@ -111,7 +111,7 @@ def _step_end(limits: Limits, c: int, k: int, base: int) -> int:
     """Return the time at which step k ends."""
     if k + 1 < limits.first[c + 1]:
         return base + limits.time[k + 1]
-    return base + limits.period[c] if limits.period[c] > 0 else NEVER
+    return int(base + limits.period[c]) if limits.period[c] > 0 else NEVER
 
 
 @internal_borrowing
@@ -138,10 +138,10 @@ def levels(
         desired_end = _step_end(limits, c, k, base)
         until = min(min(free_end, desired_end), end)
         value = _level(profile.free[n, i], capacity[n], limits.amount[k], request)
-        if count > 0 and out.index[count - 1] == value:
+        if count > 0 and out.fit[count - 1] == value:
             out.high[count - 1] = until - 1
         else:
-            out.low[count], out.high[count], out.index[count] = t, until - 1, value
+            out.low[count], out.high[count], out.fit[count] = t, until - 1, value
             count += 1
         if until == free_end:
             i += 1
@@ -160,7 +160,7 @@ def slide(steps: Pieces, m: int, duration: int, low: int, high: int, queue: Ints
     first, last, entered, s = 0, 0, 0, low
     while s <= high:
         while entered < m and steps.low[entered] - duration + 1 <= s:
-            while last > first and steps.index[queue[last - 1]] >= steps.index[entered]:
+            while last > first and steps.fit[queue[last - 1]] >= steps.fit[entered]:
                 last -= 1
             queue[last] = entered
             last += 1
@@ -171,11 +171,11 @@ def slide(steps: Pieces, m: int, duration: int, low: int, high: int, queue: Ints
         until = min(high, steps.high[lowest])
         if entered < m:
             until = min(until, steps.low[entered] - duration)
-        value = steps.index[lowest]
-        if count > 0 and out.index[count - 1] == value and out.high[count - 1] == s - 1:
+        value = steps.fit[lowest]
+        if count > 0 and out.fit[count - 1] == value and out.high[count - 1] == s - 1:
             out.high[count - 1] = until
         else:
-            out.low[count], out.high[count], out.index[count] = s, until, value
+            out.low[count], out.high[count], out.fit[count] = s, until, value
             count += 1
         s = until + 1
     return count
@@ -193,7 +193,7 @@ def room_for(profile: Profile, limits: Limits, windows: Ints, duration: int) -> 
         steps = max(steps, own)
     for n in range(profile.length.size):
         most = max(most, profile.length[n])
-    return 2 * (steps + most + 2) * windows.shape[0]
+    return int(2 * (steps + most + 2) * windows.shape[0])
 
 
 @internal_borrowing
@@ -250,4 +250,4 @@ def fitting_index(
     room = room_for(profile, limits, windows, duration)
     steps, out = new_pieces(room), new_pieces(room)
     count = index_of(profile, capacity, limits, n, request, duration, windows, steps, np.empty(room, np.int64), out)
-    return Pieces(out.low[:count].copy(), out.high[:count].copy(), out.index[:count].copy())
+    return Pieces(out.low[:count].copy(), out.high[:count].copy(), out.fit[:count].copy())

@@ -27,8 +27,8 @@ def feasible(pieces: Pieces, count: int) -> int:
     """Keep the pieces with an index of at least 1, in place; return their number."""
     kept = 0
     for p in range(count):
-        if pieces.index[p] >= 1:
-            pieces.low[kept], pieces.high[kept], pieces.index[kept] = pieces.low[p], pieces.high[p], pieces.index[p]
+        if pieces.fit[p] >= 1:
+            pieces.low[kept], pieces.high[kept], pieces.fit[kept] = pieces.low[p], pieces.high[p], pieces.fit[p]
             kept += 1
     return kept
 
@@ -51,14 +51,14 @@ def _weigh(pieces: Pieces, count: int, rate: float, total: Floats, before: Ints)
     origin, weight, starts = pieces.low[0], 0.0, 0
     for p in range(count):
         seconds = pieces.high[p] - pieces.low[p] + 1
-        index = max(0.0, pieces.index[p])
+        index = max(0.0, pieces.fit[p])
         if rate == 0:
             weight += index * seconds
         else:
             begin = pieces.low[p] - origin
             weight += index * (np.exp(-rate * begin) - np.exp(-rate * (begin + seconds)))
         total[p], before[p] = weight, starts
-        if pieces.index[p] >= 1:
+        if pieces.fit[p] >= 1:
             starts += seconds
 
 
@@ -76,9 +76,9 @@ def _drawn(pieces: Pieces, count: int, rate: float, total: Floats, before: Ints,
             hi = middle
         else:
             lo = middle + 1
-    if pieces.index[lo] < 1:
-        return before[lo]
-    rest = (weight - (total[lo - 1] if lo > 0 else 0.0)) / pieces.index[lo]
+    if pieces.fit[lo] < 1:
+        return int(before[lo])
+    rest = (weight - (total[lo - 1] if lo > 0 else 0.0)) / pieces.fit[lo]
     seconds = pieces.high[lo] - pieces.low[lo] + 1
     if rate == 0:
         offset = rest
@@ -86,7 +86,7 @@ def _drawn(pieces: Pieces, count: int, rate: float, total: Floats, before: Ints,
         begin = pieces.low[lo] - pieces.low[0]
         left = np.exp(-rate * begin) - rest
         offset = -np.log(left) / rate - begin if left > 0 else float(seconds)
-    return before[lo] + max(0, min(seconds - 1, int(offset)))
+    return int(before[lo]) + max(0, min(seconds - 1, int(offset)))
 
 
 @internal_borrowing
@@ -123,13 +123,13 @@ def _without(pieces: Pieces, count: int, before: Ints, taken: Ints, out: Pieces)
     """Write the taken starts, in ascending order, as pieces; return their number."""
     made, p = 0, 0
     for k in range(taken.size):
-        while pieces.index[p] < 1 or before[p] + pieces.high[p] - pieces.low[p] < taken[k]:
+        while pieces.fit[p] < 1 or before[p] + pieces.high[p] - pieces.low[p] < taken[k]:
             p += 1
         s = pieces.low[p] + taken[k] - before[p]
         if made > 0 and out.high[made - 1] == s - 1 and s > pieces.low[p]:
             out.high[made - 1] = s
         else:
-            out.low[made], out.high[made], out.index[made] = s, s, pieces.index[p]
+            out.low[made], out.high[made], out.fit[made] = s, s, pieces.fit[p]
             made += 1
     return made
 
@@ -154,12 +154,12 @@ def roulette(
     total, before = np.empty(count), np.empty(count, np.int64)
     _weigh(pieces, count, rate, total, before)
     starts = before[count - 1]
-    if pieces.index[count - 1] >= 1:
+    if pieces.fit[count - 1] >= 1:
         starts += pieces.high[count - 1] - pieces.low[count - 1] + 1
     if starts <= responses:
         kept = feasible(pieces, count)
         for p in range(kept):
-            out.low[p], out.high[p], out.index[p] = pieces.low[p], pieces.high[p], pieces.index[p]
+            out.low[p], out.high[p], out.fit[p] = pieces.low[p], pieces.high[p], pieces.fit[p]
         return kept
     taken = np.empty(responses, np.int64)
     keys[:] = -1

@@ -25,7 +25,7 @@ def indices(managers, request, duration, low, high, profile=True):
     wanted = Request("job", 1, 1, ints(*request), duration, np.array([[low, high]]), high - low + 1, profile, low)
     offers = managers.answer(wanted)
     found = {int(n) + managers.first: {} for n in range(managers.capacity.shape[0])}
-    for n, a, b, index in zip(offers.node, offers.low, offers.high, offers.index, strict=True):
+    for n, a, b, index in zip(offers.node, offers.low, offers.high, offers.fit, strict=True):
         found[int(n)].update(dict.fromkeys(range(a, b + 1), float(index)))
     return found
 

@@ -52,7 +52,7 @@ def test_random_starts_are_different_and_have_room_and_none_is_missing(generator
     found = starts(offers)
     assert len(found) == len(set(found)) == min(responses, len(room)) and set(found) <= set(room)
     assert found == sorted(found)
-    for a, b, index in zip(offers.low, offers.high, offers.index, strict=True):
+    for a, b, index in zip(offers.low, offers.high, offers.fit, strict=True):
         assert all((4 - used[s : s + 6].max()) // 2 == index for s in range(a, b + 1))
 
 
