@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..excerpt import with_short_repr
 from .steps import Steps
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+@with_short_repr
 class ProfileArrays(NamedTuple):
     """The steps of a desired profile as flat arrays: one row for each node group and resource.
 

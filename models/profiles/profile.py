@@ -89,7 +89,7 @@ class DesiredProfile:
                 )
         if self.power is not None and POWER in self.platform.resources:
             raise ProblemError("desired profile: the nodes have a capacity of power; give the power of each group")
-        periods = {s.period for s in self._all() if len(s.times) > 1}
+        periods = {s.period for s in self._all() if len(s.times) > 1 or s.period is not None}
         if len(periods) > 1:
             raise ProblemError(f"desired profile: the steps have different periods: {sorted(map(str, periods))} s")
         object.__setattr__(self, "period", next(iter(periods), None))
@@ -132,6 +132,10 @@ class DesiredProfile:
                 before = amount
         times = sorted(changes)
         return np.array(times, np.int64), np.cumsum([changes[t] for t in times])
+
+    def next_change(self, t: int) -> int | None:
+        """Return the first time after ``t`` at which a step of any wish begins, in seconds; None if there is none."""
+        return min((c for c in (s.next_change(t) for s in self._all()) if c is not None), default=None)
 
     @property
     def wished(self) -> tuple[str, ...]:

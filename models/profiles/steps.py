@@ -102,3 +102,11 @@ class Steps:
             yield begin, until, self.amounts[k]
             begin, k = until, 0 if last else k + 1
             shift += (self.period or 0) if last else 0
+
+    def next_change(self, t: int) -> int | None:
+        """Return the first time after ``t`` at which the next step begins, in seconds; None if there is none."""
+        shift = 0 if self.period is None else t // self.period * self.period
+        k = bisect_right(self.times, t - shift)
+        if k < len(self.times):
+            return self.times[k] + shift
+        return None if self.period is None or len(self.times) == 1 else shift + self.period

@@ -48,7 +48,8 @@ class WishFault(NamedTuple):
     found: object
 
     def __str__(self) -> str:
-        return f"{self.field}: expected {self.expected}, found {excerpt(self.found)}"
+        found = "nothing" if self.found is None else excerpt(self.found)
+        return f"{self.field}: expected {self.expected}, found {found}"
 
 
 def own_fault(wish: Wish, period: int | None) -> WishFault | None:
@@ -139,7 +140,8 @@ def profile_of(
             if found and capacity:
                 steps[group.name, resource] = _steps(found, float(capacity), period, end)
     power = None if POWER in platform.resources else series.get((EVERY, POWER))
-    return DesiredProfile(platform, steps, power and _steps(power, math.inf, period, end), None if period else end)
+    watts = None if power is None else _steps(power, math.inf, period, end)
+    return DesiredProfile(platform, steps, watts, None if period else end)
 
 
 def clock_fault(period: int | None, end: int | None, wishes: Sequence[Wish]) -> WishFault | None:

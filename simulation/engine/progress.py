@@ -14,7 +14,7 @@ from ...heuristics.kernels.events.nodes import by_name, ranges_of
 from ...heuristics.kernels.events.rules import ALL, Rules
 from ...heuristics.kernels.events.state import WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
-from ...models import NodeStates, Platform
+from ...models import DesiredProfile, NodeStates, Platform
 from ..policies.policy import Policy
 from ..predictors import TimedPredictor
 from .moment import Dispatcher
@@ -58,7 +58,7 @@ class ReplayPlan:
     ``name`` is the name of the dispatcher. ``period`` is in seconds, 0 for none. ``charge``: decisions take simulated
     time. ``by_count``: nodes are interchangeable and the replay only counts them. ``killed``: mask of the jobs that end
     at their walltime. ``trace``: the workload, its running jobs and the platform as arrays. ``states``: the states of the
-    nodes, None without events; ``requeue``: what happens to the jobs that fail; ``log``: their attempts, filled by the
+    nodes, None without events; ``desired``: the desired use; ``within``: the profiles that limit the starts; ``requeue``: what happens to the jobs that fail; ``log``: their attempts, filled by the
     replay.
     """
 
@@ -75,6 +75,8 @@ class ReplayPlan:
     trace: TraceArrays
     killed: Any
     states: NodeStates | None = None
+    desired: DesiredProfile | None = None
+    within: tuple[DesiredProfile, ...] = ()
     requeue: Requeue = field(default_factory=Restart)
     log: AttemptLog = field(default_factory=lambda: AttemptLog(0))
 
@@ -119,6 +121,7 @@ class ReplayPlan:
             prediction_seconds=self.predictor.seconds,
             history=history,
             states=self.states,
+            desired=self.desired,
         )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
-from ...models import NodeStates, Platform, Schedule
+from ...models import DesiredProfile, NodeStates, Platform, Schedule
 from ...models.excerpt import one_line
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
@@ -126,6 +126,8 @@ class Simulation:
         ``end`` and ``placement`` are those of the last attempt of each job.
     states : NodeStates, optional
         The states of the nodes over time; None for a replay without events.
+    desired : DesiredProfile, optional
+        The desired use, with which metrics compare the use.
     notes : tuple of str
         Remarks, for example about users that the trace does not name, or that the replay was stopped.
     prediction_seconds : float, optional
@@ -160,6 +162,7 @@ class Simulation:
     prediction_seconds: float | None = None
     history: History | None = None
     states: NodeStates | None = None
+    desired: DesiredProfile | None = None
 
     @property
     def metrics(self) -> Metrics:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, 
 from ...instances import Instance, load
 from ...instances.busy import ending_at_walltime
 from ...instances.workload import Ints, Workload, WorkloadError
-from ...models import Dispatch, NodeEvent, NodeStates, Platform, Running
+from ...models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform, Running
 from ...models.compiled import progress_line
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
 from ..policies.policy import Policy
@@ -33,6 +34,7 @@ from .moment import Dispatcher
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
+from .states.limits import desired_of, limits_of, with_power
 from .states.node_changes import NodeChanges
 from .states.requeue import Requeue, requeue_of
 
@@ -52,6 +54,8 @@ def simulate(
     period: int | None = None,
     events: Iterable[NodeEvent] | None = None,
     requeue: str | Requeue = "restart",
+    desired: DesiredProfile | str | Path | None = None,
+    power_cap: float | DesiredProfile | None = None,
     on_progress: OnProgress | None = None,
     running: Iterable[Running] | None = None,
     begin: int | None = None,
@@ -96,6 +100,13 @@ def simulate(
         What happens to jobs whose node goes down: ``"restart"`` (back into the queue, from zero),
         ``"checkpoint:SECONDS"`` (back, with the work of the last checkpoint), ``"drop"``, or an object that follows
         ``schedlab.simulation.engine.states.requeue.Requeue``. Jobs that come back have their old place in the queue.
+    desired : DesiredProfile, str or Path, optional
+        How much of each resource an administrator wishes to be in use, or its CSV file. Metrics compare the use with
+        it; policies whose names end in ``-profile`` keep to it at each start. A dispatcher of your own with an attribute
+        ``desired`` that is None gets it there before ``begin``.
+    power_cap : float or DesiredProfile, optional
+        Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it.
+        For policies, on machines whose nodes are counted; every job needs a power.
     on_progress : callable, optional
         Called with a ``Progress`` from time to time: every 20,000 events of a compiled replay, else about every 0.2 s
         of wall time. If it returns False, the replay stops and returns the result so far, with a note in
@@ -129,7 +140,7 @@ def simulate(
     PluginError
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
-        If ``allocator``, ``period``, ``events`` or ``requeue`` is not valid.
+        If ``allocator``, ``period``, ``events``, ``requeue``, ``desired`` or ``power_cap`` is not valid.
 
     Examples
     --------
@@ -157,6 +168,10 @@ def simulate(
     source = predictor if predictor is not None else named_predictor
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     model, rule = TimedPredictor(predicting), requeue_of(requeue)
+    wished = desired_of(desired, machine, jobs)
+    within = limits_of(wished, power_cap, chosen, name, machine)
+    if wished is not None and getattr(chosen, "desired", wished) is None:
+        chosen.desired = wished  # type: ignore[union-attr]
     states = NodeStates(machine, own_events if events is None else events) or None
     at_begin = {r.job.id: r.job for r in jobs.running}
     if jobs.running:
@@ -169,8 +184,9 @@ def simulate(
     arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count,
-        busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), runtime < jobs.runtime,
-        states, rule, log,
+        with_power(
+            busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), jobs, within, by_count
+        ), runtime < jobs.runtime, states, wished, within, rule, log,
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs, log.saved)
     with progress_line():
@@ -181,7 +197,7 @@ def simulate(
             found = LiveReplay(plan, fixed, on_progress).run()
     from .verification import violations
 
-    found.violations = violations(found, partial=STOPPED in found.notes)
+    found.violations = violations(found, partial=STOPPED in found.notes, within=within)
     return found
 
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from ...models.dispatch.capacity_sweep import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
+from ...models.profiles import DesiredProfile
+from ..desired.start_checks import limit_faults
 from .states.checks import NEVER, Replay, attempt_faults, runs_of, state_faults
 
 Ints = NDArray[np.int64]
@@ -17,7 +19,7 @@ Mask = NDArray[np.bool_]
 MOST = 20  # violations of one kind that are listed one by one
 
 
-def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
+def violations(replay: Replay, *, partial: bool = False, within: Sequence[DesiredProfile] = ()) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
     The checks:
@@ -33,8 +35,10 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     7. No job starts before the begin, or on a node that takes no starts, or runs on a node that has stopped.
     8. The attempts of a job follow each other; those that end early do so when one of their nodes stops. The first
        attempt of a job that ran at the begin is the run that was given.
+    9. After each start, the use of the node, or the number of nodes in use where they are counted, and the power of all
+       running jobs are at most those of the profiles ``within`` at that time.
 
-    2, 3, 5, 6 and 7 hold for all attempts; 2 and 3 not for those that began before the replay.
+    2, 3, 5, 6, 7 and 9 hold for all attempts; 2 and 3 not for those that began before the replay.
 
     Several hundred thousand jobs take one or two seconds.
 
@@ -44,6 +48,8 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
         A ``Simulation``, or a replay that was read from a file.
     partial : bool
         Whether the replay stopped before its end, so that jobs may be left without a start.
+    within : sequence of DesiredProfile
+        The profiles that limit the starts.
 
     Returns
     -------
@@ -61,7 +67,7 @@ def violations(replay: Replay, *, partial: bool = False) -> list[Violation]:
     for check in (_releases, _daily, _windows):
         found += check(runs, runs.own)
     found += _units(runs, runs.started)
-    for faults in (attempt_faults(replay), state_faults(runs)):
+    for faults in (attempt_faults(replay), state_faults(runs), limit_faults(runs, within)):
         listed = list(faults)
         found += listed[:MOST] + _more(len(listed), listed[:MOST])
     return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]

@@ -40,6 +40,11 @@ def by_release(workload: Workload, expected: Ints) -> Ints:
     return workload.release
 
 
+def by_latest_start(workload: Workload, expected: Ints) -> Ints:
+    """Return the latest starts: the most urgent job first; jobs without one come last, by submit time."""
+    return workload.latest_start
+
+
 def by_duration(workload: Workload, expected: Ints) -> Ints:
     """Return the expected durations: the shortest job first."""
     return expected
@@ -100,6 +105,9 @@ class Policy:
         once.
     predictor : str
         Name of the predictor that is used unless another one is given.
+    within_profile : bool
+        Whether jobs start only where the use stays within the desired profile of the replay at the time of the start
+        [Bridi2018, 5.4, algorithm 4, corrected]. Reservations take the desired use of that time to last.
 
     Raises
     ------
@@ -129,6 +137,7 @@ class Policy:
     shortest_first: bool = False
     corrections: tuple[int, ...] = ()
     predictor: str = "walltime"
+    within_profile: bool = False
 
     def __post_init__(self) -> None:
         if self.ranker is not None:
@@ -175,29 +184,35 @@ class Policy:
         return replace(self, ranker=ranker, name=name or f"{self.name}+{getattr(ranker, 'name', '')}")
 
 
+_PLAIN = (
+    Policy("fcfs", by_submit, strict=True),
+    Policy("sjf", by_duration, strict=True),
+    Policy("rule:est", by_release),
+    Policy("rule:est-strict", by_release, strict=True),
+    Policy("rule:lst", by_latest_start),
+    Policy("rule:lst-strict", by_latest_start, strict=True),
+    Policy("rule:wt", by_duration),
+    Policy("rule:wt-strict", by_duration, strict=True),
+    Policy("rule:profit", by_profit),
+    Policy("rule:profit-strict", by_profit, strict=True),
+    Policy("rule:slowdown", by_slowdown),
+    Policy("rule:slowdown-strict", by_slowdown, strict=True),
+    Policy("easy", by_submit, reservations=1),
+    Policy("easy:lst", by_latest_start, reservations=1),
+    Policy("easy:wt", by_duration, reservations=1),
+    Policy("easy++", by_submit, reservations=1, shortest_first=True, corrections=CORRECTIONS, predictor="last-two"),
+    Policy("conservative", by_submit, reservations=None),
+    Policy("pbs-fifo", by_submit, reservations=10),
+    Policy("pbs-walltime", by_duration, reservations=400),
+)
+WITHIN = "-profile"  # ending of the names of policies that keep to the desired profile
 POLICIES: dict[str, Policy] = {
-    p.name: p
-    for p in (
-        Policy("fcfs", by_submit, strict=True),
-        Policy("sjf", by_duration, strict=True),
-        Policy("rule:est", by_release),
-        Policy("rule:est-strict", by_release, strict=True),
-        Policy("rule:wt", by_duration),
-        Policy("rule:wt-strict", by_duration, strict=True),
-        Policy("rule:profit", by_profit),
-        Policy("rule:profit-strict", by_profit, strict=True),
-        Policy("rule:slowdown", by_slowdown),
-        Policy("rule:slowdown-strict", by_slowdown, strict=True),
-        Policy("easy", by_submit, reservations=1),
-        Policy("easy++", by_submit, reservations=1, shortest_first=True, corrections=CORRECTIONS, predictor="last-two"),
-        Policy("conservative", by_submit, reservations=None),
-        Policy("pbs-fifo", by_submit, reservations=10),
-        Policy("pbs-walltime", by_duration, reservations=400),
-    )
+    p.name: p for p in (*_PLAIN, *(replace(p, name=f"{p.name}{WITHIN}", within_profile=True) for p in _PLAIN))
 }
 """The policies by name.
 
 ``pbs-fifo`` and ``pbs-walltime`` are the two PBS configurations of [Bridi2018, 4.5], with backfill depth 10 and 400.
 The backfill depth is taken as in PBS Professional: the number of jobs that hold a reservation, while all later jobs may
 start if they delay none of them. It could also mean the number of jobs that are examined; that is ``candidates``.
+Each policy ``X`` has a variant ``X-profile`` with ``within_profile``.
 """

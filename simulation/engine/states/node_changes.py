@@ -13,6 +13,7 @@ from ....heuristics.kernels.events.state import DUE, EARLY, NEXT, NOW, RUNNING, 
 from ....heuristics.kernels.profile import NEVER
 from ....models.node_states.timeline import Change
 from .attempts import Attempt
+from .profile_steps import ProfileSteps
 from .requeue import kept_by
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class NodeChanges:
     blocked : ndarray of bool, shape (nodes,)
         The nodes on which no job may start now.
     quiet : bool
-        Whether no state changes in the whole replay.
+        Whether no state changes in the whole replay, and no desired use limits the starts.
     failed : list of int
         Rows of the jobs that failed at the last change.
     shortened : bool
@@ -44,24 +45,39 @@ class NodeChanges:
         nodes = plan.platform.nodes
         self.plan, self.state = plan, state
         self.changes = plan.states.changes_from(plan.workload.begin) if plan.states is not None else ()
-        self.quiet = not self.changes
+        self.quiet = not self.changes and not plan.within
         self.names: tuple[str, ...] = ("up",) * len(nodes)
         self.blocked = np.zeros(len(nodes), np.bool_)
         self.failed: list[int] = []
         self.shortened = False
         self._next = 0
+        self._steps = ProfileSteps.of(plan, state)
         self._stop()
 
+    def _due(self) -> int:
+        """Return the time of the next change of a node state; NEVER if there is none."""
+        return self.changes[self._next].time if self._next < len(self.changes) else NEVER
+
     def _stop(self) -> None:
-        pending = self._next < len(self.changes)
-        self.state.clock[STOP] = self.changes[self._next].time if pending else NEVER
+        self.state.clock[STOP] = min(self._due(), NEVER if self._steps is None else self._steps.due)
 
     def go(self) -> bool:
-        """Go to the next change and apply it; return False if there is none, or no job is left."""
+        """Go to the next change, of node states or of the desired use, and apply it.
+
+        Return False if there is none, or no job is left, or no later step of the desired use can help a waiting job.
+        """
         clock, trace = self.state.clock, self.plan.trace
         to_come = clock[DUE] > 0 or clock[NEXT] < trace.order.size - trace.follower.size
         idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and not to_come
-        if idle or self._next == len(self.changes):
+        due = self._due()
+        if self._steps is not None and self._steps.due < due:
+            if idle or (due >= NEVER and self._steps.useless(to_come)):
+                return False
+            advance(trace, self.state, max(self._steps.due, int(clock[NOW])))
+            self._steps.go()
+            self._stop()
+            return True
+        if idle or due >= NEVER:
             return False
         change = self.changes[self._next]
         self._next += 1
@@ -72,7 +88,7 @@ class NodeChanges:
 
     def advance(self, to: int, after_each: Callable[[], None]) -> None:
         """Go to a time, and apply the changes up to it; call ``after_each`` after each of them."""
-        while self._next < len(self.changes) and self.changes[self._next].time <= to and self.go():
+        while self.state.clock[STOP] <= to and self.go():
             after_each()
         advance(self.plan.trace, self.state, to)
 

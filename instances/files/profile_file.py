@@ -1,0 +1,208 @@
+"""Desired profiles as CSV files: reading and writing.
+
+The columns are ``time_s`` (seconds on the clock of the workload; in a periodic profile seconds of the period),
+``resource``, ``share`` (of the capacity of each node, 0 to 1) or ``amount`` (on each node; of ``power`` the watts of the
+whole machine), and optionally ``nodes``: a node group, or ``*`` for all groups without wishes of their own. A wish holds
+up to the next one of the same nodes and resource. Comment lines ``# period_s = 86400`` and ``# end_s = 604800`` give the
+length of the period and the end of the wishes; other lines that begin with # are ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+
+from ...models.excerpt import with_short_repr
+from ...models.platform import LATEST, Platform
+from ...models.profiles import DesiredProfile, Wish, profile_of
+from ...models.profiles.profile import POWER
+from ...models.profiles.steps import ALWAYS
+from ...models.profiles.wishes import EVERY, clock_fault, own_fault, platform_fault
+from .sheet import COMMENT, Sheet, SheetRow
+from .writing import comment_line, to_csv, write_files
+
+COLUMNS = ("time_s", "resource", "share", "amount", "nodes")
+SETTING = re.compile(r"#\s*(period_s|end_s)\b\s*[=:]?\s*(.*)")
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class WishList:
+    """The wishes of a file, which need no platform.
+
+    Parameters
+    ----------
+    wishes : tuple of Wish
+        The wishes, in the order of the file.
+    period, end : int, optional
+        As in ``profile_of``, in seconds.
+
+    Examples
+    --------
+    >>> print(profile_csv(WishList((Wish(0, "cores", 1.0), Wish(28800, "cores", 0.6)), period=86400)), end="")
+    # period_s = 86400
+    time_s,resource,share,amount,nodes
+    0,cores,1.0,,*
+    28800,cores,0.6,,*
+    """
+
+    wishes: tuple[Wish, ...]
+    period: int | None = None
+    end: int | None = None
+
+
+def read_profile(path: str | Path, platform: Platform) -> DesiredProfile:
+    """Read a desired profile of a platform from a CSV file with the columns of the module docstring.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or compressed (``.gz``).
+    platform : Platform
+        The machine.
+
+    Returns
+    -------
+    DesiredProfile
+        The profile.
+
+    Raises
+    ------
+    InstanceError
+        If the file has faults; the message lists them: file, line, field, expected value, found value.
+    WorkloadError
+        If there is no such file, or it cannot be read.
+    """
+    found = read_wishes(path, platform)
+    return profile_of(platform, found.wishes, found.period, found.end)
+
+
+def read_wishes(path: str | Path, platform: Platform | None = None) -> WishList:
+    """Read the wishes of a profile file; with a platform, check their groups, resources and amounts.
+
+    Raises
+    ------
+    InstanceError
+        If the file has faults; the message lists them: file, line, field, expected value, found value.
+    WorkloadError
+        If there is no such file, or it cannot be read.
+    """
+    sheet = Sheet(Path(path))
+    settings = _settings(sheet)
+    _check_header(sheet)
+    sheet.raise_faults()
+    wishes: list[Wish] = []
+    lines: dict[tuple[str, str, int], int] = {}
+    for row in sheet.rows():
+        before = len(sheet.faults)
+        wish = _wish(row)
+        if len(sheet.faults) > before:
+            continue
+        fault = own_fault(wish, settings.get("period_s")) or (platform and platform_fault(wish, platform))
+        if fault:
+            row.add_fault(*fault)
+        first = lines.setdefault((wish.nodes, wish.resource, wish.time), row.number)
+        if first != row.number:
+            row.add_fault("row", f"one wish per time, nodes and resource (line {first} has it too)", "a second one")
+        wishes.append(wish)
+    period, end = settings.get("period_s"), settings.get("end_s")
+    fault = None if sheet.faults else clock_fault(period, end, wishes)
+    if fault:
+        sheet.add_fault(None, *fault)
+    sheet.raise_faults()
+    return WishList(tuple(wishes), period, end)
+
+
+def _settings(sheet: Sheet) -> dict[str, int]:
+    """Return period_s and end_s of the comment lines."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(sheet.lines, 1):
+        parts = SETTING.fullmatch(line.strip())
+        if parts is None:
+            continue
+        name, text = parts[1], parts[2].strip()
+        least = 1 if name == "period_s" else -LATEST
+        if not re.fullmatch(r"-?\d{1,15}", text) or int(text) < least:
+            more = " above 0" if name == "period_s" else ""
+            sheet.add_fault(number, name, f"whole seconds{more}, such as {COMMENT} {name} = 86400", text or None)
+        elif name in found:
+            sheet.add_fault(number, name, "one line of it", "a second one")
+        else:
+            found[name] = int(text)
+    return found
+
+
+def _check_header(sheet: Sheet) -> None:
+    header = sheet.header()
+    listed = f"the file has {', '.join(header) or 'no columns'}"
+    for column in ("time_s", "resource"):
+        if column not in header:
+            sheet.add_fault(None, column, f"a column of this name; {listed}", None)
+    if "share" not in header and "amount" not in header:
+        sheet.add_fault(None, "share", f"a column share or amount; {listed}", None)
+    for column in header:
+        if column not in COLUMNS:
+            sheet.add_fault(None, column, f"only the columns {', '.join(COLUMNS)}", "this one")
+    if len(set(header)) < len(header):
+        sheet.add_fault(None, "header", "each column once", ", ".join(header))
+
+
+def _wish(row: SheetRow) -> Wish:
+    time = row.number_in("time_s", "whole seconds")
+    whole = int(time) if time is not None and time == int(time) else 0
+    if time is not None and whole != time:
+        row.add_fault("time_s", "whole seconds", time)
+    if not row.cells["resource"]:
+        row.add_fault("resource", "the name of a resource", None)
+    share, amount = row.maybe("share", "a share of the capacity, 0 to 1"), row.maybe("amount")
+    return Wish(whole, row.cells["resource"], share, amount, row.cells.get("nodes") or EVERY)
+
+
+def profile_csv(wishes: WishList, comment: Iterable[str] = ()) -> str:
+    """Return wishes as the text of a profile file."""
+    lines = [f"{COMMENT} {comment_line(line)}" for line in comment]
+    lines += [f"{COMMENT} period_s = {wishes.period}"] if wishes.period is not None else []
+    lines += [f"{COMMENT} end_s = {wishes.end}"] if wishes.end is not None else []
+    rows = [(w.time, w.resource, w.share, w.amount, w.nodes) for w in wishes.wishes]
+    return "".join(f"{line}\n" for line in lines) + to_csv(COLUMNS, rows)
+
+
+def wishes_of(profile: DesiredProfile) -> WishList:
+    """Return a profile as wishes of amounts: a series for each group and resource with a wish, and for the power."""
+    capacity = {g.name: g.capacity for g in profile.platform.groups}
+    series = [(n, r, steps, float(capacity[n].get(r, 0))) for (n, r), steps in profile.steps.items()]
+    series += [(EVERY, POWER, profile.power, inf)] if profile.power is not None else []
+    wishes = []
+    for nodes, resource, steps, unlimited in series:
+        for t, amount in zip(steps.times, steps.amounts, strict=True):
+            if (t, amount) in ((ALWAYS, unlimited), (profile.end, unlimited)):
+                continue  # no wish, as without the row
+            wishes.append(Wish(max(t, ALWAYS + 1), resource, amount=amount, nodes=nodes))
+    return WishList(tuple(wishes), profile.period, profile.end)
+
+
+def write_profile(wishes: WishList | DesiredProfile, path: str | Path, comment: Iterable[str] = ()) -> None:
+    """Write a profile as a CSV file that ``read_profile`` reads; the file is complete or not written.
+
+    Parameters
+    ----------
+    wishes : WishList or DesiredProfile
+        The profile.
+    path : str or Path
+        The file; an existing file is replaced.
+    comment : iterable of str
+        Lines of a comment that is written first.
+
+    Raises
+    ------
+    NotReadable
+        If the file could not be read again.
+    OSError
+        If the file cannot be written.
+    """
+    path = Path(path)
+    wishes = wishes_of(wishes) if isinstance(wishes, DesiredProfile) else wishes
+    write_files(path.parent, {path.name: profile_csv(wishes, comment)}, lambda folder: read_wishes(folder / path.name))

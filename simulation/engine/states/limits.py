@@ -1,0 +1,143 @@
+"""The desired use of a replay: which of it limits the starts, and the power of the machine as an amount."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....errors import WrongValue
+from ....heuristics.kernels.events.state import TraceArrays
+from ....instances.files.profile_file import read_profile
+from ....instances.workload import Workload, WorkloadError
+from ....models import DesiredProfile, Platform
+from ....models.profiles import power_cap as cap_of
+from ....models.whole_numbers import is_real, shown
+from ...policies.policy import Policy
+from .profile_steps import greatest
+
+if TYPE_CHECKING:
+    from ....heuristics.kernels.profile import Floats
+
+MILLI = 1000  # power is counted in milliwatts, rounded up per unit
+MOST_KINDS = 1000  # different powers of a unit; more are rounded up to three digits, as each is a kind of request
+
+
+def desired_of(desired: DesiredProfile | str | Path | None, platform: Platform, workload: Workload) -> Any:
+    """Return the desired use of a replay, read from its file if need be; None if there is none.
+
+    Raises
+    ------
+    WrongValue
+        If the profile is of another machine.
+    InstanceError, WorkloadError
+        If the file has faults.
+    ProblemError
+        If the profile covers nothing of the time from the first to the last submission.
+    """
+    if desired is None:
+        return None
+    found = read_profile(desired, platform) if isinstance(desired, str | Path) else desired
+    if not isinstance(found, DesiredProfile):
+        raise WrongValue(f"desired is {shown(found)}; expected a DesiredProfile or the name of a file")
+    if found.platform != platform:
+        raise WrongValue(f"desired: a profile of {found.platform!r}; expected one of {platform!r}")
+    begin = int(workload.submit.min()) if workload.begin is None else workload.begin
+    found.check_covers(begin, max(begin, int(workload.submit.max())))
+    return found
+
+
+def limits_of(
+    desired: DesiredProfile | None,
+    power_cap: float | DesiredProfile | None,
+    dispatcher: object,
+    name: str,
+    platform: Platform,
+) -> tuple[DesiredProfile, ...]:
+    """Return the profiles that limit the starts: the desired use of a policy that follows it, and the power cap.
+
+    Raises
+    ------
+    WrongValue
+        If a policy follows a desired use and there is none, the power cap is no power, or the dispatcher is no policy.
+    """
+    found = []
+    if isinstance(dispatcher, Policy) and dispatcher.within_profile:
+        if desired is None:
+            raise WrongValue(
+                f"dispatcher {name} keeps to a desired profile; give one (desired=..., bench simulate --desired FILE)"
+            )
+        found.append(desired)
+    if power_cap is None:
+        return tuple(found)
+    if not isinstance(dispatcher, Policy):
+        raise WrongValue(
+            f"power_cap: dispatcher {name} chooses its starts itself and does not know the power of jobs; a cap is "
+            "enforced for policies only: the rules, easy, easy++, conservative, pbs-fifo, ..."
+        )
+    if isinstance(power_cap, DesiredProfile):
+        if power_cap.wished != ("power",):
+            raise WrongValue(f"power_cap: a profile with wishes for {', '.join(power_cap.wished)}; expected power only")
+        return (*found, power_cap)
+    if not is_real(power_cap) or not 0 < power_cap < np.inf:
+        raise WrongValue(f"power_cap is {shown(power_cap)}; expected watts above 0")
+    return (*found, cap_of(platform, power_cap))
+
+
+def with_power(
+    trace: TraceArrays, workload: Workload, within: tuple[DesiredProfile, ...], by_count: bool
+) -> TraceArrays:
+    """Return the trace with the power of the machine as a second amount of its one place, if a profile limits it.
+
+    Raises
+    ------
+    WorkloadError
+        If nodes are not counted, a job has no power, or needs more than the greatest power of the profile.
+    """
+    limits = [profile.power for profile in within if profile.power is not None]
+    if not limits:
+        return trace
+    if not by_count:
+        raise WorkloadError(
+            f"{workload.name}: a power cap needs equal nodes of which each unit takes more than half, without events: then "
+            "nodes are counted, and power beside them. Use a machine of smaller nodes, such as --cores 1"
+        )
+    watts = power_of(workload)
+    most = min(greatest(power) or np.inf for power in limits)
+    too_much = np.flatnonzero(watts > most)
+    if too_much.size:
+        k = int(too_much[0])
+        raise WorkloadError(
+            f"{workload.name}: job {workload.ids[k]!r} takes {watts[k]:,.0f} W, more than the power cap of {most:,.0f} W "
+            f"({too_much.size} such job{'s' * (too_much.size > 1)}); raise the cap, or leave them out"
+        )
+    held = [0.0 if r.job.power is None else r.job.power for r in workload.running]
+    units = trace.units
+    each = _rounded(np.ceil(MILLI * np.concatenate([watts, held]) / units))
+    ceiling = np.int64(MILLI * most if np.isfinite(most) else 2**50)
+    _, kind = np.unique(each, return_inverse=True)
+    return trace._replace(
+        capacity=np.array([[trace.capacity[0, 0], ceiling]], np.int64),
+        request=np.column_stack([trace.request[:, 0], each]).astype(np.int64),
+        kind=kind.astype(np.int64),
+    )
+
+
+def _rounded(each: Floats) -> Floats:
+    """Return powers rounded up to three digits if there are many different ones: at most 1 % too high."""
+    if len(np.unique(each)) <= MOST_KINDS:
+        return each
+    step = 10.0 ** np.maximum(0, np.floor(np.log10(np.maximum(each, 1))) - 2)
+    return np.asarray(np.ceil(each / step) * step)
+
+
+def power_of(workload: Workload) -> Floats:
+    """Return the power of each job in watts. Raises WorkloadError if one is unknown."""
+    missing = np.flatnonzero(np.isnan(workload.power))
+    if missing.size:
+        raise WorkloadError(
+            f"{workload.name}: job {workload.ids[int(missing[0])]!r} has no power ({missing.size:,} such jobs); give watts "
+            "per core for them (Workload.powered, bench simulate --watts-per-core)"
+        )
+    return workload.power
