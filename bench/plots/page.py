@@ -27,6 +27,7 @@ from ..records.store import Record, files, jobs_file, read
 from ..tables.replays.columns import best_of, columns_of, key_of
 from ..tables.replays.figures import TextGrid, all_figures, cycles, models, phases, predictions
 from ..tables.replays.groups import group_grids
+from ..tables.replays.protocol import protocol
 from ..tables.replays.report import summary
 from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
 from ..tables.report import by_kind
@@ -232,7 +233,7 @@ def _section(title: str, results: ReplayResults, drawing: _Charts, statistics: S
             f"<section><h2>{escape(title)}</h2><p>{escape(drawing.lead)}</p>",
             _table(results),
             _list([key_of(columns_of(results)), *(line.plain for line in summary(results))]),
-            *map(_grid, (predictions(results), models(results), phases(results), cycles(results))),
+            *map(_grid, (predictions(results), models(results), phases(results), cycles(results), protocol(results))),
             f"<details><summary>All figures</summary>{''.join(map(_grid, [*all_figures(results), *group_grids(results)]))}</details>",
             _swatches(drawing.legend),
             f'<div class="cards">{cards}</div>',

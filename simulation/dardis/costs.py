@@ -6,6 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+PHASES = {
+    "generation_all": "start time generation, all node managers one after the other",
+    "generation_one": "start time generation, one node manager: the mean over those that answered",
+    "node_selection": "resource selection",
+    "reservation": "resource confirmation and reservation",
+}
+
 
 class Costs:
     """Times and numbers of messages of the runs of the protocol in one replay.
@@ -19,12 +26,12 @@ class Costs:
     restarts : int
         Number of runs that began again because a chosen node did not acknowledge its reservation.
     seconds : dict of str to float
-        Wall time of phases 2, 4, and 5 with 6; that of phase 2 in sum over all node managers.
+        Wall time of the phases (``PHASES``), in sum over the runs.
     """
 
     def __init__(self) -> None:
         self.messages = self.timeouts = self.restarts = 0
-        self.seconds = {"generation": 0.0, "selection": 0.0, "reservation": 0.0}
+        self.seconds = dict.fromkeys(PHASES, 0.0)
         self._generation: list[float] = []  # seconds of one node manager, the mean over those that answered
         self._selection: list[float] = []
         self._jobs = 0
@@ -47,26 +54,30 @@ class Costs:
         self.timeouts += answered < asked
         self._generation.append(generation / max(1, answered))
         self._selection.append(selection)
-        self.seconds["generation"] += generation
-        self.seconds["selection"] += selection
+        self.seconds["generation_all"] += generation
+        self.seconds["generation_one"] += self._generation[-1]
+        self.seconds["node_selection"] += selection
 
     @property
     def runs(self) -> int:
         """The number of runs of the protocol."""
         return len(self._selection)
 
-    def as_dict(self) -> Mapping[str, float]:
-        """Return all figures; times in seconds, means and standard deviations over the runs."""
-        found: dict[str, float] = {
-            "jobs": self._jobs,
-            "runs": self.runs,
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of jobs, runs, messages, timeouts and restarts."""
+        return {
+            "dardis_jobs": self._jobs,
+            "dardis_runs": self.runs,
             "messages": self.messages,
             "timeouts": self.timeouts,
             "restarts": self.restarts,
-            **{f"{name}_total": seconds for name, seconds in self.seconds.items()},
         }
-        parts = {"node": self._generation, "selection": self._selection}
-        for name, values in parts.items():
+
+    def as_dict(self) -> Mapping[str, float]:
+        """Return all figures; times in seconds, with means and standard deviations over the runs."""
+        found: dict[str, float] = {**self.counts, **self.seconds}
+        for name, values in (("generation_one", self._generation), ("node_selection", self._selection)):
             array = np.array(values or [0.0])
             found |= {f"{name}_mean": float(array.mean()), f"{name}_sd": float(array.std())}
         return found

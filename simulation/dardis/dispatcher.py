@@ -125,13 +125,16 @@ class Dardis:
         nodes = self._ended(moment)
         displaced += self._taken_out(moment)
         displaced += self._overrun(now)
-        before = self.costs.seconds.copy()
+        before, counted = self.costs.seconds.copy(), self.costs.counts
         self._plan_anew(displaced, moment, changed)
         if self._setup.backfilling and nodes:
             self._backfill(nodes, now, changed)
         for task, number in self._to_place(moment, changed):
             self._reserve(task, number, moment, changed)
-        return self._decision(now, changed, {name: s - before[name] for name, s in self.costs.seconds.items()})
+        decision = self._decision(now, changed)
+        decision.seconds = {name: seconds - before[name] for name, seconds in self.costs.seconds.items()}
+        decision.counts = {name: number - counted[name] for name, number in self.costs.counts.items()}
+        return decision
 
     def _begun(self, moment: Moment) -> list[Planned]:
         """Note the planned starts that have taken place; return the jobs whose starts were not possible."""
@@ -262,7 +265,7 @@ class Dardis:
         else:
             self._plan.put(job)
 
-    def _decision(self, now: int, changed: Mapping[str, Planned], seconds: Mapping[str, float]) -> Decision:
+    def _decision(self, now: int, changed: Mapping[str, Planned]) -> Decision:
         starts, plan = list[Start](), list[PlannedStart]()
         for name, job in changed.items():
             placement, names = job.placed.placement, self._platform.nodes
@@ -273,7 +276,7 @@ class Dardis:
                 plan.append(PlannedStart(name, on, job.start))
         calls = [self._plan.next_end(), self._retry]
         wake = min((time for time in calls if time is not None and time > now), default=None)
-        return Decision(starts, plan=plan or None, wake=wake, seconds=seconds)
+        return Decision(starts, plan=plan or None, wake=wake)
 
 
 def _limits(desired: DesiredProfile, platform: Platform) -> Limits:

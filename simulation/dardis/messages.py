@@ -82,6 +82,8 @@ class Offers(NamedTuple):
 class Placement(NamedTuple):
     """Phase 5: where a job starts, and when; the nodes among ``nodes`` reserve what it needs (phase 6).
 
+    A node gives up the reservation that it has for the job before.
+
     Parameters
     ----------
     job : str
@@ -94,8 +96,8 @@ class Placement(NamedTuple):
         Amounts of one unit.
     now : int
         The time of the confirmation in seconds.
-    asked : ndarray of int64, optional
-        The nodes that were asked; None: all of them.
+    to : ndarray of int64, optional
+        The nodes that get this message, ascending; None: all of them.
     """
 
     job: str
@@ -105,7 +107,7 @@ class Placement(NamedTuple):
     units: Ints
     request: Ints
     now: int
-    asked: Ints | None = None
+    to: Ints | None = None
 
 
 class Release(NamedTuple):

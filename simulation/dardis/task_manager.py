@@ -148,7 +148,7 @@ class TaskManager:
 
     def hold(self, placement: Placement) -> None:
         """Reserve nodes for a job that runs already."""
-        self._transport.confirm(placement)
+        self._confirmed(placement)
 
     def release(self, job: str, now: int) -> None:
         """Give up the rest of a reservation."""
@@ -208,7 +208,7 @@ class TaskManager:
         self.costs.add_run(asked, offers.nodes, offers.seconds, time.perf_counter() - began)
         if start == NONE:
             return None
-        return Placement(task.id, start, start + task.duration, nodes, units, task.request, now, among)
+        return Placement(task.id, start, start + task.duration, nodes, units, task.request, now)
 
     def _chosen(self, offers: Offers, units: int, key: int) -> tuple[int, Ints, Ints]:
         if not offers.node.size:
@@ -224,6 +224,6 @@ class TaskManager:
             if not silent.size:
                 break
             self.costs.messages += silent.size
-            silent = self._transport.confirm(placement._replace(asked=silent))
+            silent = self._transport.confirm(placement._replace(to=silent))
         self.costs.seconds["reservation"] += time.perf_counter() - began
         return silent

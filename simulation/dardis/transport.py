@@ -28,9 +28,9 @@ class Transport(Protocol):
         """
 
     def confirm(self, placement: Placement) -> Ints:
-        """Send a placement to all node managers that were asked (phases 5 and 6); the chosen ones acknowledge it.
+        """Send a placement to all node managers, or to ``placement.to`` (phases 5, 6); the chosen ones acknowledge it.
 
-        Returns the chosen nodes that have not acknowledged it, ascending.
+        Returns those of the chosen nodes it was sent to that have not acknowledged it, ascending.
         """
 
     def post(self, event: Event) -> Ints:

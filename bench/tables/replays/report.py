@@ -14,6 +14,7 @@ from ..methods import trouble
 from ..numbers import number, seconds
 from .columns import Column, best_of, columns_of, compact, key_of
 from .figures import NAMES, TextGrid, cycles, models, phases, predictions
+from .protocol import protocol
 from .results import RECORDED, DispatcherRow, ReplayResults, extract_replays
 
 MARK = "*"  # stands after the best value of a column
@@ -46,7 +47,7 @@ def show_dispatch(console: Console, title: str, results: ReplayResults, explain:
         console.print(Text(f"Not shown, as the terminal is too narrow: {names} (bench plot shows them).", style="dim"))
     for line in summary(results):
         console.print(line)
-    for grid in (predictions(results), models(results), phases(results), cycles(results)):
+    for grid in (predictions(results), models(results), phases(results), cycles(results), protocol(results)):
         if grid.rows:
             console.print()
             console.print(drawn(grid))

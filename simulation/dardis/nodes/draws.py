@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ....models.compiled import internal_borrowing
+from ....models.compiled import compiled, internal_borrowing
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -50,3 +50,12 @@ def uniform(key: int, number: int) -> float:
 def below(key: int, number: int, end: int) -> int:
     """Return a random integer in [0, end)."""
     return min(end - 1, int(uniform(key, number) * end))
+
+
+@compiled
+def chances(key: int, numbers: Any) -> Any:
+    """Return a random number in [0, 1) for a key and each of an array of numbers."""
+    found = np.empty(numbers.size)
+    for k in range(numbers.size):
+        found[k] = uniform(key, numbers[k])
+    return found

@@ -110,7 +110,7 @@ def step_at(limits: Limits, c: int, t: int) -> tuple[int, int]:
 def _step_end(limits: Limits, c: int, k: int, base: int) -> int:
     """Return the time at which step k ends."""
     if k + 1 < limits.first[c + 1]:
-        return base + limits.time[k + 1]
+        return int(base + limits.time[k + 1])
     return int(base + limits.period[c]) if limits.period[c] > 0 else NEVER
 
 

@@ -86,7 +86,7 @@ def _drawn(pieces: Pieces, count: int, rate: float, total: Floats, before: Ints,
         begin = pieces.low[lo] - pieces.low[0]
         left = np.exp(-rate * begin) - rest
         offset = -np.log(left) / rate - begin if left > 0 else float(seconds)
-    return int(before[lo]) + max(0, min(seconds - 1, int(offset)))
+    return int(before[lo] + max(0, min(seconds - 1, int(offset))))
 
 
 @internal_borrowing

@@ -69,7 +69,7 @@ class NodeManagers:
         self._all = np.arange(nodes)
         self._answering: Bools = np.ones(nodes, np.bool_)
         self._asked = self._all  # the nodes that answer
-        self._reserved: dict[str, Reservation] = {}
+        self._reserved: dict[str, list[Reservation]] = {}  # several if messages to some nodes were lost
 
     def answer(self, request: Request) -> Offers:
         """Generate starts on the nodes of this range that are asked and answer (phases 2 and 3)."""
@@ -81,8 +81,8 @@ class NodeManagers:
             return no_offers()
         began = time.perf_counter()
         forget(self._profile, nodes, request.now)
-        held = self._reserved.get(request.job)
-        if held is not None:
+        own = self._reserved.get(request.job, ())
+        for held in own:
             self._change(held, held.start, -1)
         found = offers_of(
             self._profile,
@@ -97,26 +97,25 @@ class NodeManagers:
             request.key,
             self.first,
         )
-        if held is not None:
+        for held in own:
             self._change(held, held.start, 1)
         return Offers(*found, time.perf_counter() - began, nodes.size)
 
     def reserve(self, placement: Placement) -> None:
         """Reserve what a job needs on the nodes of this range, instead of what it had (phase 6)."""
-        self._remove(placement.job, placement.now)
         here = (placement.nodes >= self.first) & (placement.nodes < self.first + self._all.size)
+        if placement.to is None:
+            self._remove(placement.job, placement.now)
+        else:
+            self._remove_on(self._own(placement.to), placement)
+            here &= np.isin(placement.nodes, placement.to)
         if not here.any():
             return
-        held = Reservation(
-            placement.start,
-            placement.end,
-            placement.nodes[here] - self.first,
-            placement.units[here],
-            placement.request,
-        )
+        nodes, units = placement.nodes[here] - self.first, placement.units[here]
+        held = Reservation(placement.start, placement.end, nodes, units, placement.request)
         forget(self._profile, held.nodes, placement.now)
         self._change(held, held.start, 1)
-        self._reserved[placement.job] = held
+        self._reserved.setdefault(placement.job, []).append(held)
 
     def receive(self, event: Event) -> Ints:
         """Note an event; return the nodes on which reservations exceed the capacity because of it."""
@@ -131,18 +130,31 @@ class NodeManagers:
         return np.empty(0, np.int64)
 
     def _extend(self, event: Extend) -> Ints:
-        held = self._reserved.get(event.job)
-        if held is None:
-            return np.empty(0, np.int64)
-        self._reserved[event.job] = held._replace(end=event.end)
-        self._change(held._replace(end=event.end), held.end, 1)
-        full = overfull(self._profile, held.nodes, held.end, event.end)
-        return np.asarray(held.nodes[full] + self.first)
+        full, extended = [np.empty(0, np.int64)], []
+        for held in self._reserved.get(event.job, ()):
+            extended.append(held._replace(end=event.end))
+            self._change(extended[-1], held.end, 1)
+            full.append(held.nodes[overfull(self._profile, held.nodes, held.end, event.end)] + self.first)
+        if extended:
+            self._reserved[event.job] = extended
+        return np.asarray(np.sort(np.concatenate(full)))
 
     def _remove(self, job: str, now: int) -> None:
-        held = self._reserved.pop(job, None)
-        if held is not None and held.end > now:
-            self._change(held, max(held.start, now), -1)
+        """Give up what a job has from now on."""
+        for held in self._reserved.pop(job, ()):
+            if held.end > now:
+                self._change(held, max(held.start, now), -1)
+
+    def _remove_on(self, nodes: Ints, placement: Placement) -> None:
+        """Give up what a job has from now on, on some of its nodes."""
+        for held in self._reserved.pop(placement.job, ()):
+            gone = np.isin(held.nodes, nodes)
+            for on, kept in ((gone, False), (~gone, True)):
+                part = held._replace(nodes=held.nodes[on], units=held.units[on])
+                if kept and on.any():
+                    self._reserved.setdefault(placement.job, []).append(part)
+                elif on.any() and held.end > placement.now:
+                    self._change(part, max(held.start, placement.now), -1)
 
     def _change(self, held: Reservation, begin: int, sign: int) -> None:
         self._profile = change(self._profile, held.nodes, held.units, begin, held.end, held.request, sign)
