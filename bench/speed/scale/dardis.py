@@ -1,6 +1,6 @@
 """Speed of DARDIS on machines of 10 to 10,000 nodes, with a fitted line to the 158,976 nodes of Fugaku.
 
-Run it as ``python -m schedlab.bench.speed.dardis [SETUP]``. Each machine replays the same number of random jobs, whose
+Run it as ``python -m schedlab.bench.speed.scale.dardis [SETUP]``. Each machine replays the same number of random jobs, whose
 units grow with the machine, so that the load stays the same. All node managers work in this process. The time of one
 of them is that of all, divided by their number; on small machines it contains the cost of a call, which is the same for
 any number of nodes. EASY on the same jobs is timed as a whole: it is compiled from the first to the last event.
@@ -18,9 +18,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ...models import Dispatch, Job, NodeGroup, Platform, Queue
-from ...simulation.dardis.dispatcher import Dardis
-from ...simulation.engine.simulator import simulate
+from ....models import Dispatch, Job, NodeGroup, Platform, Queue
+from ....simulation.dardis.dispatcher import Dardis
+from ....simulation.engine.simulator import simulate
 
 NODES = (10, 100, 1_000, 10_000)
 JOBS, CORES, FUGAKU = 300, 32, 158_976
