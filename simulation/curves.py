@@ -151,3 +151,26 @@ def _steps(times: Ints, changes: Ints) -> tuple[Ints, Ints]:
     times, values = times[order], np.cumsum(changes[order])
     last = np.append(np.diff(times) > 0, True) if times.size else np.zeros(0, np.bool_)
     return times[last], values[last]
+
+
+def share_used(curve: tuple[Ints, Ints] | None, begin: int, end: int | None, offered: int | None) -> float | None:
+    """Return the used share of the capacity ``offered`` from ``begin`` to ``end``, 0 to 1."""
+    if curve is None or end is None or end <= begin or not offered:
+        return None
+    return area(curve, begin, end) / (offered * (end - begin))
+
+
+def over_time(curve: tuple[Ints, Ints], begin: int, finish: int | None) -> tuple[int | None, float | None]:
+    """Return the largest and the mean value of a curve over the makespan."""
+    if finish is None:
+        return None, None
+    within = curve[1][curve[0] <= finish]
+    mean = area(curve, begin, finish) / (finish - begin) if finish > begin else None
+    return int(within.max(initial=0)), mean
+
+
+def area(curve: tuple[Ints, Ints], begin: int, end: int) -> float:
+    """Return the integral of a step function over [begin, end)."""
+    times, values = curve
+    edges = np.clip(np.append(times, end), begin, end)
+    return float((np.diff(edges) * values).sum())

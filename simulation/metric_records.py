@@ -197,6 +197,12 @@ class Metrics:
     late_starts : mapping of str to float
         ``"jobs"``: number of jobs that started and have a latest start; ``"count"``: of these, those with
         ``s > latest start``; ``"share"``: count / jobs. Empty if no job of the workload has a latest start.
+    desired : mapping of str to mapping
+        The use beside the desired profile, for the resources with a wish: ``"over"``: volume of use above it, summed over
+        the nodes, in amount-hours; ``"machine_over"``: the same for the whole machine; ``"dissimilarity"`` and
+        ``"squared_distance"``, without unit. See ``schedlab.simulation.desired.figures``. Empty without a profile.
+    power_peak : float
+        The greatest power of all running jobs in watts; None if the power of a job is unknown.
     """
 
     jobs: int
@@ -224,6 +230,8 @@ class Metrics:
     groups: Mapping[str, Groups] = field(default_factory=dict, repr=False)
     percentiles: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
     late_starts: Mapping[str, float | None] = field(default_factory=dict)
+    desired: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    power_peak: float | None = None
 
     def by(self, grouping: str) -> Groups:
         """Return the metrics of the groups of jobs with respect to a property.

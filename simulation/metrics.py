@@ -6,6 +6,7 @@ value that is not known is None, never 0 or infinite.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, get_args
 
@@ -16,7 +17,8 @@ from ..errors import WrongValue
 from ..instances.workload import Workload
 from ..models.platform import Platform
 from .accuracy import Accuracy, accuracy
-from .curves import queue_curve, queue_length, running, usage, use_curve, utilisation
+from .curves import over_time, queue_curve, queue_length, running, share_used, usage, use_curve, utilisation
+from .desired.figures import desired_figures, power_peak
 from .engine.moment import Ended
 from .groups import GROUPINGS, GroupMetrics, Groups, JobFigures, groups_of
 from .late_starts import late_starts, lateness
@@ -82,7 +84,7 @@ def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
     """
     s = simulation
     done = _completed(s.start, s.end, s.history)
-    return _measure(
+    found = _measure(
         s.workload,
         s.start,
         s.end,
@@ -94,6 +96,7 @@ def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
         bsld_floor=bsld_floor,
         history=s.history,
     )
+    return replace(found, desired=desired_figures(s, s.desired), power_peak=power_peak(s))
 
 
 def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: float = BSLD_FLOOR) -> Metrics | None:
@@ -147,8 +150,8 @@ def _measure(
     makespan = None if finish is None else finish - begin
     used = _used(workload, platform, start, end, history)
     offered = {r: platform.total(r) for r in platform.resources} if platform else dict.fromkeys(workload.resources)
-    queue_max, queue_mean = _over(queue_curve(np.maximum(workload.submit, begin), start, history), begin, finish)
-    running_max, running_mean = _over(use_curve(start, end, np.ones_like(start), history), begin, finish)
+    queue_max, queue_mean = over_time(queue_curve(np.maximum(workload.submit, begin), start, history), begin, finish)
+    running_max, running_mean = over_time(use_curve(start, end, np.ones_like(start), history), begin, finish)
     calls = _decisions(decisions)
     return Metrics(
         jobs=len(workload),
@@ -161,15 +164,15 @@ def _measure(
         by_class=_by_class(wait, work, slowdown, bounded),
         thesis={**_lateness(workload, wait, done), **_overhead(calls, makespan)},
         makespan=makespan,
-        utilisation={r: _share(used.get(r), begin, finish, offered[r]) for r in offered},
-        utilisation_submitting={r: _share(used.get(r), begin, last, offered[r]) for r in offered},
+        utilisation={r: share_used(used.get(r), begin, finish, offered[r]) for r in offered},
+        utilisation_submitting={r: share_used(used.get(r), begin, last, offered[r]) for r in offered},
         queue_max=queue_max,
         queue_mean=queue_mean,
         decisions=calls,
         accuracy=Accuracy() if expected is None else accuracy(expected[done], took),
         running_max=running_max,
         running_mean=running_mean,
-        in_use={r: _over(used[r], begin, finish)[1] if r in used else None for r in offered},
+        in_use={r: over_time(used[r], begin, finish)[1] if r in used else None for r in offered},
         wait_over_ewt=_wait_over_ewt(workload, wait, done),
         prediction_seconds=prediction_seconds,
         bsld_floor=float(bsld_floor),
@@ -309,22 +312,6 @@ def _used(
     }
 
 
-def _share(curve: tuple[Ints, Ints] | None, begin: int, end: int | None, offered: int | None) -> float | None:
-    """Return the used share of the capacity ``offered`` from ``begin`` to ``end``, 0 to 1."""
-    if curve is None or end is None or end <= begin or not offered:
-        return None
-    return _area(curve, begin, end) / (offered * (end - begin))
-
-
-def _over(curve: tuple[Ints, Ints], begin: int, finish: int | None) -> tuple[int | None, float | None]:
-    """Return the largest and the mean value of a curve over the makespan."""
-    if finish is None:
-        return None, None
-    within = curve[1][curve[0] <= finish]
-    mean = _area(curve, begin, finish) / (finish - begin) if finish > begin else None
-    return int(within.max(initial=0)), mean
-
-
 def _wait_over_ewt(workload: Workload, wait: Ints, done: NDArray[np.bool_]) -> dict[str, int]:
     """Return the histogram of wait / ewt; a bin holds its upper edge, not its lower one."""
     if not wait.size:
@@ -341,10 +328,3 @@ def _percentiles(figures: JobFigures) -> dict[str, tuple[float, ...]]:
     if figures.expected_ratio is not None:
         found["ratio"] = 1 / figures.expected_ratio
     return {name: tuple(np.percentile(v, np.arange(101)).tolist()) for name, v in found.items() if v.size}
-
-
-def _area(curve: tuple[Ints, Ints], begin: int, end: int) -> float:
-    """Return the integral of a step function over [begin, end)."""
-    times, values = curve
-    edges = np.clip(np.append(times, end), begin, end)
-    return float((np.diff(edges) * values).sum())

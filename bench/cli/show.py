@@ -40,7 +40,7 @@ def show(
     instance: InstanceName,
     drop_impossible: Drop = False,
     plot: Annotated[
-        Path | None, typer.Option(help="cooling tables and logs: file of a picture to write, such as air.svg")
+        Path | None, typer.Option(help="cooling tables, profiles and logs: file of a picture to write, such as air.svg")
     ] = None,
     nodes: Annotated[int | None, typer.Option(min=1, help="logs: number of nodes of the machine")] = None,
     cores: Annotated[int | None, typer.Option(min=1, help="logs: cores of a node")] = None,
@@ -55,9 +55,13 @@ def show(
     INSTANCE may also be a cooling table: air, hybrid, or a CSV file. Its PUE and its cooling power are shown for several
     temperatures and IT powers.
 
+    INSTANCE may also be a desired profile, a CSV file time_s,resource,share[,nodes].
+
     Example: bench show eurora_700
 
     Example: bench show air --plot air.svg
+
+    Example: bench show day-night.csv --plot profile.svg
 
     Example: bench show log.swf --nodes 256 --cores 16 --plot hours.svg
 
@@ -68,9 +72,15 @@ def show(
     from ..show.cooling import is_cooling, meant, show_cooling
     from ..show.instances import show_instance
     from ..show.log import is_log, show_log
+    from ..show.profile import is_profile, show_profile
 
     if composition and plot is not None:
         raise WrongUse("--composition: a table without a picture; leave out --plot")
+    if is_profile(instance):
+        if composition or nodes is not None or cores is not None:
+            raise WrongUse(f"--composition, --nodes, --cores: for logs; {instance} is a desired profile")
+        show_profile(console_for(), instance, plot)
+        return
     if is_trace(instance) and (not is_cooling(instance) or is_log(instance)):
         if composition:
             workload, _ = open_trace(instance, nodes=nodes, cores=cores)

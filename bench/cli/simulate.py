@@ -43,7 +43,9 @@ NAME     blocking:     fcfs, sjf
                        duration), rule:profit, rule:slowdown;
                        strict variants: rule:wt-strict, ...
          backfilling:  easy, conservative, pbs-fifo, pbs-walltime,
-                       easy++ (predicted durations, shortest first)
+                       easy++ (predicted durations, shortest first),
+                       easy:lst, easy:wt (by latest start, by duration)
+         ...-profile:  any of these, within --desired at each start
          with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
                        hcp, hcp1, hcp2, hcp3 (model of the whole machine),
                        mks, wt, nl (pcp: makespan, weighted tardiness,
@@ -87,6 +89,8 @@ Example: bench simulate eurora_99 --dispatchers pbs-fifo,pbs-walltime,cpmodel@cp
 Example: bench simulate log.swf --nodes 300 --latest-start mean-wait --dispatchers dardis:throughput,dardis:uniform/max-prob
 
 Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkpoint:3600
+
+Example: bench simulate eurora_99 --dispatchers easy,easy-profile --desired day-night.csv
 """
 
 
@@ -219,6 +223,26 @@ def simulate(
             rich_help_panel=SIMULATION,
         ),
     ] = RESTART,
+    desired: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file of the desired use, time_s,resource,share[,nodes]: over-utilisation and dissimilarity of each "
+            "replay; dispatchers X-profile keep to it (docs/profiles.md)",
+            rich_help_panel=SIMULATION,
+        ),
+    ] = None,
+    power_cap: Annotated[
+        str | None,
+        typer.Option(
+            help="no job starts if the jobs then take more: 600kW; several caps, 700kW,650kW: slowdown and wait against "
+            "the cap, also drawn; for policies, where each unit takes more than half of a node",
+            rich_help_panel=SIMULATION,
+        ),
+    ] = None,
+    watts_per_core: Annotated[
+        float | None,
+        typer.Option(help="power of a core of jobs whose power is not recorded", rich_help_panel=SIMULATION),
+    ] = None,
     bsld_floor: Annotated[
         float,
         typer.Option(
@@ -263,6 +287,7 @@ def simulate(
     explain: Explain = False,
 ) -> None:
     """Replay a log or an instance under dispatchers: the command; its help text is ``HELP``."""
+    from ..kinds.profiles import parse_caps
     from ..runs import simulate as replays
     from ..runs.run import RunTask
     from ..studies.study import find_study
@@ -287,8 +312,10 @@ def simulate(
             "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
             "latest_start": latest_start,
             "events": None if events is None else str(events), "requeue": requeue,
+            "desired": None if desired is None else str(desired), "watts_per_core": watts_per_core,
         },
         parse_by(by or ()),
+        parse_caps(power_cap),
     )  # fmt: skip
     limits = RunRequest(
         time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible

@@ -14,15 +14,18 @@ from numpy.typing import NDArray
 from ...instances import Instance, load, read_events
 from ...instances.busy import ending_at_walltime
 from ...instances.files.own_files import content_of
+from ...instances.logs.powers import below_power, powered
 from ...instances.report import Report
 from ...instances.workload import Workload
 from ...models.dispatch.objectives import find_objective
 from ...models.dispatch.problem import Dispatch
 from ...models.node_states.events import NodeEvent
 from ...models.platform import NodeGroup, Platform
+from ...models.profiles import DesiredProfile
 from ..errors import WrongUse
 from ..runs.replay_settings import OFF, ReplaySettings
 from ..runs.view import View
+from .profiles import desired_of, use_of
 
 if TYPE_CHECKING:
     from ...simulation.engine.progress import Progress
@@ -53,6 +56,8 @@ class ReplayCase:
         Whether offline methods on the same view solve the same problem, so that objectives can be compared.
     events
         The changes of the states of nodes.
+    desired
+        The desired use of the machine.
     """
 
     workload: Workload
@@ -61,6 +66,7 @@ class ReplayCase:
     kill: bool = False
     offline: bool = False
     events: tuple[NodeEvent, ...] = ()
+    desired: DesiredProfile | None = None
 
     def problem(self) -> Dispatch:
         """Return the offline problem of the same jobs, in which the duration of a job is its real runtime."""
@@ -124,7 +130,10 @@ def replay_case(
             dependencies=bool(replay.dependencies),
             latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
         )
-        return ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=_events(replay, platform))
+        workload, desired = _with_power(workload, replay), desired_of(replay, platform)
+        return ReplayCase(
+            workload, platform, TRACE_OBJECTIVE, replay.kill, events=_events(replay, platform), desired=desired
+        )
     instance = instance or load(path, drop_impossible=drop_impossible)
     whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
     workload = Workload.of(whole, instance.name, Report(dict(instance.repairs)))
@@ -136,7 +145,14 @@ def replay_case(
     ignored = any(j.deadline is not None for j in whole.jobs)
     events = instance.events if replay.events is None else _events(replay, whole.platform)
     offline = not (ignored or replay.kill or replay.load is not None or events)
-    return ReplayCase(workload.on(whole.platform), whole.platform, whole.aim, replay.kill, offline, events)
+    workload, desired = _with_power(workload.on(whole.platform), replay), desired_of(replay, whole.platform)
+    return ReplayCase(workload, whole.platform, whole.aim, replay.kill, offline, events, desired)
+
+
+def _with_power(workload: Workload, replay: ReplaySettings) -> Workload:
+    if replay.watts_per_core is not None:
+        workload = powered(workload, replay.watts_per_core)
+    return workload if replay.most_power is None else below_power(workload, replay.most_power)
 
 
 def _events(replay: ReplaySettings, platform: Platform) -> tuple[NodeEvent, ...]:
@@ -192,6 +208,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             "offline": case.offline,
             "recorded": None if in_log is None else in_log.as_dict(),
             "attempts_csv": attempts.name if has_attempts else None,
+            "use": use_of(simulation),
         },
         "jobs_csv": name,
         "sense": sense,
@@ -231,6 +248,8 @@ def _simulate(
         period=replay.period,
         events=case.events,
         requeue=replay.requeue,
+        desired=case.desired,
+        power_cap=replay.power_cap,
         on_progress=on_progress,
     )
 

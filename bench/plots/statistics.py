@@ -18,13 +18,12 @@ from ..records.store import jobs_file
 from ..tables.replays.columns import short
 from ..tables.replays.figures import OF_EWT
 from ..tables.replays.results import DispatcherRow, ReplayResults
-from .svg import GREY, INK, WIDTH, as_svg, styled
+from .desired.use import draw_use
+from .svg import COLOURS, GREY, INK, LINES, WIDTH, as_svg, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac")
-LINES = ("-", "--", ":", "-.")
 PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
 ALL = ""
 CLASSES = {ALL: "all jobs", "short_": "jobs below 1 h", "medium_": "jobs of 1 to 5 h", "long_": "jobs above 5 h"}
@@ -237,6 +236,23 @@ def running(results: ReplayResults, folder: Path) -> str:
     )
 
 
+def desired(results: ReplayResults) -> str:
+    """Return the use of each resource with a wish over time, a curve per dispatcher, and the desired use as a line."""
+    found = {
+        r.name: r.records[0]["simulation"].get("use")
+        for r in results.rows
+        if r.records and "simulation" in r.records[0]
+    }
+    known = {name: use for name, use in found.items() if use}
+    resources = list(dict.fromkeys(resource for use in known.values() for resource in use))
+    panels = [_use_panel({name: use[resource] for name, use in known.items()}, resource) for resource in resources]
+    return figure("use and desired use", panels, 1, 1.4 * PANEL) if panels else ""
+
+
+def _use_panel(curves: Mapping[str, Mapping[str, Any]], resource: str) -> Callable[[Axes], object]:
+    return lambda ax: draw_use(ax, curves, f"{resource} in use" + (", W" if resource == "power" else ""))
+
+
 FIGURES: Mapping[str, Callable[[ReplayResults, Path], str]] = {
     "ecdf": lambda results, folder: ecdf(results.rows),
     "bars": lambda results, folder: bars(results.rows),
@@ -245,6 +261,7 @@ FIGURES: Mapping[str, Callable[[ReplayResults, Path], str]] = {
     "ecdf-wait": lambda results, folder: ecdf(results.rows, "wait"),
     "ecdf-slowdown": lambda results, folder: ecdf(results.rows, "slowdown"),
     "running": running,
+    "desired": lambda results, folder: desired(results),
 }
 CAPTIONS = {
     "ecdf": "distribution of duration / predicted duration",
@@ -254,6 +271,7 @@ CAPTIONS = {
     "ecdf-wait": "distribution of the wait",
     "ecdf-slowdown": "distribution of the slowdown",
     "running": "running jobs over time",
+    "desired": "use over time, and the desired use (black line)",
 }
 
 

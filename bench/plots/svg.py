@@ -35,6 +35,8 @@ STYLE: Any = {
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
 }
+COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac")
+LINES = ("-", "--", ":", "-.")
 
 
 def require_matplotlib() -> None:

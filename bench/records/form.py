@@ -246,7 +246,8 @@ REPLAY = fields(
     {
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
         **dict.fromkeys(("format", "window", "busy", "queue_from", "partition", "latest_start"), maybe(TEXT)),
-        **dict.fromkeys(("events", "events_content"), maybe(TEXT)),
+        **dict.fromkeys(("events", "events_content", "desired", "desired_content"), maybe(TEXT)),
+        **dict.fromkeys(("power_cap", "watts_per_core", "most_power"), maybe(NUMBER)),
         **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),
         "deterministic": maybe(either(NUMBER, FLAG)),

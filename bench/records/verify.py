@@ -21,6 +21,7 @@ from ...models.problem import Problem, Schedule, Value
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.composites import bounded
+from ..kinds.profiles import figures_of, limits_of
 from ..kinds.replays import TRACE_OBJECTIVE, ReplayCase, replay_case
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
@@ -167,7 +168,8 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     replayed = read_jobs(jobs).replay(case.workload, case.platform)
     states = NodeStates(case.platform, case.events) if case.events else None
     replayed = replace(replayed, history=history, states=states)
-    faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off)]
+    within = limits_of(ReplaySettings(**record["replay"]), case.platform, record["method"])
+    faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off, within=within)]
     if broke_off:
         return faults
     case = replace(case, workload=arrived(case.workload, replayed.end))
@@ -211,6 +213,9 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> 
                 found[name] = (known[name], true)
     for part, known_late in late_starts(figures.late).items():
         found[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
+    for name, true in figures_of(replayed, case.desired).items():
+        if name in known:  # records of earlier versions lack them
+            found[name] = (known[name], true)
     recorded = record.get("groups") or {}
     for by, groups in groups_of(case.workload, figures).items() if recorded else ():
         here, table = groups.as_dict()["columns"], recorded.get(by, {}).get("columns", {})

@@ -12,7 +12,8 @@ OFF = "off"
 USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 BUSY = ("reset", "kept")
-ADDED = ("busy", "queue_from", "partition", "dependencies", "latest_start")  # fields that older records lack
+LIMITS = ("desired", "desired_content", "power_cap", "watts_per_core", "most_power")
+ADDED = ("busy", "queue_from", "partition", "dependencies", "latest_start", *LIMITS)  # fields that older records lack
 RESTART = "restart"
 
 
@@ -71,6 +72,16 @@ class ReplaySettings:
         Hash of this file.
     requeue
         What happens to jobs whose node goes down: ``restart``, ``checkpoint:SECONDS`` or ``drop``.
+    desired
+        File with the desired use; None: none.
+    desired_content
+        Hash of this file.
+    power_cap
+        Greatest power of the running jobs in watts; None: no limit.
+    watts_per_core
+        Power per core, in watts, of jobs without a power of their own; None: it is unknown.
+    most_power
+        The least power cap of all replays in watts: jobs that take more alone are left out. None: no cap.
 
     Examples
     --------
@@ -102,6 +113,11 @@ class ReplaySettings:
     events: str | None = None
     events_content: str | None = None
     requeue: str = RESTART
+    desired: str | None = None
+    desired_content: str | None = None
+    power_cap: float | None = None
+    watts_per_core: float | None = None
+    most_power: float | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -141,6 +157,8 @@ class ReplaySettings:
             queue_from=self.queue_from, partition=self.partition, dependencies=self.dependencies,
             latest_start=self.latest_start,
             events=self.events, events_content=self.events_content,
+            desired=self.desired, desired_content=self.desired_content, watts_per_core=self.watts_per_core,
+            most_power=self.most_power,
         )  # fmt: skip
 
     @property
@@ -168,6 +186,10 @@ class ReplaySettings:
             f"bounded slowdown from {self.bsld_floor:g} s" if self.bsld_floor is not None else "",
             f"events of {self.events}" if self.events is not None else "",
             f"failed jobs: {self.requeue}" if self.requeue != RESTART else "",
+            f"desired use of {self.desired}" if self.desired is not None else "",
+            f"{self.watts_per_core:g} W a core" if self.watts_per_core is not None else "",
+            f"at most {self.power_cap / 1000:g} kW" if self.power_cap is not None else "",
+            f"jobs up to {self.most_power / 1000:g} kW" if self.most_power not in (None, self.power_cap) else "",
         ]
         return ", ".join(p for p in parts if p)
 

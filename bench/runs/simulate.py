@@ -18,6 +18,7 @@ from ...instances.report import Report
 from ...models import Dispatch
 from ...models.dispatch.objectives import objective_names
 from ..errors import WrongUse
+from ..kinds.profiles import check_desired, check_limits
 from ..kinds.replays import SHOWN, ReplayCase, replay_case
 from ..records.store import Record, jobs_file
 from ..studies.report import print_study
@@ -56,6 +57,8 @@ class ReplayRequest:
         A published study, whose figures are printed beside those of the replays.
     by
         Properties of jobs by whose values further tables are printed, such as user.
+    caps
+        Power caps in watts, of which each is replayed. Several: there is also a replay without one.
     """
 
     path: str
@@ -65,6 +68,13 @@ class ReplayRequest:
     starts: Path | None = None
     study: Study | None = None
     by: Sequence[str] = ()
+    caps: Sequence[float] = ()
+
+    @property
+    def all_settings(self) -> list[ReplaySettings]:
+        """The settings of the replays: one for each power cap."""
+        caps: Sequence[float | None] = self.caps if len(self.caps) < 2 else (None, *sorted(self.caps, reverse=True))
+        return [replace(self.replay, power_cap=cap) for cap in caps or (None,)]
 
 
 def is_trace(path: str) -> bool:
@@ -93,6 +103,7 @@ def replay_request(
     starts: Path | None,
     options: Mapping[str, Any],
     by: Sequence[str] = (),
+    caps: Sequence[float] = (),
 ) -> ReplayRequest:
     """Check the options of ``bench simulate`` and return the request.
 
@@ -110,6 +121,8 @@ def replay_request(
         Fields of ``ReplaySettings``, without ``trace``.
     by
         Properties of jobs by whose values further tables are printed.
+    caps
+        Power caps in watts.
 
     Returns
     -------
@@ -143,7 +156,23 @@ def replay_request(
         replay = replace(replay, events_content=content_of(Path(replay.events)))
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
-    return ReplayRequest(path, names, view, replay, starts, by=by)
+    replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))
+    _check_limits(replay, caps, named)
+    return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps)
+
+
+def _check_limits(replay: ReplaySettings, caps: Sequence[float], dispatchers: Sequence[Named]) -> None:
+    """Raise WrongUse if a dispatcher lacks the desired use that it keeps to, or cannot keep to a power cap."""
+    from ...simulation.policies.policy import POLICIES, WITHIN_PROFILE
+
+    lacking = [d.text for d in dispatchers if d.dispatcher in WITHIN_PROFILE]
+    if lacking and replay.desired is None:
+        raise WrongUse(f"{lacking[0]}: keeps to a desired use; give its file with --desired FILE")
+    free = [d.text for d in dispatchers if d.dispatcher not in {**POLICIES, **WITHIN_PROFILE}]
+    if caps and free:
+        raise WrongUse(f"--power-cap: policies such as easy keep to it, but {free[0]} chooses its starts itself")
+    if replay.watts_per_core is not None and not 0 < replay.watts_per_core < float("inf"):
+        raise WrongUse(f"--watts-per-core {replay.watts_per_core}: expected a number above 0, such as 12.5")
 
 
 def _check_objective(objective: str | None, dispatchers: Sequence[Named]) -> None:
@@ -192,6 +221,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     instance = None if request.replay.trace else _instance(request.path, task.request.drop_impossible)
     case = replay_case(request.path, request.view, request.replay, task.request.drop_impossible, instance)
     print_workload(case, notes)
+    check_limits(case, request.caps)
     name = trace_name(request.path) if instance is None else instance.name
     where = request.path if instance is None or instance.path is None else str(instance.path)
     pattern = Run(name, request.path, content_of(Path(where)), "", kind=Dispatch.kind)
@@ -202,7 +232,12 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         drop_impossible=task.request.drop_impossible,
         view=request.view,
     )
-    runs = [run for text in request.dispatchers for run in replays(pattern, text, task.request, request.replay)]
+    runs = [
+        run
+        for settings in request.all_settings
+        for text in request.dispatchers
+        for run in replays(pattern, text, task.request, settings)
+    ]
     folder = Path("results") / name if task.out is None else task.out
     plans = [(folder, runs)]
     records = perform(plans, task, tables, notes)
@@ -215,6 +250,10 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     code = conclude(plans, records, task, tables, notes)
     if request.by and not task.as_json:
         show_groups(tables, records, request.by, task.explain)
+    if len(request.caps) > 1 and not task.as_json:
+        from ..plots.desired.caps import show_caps
+
+        show_caps(tables, notes, records, folder)
     if request.study is not None:
         print_study(request.study, records, folder, tables, notes, task.explain)
     return code

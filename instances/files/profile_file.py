@@ -4,7 +4,8 @@ The columns are ``time_s`` (seconds on the clock of the workload; in a periodic 
 ``resource``, ``share`` (of the capacity of each node, 0 to 1) or ``amount`` (on each node; of ``power`` the watts of the
 whole machine), and optionally ``nodes``: a node group, or ``*`` for all groups without wishes of their own. A wish holds
 up to the next one of the same nodes and resource. Comment lines ``# period_s = 86400`` and ``# end_s = 604800`` give the
-length of the period and the end of the wishes; other lines that begin with # are ignored.
+length of the period and the end of the wishes; ``# origin_s = 30076`` is the second on the clock of the workload from
+which the times are counted, such as the first midnight of a log. Other lines that begin with # are ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .sheet import COMMENT, Sheet, SheetRow
 from .writing import comment_line, to_csv, write_files
 
 COLUMNS = ("time_s", "resource", "share", "amount", "nodes")
-SETTING = re.compile(r"#\s*(period_s|end_s)\b\s*[=:]?\s*(.*)")
+SETTING = re.compile(r"#\s*(period_s|end_s|origin_s)\b\s*[=:]?\s*(.*)")
 
 
 @with_short_repr
@@ -38,6 +39,8 @@ class WishList:
     wishes : tuple of Wish
         The wishes, in the order of the file.
     period, end : int, optional
+        As in ``profile_of``, in seconds.
+    origin : int
         As in ``profile_of``, in seconds.
 
     Examples
@@ -52,6 +55,7 @@ class WishList:
     wishes: tuple[Wish, ...]
     period: int | None = None
     end: int | None = None
+    origin: int = 0
 
 
 def read_profile(path: str | Path, platform: Platform) -> DesiredProfile:
@@ -77,7 +81,7 @@ def read_profile(path: str | Path, platform: Platform) -> DesiredProfile:
         If there is no such file, or it cannot be read.
     """
     found = read_wishes(path, platform)
-    return profile_of(platform, found.wishes, found.period, found.end)
+    return profile_of(platform, found.wishes, found.period, found.end, found.origin)
 
 
 def read_wishes(path: str | Path, platform: Platform | None = None) -> WishList:
@@ -113,7 +117,7 @@ def read_wishes(path: str | Path, platform: Platform | None = None) -> WishList:
     if fault:
         sheet.add_fault(None, *fault)
     sheet.raise_faults()
-    return WishList(tuple(wishes), period, end)
+    return WishList(tuple(wishes), period, end, settings.get("origin_s", 0))
 
 
 def _settings(sheet: Sheet) -> dict[str, int]:
@@ -166,6 +170,7 @@ def profile_csv(wishes: WishList, comment: Iterable[str] = ()) -> str:
     lines = [f"{COMMENT} {comment_line(line)}" for line in comment]
     lines += [f"{COMMENT} period_s = {wishes.period}"] if wishes.period is not None else []
     lines += [f"{COMMENT} end_s = {wishes.end}"] if wishes.end is not None else []
+    lines += [f"{COMMENT} origin_s = {wishes.origin}"] if wishes.origin else []
     rows = [(w.time, w.resource, w.share, w.amount, w.nodes) for w in wishes.wishes]
     return "".join(f"{line}\n" for line in lines) + to_csv(COLUMNS, rows)
 

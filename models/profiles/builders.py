@@ -33,6 +33,11 @@ def flat(platform: Platform, share: float, resources: Sequence[str] = CORES) -> 
     resources : sequence of str
         The resources that it is wished for.
 
+    Returns
+    -------
+    DesiredProfile
+        The profile.
+
     Raises
     ------
     ProblemError
@@ -60,6 +65,11 @@ def daily(platform: Platform, shares: Mapping[str, float], resources: Sequence[s
     resources : sequence of str
         The resources that it is wished for.
 
+    Returns
+    -------
+    DesiredProfile
+        The profile.
+
     Raises
     ------
     WrongValue
@@ -79,7 +89,20 @@ def _second(text: str) -> int:
 
 
 def power_cap(platform: Platform, watts: float) -> DesiredProfile:
-    """Return a profile with the same power of the whole machine at all times, in watts."""
+    """Return a profile with the same power of the whole machine at all times.
+
+    Parameters
+    ----------
+    platform : Platform
+        The machine.
+    watts : float
+        The power in watts.
+
+    Returns
+    -------
+    DesiredProfile
+        The profile.
+    """
     return profile_of(platform, [Wish(0, POWER, amount=watts)], period=DAY)
 
 
@@ -105,6 +128,11 @@ def from_temperature(
     watts_per_core : float, optional
         If given, the profile wishes cores instead of watts: the share of the cores of each node that take this power,
         at most 1.
+
+    Returns
+    -------
+    DesiredProfile
+        The profile.
 
     Raises
     ------
@@ -138,6 +166,20 @@ def from_temperature(
 def most_power(cooling: Cooling, celsius: float, pue: float) -> float:
     """Return the greatest IT power in watts of the table at which the PUE is at most ``pue``; 0 if there is none.
 
+    Parameters
+    ----------
+    cooling : Cooling
+        The power of the cooling.
+    celsius : float
+        The temperature in degrees C.
+    pue : float
+        The greatest power usage effectiveness.
+
+    Returns
+    -------
+    float
+        Watts.
+
     Examples
     --------
     >>> round(most_power(Cooling("flat", (20,), (0, 1000), ((100, 100),)), 20, 1.2), 6)
@@ -168,6 +210,11 @@ def from_schedule(
     step : int, optional
         The profile has steps of this many seconds from ``problem.now`` on, with the mean use in each. None: it changes
         with the use.
+
+    Returns
+    -------
+    DesiredProfile
+        The profile.
 
     Raises
     ------

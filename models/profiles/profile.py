@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..excerpt import excerpt, with_short_repr
 from ..platform import Platform, ProblemError
 from .arrays import ProfileArrays, arrays_of
-from .steps import Steps
+from .steps import ALWAYS, Steps
 
 POWER = "power"  # the resource of the whole machine, in watts, if no node has a capacity of it
 TOLERANCE = 1e-9  # relative; amounts above the capacity by less are rounding
@@ -136,6 +136,11 @@ class DesiredProfile:
     def next_change(self, t: int) -> int | None:
         """Return the first time after ``t`` at which a step of any wish begins, in seconds; None if there is none."""
         return min((c for c in (s.next_change(t) for s in self._all()) if c is not None), default=None)
+
+    @property
+    def last_change(self) -> int:
+        """The last time in seconds at which a step without period begins; ``steps.ALWAYS`` if there is none."""
+        return max((s.times[-1] for s in self._all() if s.period is None), default=ALWAYS)
 
     @property
     def wished(self) -> tuple[str, ...]:

@@ -89,7 +89,11 @@ def platform_fault(wish: Wish, platform: Platform) -> WishFault | None:
 
 
 def profile_of(
-    platform: Platform, wishes: Iterable[Wish], period: int | None = None, end: int | None = None
+    platform: Platform,
+    wishes: Iterable[Wish],
+    period: int | None = None,
+    end: int | None = None,
+    origin: int = 0,
 ) -> DesiredProfile:
     """Return the profile that some wishes describe on a platform.
 
@@ -106,6 +110,13 @@ def profile_of(
         The length of the period in seconds.
     end : int, optional
         The time in seconds at which the wishes of a profile without period end. None: the last ones hold for ever.
+    origin : int
+        The second on the clock of the workload that is second 0 of the wishes, such as the first midnight of a log.
+
+    Returns
+    -------
+    DesiredProfile
+        The profile.
 
     Raises
     ------
@@ -127,8 +138,13 @@ def profile_of(
             raise ProblemError(f"desired profile, {wish}: {fault}")
     if fault is not None:
         raise ProblemError(f"desired profile: {fault}")
+    if not is_whole(origin) or abs(origin) >= -ALWAYS // 2:
+        raise ProblemError(f"desired profile: origin_s is {shown(origin)}; expected whole seconds")
+    end = None if end is None else end + origin
     series: dict[tuple[str, str], dict[int, Wish]] = {}
     for wish in rows:
+        time = wish.time + origin if period is None else (wish.time + origin) % period
+        wish = wish._replace(time=time)
         held = series.setdefault((wish.nodes, wish.resource), {})
         if wish.time in held:
             raise ProblemError(f"desired profile: two wishes for {wish.resource} of {wish.nodes} at {wish.time} s")

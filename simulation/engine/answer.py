@@ -57,6 +57,10 @@ def _fault_of_plan(answer: Decision) -> DecisionFault | None:
     """Return the first fault of the fields that ask for something later."""
     if answer.wake is not None and not is_whole(answer.wake):
         return DecisionFault(f"Decision.wake {wrong(answer.wake, or_none=True)}, a time in seconds")
+    if answer.policy is not None and answer.policy.within_profile:
+        return DecisionFault(
+            f"Decision.policy {answer.policy.name} keeps to a desired profile; expected a plain policy"
+        )
     plan: object = answer.plan
     if plan is None:
         return None

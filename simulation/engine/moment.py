@@ -293,6 +293,8 @@ class Dispatcher(Protocol):
         The name in results and error messages.
     always : bool, optional
         Whether ``decide`` is called at every event, also when no waiting job could start. Default: False.
+    desired : DesiredProfile or None, optional
+        An attribute that is None is the desired profile of the replay from ``begin`` to its end.
     """
 
     name: str

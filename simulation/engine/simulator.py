@@ -34,7 +34,7 @@ from .moment import Dispatcher
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
-from .states.limits import desired_of, limits_of, with_power
+from .states.limits import desired_of, lent, limits_of, with_power
 from .states.node_changes import NodeChanges
 from .states.requeue import Requeue, requeue_of
 
@@ -103,7 +103,7 @@ def simulate(
     desired : DesiredProfile, str or Path, optional
         How much of each resource an administrator wishes to be in use, or its CSV file. Metrics compare the use with
         it; policies whose names end in ``-profile`` keep to it at each start. A dispatcher of your own with an attribute
-        ``desired`` that is None gets it there before ``begin``.
+        ``desired`` that is None has it there during the replay.
     power_cap : float or DesiredProfile, optional
         Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it.
         For policies, on machines whose nodes are counted; every job needs a power.
@@ -170,8 +170,6 @@ def simulate(
     model, rule = TimedPredictor(predicting), requeue_of(requeue)
     wished = desired_of(desired, machine, jobs)
     within = limits_of(wished, power_cap, chosen, name, machine)
-    if wished is not None and getattr(chosen, "desired", wished) is None:
-        chosen.desired = wished  # type: ignore[union-attr]
     states = NodeStates(machine, own_events if events is None else events) or None
     at_begin = {r.job.id: r.job for r in jobs.running}
     if jobs.running:
@@ -189,7 +187,7 @@ def simulate(
         ), runtime < jobs.runtime, states, wished, within, rule, log,
     )  # fmt: skip
     fixed = _fixed_durations(model, jobs, log.saved)
-    with progress_line():
+    with progress_line(), lent(wished, chosen):
         alone = not (charge_decisions or jobs.after)  # policies look at submit times, which jobs.after changes
         if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:
             found = _compiled(plan, chosen, fixed, on_progress)

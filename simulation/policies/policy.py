@@ -205,14 +205,15 @@ _PLAIN = (
     Policy("pbs-fifo", by_submit, reservations=10),
     Policy("pbs-walltime", by_duration, reservations=400),
 )
-WITHIN = "-profile"  # ending of the names of policies that keep to the desired profile
-POLICIES: dict[str, Policy] = {
-    p.name: p for p in (*_PLAIN, *(replace(p, name=f"{p.name}{WITHIN}", within_profile=True) for p in _PLAIN))
-}
+POLICIES: dict[str, Policy] = {p.name: p for p in _PLAIN}
 """The policies by name.
 
 ``pbs-fifo`` and ``pbs-walltime`` are the two PBS configurations of [Bridi2018, 4.5], with backfill depth 10 and 400.
 The backfill depth is taken as in PBS Professional: the number of jobs that hold a reservation, while all later jobs may
 start if they delay none of them. It could also mean the number of jobs that are examined; that is ``candidates``.
-Each policy ``X`` has a variant ``X-profile`` with ``within_profile``.
 """
+WITHIN = "-profile"
+WITHIN_PROFILE: dict[str, Policy] = {
+    f"{p.name}{WITHIN}": replace(p, name=f"{p.name}{WITHIN}", within_profile=True) for p in _PLAIN
+}
+"""The same policies, named ``easy-profile`` etc., which keep to the desired profile of the replay at each start."""

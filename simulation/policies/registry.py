@@ -22,7 +22,7 @@ from ..dardis.names import SETUPS
 from ..rankers.registry import NamedRanker, parse_ranker
 from ..references import referred
 from .cp.thesis import MODELS
-from .policy import POLICIES, Policy
+from .policy import POLICIES, WITHIN_PROFILE, Policy
 
 CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3", *MODELS)
 PRODUCTION = ("cpmodel", "portfolio")
@@ -151,6 +151,7 @@ def _dardis(setup: str) -> Callable[[], Any]:
 
 OWN = {
     **POLICIES,
+    **WITHIN_PROFILE,
     **{name: _with_backend(name) for name in CP},
     "cpmodel": _cpmodel,
     "portfolio": _portfolio,
@@ -262,7 +263,8 @@ def parse_dispatcher(text: str) -> Named:
     if name not in SOLVING:
         if at:
             raise UnknownName("dispatcher", text, [head])
-        usual = POLICIES[name].predictor if name in POLICIES else "walltime"
+        own = {**POLICIES, **WITHIN_PROFILE}.get(name)
+        usual = "walltime" if own is None else own.predictor
         return Named(text, name, PREDICTED_BY.get(letter, usual), None, None, ranker)
     backend = backend or "cpsat"
     if backend not in backend_names():
@@ -271,8 +273,8 @@ def parse_dispatcher(text: str) -> Named:
         raise UnknownName("objective", objective, list(objective_names()))
     if colon and name in MODELS:
         raise UnknownName("dispatcher", text, [text.rpartition(":")[0], f"pcp@{backend}:{objective}"])
-    own = objective if colon else MODELS.get(name, (None,))[0]
-    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, own, ranker)
+    aim = objective if colon else MODELS.get(name, (None,))[0]
+    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, aim, ranker)
 
 
 def _near(name: str) -> list[str]:

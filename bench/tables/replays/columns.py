@@ -13,6 +13,9 @@ BOUNDED = "bounded slowdown: max(1, (wait + duration) / max(duration, {:g} s))"
 WQT = "WQT: sum over the jobs of wait / expected waiting time (ewt) of the queue"
 USED = "used: mean share of the machine in use, from the first submission to the end of the last job"
 LATE_STARTS = "late starts: share of the jobs with a latest start that started after it"
+WISHED = "desired_dissimilarity_"
+OVER = "over desired: use above the desired profile, summed over the nodes, in {}-hours"
+DISSIMILAR = "dissimilarity: 0 if the {} in use are the desired ones times a constant, 1 if nothing is in use"
 CALLS = "calls: decisions made / decisions that used the solver / of these proven optimal / stopped by the time limit"
 PER_CALL = "ms a call: milliseconds of a decision (compiled policies are timed as a whole, so only the mean is known)"
 REGRET = (
@@ -92,6 +95,12 @@ def columns_of(results: ReplayResults) -> list[Column]:
     ]
     if late:
         found.append(figure("late\nstarts", "late_starts_share", share, LATE_STARTS))
+    wished = [n.removeprefix(WISHED) for n in results.metrics if n.startswith(WISHED)]
+    if wished:
+        first = "cores" if "cores" in wished else wished[0]
+        unit = first.removesuffix("s") if first != "power" else "watt"
+        found.append(figure("over\ndesired", f"desired_over_{first}", count, OVER.format(unit)))
+        found.append(figure("dissim-\nilarity", f"{WISHED}{first}", ratio, DISSIMILAR.format(first)))
     if results.best is not None:
         found.append(Column("regret", lambda row: percent(regret(row.objective, results.best)), REGRET))
     if results.bound is not None:
@@ -184,6 +193,11 @@ def count(value: float) -> str:
 def share(value: float) -> str:
     """Return a share between 0 and 1 as percent with one decimal."""
     return f"{100 * value:.1f}%"
+
+
+def ratio(value: float) -> str:
+    """Return a figure with three decimals."""
+    return f"{value:.3f}"
 
 
 def compact(value: float) -> str:

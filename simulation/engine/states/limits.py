@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....errors import WrongValue
+from ....heuristics.kernels.events.beginning import with_running
+from ....heuristics.kernels.events.machine import counted
 from ....heuristics.kernels.events.state import TraceArrays
 from ....instances.files.profile_file import read_profile
 from ....instances.workload import Workload, WorkloadError
 from ....models import DesiredProfile, Platform
+from ....models.profiles import Steps
 from ....models.profiles import power_cap as cap_of
 from ....models.whole_numbers import is_real, shown
 from ...policies.policy import Policy
-from .profile_steps import greatest
 
 if TYPE_CHECKING:
     from ....heuristics.kernels.profile import Floats
@@ -46,6 +50,19 @@ def desired_of(desired: DesiredProfile | str | Path | None, platform: Platform, 
     begin = int(workload.submit.min()) if workload.begin is None else workload.begin
     found.check_covers(begin, max(begin, int(workload.submit.max())))
     return found
+
+
+@contextmanager
+def lent(desired: DesiredProfile | None, dispatcher: Any) -> Iterator[None]:
+    """Set the attribute ``desired`` of a dispatcher that is None to the desired use of a replay, and reset it at the end."""
+    if desired is None or getattr(dispatcher, "desired", desired) is not None:
+        yield
+        return
+    dispatcher.desired = desired
+    try:
+        yield
+    finally:
+        dispatcher.desired = None
 
 
 def limits_of(
@@ -85,6 +102,12 @@ def limits_of(
     return (*found, cap_of(platform, power_cap))
 
 
+def check_power(workload: Workload, platform: Platform, cap: DesiredProfile, with_events: bool) -> None:
+    """Check that a power cap can be enforced for policies on these jobs. Raises WorkloadError."""
+    by_count = not with_events and counted(with_running(workload, workload.running, platform.resources), platform)
+    _check(workload, by_count, [power for power in (cap.power,) if power is not None])
+
+
 def with_power(
     trace: TraceArrays, workload: Workload, within: tuple[DesiredProfile, ...], by_count: bool
 ) -> TraceArrays:
@@ -98,20 +121,7 @@ def with_power(
     limits = [profile.power for profile in within if profile.power is not None]
     if not limits:
         return trace
-    if not by_count:
-        raise WorkloadError(
-            f"{workload.name}: a power cap needs equal nodes of which each unit takes more than half, without events: then "
-            "nodes are counted, and power beside them. Use a machine of smaller nodes, such as --cores 1"
-        )
-    watts = power_of(workload)
-    most = min(greatest(power) or np.inf for power in limits)
-    too_much = np.flatnonzero(watts > most)
-    if too_much.size:
-        k = int(too_much[0])
-        raise WorkloadError(
-            f"{workload.name}: job {workload.ids[k]!r} takes {watts[k]:,.0f} W, more than the power cap of {most:,.0f} W "
-            f"({too_much.size} such job{'s' * (too_much.size > 1)}); raise the cap, or leave them out"
-        )
+    watts, most = _check(workload, by_count, limits)
     held = [0.0 if r.job.power is None else r.job.power for r in workload.running]
     units = trace.units
     each = _rounded(np.ceil(MILLI * np.concatenate([watts, held]) / units))
@@ -122,6 +132,25 @@ def with_power(
         request=np.column_stack([trace.request[:, 0], each]).astype(np.int64),
         kind=kind.astype(np.int64),
     )
+
+
+def _check(workload: Workload, by_count: bool, limits: Sequence[Steps]) -> tuple[Floats, float]:
+    """Return the power of each job, and the greatest allowed power, in watts. Raises WorkloadError."""
+    if not by_count:
+        raise WorkloadError(
+            f"{workload.name}: a power cap needs equal nodes of which each unit takes more than half, without events: then "
+            "nodes are counted, and power beside them. Use a machine of smaller nodes, such as --cores 1"
+        )
+    watts = power_of(workload)
+    most = min(max(power.amounts) for power in limits)  # infinite where there is no wish at some time
+    too_much = np.flatnonzero(watts > most)
+    if too_much.size:
+        k = int(too_much[0])
+        raise WorkloadError(
+            f"{workload.name}: job {workload.ids[k]!r} takes {watts[k]:,.0f} W, more than the power cap of {most:,.0f} W "
+            f"({too_much.size} such job{'s' * (too_much.size > 1)}); raise the cap, or leave them out (instances.logs.powers.below_power)"
+        )
+    return watts, most
 
 
 def _rounded(each: Floats) -> Floats:

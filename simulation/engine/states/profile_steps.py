@@ -11,7 +11,7 @@ the one place then, see ``power_column``.
 
 from __future__ import annotations
 
-from math import floor, inf, lcm
+from math import floor, lcm
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from ....heuristics.kernels.events.state import EARLY, NOW, RUNNING, STARTED, WAKE, State
 from ....heuristics.kernels.profile import NEVER, Ints
 from ....models.dispatch.jobs import DAY
-from ....models.profiles import DesiredProfile, Steps
+from ....models.profiles import DesiredProfile
 
 if TYPE_CHECKING:
     from ..progress import ReplayPlan
@@ -57,8 +57,18 @@ class ProfileSteps:
             self.state.clock[EARLY] += 1  # reservations may move to earlier times, as if a job had ended early
             self.state.room[:] = NEVER
         self._held = held
-        found = [profile.next_change(t) for profile in self.plan.within]
-        self.due = min((at for at in found if at is not None), default=NEVER)
+        self.due = self._next_change(t)
+
+    def _next_change(self, t: int) -> int:
+        """Return the first time after ``t`` at which other amounts may be used; NEVER if there is none."""
+        profiles = self.plan.within
+        round_ = lcm(*(p.period for p in profiles if p.period is not None))
+        last = max((max(p.last_change, t) for p in profiles), default=t) + round_
+        while t <= last:
+            t = min((at for p in profiles if (at := p.next_change(t)) is not None), default=NEVER)
+            if t < NEVER and (held_at(self.plan, t) != self._held).any():
+                return t
+        return NEVER
 
     def go(self) -> None:
         """Apply the next step; the state is at its time."""
@@ -120,8 +130,3 @@ def nodes_at(profile: DesiredProfile, t: int) -> int:
 def least(amount: float, most: int) -> int:
     """Return an amount rounded down, and at most ``most``."""
     return most if amount >= most else floor(amount + ROUNDING)
-
-
-def greatest(power: Steps) -> float:
-    """Return the greatest finite power in watts of some steps; 0 if there is none."""
-    return max((w for w in power.amounts if w < inf), default=0.0)

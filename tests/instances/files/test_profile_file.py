@@ -84,6 +84,17 @@ def test_faults_name_file_line_and_field(tmp_path, text, faults):
     assert "p.csv" in str(error.value)
 
 
+def test_times_can_begin_at_the_first_midnight_of_a_log(tmp_path):
+    (tmp_path / "p.csv").write_text("# origin_s = 30076\n" + DAY_NIGHT)
+    profile = read_profile(tmp_path / "p.csv", MACHINE)
+    clock = [30076 + h * 3600 for h in (-1, 0, 7, 8, 19, 20, 24, 32)]
+    assert [profile.amount("thin", "cores", t) for t in clock] == [16.0, 16.0, 16.0, 9.6, 9.6, 16.0, 16.0, 9.6]
+    write_profile(read_wishes(tmp_path / "p.csv"), tmp_path / "q.csv")
+    assert read_wishes(tmp_path / "q.csv") == read_wishes(tmp_path / "p.csv")
+    late = profile_of(MACHINE, [Wish(0, "cores", 0.5)], end=10, origin=100)
+    assert [late.amount("gpu", "cores", t) for t in (99, 100, 109, 110)] == [8, 4, 4, 8]
+
+
 def test_without_a_platform_the_names_are_not_checked(tmp_path):
     (tmp_path / "p.csv").write_text("time_s,resource,amount\n0,tapes,99\n")
     assert read_wishes(tmp_path / "p.csv").wishes == (Wish(0, "tapes", amount=99.0),)
