@@ -85,9 +85,15 @@ class Unreliable:
         back = np.zeros(self._nodes, np.bool_)
         back[reached[self._arrives(OFFER, request.job, reached, self._missed)]] = True
         kept = back[offers.node]
-        arrays = (column[kept] for column in offers[:4])
         silent = reached.size - int(back.sum())
-        return Offers(*arrays, offers.seconds, max(0, offers.nodes - silent))
+        return Offers(
+            offers.node[kept],
+            offers.low[kept],
+            offers.high[kept],
+            offers.fit[kept],
+            offers.seconds,
+            max(0, offers.nodes - silent),
+        )
 
     def confirm(self, placement: Placement) -> Ints:
         """Confirm on the nodes that the message reaches; return the chosen nodes whose acknowledgement is missing."""
@@ -104,4 +110,4 @@ class Unreliable:
     def _arrives(self, kind: int, job: str, nodes: Ints, loss: float) -> NDArray[np.bool_]:
         """Return whether a message of this kind to or from each of the nodes arrives in time."""
         self._sent += 1
-        return chances(key_of(self._seed, job, kind, self._sent), nodes) >= loss
+        return np.asarray(chances(key_of(self._seed, job, kind, self._sent), nodes) >= loss)
