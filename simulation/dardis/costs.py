@@ -26,7 +26,7 @@ class Costs:
     restarts : int
         Number of runs that began again because a chosen node did not acknowledge its reservation.
     seconds : dict of str to float
-        Wall time of the phases (``PHASES``), in sum over the runs.
+        Processor time of the phases (``PHASES``), in sum over the runs.
     """
 
     def __init__(self) -> None:

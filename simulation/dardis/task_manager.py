@@ -203,9 +203,9 @@ class TaskManager:
             among,
         )
         offers = self._transport.ask(request)
-        began = time.perf_counter()
+        began = time.thread_time()
         start, nodes, units = self._chosen(offers, task.units, key)
-        self.costs.add_run(asked, offers.nodes, offers.seconds, time.perf_counter() - began)
+        self.costs.add_run(asked, offers.nodes, offers.seconds, time.thread_time() - began)
         if start == NONE:
             return None
         return Placement(task.id, start, start + task.duration, nodes, units, task.request, now)
@@ -218,12 +218,12 @@ class TaskManager:
 
     def _confirmed(self, placement: Placement) -> Ints:
         """Run phases 5 and 6, repeated for nodes that do not acknowledge; return the nodes that never do."""
-        began = time.perf_counter()
+        began = time.thread_time()
         silent = self._transport.confirm(placement)
         for _ in range(REPEATS):
             if not silent.size:
                 break
             self.costs.messages += silent.size
             silent = self._transport.confirm(placement._replace(to=silent))
-        self.costs.seconds["reservation"] += time.perf_counter() - began
+        self.costs.seconds["reservation"] += time.thread_time() - began
         return silent
