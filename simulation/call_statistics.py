@@ -23,6 +23,7 @@ class CallStatistics:
         self.made, self.skipped, self.urgent = 0, 0, 0
         self.ended: Counter[str] = Counter()
         self.used: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.phases: dict[str, float] = {}
         self.seconds: dict[str, list[float]] = {part: [] for part in ("total", *PARTS)}
         self.gains: list[float] = []
@@ -50,6 +51,7 @@ class CallStatistics:
         self.add_timed(took)
         self.ended[decision.ended] += 1
         self.urgent += decision.urgent
+        self.counts.update(decision.counts)
         if decision.used:
             self.used[decision.used] += 1
         if decision.requested:
@@ -75,4 +77,5 @@ class CallStatistics:
             models=self.sizes.means(),
             phases=dict(self.phases),
             used=dict(self.used),
+            counts=dict(self.counts),
         )

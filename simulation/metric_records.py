@@ -99,6 +99,8 @@ class DecisionMetrics:
         Other parts of the calls, such as ``"selection"`` -> sum of their wall time in seconds.
     used : mapping of str to int
         Name of a method, of a dispatcher with several -> number of calls that used it.
+    counts : mapping of str to int
+        Numbers that a dispatcher reports, such as ``"messages"`` -> sum over the calls.
     """
 
     made: int | None = None
@@ -116,6 +118,7 @@ class DecisionMetrics:
     models: ModelSizes = field(default_factory=ModelSizes)
     phases: Mapping[str, float] = field(default_factory=dict)
     used: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

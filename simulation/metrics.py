@@ -267,14 +267,13 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
     solved = parts["solve"] > 0
     gains = np.asarray(d.gains, np.float64)
     gains = gains[np.isfinite(gains)]
+    kinds = dict.fromkeys((*get_args(Ended), *d.ended))
     spread = Timing(mean=d.total_seconds / d.made if d.made else None, total=d.total_seconds)
     return DecisionMetrics(
         made=d.made,
         skipped=d.skipped,
         solver=sum(n for kind, n in d.ended.items() if kind != "trivial") if reported else None,
-        ended={
-            kind: d.ended.get(kind, 0) if reported else None for kind in dict.fromkeys((*get_args(Ended), *d.ended))
-        },
+        ended={kind: d.ended.get(kind, 0) if reported else None for kind in kinds},
         seconds=Timing.of(total) if total.size else spread,
         solver_seconds=Timing.of(total[solved]) if solved.shape == total.shape else Timing(),
         model_seconds=Timing.of(parts["model"]),
@@ -286,6 +285,7 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
         models=d.models,
         phases=d.phases,
         used=d.used,
+        counts=d.counts,
     )
 
 

@@ -59,6 +59,9 @@ NAME     blocking:     fcfs, sjf
                        10 % of their optimum), such as mks+wt+nl@cpo
                        cpmodel (scheduling cycle with adaptive limits),
                        portfolio (cpmodel, or pbs-walltime under heavy load)
+         distributed:  dardis:throughput, dardis:profile, dardis:balance;
+                       dardis:GENERATOR/POLICY: first, uniform, exponential
+                       with min-start, max-prob, min-prob, random
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds
@@ -89,6 +92,8 @@ Example: bench simulate log.swf --study galleguillos2019 --deterministic 0.01 --
 Example: bench simulate --study bridi2018-production --out results/production
 
 Example: bench simulate eurora_99 --dispatchers pbs-fifo,pbs-walltime,cpmodel@cpsat,portfolio@cpsat --charge
+
+Example: bench simulate log.swf --nodes 300 --latest-start mean-wait --dispatchers dardis:throughput,dardis:uniform/max-prob
 
 Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkpoint:3600
 

@@ -271,6 +271,8 @@ class Decision:
         given. None: no policy.
     used : str
         The name of the method that made this decision, if the dispatcher has several. The statistics count the names.
+    counts : mapping of str to int
+        Numbers under names of your own, such as those of messages, of which the sums are kept.
     """
 
     starts: Iterable[Start]
@@ -284,6 +286,7 @@ class Decision:
     requested: Mapping[str, int] = field(default_factory=dict)
     policy: Policy | None = None
     used: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Dispatcher(Protocol):

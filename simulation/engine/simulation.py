@@ -75,6 +75,8 @@ class Decisions:
         Wall time in seconds of all calls in each part of ``Decision.seconds`` that is not in ``seconds``.
     used : mapping of str to int
         Name of a method (``Decision.used``) -> number of calls in which the dispatcher used it.
+    counts : mapping of str to int
+        The sums of ``Decision.counts``.
     """
 
     made: int
@@ -87,6 +89,7 @@ class Decisions:
     models: ModelSizes = field(default_factory=ModelSizes)
     phases: Mapping[str, float] = field(default_factory=dict)
     used: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass

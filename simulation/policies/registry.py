@@ -18,6 +18,7 @@ from ...models.plugins import (
     is_module,
 )
 from ...models.source_hash import source_hash
+from ..dardis.names import SETUPS
 from ..rankers.registry import NamedRanker, parse_ranker
 from ..references import referred
 from .cp.thesis import MODELS
@@ -140,6 +141,15 @@ def _portfolio(backend: str, **options: Any) -> Any:
     return Portfolio(backend, **options)
 
 
+def _dardis(setup: str) -> Callable[[], Any]:
+    def made() -> Any:
+        from ..dardis.dispatcher import Dardis
+
+        return Dardis(setup)
+
+    return made
+
+
 OWN = {
     **POLICIES,
     **WITHIN_PROFILE,
@@ -148,6 +158,7 @@ OWN = {
     **{name: _with_backend(name) for name in CP},
     "cpmodel": _cpmodel,
     "portfolio": _portfolio,
+    **{f"dardis:{setup}": _dardis(setup) for setup in SETUPS},
 }
 DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""

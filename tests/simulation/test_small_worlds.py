@@ -24,6 +24,8 @@ DISPATCHERS = {
     "fairshare": POLICIES["easy"].with_ranker(Fairshare(half_life=50)),
     "pbs-fifo": "pbs-fifo",
     "rule:slowdown": "rule:slowdown",
+    "dardis:throughput": "dardis:throughput",
+    "dardis:balance": "dardis:balance",
     "first-fit": FirstFit,
     "planner": Planner,
     "hcp3@cpsat": "hcp3@cpsat",

@@ -16,6 +16,7 @@ from .columns import Column, best_of, columns_of, compact, key_of
 from .figures import NAMES, TextGrid, cycles, models, phases, predictions
 from .production import production_grids
 from .production import reasons as refused
+from .protocol import protocol
 from .results import RECORDED, DispatcherRow, ReplayResults, extract_replays
 
 MARK = "*"  # stands after the best value of a column
@@ -59,7 +60,8 @@ def show_dispatch(console: Console, title: str, results: ReplayResults, explain:
 
 def grids_of(results: ReplayResults) -> list[TextGrid]:
     """Return the tables below the table of the dispatchers; those without rows are not shown."""
-    return [*production_grids(results), predictions(results), models(results), phases(results), cycles(results)]
+    figures = (predictions, models, phases, cycles, protocol)
+    return [*production_grids(results), *(of(results) for of in figures)]
 
 
 def fitting(results: ReplayResults, width: int) -> tuple[list[Column], list[Column]]:

@@ -1,0 +1,1 @@
+"""How the cost of methods grows with the machine."""

@@ -1,0 +1,289 @@
+"""DARDIS as a dispatcher of the simulator: the task managers of all jobs, and the node managers, in one process.
+
+At each event, in this order: planned starts become running jobs; jobs that have ended release their nodes; nodes that are
+no longer up are taken out of the protocol; running jobs beyond their reservation get 60 s more, then twice as many each
+time; jobs without room because of this are planned anew, with their latest start; ends of jobs notify the next jobs on
+their nodes (backfilling, setup ``throughput`` only); jobs that have arrived are planned, one after the other.
+
+A job without a latest start has ``submit + expected waiting time of its queue``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import WrongValue
+from ...models import Job, Platform, ProblemError, Queue, Running
+from ...models.profiles import DesiredProfile
+from ..engine.moment import Decision, Moment, PlannedStart, Start
+from .costs import Costs
+from .messages import Answering, Placement
+from .names import SETUPS
+from .nodes.fitting import Limits, limits_of
+from .nodes.managers import NodeManagers
+from .plan import Plan, Planned
+from .task_manager import Placed, Task, TaskManager
+from .transport import InProcess, Transport
+from .windows import Calendar
+
+Ints = NDArray[np.int64]
+Connect = Callable[[Ints, str, Limits | None], Transport]
+"""Function of the capacity (nodes, resources), the name of the generator and the desired use, which returns a transport."""
+
+EXTENSION = 60  # seconds
+RETRY = 60  # seconds until a job that was not placed is tried again
+
+
+def in_process(capacity: Ints, generator: str, limits: Limits | None) -> Transport:
+    """Return all node managers in this process."""
+    return InProcess([NodeManagers(capacity, generator, limits)])
+
+
+class Dardis:
+    """The dispatcher.
+
+    Parameters
+    ----------
+    setup : str
+        Name of a setup: ``"throughput"``, ``"profile"``, ``"balance"``, or ``"GENERATOR/POLICY"``.
+    desired : DesiredProfile, optional
+        The desired use of the nodes. None: up to the capacity.
+    depth : int, optional
+        Number of jobs that a node notifies when a job ends (setup ``throughput``). Default: the most cores of a node.
+    one_per_node : bool
+        Whether a node takes at most one unit of a job [Bridi2018, 5] or as many as fit [Bridi2018, 7].
+    later : int
+        Number of later windows that are tried for a job without a start in its window.
+    connect : callable, optional
+        Makes the transport. Default: node managers in this process.
+
+    Raises
+    ------
+    WrongValue
+        If the setup, the depth or the number of windows is not valid.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> run = sl.simulate("eurora_99", dispatcher=Dardis("throughput"))
+    >>> run.violations
+    []
+    """
+
+    always = True
+    takes_chunks = False  # the protocol has one request per job
+
+    def __init__(
+        self,
+        setup: str = "throughput",
+        desired: DesiredProfile | None = None,
+        depth: int | None = None,
+        one_per_node: bool = False,
+        later: int = 3,
+        connect: Connect = in_process,
+    ) -> None:
+        if setup not in SETUPS:
+            raise WrongValue(f"dardis: setup is {setup!r}; expected one of {', '.join(SETUPS)}")
+        for what, value, least in (("depth", depth, 0), ("later", later, 0)):
+            if value is not None and value < least:
+                raise WrongValue(f"dardis: {what} is {value}; expected at least {least}")
+        self.name, self._setup, self.desired = f"dardis:{setup}", SETUPS[setup], desired
+        self._depth, self._one_per_node, self._later, self._connect = depth, one_per_node, later, connect
+        self.attempts: dict[str, str] = {}
+
+    @property
+    def costs(self) -> Costs:
+        """The cost of the phases of the protocol in the last replay."""
+        return self._tasks.costs
+
+    def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
+        """Prepare for a replay."""
+        self._platform, self._queues = platform, {q.name: q for q in queues}
+        capacity = np.array([platform.capacity[n] for n in platform.nodes], np.int64)
+        limits = None if self.desired is None else _limits(self.desired, platform)
+        nodes, generator = len(platform.nodes), self._setup.generator
+        self._transport = self._connect(capacity, generator, limits)
+        self._tasks = TaskManager(
+            self._transport, nodes, self._setup.policy, seed, limits is not None, self._one_per_node, self._later
+        )
+        cores = platform.resources.index("cores") if "cores" in platform.resources else 0
+        self._reach = int(capacity[:, cores].max()) if self._depth is None else self._depth
+        self._number = {name: n for n, name in enumerate(platform.nodes)}
+        self._plan, self._unplaced = Plan(), dict[str, tuple[Task, int]]()
+        self._states: tuple[str, ...] = ("up",) * nodes
+        self._extensions: dict[str, int] = {}
+        self._retry: int | None = None
+        self.attempts.clear()
+
+    def decide(self, moment: Moment) -> Decision:
+        """Return the starts now and the changes of the plan."""
+        now, changed = moment.now, dict[str, Planned]()
+        displaced = self._begun(moment)
+        nodes = self._ended(moment)
+        displaced += self._taken_out(moment)
+        displaced += self._overrun(now)
+        before, counted = self.costs.seconds.copy(), self.costs.counts
+        self._plan_anew(displaced, moment, changed)
+        if self._setup.backfilling and nodes:
+            self._backfill(nodes, now, changed)
+        for task, number in self._to_place(moment, changed):
+            self._reserve(task, number, moment, changed)
+        decision = self._decision(now, changed)
+        decision.seconds = {name: seconds - before[name] for name, seconds in self.costs.seconds.items()}
+        decision.counts = {name: number - counted[name] for name, number in self.costs.counts.items()}
+        return decision
+
+    def _begun(self, moment: Moment) -> list[Planned]:
+        """Note the planned starts that have taken place; return the jobs whose starts were not possible."""
+        failed, displaced = {f.job for f in moment.failed}, []
+        for job in self._plan.due(moment.now):
+            if job.task.id in failed:
+                displaced.append(job)
+            else:
+                self._plan.begin(job)
+        return displaced
+
+    def _ended(self, moment: Moment) -> set[int]:
+        """Release the nodes of the jobs that have ended, and return them; hold those of jobs that run without a plan."""
+        running = {r.job.id: r for r in moment.running}
+        nodes: set[int] = set()
+        for name in [name for name in self._plan.running if name not in running]:
+            job = self._plan.running.pop(name)
+            self._tasks.release(name, moment.now)
+            self._extensions.pop(name, None)
+            nodes.update(job.placed.placement.nodes.tolist())
+        if len(running) > len(self._plan.running):
+            for name, r in running.items():
+                if name not in self._plan.running:
+                    self._hold(r, moment.now)
+        return nodes
+
+    def _hold(self, r: Running, now: int) -> None:
+        """Reserve the nodes of a job that runs without a plan: since the begin, or after a plan that was given up."""
+        name = r.job.id
+        self._plan.remove(name)
+        self._unplaced.pop(name, None)
+        request = self._request(r.job)
+        nodes = np.array(sorted(self._number[n] for n in r.nodes), np.int64)
+        units = np.array([r.nodes[self._platform.nodes[n]] for n in nodes], np.int64)
+        end = r.end if r.end > now else now + EXTENSION
+        placement = Placement(name, now, end, nodes, units, request, now)
+        self._tasks.hold(placement)
+        task = Task(name, 0, r.job.units, request, max(1, end - now), now, now, Calendar())
+        self._plan.begin(Planned(task, Placed(placement, "running", False), self._plan.number()))
+
+    def _taken_out(self, moment: Moment) -> list[Planned]:
+        """Take the nodes that are not up out of the protocol; return the jobs that are planned on them."""
+        if moment.states == self._states:
+            return []
+        self._states = moment.states
+        up = np.array([state == "up" for state in moment.states])
+        self._tasks.answering(up)
+        self._transport.post(Answering(up))
+        self._retry = moment.now
+        return [self._plan.planned[name] for name in self._plan.on(np.flatnonzero(~up).tolist())]
+
+    def _overrun(self, now: int) -> list[Planned]:
+        """Extend the reservations of jobs that still run at their ends; return the planned jobs that lose their room."""
+        displaced: list[Planned] = []
+        for name in self._plan.expired(now):
+            times = self._extensions[name] = self._extensions.get(name, -1) + 1
+            end = now + (EXTENSION << min(times, 20))
+            self._plan.extend(name, end)
+            full = self._tasks.extend(name, end)
+            displaced += [self._plan.planned[other] for other in self._plan.before(full.tolist(), end)]
+        return displaced
+
+    def _plan_anew(self, jobs: Iterable[Planned], moment: Moment, changed: dict[str, Planned]) -> None:
+        """Give up the reservations of jobs, then plan them again in the order of their first plans."""
+        again = {job.task.id: job for job in jobs}
+        for name in again:
+            self._plan.remove(name)
+            self._tasks.release(name, moment.now)
+        for job in sorted(again.values(), key=lambda job: job.number):
+            self._reserve(job.task, job.number, moment, changed)
+
+    def _backfill(self, nodes: set[int], now: int, changed: dict[str, Planned]) -> None:
+        """Let the next planned jobs of these nodes look for earlier starts on their nodes."""
+        names = self._plan.first_on(nodes, self._reach)
+        self._tasks.costs.messages += len(names)
+        for name in names:
+            job = self._plan.planned[name]
+            if job.start <= now:
+                continue
+            moved = self._tasks.move(job.task, job.placed, now)
+            if moved is not None:
+                self._keep(job._replace(placed=moved), now, changed)
+
+    def _to_place(self, moment: Moment, changed: Mapping[str, Planned]) -> list[tuple[Task, int]]:
+        """Return the waiting jobs without a plan, in the order of the queue: new ones, after others if it is time."""
+        known = len(self._plan.planned) + len(self._unplaced) + sum(job.start <= moment.now for job in changed.values())
+        new, missing = list[Job](), len(moment.waiting) - known
+        for job in reversed(moment.waiting):
+            if missing <= 0:
+                break
+            if not (job.id in self._plan.planned or job.id in self._unplaced or job.id in changed):
+                new.append(job)
+                missing -= 1
+        again = list[tuple[Task, int]]()
+        if self._unplaced and self._retry is not None and self._retry <= moment.now:
+            again, self._retry = list(self._unplaced.values()), None
+            self._unplaced.clear()
+        return [*again, *((self._task(job), self._plan.number()) for job in reversed(new))]
+
+    def _task(self, job: Job) -> Task:
+        """Return what the task manager needs to know of a job; its duration changes with the predictions."""
+        queue = self._queues[job.queue]
+        latest = job.submit + queue.ewt if job.latest_start is None else job.latest_start
+        key = self._tasks.key(job.id)
+        calendar = Calendar(queue.daily, job.windows)
+        return Task(job.id, key, job.units, self._request(job), job.walltime, job.release, latest, calendar)
+
+    def _request(self, job: Job) -> Ints:
+        return np.array([job.request.get(r, 0) for r in self._platform.resources], np.int64)
+
+    def _reserve(self, task: Task, number: int, moment: Moment, changed: dict[str, Planned]) -> None:
+        """Run the attempts for a job; keep it for later if none finds a start."""
+        task, timeouts = task._replace(duration=moment.expected[task.id]), self.costs.timeouts
+        placed = self._tasks.place(task, moment.now, self._plan.end_of_all)
+        if placed is None:
+            self._unplaced[task.id] = task, number
+            if self.costs.timeouts > timeouts:
+                self._retry = moment.now + RETRY
+            return
+        self.attempts[task.id] = placed.attempt
+        self._keep(Planned(task, placed, number), moment.now, changed)
+
+    def _keep(self, job: Planned, now: int, changed: dict[str, Planned]) -> None:
+        """Note the start of a job, now or later."""
+        changed[job.task.id] = job
+        if job.start <= now:
+            self._plan.begin(job)
+        else:
+            self._plan.put(job)
+
+    def _decision(self, now: int, changed: Mapping[str, Planned]) -> Decision:
+        starts, plan = list[Start](), list[PlannedStart]()
+        for name, job in changed.items():
+            placement, names = job.placed.placement, self._platform.nodes
+            on = dict(zip([names[n] for n in placement.nodes], placement.units.tolist(), strict=True))
+            if job.start <= now:
+                starts.append(Start(name, on))
+            else:
+                plan.append(PlannedStart(name, on, job.start))
+        calls = [self._plan.next_end(), self._retry]
+        wake = min((time for time in calls if time is not None and time > now), default=None)
+        return Decision(starts, plan=plan or None, wake=wake)
+
+
+def _limits(desired: DesiredProfile, platform: Platform) -> Limits:
+    """Return the desired use as arrays; a wish for the power of the machine is refused."""
+    if desired.power is not None:
+        raise ProblemError(
+            "dardis: the desired profile limits the power of the whole machine, which no node manager knows; "
+            "expected wishes for resources of the nodes"
+        )
+    return limits_of(desired.arrays, len(platform.resources))

@@ -1,0 +1,70 @@
+"""What carries messages between the task manager and the node managers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .messages import Event, Offers, Placement, Request, joined
+from .nodes.managers import NodeManagers
+
+Ints = NDArray[np.int64]
+
+
+class Transport(Protocol):
+    """The node managers of a machine, as the task manager reaches them.
+
+    A transport has three methods. It waits for answers until its timer ends, and goes on without those that have not
+    arrived [Bridi2018, 5.3, phase 4]. It never changes a message, and delivers what it sends to one node in order.
+    """
+
+    def ask(self, request: Request) -> Offers:
+        """Send a request to all node managers, or to ``request.nodes``, and collect the offers (phases 1 to 3).
+
+        Offers that arrive after the timer are lost. The entries are in the order of the nodes.
+        """
+
+    def confirm(self, placement: Placement) -> Ints:
+        """Send a placement to all node managers, or to ``placement.to`` (phases 5, 6); the chosen ones acknowledge it.
+
+        Returns those of the chosen nodes it was sent to that have not acknowledged it, ascending.
+        """
+
+    def post(self, event: Event) -> Ints:
+        """Send an event to the node managers that it concerns.
+
+        Returns the nodes that report reservations beyond their capacity because of it, ascending.
+        """
+
+
+class InProcess:
+    """Node managers in this process; no message is lost.
+
+    Parameters
+    ----------
+    managers : sequence of NodeManagers
+        The managers of disjoint ranges that together are all nodes.
+    """
+
+    def __init__(self, managers: Sequence[NodeManagers]) -> None:
+        self._managers = managers
+
+    def ask(self, request: Request) -> Offers:
+        """Collect the offers."""
+        if len(self._managers) == 1:
+            return self._managers[0].answer(request)
+        return joined([m.answer(request) for m in self._managers])
+
+    def confirm(self, placement: Placement) -> Ints:
+        """Let the chosen nodes reserve; all do."""
+        for m in self._managers:
+            m.reserve(placement)
+        return np.empty(0, np.int64)
+
+    def post(self, event: Event) -> Ints:
+        """Deliver an event."""
+        full = [m.receive(event) for m in self._managers]
+        return full[0] if len(full) == 1 else np.sort(np.concatenate(full))
