@@ -37,6 +37,7 @@ from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
+from .states.chunk_support import check_takes_chunks
 from .states.limits import desired_of, limits_of, with_power
 from .states.node_changes import NodeChanges
 from .states.requeue import Requeue, requeue_of
@@ -166,11 +167,7 @@ def simulate(
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
     chosen, name, named_predictor = _dispatcher(dispatcher)
-    if jobs.chunks and not getattr(chosen, "takes_chunks", True):
-        raise WorkloadError(
-            f"{jobs.name}: job {jobs.ids[min(jobs.chunks)]!r} has several chunks, which dispatcher {name} does not take; "
-            "the rules, easy and conservative do, with all their variants"
-        )
+    check_takes_chunks(jobs, chosen, name)
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if period is not None and (not is_whole(period) or period < 1):

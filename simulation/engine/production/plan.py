@@ -128,9 +128,24 @@ def check_supported(
     windowed = next((k for k in jobs.windows if int(jobs.queue[k]) in private), None)
     if windowed is not None:
         raise WrongValue(f"job {jobs.ids[windowed]!r} of a private queue has start windows of its own; expected none")
+    check_by_walltimes(dispatcher, expected, jobs.walltime)
+
+
+def check_by_walltimes(dispatcher: Policy | Dispatcher, expected: Ints | None, walltime: Ints) -> None:
+    """Raise WrongValue if a policy would keep nodes free for reservations by other durations than walltimes.
+
+    Parameters
+    ----------
+    dispatcher
+        The dispatcher; one in Python may leave its decisions to a policy (``delegates``).
+    expected
+        Expected durations of the jobs in seconds; None: they change.
+    walltime
+        Walltimes of the jobs in seconds.
+    """
     policy = dispatcher if isinstance(dispatcher, Policy) else None
     if policy is not None or getattr(dispatcher, "delegates", False):
-        walltimes = expected is not None and bool((expected == np.maximum(1, jobs.walltime)).all())
+        walltimes = expected is not None and bool((expected == np.maximum(1, walltime)).all())
         if (policy is not None and (policy.shortest_first or policy.corrections)) or not walltimes:
             raise WrongValue(
                 f"dispatcher {dispatcher.name}: policies keep nodes free for reservations by the walltimes of jobs, not by "
@@ -138,4 +153,4 @@ def check_supported(
             )
 
 
-__all__ = ["ProductionPlan", "check_supported", "own_copy", "plan_of", "split_events"]
+__all__ = ["ProductionPlan", "check_by_walltimes", "check_supported", "own_copy", "plan_of", "split_events"]

@@ -7,8 +7,8 @@ import pytest
 import schedlab as sl
 from schedlab.errors import WrongArgument, WrongValue
 from schedlab.models import Job, NodeEvent, NodeGroup, Platform, Queue, Running
+from schedlab.models.production.reserved import Reserved
 from schedlab.simulation.engine.moment import Decision, Moment, Start
-from schedlab.simulation.engine.production.reserved import Reserved
 from schedlab.simulation.policies.cp.control.adaptive_limit import AdaptiveLimit
 from schedlab.simulation.policies.cp.waiting import Register
 from schedlab.simulation.policies.policy import POLICIES
