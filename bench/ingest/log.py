@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 import typer
 
 from ...backends import UnknownName
-from ...heuristics.kernels.events.beginning import on_nodes
 from ...instances import Instance, write
 from ...instances.formats.eurora_trace import eurora_platform
 from ...instances.logs.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
@@ -128,6 +127,7 @@ def import_log(
 
 def import_batch(file: Path, out: Path, number: int, name: str, objective: str) -> None:
     """Write a batch of Eurora as an instance whose machine is in use at its begin; print how near it is to the thesis's."""
+    from ...heuristics.kernels.events.beginning import on_nodes  # loads numba, 0.4 s
     from ..show.composition import Composition, show_composition
 
     trace = read_trace(file, "eurora")
