@@ -90,7 +90,7 @@ def decide(
         options["limit"] = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
     chosen = named.make(**options)
     check_takes_chunks(situation.workload, chosen, dispatcher)
-    if situation.reserved:
+    if state.reserved:
         fixed = situation.expected if predictor.begin(situation.workload) is not None else None
         check_by_walltimes(chosen, fixed, situation.workload.walltime)
     found = Decision((), policy=chosen)
