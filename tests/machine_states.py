@@ -63,3 +63,45 @@ def random_state(seed: int, nodes: int = 12, jobs: int = 15) -> dict[str, Any]:
         job["request"] |= {"memory": r.randint(0, 60)}
     queues = [{"name": "batch"}, {"name": "night", "start_between": [["23:00", "05:00"]]}]
     return small_state(nodes=listed, running=running, waiting=queued, queues=queues)
+
+
+def reservation(name: str, start: int, end: int, nodes: dict[str, int], **more: Any) -> dict[str, Any]:
+    """Return a reservation from and to seconds after now; ``nodes``: the cores on each."""
+    held = {node: {"cores": cores} for node, cores in nodes.items()}
+    return {"name": name, "start": NOW + start, "end": NOW + end, "nodes": held} | more
+
+
+def with_reservations(state: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return a random state with reservations: some have begun, some overlap each other or running jobs."""
+    r = Random(seed)
+    queues = [*state["queues"], {"name": "private"}]
+    names = [node["name"] for node in state["nodes"]]
+    listed = []
+    for k in range(r.randint(1, 5)):
+        begin = r.choice([-600, -50, 0, 1, r.randint(1, 3000)])
+        nodes = {
+            name: {"cores": r.choice([8, 8, r.randint(0, 8)]), "memory": r.randint(0, 100)}
+            for name in r.sample(names, r.randint(1, len(names)))
+        }
+        nodes[names[-1]] = {"cores": 1}
+        queue = {"queue": "private"} if k % 2 else {}
+        listed.append({"name": f"m{k}", "start": NOW + begin, "end": NOW + r.randint(1, 6000), "nodes": nodes} | queue)
+        listed[-1]["end"] = max(listed[-1]["end"], listed[-1]["start"] + 1)
+    running = [job | {"queue": r.choice(["batch", "private"])} for job in state["running"]]
+    waiting = [job | {"queue": r.choice([job["queue"]] * 9 + ["private"])} for job in state["waiting"]]
+    return state | {"queues": queues, "reservations": listed, "running": running, "waiting": waiting}
+
+
+def with_chunks(state: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return a random state in which about every second waiting job has two or three chunks."""
+    r = Random(seed)
+    jobs = []
+    for job in state["waiting"]:
+        further = [
+            {"units": r.randint(1, 3), "request": {"cores": r.randint(1, 8), "memory": r.randint(0, 60)}}
+            for _ in range(r.randint(-1, 2))
+        ]
+        one = {"units": job["units"], "request": job["request"]}
+        rest = {key: value for key, value in job.items() if key not in one}
+        jobs.append(rest | {"chunks": [one, *further]} if further else job)
+    return state | {"waiting": jobs}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ...models.dispatch.jobs import Job, Queue, Running
 from ...models.excerpt import with_short_repr
 from ...models.platform import Platform
+from ...models.production.reserved import Reserved
 
 SCHEMA, VERSION = "schedlab-state", 1
 UP = "up"
@@ -37,6 +38,9 @@ class MachineState:
         Id -> reason, for the jobs in the queue that must not start now.
     shift
         Seconds that were added to the times of the file, so that second 0 is a midnight of the machine's clock.
+    reserved
+        The reservations of the machine that are not over, as they were requested. One that holds different amounts on
+        its nodes is listed as several of the same name.
     """
 
     now: int
@@ -47,3 +51,4 @@ class MachineState:
     running: tuple[Running, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
     shift: int = 0
+    reserved: tuple[Reserved, ...] = ()

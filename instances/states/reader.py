@@ -12,14 +12,18 @@ from typing import Any
 from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
 from ...models.dispatch.problem import impossible
 from ...models.node_states import node_states
-from ...models.platform import MOST_CAPACITY, MOST_NODES, NamedNodes, Platform
+from ...models.platform import MOST_NODES, NamedNodes, Platform
 from ..files.faults import InstanceError
 from ..files.lines import TextError, read_json
 from .entries import Document, Entry
+from .heterogeneous import check_part_names, chunks_of
 from .machine_state import SCHEMA, UP, VERSION, MachineState
+from .reservations import reservations_of
 
 Amounts = Mapping[str, int]
 HOUR = 3600  # default of the expected waiting time of a queue in seconds
+WAITING = ("id", "submit", "walltime", "units", "request", "chunks", "queue", "earliest_start", "latest_start", "user",
+           "name", "held")  # fmt: skip
 CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)")
 
 
@@ -61,7 +65,9 @@ def state_of(values: Any, document: Document) -> MachineState:
     elif top.whole("version", 1) != VERSION:
         top.add_fault("version", f"{VERSION}, the version that this schedlab reads", top.values.get("version"))
     document.raise_faults()
-    top.only("schema", "version", "now", "utc_offset", "source", "queues", "nodes", "running", "waiting")
+    top.only(
+        "schema", "version", "now", "utc_offset", "source", "queues", "nodes", "running", "waiting", "reservations"
+    )
     shift = top.whole("utc_offset", -DAY, DAY, default=0)
     now = top.whole("now", 0) + shift
     queues, stopped = _queues(top)
@@ -69,10 +75,13 @@ def state_of(values: Any, document: Document) -> MachineState:
     ids: Counter[str] = Counter()
     running = [r for entry in top.entries("running") for r in _running(entry, nodes, now, shift, ids)]
     jobs = [(_waiting(entry, queues, shift, ids), entry) for entry in top.entries("waiting")]
+    check_part_names(jobs, ids)
+    reserved = reservations_of(top, {name: node.capacity for name, node in nodes.items()}, set(queues), now, shift)
     document.raise_faults()
     platform = Platform(_groups(nodes, running))
     document.raise_faults()
-    left_out = dict(_left_out(platform, jobs, stopped, now, shift))
+    private = {r.queue: r.name for r in reversed(reserved) if r.queue}
+    left_out = dict(_left_out(platform, jobs, stopped, private, now, shift))
     waiting = [job for job, _ in jobs if job.id not in left_out]
     return MachineState(
         now=now,
@@ -83,6 +92,7 @@ def state_of(values: Any, document: Document) -> MachineState:
         running=tuple(running),
         left_out=left_out,
         shift=shift,
+        reserved=reserved,
     )
 
 
@@ -182,29 +192,16 @@ def _id(entry: Entry, ids: Counter[str]) -> str:
 
 
 def _waiting(entry: Entry, queues: Mapping[str, Queue], shift: int, ids: Counter[str]) -> Job:
-    entry.only(
-        "id",
-        "submit",
-        "walltime",
-        "units",
-        "request",
-        "queue",
-        "earliest_start",
-        "latest_start",
-        "user",
-        "name",
-        "held",
-    )
+    entry.only(*WAITING)
     queue = entry.text("queue")
     if queue and queue not in queues:
         entry.add_fault("queue", f"one of the queues {', '.join(queues) or '(none)'}", queue)
     earliest, latest = entry.maybe_whole("earliest_start", 0), entry.maybe_whole("latest_start", 0)
-    return Job(
+    return Job.of_chunks(
         id=_id(entry, ids),
         submit=entry.whole("submit", 0) + shift,
         walltime=entry.whole("walltime", 1),
-        units=entry.whole("units", 1, MOST_CAPACITY),
-        request=entry.amounts("request"),
+        chunks=chunks_of(entry),
         queue=queue,
         earliest_start=None if earliest is None else earliest + shift,
         latest_start=None if latest is None else latest + shift,
@@ -243,21 +240,32 @@ def _running(entry: Entry, nodes: Mapping[str, _Node], now: int, shift: int, ids
 
 
 def _left_out(
-    platform: Platform, jobs: list[tuple[Job, Entry]], stopped: set[str], now: int, shift: int
+    platform: Platform,
+    jobs: list[tuple[Job, Entry]],
+    stopped: set[str],
+    private: Mapping[str, str],
+    now: int,
+    shift: int,
 ) -> list[tuple[str, str]]:
-    """Return (id, reason) of the jobs that must not or cannot start now."""
+    """Return (id, reason) of the jobs that must not or cannot start now.
+
+    ``private``: name of a private queue -> name of its first reservation.
+    """
     found = []
     for job, entry in jobs:
         if "held" in entry.values:
             found.append((job.id, entry.text("held")))
         elif job.queue in stopped:
             found.append((job.id, f"queue {job.queue} is stopped"))
+        elif job.queue in private:
+            found.append((job.id, f"queue {job.queue} is private to reservation {private[job.queue]}"))
         elif job.release > now:
             found.append((job.id, f"must not start before {job.release - shift}"))
     known = set(platform.resources)
     names = {name for name, _ in found}
     for job, _ in jobs:
-        foreign = [r for r, amount in job.request.items() if amount and r not in known]
+        requested = dict.fromkeys(r for part in job.parts for r, amount in part.request.items() if amount)
+        foreign = [r for r in requested if r not in known]
         if foreign and job.id not in names:
             found.append((job.id, f"requests {', '.join(foreign)}, which no node has"))
             names.add(job.id)

@@ -9,72 +9,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ...errors import WrongValue
 from .hosts import hosts_of, numbers
+from .slurm_fields import gpus, number, tres, words
+from .slurm_reservations import names_of, reservations_of
 
 YEAR = 365 * 86400
 PLENTY = 10**6  # of the resource of a partition, on each of its nodes
 DOWN = {"DOWN", "FAIL", "FAILING", "ERROR", "UNKNOWN", "FUTURE", "NOT_RESPONDING", "NO_RESPOND", "POWERED_DOWN",
         "POWERING_DOWN", "POWERING_UP", "INVALID", "INVALID_REG"}  # fmt: skip
 DRAINING = {"DRAIN", "DRAINED", "DRAINING", "MAINT", "MAINTENANCE", "REBOOT_REQUESTED", "REBOOT_ISSUED", "BLOCKED"}
+RESERVED = {"RESERVED", "MAINT", "MAINTENANCE"}  # states of the nodes of reservations that have begun
 HELD = ("Dependency", "DependencyNeverSatisfied", "JobHeldUser", "JobHeldAdmin", "JobArrayTaskLimit", "Reservation",
         "ReqNodeNotAvail", "BeginTime", "PartitionDown", "PartitionInactive", "AssociationJobLimit")  # fmt: skip
-MEMORY = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}
 Values = Mapping[str, Any]
 
 
-def number(value: Any) -> int | None:
-    """Return a number of Slurm; None if it is not set or infinite.
-
-    Examples
-    --------
-    >>> number({"set": True, "infinite": False, "number": 60}), number({"set": False, "number": 0}), number(7)
-    (60, None, 7)
-    """
-    if isinstance(value, dict):
-        known = value.get("set") and not value.get("infinite")
-        return number(value.get("number")) if known else None
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def tres(text: str) -> dict[str, int]:
-    """Return cores, memory in MB and generic resources of a text of trackable resources.
-
-    Examples
-    --------
-    >>> tres("cpu=4,mem=4G,node=1,billing=4,gres/gpu=2,gres/gpu:a100=2")
-    {'cores': 4, 'memory': 4096, 'gpus': 2}
-    """
-    found = {}
-    for name, amount in (pair.split("=", 1) for pair in text.split(",") if "=" in pair):
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)[nc]?", amount)
-        if match is None:
-            continue
-        if name == "cpu":
-            found["cores"] = int(float(match[1]))
-        elif name == "mem":
-            found["memory"] = int(float(match[1]) * MEMORY[match[2] or "M"])
-        elif name == "gres/gpu":
-            found["gpus"] = int(float(match[1]))
-    return found
-
-
-def gpus(text: str) -> int:
-    """Return the number of GPUs in a text of generic resources.
-
-    Examples
-    --------
-    >>> gpus("tmpsize:7T,gpu:l40s:4(S:0-1),gpu:2")
-    6
-    """
-    return sum(int(n) for n in re.findall(r"(?:^|,)gpu(?::[^:,()]+)?:(\d+)(?=$|[,(])", text))
-
-
-def state_from_slurm(jobs: Values, nodes: Values, now: int | None, ewt: int) -> tuple[dict[str, Any], Counter[str]]:
-    """Return the state as the values of a state file, and the numbers of jobs left out by reason.
+def state_from_slurm(
+    jobs: Values, nodes: Values, now: int | None, ewt: int, reservations: Values | None = None
+) -> tuple[dict[str, Any], Counter[str]]:
+    """Return the state as the values of a state file, and the numbers of jobs and reservations left out by reason.
 
     Parameters
     ----------
@@ -86,6 +43,8 @@ def state_from_slurm(jobs: Values, nodes: Values, now: int | None, ewt: int) -> 
         Unix time in seconds; None: the time of the last update in ``jobs``.
     ewt
         Expected waiting time of each queue in seconds.
+    reservations
+        The values of ``scontrol show reservations --json``; None: not known.
 
     Raises
     ------
@@ -98,17 +57,31 @@ def state_from_slurm(jobs: Values, nodes: Values, now: int | None, ewt: int) -> 
     listed = _nodes(nodes)
     partitions = _partitions(listed.values())
     skipped: Counter[str] = Counter()
-    running, waiting = [], []
+    reserved = reservations_of(reservations or {}, listed, at, skipped)
+    queue_of = _queues(reserved)
+    for r in reserved:
+        if r["start"] <= at:  # the nodes are up; the reservation tells what is not free
+            for name in r["nodes"]:
+                listed[name]["state"] = [word for word in listed[name]["state"] if word not in RESERVED]
+    running, waiting = [], list[dict[str, Any]]()
+    together: dict[int, list[dict[str, Any]]] = {}
     used: dict[str, Counter[str]] = {name: Counter() for name in listed}
     for job in jobs.get("jobs", []):
-        states = _words(job.get("job_state"))
+        states = words(job.get("job_state"))
         if "RUNNING" in states:
-            running.append(_running(job, listed, used))
+            running.append(_running(job, listed, used) | queue_of(job))
         elif "PENDING" in states:
-            waiting.extend(_waiting(job, partitions, at))
+            made = [each | queue_of(job) for each in _waiting(job, partitions, at)]
+            leader = number(job.get("het_job_id"))
+            if leader:
+                together.setdefault(leader, []).append({"offset": number(job.get("het_job_offset")) or 0} | made[0])
+            else:
+                waiting.extend(made)
         else:
-            skipped[f"state {' '.join(states) or 'unknown'}"] += 1
-    queues = dict.fromkeys([*(j["queue"] for j in waiting), *(j["queue"] for j in running)])
+            skipped[f"job in state {' '.join(states) or 'unknown'}"] += 1
+    waiting.extend(_joined(leader, parts) for leader, parts in together.items())
+    private = [r["queue"] for r in reserved]
+    queues = dict.fromkeys([*(j["queue"] for j in waiting), *(j["queue"] for j in running), *private])
     found = {
         "schema": "schedlab-state",
         "version": 1,
@@ -118,14 +91,8 @@ def state_from_slurm(jobs: Values, nodes: Values, now: int | None, ewt: int) -> 
         "nodes": [_node(node, used[name], partitions) for name, node in listed.items()],
         "running": running,
         "waiting": waiting,
-    }
+    } | ({} if reservations is None else {"reservations": reserved})
     return found, skipped
-
-
-def _words(value: Any) -> list[str]:
-    """Return the words of a state, which is a list or a text such as "IDLE+DRAIN"."""
-    words = value if isinstance(value, list) else re.split(r"[+ ]", str(value or ""))
-    return [str(word).upper().rstrip("*~#!%$@^-") for word in words if word]
 
 
 def _nodes(values: Values) -> dict[str, dict[str, Any]]:
@@ -139,7 +106,8 @@ def _nodes(values: Values) -> dict[str, dict[str, Any]]:
             "name": each["name"],
             "capacity": capacity,
             "taken": taken,
-            "state": _words(each.get("state")),
+            "threads": number(each.get("threads")) or 1,
+            "state": words(each.get("state")),
             "partitions": set(each.get("partitions") or ()),
         }
     for each in values.get("sinfo", []):
@@ -159,7 +127,7 @@ def _nodes(values: Values) -> dict[str, dict[str, Any]]:
                     "gpus": gpus(gres.get("total") or ""),
                 },
                 "taken": taken if len(names) == 1 else {},
-                "state": _words(each["node"]["state"]),
+                "state": words(each["node"]["state"]),
                 "partitions": set(),
             }
             found.setdefault(name, entry)["partitions"].add(each["partition"]["name"])
@@ -169,6 +137,36 @@ def _nodes(values: Values) -> dict[str, dict[str, Any]]:
         for node in found.values():
             del node["capacity"]["gpus"]
     return found
+
+
+def _queues(reserved: list[dict[str, Any]]) -> Callable[[Values], dict[str, str]]:
+    """Return a function that gives the queue of a job in a reservation, and holds a job in another one."""
+    queues = {r["name"]: r["queue"] for r in reserved}
+
+    def queue_of(job: Values) -> dict[str, str]:
+        names = names_of(job)
+        known = [name for name in names if name in queues]
+        if known:
+            return {"queue": queues[known[0]]}
+        return {"held": f"in reservation {names[0]}"} if names and "PENDING" in words(job.get("job_state")) else {}
+
+    return queue_of
+
+
+def _joined(leader: int, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the pending components of a heterogeneous job as one job with chunks, in the order of their offsets."""
+    parts = sorted(parts, key=lambda part: int(part["offset"]))
+    made = parts[0] | {
+        "id": str(leader),
+        "submit": min(part["submit"] for part in parts),
+        "walltime": max(part["walltime"] for part in parts),
+        "chunks": [{"units": part["units"], "request": part["request"]} for part in parts],
+    }
+    later = [part["earliest_start"] for part in parts if "earliest_start" in part]
+    made |= {"earliest_start": max(later)} if later else {}
+    held = [part["held"] for part in parts if "held" in part]
+    made |= {"held": held[0]} if held else {}
+    return {key: value for key, value in made.items() if key not in ("offset", "units", "request")}
 
 
 def _partitions(nodes: Iterable[Values]) -> set[str]:

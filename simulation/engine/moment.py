@@ -86,8 +86,8 @@ from numpy.typing import NDArray
 from ...models import Job, Platform, Queue, Running
 
 if TYPE_CHECKING:
+    from ...models.production.reserved import Reserved
     from ..policies.policy import Policy
-    from .production.reserved import Reserved
 
 Ints = NDArray[np.int64]
 

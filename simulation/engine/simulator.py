@@ -37,10 +37,11 @@ from .allocators import ALLOCATORS
 from .live import LiveReplay
 from .moment import Dispatcher
 from .production.calendars import Hours, with_calendars
-from .production.plan import check_chunks, check_supported, own_copy, plan_of, split_events
+from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
 from .states.begun import chunks_together, fail_at_begin, nodes_that_run
+from .states.chunk_support import check_takes_chunks
 from .states.limits import desired_of, lent, limits_of, with_power
 from .states.node_changes import NodeChanges
 from .states.requeue import Requeue, requeue_of
@@ -191,7 +192,7 @@ def simulate(
     production = plan_of(of_server, reserved if reservations is None else reservations, jobs, machine, events is None)
     if production is not None:
         jobs = own_copy(jobs, production)
-    check_chunks(jobs, chosen, name, set() if production is None else production.private)
+    check_takes_chunks(jobs, chosen, name, () if production is None else production.private)
     at_begin = {r.job.id: r.job for r in jobs.running}
     if jobs.running:
         jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))

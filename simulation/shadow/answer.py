@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,12 +60,21 @@ class Answer:
             "ended": self.ended,
             "seconds": round(self.seconds, 3),
             "waiting": len(self.expected),
-            "starts": [{"id": s.job, "nodes": _whole(s.nodes)} for s in self.starts],
-            "planned": [
-                {"id": p.job, "time": int(p.time) - self.shift, "nodes": _whole(p.nodes)} for p in self.planned
-            ],
+            "starts": [{"id": s.job} | _places(s) for s in self.starts],
+            "planned": [{"id": p.job, "time": int(p.time) - self.shift} | _places(p) for p in self.planned],
             "left_out": [{"id": job, "reason": why} for job, why in self.left_out.items()],
         }
+
+
+def _places(start: Start | PlannedStart) -> dict[str, Any]:
+    """Return the units on each node; for a heterogeneous job those of all chunks together, and of each chunk."""
+    if not start.further:
+        return {"nodes": _whole(start.nodes)}
+    chunks = [_whole(nodes) for nodes in (start.nodes, *start.further)]
+    together: Counter[str] = Counter()
+    for nodes in chunks:
+        together.update(nodes)
+    return {"nodes": dict(together), "chunks": chunks}
 
 
 def _whole(nodes: Mapping[str, int]) -> dict[str, int]:

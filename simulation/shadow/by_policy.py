@@ -7,13 +7,15 @@ from typing import NoReturn
 
 import numpy as np
 
+from ...heuristics.kernels.events.nodes import of_chunks
 from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.state import NOW, SORTED, WAITING, State, TraceArrays
-from ...heuristics.kernels.profile import NEVER
+from ...heuristics.kernels.profile import NEVER, Ints
 from ..engine import compiled_replay as kernels
 from ..engine.moment import PlannedStart, Start
 from ..engine.progress import rules_of
 from ..engine.simulation import SimulationError
+from ..policies.beside_reservations import decide_beside
 from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
 from ..rankers.ranking import Ranking
@@ -39,16 +41,28 @@ def decide_by_policy(
         ranking.begin(situation.state.platform, w, seed)
         ranking.arrive(state.waiting[: state.clock[WAITING]].copy())
         rules = ranking.sort(rules)
-    decide = kernels.decide_shortest_first if policy.shortest_first else kernels.kernel(rules).decide
-    decide(trace, state, rules)
+    if situation.holds is not None:
+        decide_beside(trace, state, rules, situation.holds)
+    else:
+        decide = kernels.decide_shortest_first if policy.shortest_first else kernels.kernel(rules).decide
+        decide(trace, state, rules)
     rows = range(len(w))
-    starts = [Start(w.ids[j], _nodes(situation, trace, state, j)) for j in rows if state.start[j] >= 0]
-    if policy.reservations == 1:
+    starts = []
+    for j in rows:
+        if state.start[j] >= 0:
+            nodes, *further = _nodes(situation, trace, state, j)
+            starts.append(Start(w.ids[j], nodes, tuple(further)))
+    if policy.reservations == 1 and situation.holds is None:  # EASY keeps its reservation to itself
         planned = list(_of_head(situation, trace, state, rules))
     else:
         later = [j for j in rows if state.start[j] < 0 and state.reserved[j] > state.clock[NOW]]
-        planned = [PlannedStart(w.ids[j], _nodes(situation, trace, state, j), int(state.reserved[j])) for j in later]
+        planned = [_planned(situation, j, _nodes(situation, trace, state, j), int(state.reserved[j])) for j in later]
     return starts, sorted(planned, key=lambda p: p.time)
+
+
+def _planned(situation: Situation, j: int, chunks: list[dict[str, int]], time: int) -> PlannedStart:
+    nodes, *further = chunks
+    return PlannedStart(situation.workload.ids[j], nodes, time, tuple(further))
 
 
 def _refuse(policy: Policy, situation: Situation) -> Callable[[str], NoReturn]:
@@ -58,19 +72,24 @@ def _refuse(policy: Policy, situation: Situation) -> Callable[[str], NoReturn]:
     return refuse
 
 
-def _nodes(situation: Situation, trace: TraceArrays, state: State, j: int) -> dict[str, int]:
-    """Return node -> units of a job that has started or has a reservation."""
+def _nodes(situation: Situation, trace: TraceArrays, state: State, j: int) -> list[dict[str, int]]:
+    """Return node -> units of each chunk of a job that has started or has a reservation."""
     slots = slice(trace.first[j], trace.first[j] + state.pieces[j])
-    names = situation.state.platform.nodes
-    return {names[p]: n for p, n in zip(state.place[slots].tolist(), state.share[slots].tolist(), strict=True)}
+    return _chunks(situation, j, state.place[slots].astype(np.int64), state.share[slots].astype(np.int64))
+
+
+def _chunks(situation: Situation, j: int, places: Ints, units: Ints) -> list[dict[str, int]]:
+    """Return node -> units of each chunk of a job; its places are listed chunk after chunk."""
+    each = [c.units for c in situation.workload.chunks.get(j, ())] or [int(units.sum())]
+    return of_chunks((np.array([0, places.size]), places, places, units), 0, each, situation.state.platform.nodes)
 
 
 def _of_head(situation: Situation, trace: TraceArrays, state: State, rules: Rules) -> Iterator[PlannedStart]:
     """Yield the reservation of EASY: the first waiting job for which there is one."""
-    w, names = situation.workload, situation.state.platform.nodes
     for j in state.waiting[: state.clock[WAITING]].tolist():
         shadow, entries = place_head(trace, state, j, rules.best)
         if shadow < NEVER:
-            chosen, put = state.chosen[:entries].tolist(), state.put[:entries].tolist()
-            yield PlannedStart(w.ids[j], {names[p]: n for p, n in zip(chosen, put, strict=True)}, int(shadow))
+            yield _planned(
+                situation, j, _chunks(situation, j, state.chosen[:entries], state.put[:entries]), int(shadow)
+            )
             return

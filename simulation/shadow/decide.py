@@ -11,7 +11,9 @@ from ...instances.states.machine_state import MachineState
 from ..engine.allocators import ALLOCATORS
 from ..engine.answer import fault_of
 from ..engine.moment import Decision, Moment, PlannedStart, Start
+from ..engine.production.plan import check_by_walltimes
 from ..engine.simulation import SimulationError
+from ..engine.states.chunk_support import check_takes_chunks
 from ..policies.policy import Policy
 from ..policies.registry import parse_dispatcher
 from ..predictors import predictor as predictor_named
@@ -64,21 +66,17 @@ def decide(
     ------
     SimulationError
         If the dispatcher raises, or its answer is not possible on this machine.
+    WorkloadError
+        If a job has several chunks, and the dispatcher does not take such jobs.
     UnknownName, PluginError
         If the dispatcher is unknown, or cannot be made.
     ValueError
-        If an argument is not valid.
+        If an argument is not valid, or a policy does not decide by walltimes beside reservations.
     """
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if decision_time is not None and not decision_time > 0:
         raise WrongValue(f"decision_time is {decision_time:g} s; expected more than 0")
-    several = next((job.id for job in state.waiting if job.chunks), None)
-    if several is not None:
-        raise WrongValue(
-            f"job {several!r} has several chunks, which decisions for the state of a machine do not take; "
-            "expected jobs of equal units, or a replay (schedlab.simulate)"
-        )
     named = parse_dispatcher(dispatcher)
     predictor = predictor_named(named.predictor)
     options: dict[str, Any] = {} if named.backend is None else {"threads": threads}
@@ -91,6 +89,10 @@ def decide(
     if named.backend is not None and decision_time is not None:
         options["limit"] = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
     chosen = named.make(**options)
+    check_takes_chunks(situation.workload, chosen, dispatcher)
+    if state.reserved:
+        fixed = situation.expected if predictor.begin(situation.workload) is not None else None
+        check_by_walltimes(chosen, fixed, situation.workload.walltime)
     found = Decision((), policy=chosen)
     if not isinstance(chosen, Policy):
         found = _decision_of(chosen, dispatcher, situation.moment(), seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...heuristics.kernels.events.chunks import choose_places, has_chunks
 from ...heuristics.kernels.events.fit import spread
 from ...heuristics.kernels.events.state import State, TraceArrays
 from ...heuristics.kernels.profile import NEVER
@@ -18,4 +19,6 @@ def place_head(trace: TraceArrays, state: State, head: int, best: bool) -> tuple
     shadow = shadow_of(trace, state, head)
     if shadow >= NEVER:
         return shadow, 0
+    if has_chunks(trace, head):
+        return shadow, choose_places(trace, state, state.extra, head, True)  # as EASY reserves them
     return shadow, spread(state.extra, trace.capacity, state.fit, trace.units[head], best, state.chosen, state.put)

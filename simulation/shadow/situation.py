@@ -16,10 +16,14 @@ from ...instances.workload import Ints, Workload
 from ...models import Dispatch, Running
 from ...models.excerpt import with_short_repr
 from ...models.node_states import node_states
+from ...models.production.placement import Usage
+from ...models.production.reserved import Reserved
 from ..engine import compiled_replay as kernels
 from ..engine.moment import Moment
 from ..engine.states.node_changes import BLOCKED
+from ..policies.beside_reservations import Holds
 from ..predictors import Predictor
+from .reservations import holding
 
 
 @with_short_repr
@@ -61,6 +65,21 @@ class Situation:
         return np.array([n for n, name in enumerate(self.state.states) if not known[name].starts], np.int64)
 
     @cached_property
+    def reserved(self) -> tuple[Reserved, ...]:
+        """What the reservations of the machine hold from now on; see ``holding``."""
+        return holding(self.state)
+
+    @cached_property
+    def _usage(self) -> Usage:
+        """The same by nodes."""
+        return Usage.of(self.state.platform, ((r.nodes, r.request, r.start, r.end) for r in self.reserved))
+
+    @property
+    def holds(self) -> Holds | None:
+        """The same for the compiled policies; None without reservations."""
+        return Holds(*self._usage) if self.reserved else None
+
+    @cached_property
     def arrays(self) -> tuple[TraceArrays, State]:
         """The jobs and the machine as arrays, at the time of the state, with all jobs in the queue."""
         w, platform = self.workload, self.state.platform
@@ -75,6 +94,9 @@ class Situation:
         trace, arrays = self.arrays
         w, expected = self.workload, self.expected.tolist()
         rows = arrays.waiting[: len(w)].tolist()
+        free = np.maximum(arrays.free, 0)
+        if self.reserved:
+            free = np.maximum(free - self._usage.at(self.state.now, len(free)), 0)
         running = tuple(replace(r, job=replace(r.job, runtime=None)) for r in w.running)
         lasting = {r.job.id: max(1, r.end - r.start) for r in running}
         return Moment(
@@ -85,8 +107,9 @@ class Situation:
             expected={w.ids[j]: expected[j] for j in rows} | lasting,
             may_start=kernels.allowed(trace, arrays),
             running=tuple(sorted(running, key=lambda r: r.start)),
-            free=np.maximum(arrays.free, 0),
+            free=free,
             states=self.state.states,
+            reserved=self.reserved,
         )
 
 

@@ -12,11 +12,11 @@ from ....heuristics.kernels.events.state import NOW, RUNNING, State
 from ....heuristics.kernels.profile import Ints
 from ....models.production import Occurrence
 from ....models.production.placement import Refusal, Usage, overuse, place
+from ....models.production.reserved import Reserved
 from ..simulation import SimulationError
 from ..states.node_changes import chunk_nodes
 from .plan import ProductionPlan
 from .record import Booking
-from .reserved import Reserved
 
 if TYPE_CHECKING:
     from ...policies.beside_reservations import Holds

@@ -22,10 +22,10 @@ from .bookings import Bookings
 from .plan import ProductionPlan
 from .pools import Pools
 from .private_jobs import PrivateJobs
-from .reserved import Reserved
 from .server_events import ServerEvents
 
 if TYPE_CHECKING:
+    from ....models.production.reserved import Reserved
     from ...policies.beside_reservations import Holds
     from ..live_jobs import LiveJobs
     from ..progress import ReplayPlan

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ....errors import WrongValue
-from ....instances.workload import Ints, Workload, WorkloadError
+from ....instances.workload import Ints, Workload
 from ....models import NodeEvent, Platform
 from ....models.production import Reservation, ServerEvent
 from ....models.production.contradictions import Known, of_events, of_reservations
@@ -104,21 +104,6 @@ def own_copy(jobs: Workload, plan: ProductionPlan) -> Workload:
     return jobs.keep(kept, jobs.report.and_also({NOT_ELIGIBLE: len(gone)}, why))
 
 
-def check_chunks(jobs: Workload, dispatcher: Policy | Dispatcher, name: str, private: Collection[str]) -> None:
-    """Raise WorkloadError for jobs of several chunks that the dispatcher does not take.
-
-    It never sees those of private queues.
-    """
-    if getattr(dispatcher, "takes_chunks", True):
-        return
-    seen = next((k for k in sorted(jobs.chunks) if jobs.queues[int(jobs.queue[k])].name not in private), None)
-    if seen is not None:
-        raise WorkloadError(
-            f"{jobs.name}: job {jobs.ids[seen]!r} has several chunks, which dispatcher {name} does not take; the rules, easy "
-            "and conservative do, with all their variants"
-        )
-
-
 def check_supported(
     plan: ProductionPlan,
     jobs: Workload,
@@ -143,9 +128,24 @@ def check_supported(
     windowed = next((k for k in jobs.windows if int(jobs.queue[k]) in private), None)
     if windowed is not None:
         raise WrongValue(f"job {jobs.ids[windowed]!r} of a private queue has start windows of its own; expected none")
+    check_by_walltimes(dispatcher, expected, jobs.walltime)
+
+
+def check_by_walltimes(dispatcher: Policy | Dispatcher, expected: Ints | None, walltime: Ints) -> None:
+    """Raise WrongValue if a policy would keep nodes free for reservations by other durations than walltimes.
+
+    Parameters
+    ----------
+    dispatcher
+        The dispatcher; one in Python may leave its decisions to a policy (``delegates``).
+    expected
+        Expected durations of the jobs in seconds; None: they change.
+    walltime
+        Walltimes of the jobs in seconds.
+    """
     policy = dispatcher if isinstance(dispatcher, Policy) else None
     if policy is not None or getattr(dispatcher, "delegates", False):
-        walltimes = expected is not None and bool((expected == np.maximum(1, jobs.walltime)).all())
+        walltimes = expected is not None and bool((expected == np.maximum(1, walltime)).all())
         if (policy is not None and (policy.shortest_first or policy.corrections)) or not walltimes:
             raise WrongValue(
                 f"dispatcher {dispatcher.name}: policies keep nodes free for reservations by the walltimes of jobs, not by "
@@ -153,4 +153,4 @@ def check_supported(
             )
 
 
-__all__ = ["ProductionPlan", "check_chunks", "check_supported", "own_copy", "plan_of", "split_events"]
+__all__ = ["ProductionPlan", "check_by_walltimes", "check_supported", "own_copy", "plan_of", "split_events"]

@@ -17,9 +17,9 @@ from .profile_steps import ProfileSteps
 from .requeue import kept_by
 
 if TYPE_CHECKING:
+    from ....models.production.reserved import Reserved
     from ...policies.beside_reservations import Holds
     from ..live_jobs import LiveJobs
-    from ..production.reserved import Reserved
     from ..progress import ReplayPlan
 
 BLOCKED = 2**50  # subtracted from the free amounts of a node on which no job may start

@@ -9,8 +9,8 @@ import numpy as np
 
 from ....models import Job
 from ....models.dispatch.job_arrays import NodeArrays, column, request_rows
+from ....models.production.reserved import Reserved
 from ...engine.moment import Moment
-from ...engine.production.reserved import Reserved
 from .allocation import Allocation, NodeTimeline, requests_of
 from .waiting import Waiting
 
@@ -60,8 +60,16 @@ def fixed_jobs(moment: Moment, nodes: NodeArrays) -> FixedJobs:
     """Return the accepted reservations of a moment as jobs."""
     listed = list(moment.reserved)
     starts = [max(moment.now, r.start) for r in listed]
+    any_queue = moment.queues[0].name  # models know queues of the machine only; the start is fixed
     jobs = [
-        Job(f"(reservation {r.name})", start, r.end - start, sum(r.nodes.values()), dict(r.request), r.queue)
+        Job(
+            f"(reservation {r.name})",
+            start,
+            r.end - start,
+            sum(r.nodes.values()),
+            dict(r.request),
+            r.queue or any_queue,
+        )
         for r, start in zip(listed, starts, strict=True)
     ]
     count, lengths = len(jobs), column((j.walltime for j in jobs), len(jobs))

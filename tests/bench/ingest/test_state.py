@@ -69,7 +69,7 @@ def imported(bench, folder, jobs, nodes, *options):
 
 def test_slurm(bench, tmp_path):
     state, out = imported(bench, tmp_path, JOBS, NODES)
-    assert "left out: 1 job: state COMPLETING" in out
+    assert "left out: 1 job in state COMPLETING" in out
     assert state.now == NOW and state.states == ("up", "up", "up", "draining", "down", "up")
     cores = dict(zip(state.platform.nodes, (v[0] for v in state.platform.capacity.values()), strict=True))
     assert cores == {"c01": 8, "c02": 8, "c03": 3, "c04": 8, "c05": 8, "g01": 8}, "c03: 5 cores of the job that ends"

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from machine_states import NOW, small_state
+from machine_states import NOW, reservation, small_state, waiting
 
 
 def run(bench, folder, values, *options):
@@ -59,11 +59,70 @@ def changed(path, value):
         (["waiting", 1, "request"], [8], "waiting[2].request (long): expected an object"),
         (["waiting", 1, "id"], "r", "waiting[2].id: expected each job once, found 'r'"),
         (["waiting"], {"a": 1}, "waiting: expected a list of objects"),
+        (
+            ["waiting", 0, "chunks"],
+            [{"units": 1, "request": {}}],
+            "waiting[1].units (wide): expected either chunks, or",
+        ),
+        (["reservations"], {}, "reservations: expected a list of objects"),
     ],
 )
 def test_a_broken_state_gets_file_field_and_what_was_expected(bench, tmp_path, path, value, said):
     code, _, err = run(bench, tmp_path, changed(path, value))
     assert code == 2 and f"state.json, {said}" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"nodes": {"x": {"cores": 1}}}, ".nodes.x (m): expected a node of the list nodes, found 'x'"),
+        ({"nodes": {"n1": {"gpus": 1}}}, ".nodes.n1.gpus (m): expected a resource of the node: cores, found 'gpus'"),
+        (
+            {"nodes": {"n1": {"cores": 9}}},
+            ".nodes.n1.cores (m): expected at most the 8 cores that the node has, found 9",
+        ),
+        ({"nodes": {}}, ".nodes (m): expected at least one node with the amounts that are reserved"),
+        ({"nodes": {"n1": 8}}, "expected an object, found 8"),
+        ({"end": NOW + 5}, f".end (m): expected a time after its start, {NOW + 5}, found {NOW + 5}"),
+        ({"start": NOW - 9, "end": NOW}, f".end (m): expected a time after now, {NOW}: the reservation is over"),
+        ({"name": "other"}, ".name: expected each reservation once, found 'other'"),
+        ({"queue": "night"}, ".queue (m): expected one of the queues batch, found 'night'"),
+        ({"strat": NOW}, ".strat (m): expected 'start' perhaps"),
+    ],
+)
+def test_a_broken_reservation_gets_file_field_and_what_was_expected(bench, tmp_path, change, said):
+    listed = [reservation("other", 5, 9, {"n1": 8}), reservation("m", 5, 9, {"n1": 8}) | change]
+    code, _, err = run(bench, tmp_path, small_state(reservations=listed))
+    assert code == 2 and "state.json, reservations[2]" in err and said in err
+
+
+@pytest.mark.parametrize(
+    ("chunks", "said"),
+    [
+        ([], "waiting[1].chunks (a): expected at least one chunk"),
+        (
+            [{"units": 0, "request": {}}],
+            "waiting[1].chunks[1].units: expected a whole number of at least 1, found 0",
+        ),
+        ([{"units": 1}], "[1].request: expected an object"),
+        ([{"units": 1, "request": {}, "cores": 1}], "[1].cores: expected one of units, request"),
+        ([{"units": 1, "request": {"cores": 1}}] * 2, "waiting[1].chunks (a): expected no other job a+1"),
+    ],
+)
+def test_broken_chunks_get_file_field_and_what_was_expected(bench, tmp_path, chunks, said):
+    job = {"id": "a", "submit": NOW, "walltime": 60, "queue": "batch", "chunks": chunks}
+    code, _, err = run(bench, tmp_path, small_state(waiting=[job, waiting("a+1", NOW, 1, 1, 60)]))
+    assert code == 2 and said in err
+
+
+def test_refused_dispatchers_end_with_exit_code_2(bench, tmp_path):
+    beside = small_state(reservations=[reservation("m", 5, 9, {"n1": 8})])
+    code, out, err = run(bench, tmp_path, beside, "--dispatcher", "easy++")
+    assert (code, out) == (2, "") and 'expected predictor="walltime"' in err
+    one = {"units": 1, "request": {"cores": 1}}
+    job = {"id": "a", "submit": NOW, "walltime": 60, "queue": "batch", "chunks": [one, one]}
+    code, out, err = run(bench, tmp_path, small_state(waiting=[job]), "--dispatcher", "hcp3@cpsat")
+    assert (code, out) == (2, "") and "has several chunks, which dispatcher hcp3@cpsat does not take" in err
 
 
 def test_files_that_are_no_json_and_unknown_names_are_refused(bench, tmp_path):

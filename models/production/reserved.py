@@ -1,4 +1,6 @@
-"""A reservation of the machine as dispatchers see it."""
+"""A reservation of the machine with its nodes, as dispatchers see it."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +14,7 @@ class Reserved(NamedTuple):
     name : str
         Its name, with the number of the repetition if it is repeated.
     queue : str
-        Its private queue, whose jobs the simulator starts by itself.
+        Its private queue, whose jobs run inside of it and are not started by dispatchers. Empty: none.
     start, end : int
         Seconds.
     nodes : mapping of str to int
