@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import MissingPackage
 from ..instances.workload import Workload
-from .request_accuracy import accuracy_class, class_names, request_accuracy
 from .spread import Spread
+from .users.request_accuracy import accuracy_class, class_names, request_accuracy
 
 if TYPE_CHECKING:
     import pandas

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from ... import __version__
 from ..exit_codes import exit_code, wrap_errors
+from ..kinds.replays.help import HELP as SIMULATE_HELP
 from ..shadow.decide import decide
 from ..terminal import PLAIN_WIDTH, say
 from .doctor import doctor
@@ -26,7 +27,6 @@ from .options import GroupedHelp
 from .plot import plot
 from .run import run
 from .show import explain, list_instances, show
-from .simulate import HELP as SIMULATE_HELP
 from .simulate import simulate
 from .verify import verify
 

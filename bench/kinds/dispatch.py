@@ -21,7 +21,7 @@ from ..runs.view import View
 from .composites import FORMS, check_keep
 from .composites import faults as composite_faults
 from .plain import PlainKind
-from .production import OUTAGES, PRODUCTION
+from .replays.production import OUTAGES, PRODUCTION
 
 DISPATCHERS = (
     *(Default(name) for name in ("fcfs", "sjf", "rule:wt", "easy", "easy-r", "conservative")),

@@ -19,12 +19,12 @@ from ..tables.replays.columns import short
 from ..tables.replays.figures import OF_EWT
 from ..tables.replays.results import DispatcherRow, ReplayResults
 from .desired.use import draw_use
+from .panels.grouped import Groups, draw_grouped
 from .svg import COLOURS, GREY, INK, LINES, WIDTH, as_svg, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Groups = Mapping[str, Sequence[float | None]]  # name -> value of each class
 PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
 ALL = ""
 CLASSES = {ALL: "all jobs", "short_": "jobs below 1 h", "medium_": "jobs of 1 to 5 h", "long_": "jobs above 5 h"}
@@ -131,36 +131,6 @@ def draw_over_time(ax: Axes, curves: Mapping[str, tuple[Any, Any]], label: str) 
     ax.set_ylabel(label)
     if known:
         ax.legend(frameon=False, fontsize=7)
-
-
-def draw_grouped(ax: Axes, groups: Groups, names: Sequence[str], label: str) -> None:
-    """Draw groups of vertical bars with their values as text; None leaves the place of a bar empty.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where it is drawn.
-    groups : mapping of str to sequence of float or None
-        Name of a group -> the value of each class.
-    names : sequence of str
-        The names of the classes.
-    label : str
-        The label of the y axis.
-    """
-    width = 0.85 / max(1, len(names))
-    for k, name in enumerate(names):
-        place = np.arange(len(groups)) + (k - (len(names) - 1) / 2) * width
-        values = [row[k] for row in groups.values()]
-        bars = [0.0 if value is None else value for value in values]
-        ax.bar(place, bars, 0.92 * width, label=name, color=COLOURS[k % len(COLOURS)])
-        for x, value in zip(place.tolist(), values, strict=True):
-            if value is not None:
-                ax.text(x, value, f" {short(value)}", ha="center", va="bottom", fontsize=5.5, rotation=90)
-    ax.set_xticks(np.arange(len(groups)), list(groups), fontsize=7)
-    ax.yaxis.set_major_formatter("{x:,g}")
-    ax.margins(y=0.18)
-    ax.set_ylabel(label)
-    ax.legend(frameon=False, fontsize=7, ncols=len(names))
 
 
 def _few() -> Any:

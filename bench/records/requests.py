@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...models.excerpt import excerpt
-from ..kinds.replays import ReplayCase
+from ..kinds.replays.case import ReplayCase
 
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable, Replayed

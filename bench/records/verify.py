@@ -20,9 +20,9 @@ from ...models.problem import Problem, Schedule, Value
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.composites import bounded
-from ..kinds.production import server_events
-from ..kinds.profiles import figures_of, limits_of
-from ..kinds.replays import TRACE_OBJECTIVE, ReplayCase, replay_case
+from ..kinds.replays.case import TRACE_OBJECTIVE, ReplayCase, replay_case
+from ..kinds.replays.production import server_events
+from ..kinds.replays.profiles import figures_of, limits_of
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View

@@ -16,23 +16,23 @@ from ...instances import Instance, UnknownInstance, load, read_events
 from ...instances.files.own_files import content_of
 from ...instances.report import Report
 from ...models import Dispatch
-from ...models.dispatch.objectives import objective_names
 from ..errors import WrongUse
-from ..kinds.profiles import check_desired, check_limits
-from ..kinds.replays import ReplayCase, replay_case
+from ..kinds.replays.case import ReplayCase, replay_case
+from ..kinds.replays.profiles import check_desired
+from ..kinds.replays.profiles import check_limits as check_case
 from ..records.description import SHOWN
 from ..records.store import Record, jobs_file
 from ..studies.report import print_study
 from ..studies.study import Study
 from ..tables.replays.groups import show_groups
 from ..terminal import say
-from .replay_settings import OFF, ReplaySettings
+from .replay_settings import ReplaySettings
 from .run import RunTask, conclude, perform
 from .selection import Run, replays
 from .view import View
 
 if TYPE_CHECKING:
-    from ...simulation.policies.registry import Named
+    pass
 
 TIME_LIMIT = 3600.0  # seconds for a whole replay
 SETTINGS = "instance.toml"
@@ -145,8 +145,8 @@ def replay_request(
     if not names:
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
     named = [check_dispatcher(name) for name in names]
-    _check_objective(options["objective"], named)
-    _check_stretch(options.get("max_stretch"), named)
+    check_objective(options["objective"], named)
+    check_stretch(options.get("max_stretch"), named)
     try:
         requeue_of(options.get("requeue", "restart"))
     except WrongValue as e:
@@ -156,64 +156,12 @@ def replay_request(
         read_events(replay.events)
         replay = replace(replay, events_content=content_of(Path(replay.events)))
     if replay.users is not None:
-        replay = replace(replay, users_source=_checked_users(replay.users, named))
+        replay = replace(replay, users_source=checked_users(replay.users, named))
     if replay.load is not None and not 0 < replay.load < float("inf"):
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
     replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))
-    _check_limits(replay, caps, named)
+    check_limits(replay, caps, named)
     return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps)
-
-
-def _check_limits(replay: ReplaySettings, caps: Sequence[float], dispatchers: Sequence[Named]) -> None:
-    """Raise WrongUse if a dispatcher lacks the desired use that it keeps to, or cannot keep to a power cap."""
-    from ...simulation.policies.policy import POLICIES, WITHIN_PROFILE
-
-    lacking = [d.text for d in dispatchers if d.dispatcher in WITHIN_PROFILE]
-    if lacking and replay.desired is None:
-        raise WrongUse(f"{lacking[0]}: keeps to a desired use; give its file with --desired FILE")
-    free = [d.text for d in dispatchers if d.dispatcher not in {**POLICIES, **WITHIN_PROFILE}]
-    if caps and free:
-        raise WrongUse(f"--power-cap: policies such as easy keep to it, but {free[0]} chooses its starts itself")
-    if replay.watts_per_core is not None and not 0 < replay.watts_per_core < float("inf"):
-        raise WrongUse(f"--watts-per-core {replay.watts_per_core}: expected a number above 0, such as 12.5")
-
-
-def _checked_users(text: str, dispatchers: Sequence[Named]) -> str | None:
-    """Return the hash of the source of a third party's users. Raises UnknownName, PluginError, WrongUse."""
-    from ...simulation.users.registry import users_of, users_source
-
-    users_of(text)
-    comparing = [d.text for d in dispatchers if d.predictor == "data-driven"]
-    if comparing:
-        raise WrongUse(
-            f"--users {text}: not possible with {comparing[0]}, whose predictor compares the walltimes of the log; "
-            "use the predictor -w, -l or -r"
-        )
-    return users_source(text)
-
-
-def _check_objective(objective: str | None, dispatchers: Sequence[Named]) -> None:
-    """Raise UnknownName or WrongUse if there is no such objective, or no dispatcher that the option concerns."""
-    if objective is None:
-        return
-    if objective not in objective_names():
-        raise UnknownName("objective", objective, list(objective_names()))
-    if not any(d.backend is not None and d.objective is None for d in dispatchers):
-        raise WrongUse(
-            f"--objective {objective}: only for dispatchers with a solver whose name has no objective, such as pcp3@cpsat; "
-            f"none of {', '.join(d.text for d in dispatchers)} is one"
-        )
-
-
-def _check_stretch(max_stretch: float | str | None, dispatchers: Sequence[Named]) -> None:
-    """Raise WrongUse if a dispatcher with a solver cannot obey --max-stretch."""
-    from ...simulation.policies.registry import PRODUCTION
-
-    lacking = [d.text for d in dispatchers if d.dispatcher in PRODUCTION]
-    if lacking and max_stretch not in (None, OFF):
-        raise WrongUse(
-            f"--max-stretch {max_stretch}: for pcp and hcp only; {lacking[0]} has no reservations; leave it out"
-        )
 
 
 def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
@@ -238,7 +186,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     instance = None if request.replay.trace else _instance(request.path, task.request.drop_impossible)
     case = replay_case(request.path, request.view, request.replay, task.request.drop_impossible, instance)
     print_workload(case, notes)
-    check_limits(case, request.caps)
+    check_case(case, request.caps)
     name = trace_name(request.path) if instance is None else instance.name
     where = request.path if instance is None or instance.path is None else str(instance.path)
     runs = planned_runs(name, request.path, where, request, task)

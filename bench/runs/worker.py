@@ -62,7 +62,7 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     from .view import View
 
     if spec["replay"] is not None:
-        from ..kinds.replays import replay_in_worker
+        from ..kinds.replays.worker import replay_in_worker
 
         replayed: dict[str, Any] = plain(replay_in_worker(spec, send))
         return replayed

@@ -190,7 +190,7 @@ class LnsSearch:
         """Return a search from the same orders with random numbers of its own; both share clock and incumbents."""
         other = copy(self)
         other.rng, other.orders, other.histories = rng, list(self.orders), []
-        other.best = Places(*(part.copy() for part in self.best))
+        other.best = Places(*(part.copy() for part in self.best))  # type: ignore[arg-type]  # copies of its fields
         return other
 
     def adopt(self, value: float, best: Places, order: Order) -> None:

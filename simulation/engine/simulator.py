@@ -18,7 +18,6 @@ from ...heuristics.kernels.events.machine import counted
 from ...heuristics.kernels.events.standstill import Standstill
 from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, WAITING
 from ...instances import Instance, load
-from ...instances.busy import ending_at_walltime
 from ...instances.workload import Ints, Workload, WorkloadError
 from ...models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform, Running
 from ...models.compiled import progress_line
@@ -28,9 +27,8 @@ from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
 from ..predictors import Predictor, Real, TimedPredictor
 from ..predictors import predictor as predictor_named
-from ..predictors.data_driven import DataDriven
 from ..users.registry import users_of
-from ..users.requests import Requests
+from ..users.requests import Requests, check_walltimes_unknown
 from ..users.users import Users
 from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
@@ -40,7 +38,7 @@ from .production.calendars import Hours, with_calendars
 from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
-from .states.begun import chunks_together, fail_at_begin, nodes_that_run
+from .states.begun import chunks_together, fail_at_begin, nodes_that_run, truly_ending
 from .states.chunk_support import check_takes_chunks
 from .states.limits import desired_of, lent, limits_of, with_power
 from .states.node_changes import NodeChanges
@@ -195,13 +193,13 @@ def simulate(
     check_takes_chunks(jobs, chosen, name, () if production is None else production.private)
     at_begin = {r.job.id: r.job for r in jobs.running}
     if jobs.running:
-        jobs = _truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
+        jobs = truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
         up = nodes_that_run(states, jobs.begin)
         jobs = _with_places(jobs, machine, isinstance(chosen, Policy) and states is None, allocator == "best-fit", up)
     jobs, log, arrival = fail_at_begin(jobs, states, rule, at_begin)
     requests = None
     if users is not None:
-        _check_no_users(kill_at_walltime, predicting, production is not None)
+        check_walltimes_unknown(kill_at_walltime, predicting, production is not None)
         requests = Requests(users_of(users), jobs)
         jobs = requests.workload
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
@@ -292,30 +290,12 @@ def _with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool,
     return replace(jobs, running=tuple(kept), report=report)
 
 
-def _truly_ending(jobs: Workload, killed: bool, known: bool) -> Workload:
-    """Return the workload whose running jobs end at their walltimes (``killed``), and as expected (``known``)."""
-    running = ending_at_walltime(jobs.running) if killed else jobs.running
-    at = jobs.begin or 0
-    running = tuple(replace(r, end=r.true_end) if known else r for r in running if r.true_end > at)
-    return replace(jobs, running=running)
-
-
 def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, str, str]:
     if isinstance(what, str):
         named = parse_dispatcher(what)
         return named.make(), what, named.predictor
     found = dispatcher_of(what, f"the argument dispatcher ({what!r:.100})")
     return found, found.name, found.predictor if isinstance(found, Policy) else "walltime"
-
-
-def _check_no_users(kill_at_walltime: bool, predictor: Predictor, production: bool) -> None:
-    """Raise WrongValue for what needs the walltimes before the replay."""
-    if kill_at_walltime:
-        raise WrongValue("users: not possible with kill_at_walltime, as jobs would end at walltimes not yet known")
-    if isinstance(predictor, DataDriven):
-        raise WrongValue("users: not possible with the predictor data-driven, which compares the walltimes of the log")
-    if production:
-        raise WrongValue("users: not possible with reservations or events of the server, which follow known walltimes")
 
 
 def _fixed_durations(model: Predictor, jobs: Workload, saved: Ints) -> Ints | None:

@@ -12,7 +12,7 @@ from ...errors import WrongValue
 from ...models import Platform, Queue
 from ...models.excerpt import with_short_repr
 from ...models.whole_numbers import is_number, is_real, shown
-from ..request_accuracy import CLASSES, accuracy_class, request_accuracy
+from ..users.request_accuracy import CLASSES, accuracy_class, request_accuracy
 from .ranker import Floats, Ints, News, RankedJobs
 
 LAST = 10

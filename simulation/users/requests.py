@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import SchedlabError
+from ...errors import SchedlabError, WrongValue
 from ...instances.workload import Ints, Workload
 from ...models.whole_numbers import whole_array
 from ..engine.simulation import SimulationError
+from ..predictors import Predictor
+from ..predictors.data_driven import DataDriven
 from .users import Users
 
 
@@ -83,3 +85,13 @@ def requested(users: Users, workload: Workload, start: NDArray[np.int64]) -> Wor
         now = int(workload.release[rows[0]])
         made.submit(now, rows, np.where(start < now, start, -1))
     return made.workload
+
+
+def check_walltimes_unknown(kill_at_walltime: bool, predictor: Predictor, production: bool) -> None:
+    """Raise WrongValue for what needs the walltimes before the replay."""
+    if kill_at_walltime:
+        raise WrongValue("users: not possible with kill_at_walltime, as jobs would end at walltimes not yet known")
+    if isinstance(predictor, DataDriven):
+        raise WrongValue("users: not possible with the predictor data-driven, which compares the walltimes of the log")
+    if production:
+        raise WrongValue("users: not possible with reservations or events of the server, which follow known walltimes")

@@ -13,8 +13,9 @@ from ....errors import SchedlabError
 from ....instances.files.atomic import write_whole
 from ....simulation.policies.registry import check_dispatcher
 from ...exit_codes import WRONG
+from ...plots.panels.grouped import Groups
 from ...plots.picture import side_by_side
-from ...plots.statistics import Groups, grouped_bars
+from ...plots.statistics import grouped_bars
 from ...runs.selection import parse_seeds
 from ...tables.replays.report import drawn
 from .replays import JOBS, SCENARIOS, WAIT, Waits, found_load, replay, workload

@@ -14,7 +14,7 @@ from ....instances import Instance, generators
 from ....simulation.engine.simulation import Simulation
 from ....simulation.engine.simulator import simulate
 from ....simulation.rankers.penalty import LAST
-from ....simulation.request_accuracy import CLASSES, accuracy_class, request_accuracy
+from ....simulation.users.request_accuracy import CLASSES, accuracy_class, request_accuracy
 from ....simulation.users.scenarios import OWN
 
 SCENARIOS = ("be", "ge", "cf", "cfg", "di", "hdi")

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
-from ....simulation.request_accuracy import CLASSES
+from ....simulation.users.request_accuracy import CLASSES
 from ...tables.replays.columns import short
 from ...tables.replays.figures import TextGrid
 from .replays import Waits, means_of_classes

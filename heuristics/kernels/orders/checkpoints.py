@@ -27,7 +27,7 @@ class Checkpoints(NamedTuple):
     ----------
     every
         Number of jobs between two checkpoints.
-    count
+    valid
         Number of checkpoints that are valid for the present order, shape (1,).
     length, time, free
         The fields of ``Profile``.
@@ -36,7 +36,7 @@ class Checkpoints(NamedTuple):
     """
 
     every: int
-    count: Ints
+    valid: Ints
     length: Ints
     time: Ints
     free: Ints

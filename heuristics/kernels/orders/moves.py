@@ -93,7 +93,7 @@ class Mover:
         self.profile = new_profile(self.machine, room)
         self.bound = new_aggregate(self.machine, self.jobs, self.profile, self._same.levels)
         self.store = new_checkpoints(self.jobs.release.size, self.profile, self.bound)
-        self.store.count[0] = 0
+        self.store.valid[0] = 0
 
     def improve(
         self,
@@ -152,7 +152,7 @@ class Mover:
         moved = np.flatnonzero(self._of.nodes != answer.nodes)
         differs |= np.isin(answer.order, np.searchsorted(first_unit, moved, side="right") - 1)
         same = int(np.argmax(differs)) if differs.any() else differs.size
-        self.store.count[0] = min(self.store.count[0], same // self.store.every + 1)
+        self.store.valid[0] = min(self.store.valid[0], same // self.store.every + 1)
 
 
 @internal_borrowing
@@ -187,15 +187,15 @@ def _at_least(costs: Costs, trial: Trial, order: Ints, low: int) -> None:
 @internal
 def _to_place(profile: Profile, jobs: Jobs, a: Aggregate, store: Checkpoints, answer: OrderResult, low: int) -> Profile:
     """Set the state to that before place ``low`` of the answer; make checkpoints on the way. Return the profile."""
-    if store.count[0] == 0:  # the state is that of the running jobs alone
+    if store.valid[0] == 0:  # the state is that of the running jobs alone
         save(store, 0, profile, a)
-        store.count[0] = 1
-    c = min(low // store.every, store.count[0] - 1)
+        store.valid[0] = 1
+    c = min(low // store.every, store.valid[0] - 1)
     restore(store, c, profile, a)
     for k in range(c * store.every, low):
-        if k == store.count[0] * store.every and profile.time.shape[1] == store.time.shape[2]:
-            save(store, store.count[0], profile, a)
-            store.count[0] += 1
+        if k == store.valid[0] * store.every and profile.time.shape[1] == store.time.shape[2]:
+            save(store, store.valid[0], profile, a)
+            store.valid[0] += 1
         j = answer.order[k]
         if answer.starts[j] != POSTPONED:
             chosen = answer.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
@@ -320,7 +320,7 @@ def _improve(
             value = found
             _copy(trial, answer, low)
             _sum_up(jobs, costs, t, answer, low)
-            store.count[0] = min(store.count[0], low // store.every + 1)
+            store.valid[0] = min(store.valid[0], low // store.every + 1)
         else:
             _copy(answer, trial, low)
     return profile, value, best, first_move.size - 1

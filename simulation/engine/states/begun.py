@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....instances.busy import ending_at_walltime
 from ....instances.times import NEVER, UNKNOWN
 from ....instances.workload import Workload
 from ....models import Job, NodeStates, Queue, Running
@@ -220,3 +221,11 @@ def nodes_that_run(states: NodeStates | None, begin: int | None) -> list[bool] |
     if not changes or changes[0].time > (begin or 0):
         return None
     return list(changes[0].runs.tolist())
+
+
+def truly_ending(jobs: Workload, killed: bool, known: bool) -> Workload:
+    """Return the workload whose running jobs end at their walltimes (``killed``), and as expected (``known``)."""
+    running = ending_at_walltime(jobs.running) if killed else jobs.running
+    at = jobs.begin or 0
+    running = tuple(replace(r, end=r.true_end) if known else r for r in running if r.true_end > at)
+    return replace(jobs, running=running)

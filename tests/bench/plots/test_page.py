@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.bench.kinds.replays import replay_in_worker
+from schedlab.bench.kinds.replays.worker import replay_in_worker
 from schedlab.bench.plots.charts import Frame, chart, means
 from schedlab.bench.plots.page import OTHERS, legend_of, plot
 from schedlab.bench.records.record import plain, record

@@ -14,8 +14,8 @@ from schedlab.instances.workload import Workload
 from schedlab.models import NodeEvent
 from schedlab.models.plugins import PluginError
 from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.request_accuracy import request_accuracy
 from schedlab.simulation.users.registry import users_of
+from schedlab.simulation.users.request_accuracy import request_accuracy
 from schedlab.simulation.users.requests import requested
 from schedlab.simulation.users.scenarios import Impatient, Learning, Static
 

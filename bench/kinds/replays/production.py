@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...instances.workload import Workload
-from ...models.node_states.events import NodeEvent
-from ...models.platform import Platform
-from ...models.production import Reservation, ServerEvent, server_event_kinds
-from ..errors import WrongUse
-from ..records.form import NUMBER, TEXT, either, fields, integer, mapping, maybe, several
-from ..runs.replay_settings import ReplaySettings
+from ....instances.workload import Workload
+from ....models.node_states.events import NodeEvent
+from ....models.platform import Platform
+from ....models.production import Reservation, ServerEvent, server_event_kinds
+from ...errors import WrongUse
+from ...records.form import NUMBER, TEXT, either, fields, integer, mapping, maybe, several
+from ...runs.replay_settings import ReplaySettings
 
 if TYPE_CHECKING:
-    from ...simulation.engine.production.plan import Event
+    from ....simulation.engine.production.plan import Event
 
 JOB_CHANGE = {"time": integer(), "job": TEXT}
 PRODUCTION = maybe(
@@ -85,7 +85,7 @@ def with_production(
     server = server_events(events)
     if not server and not reservations:
         return workload
-    from ...simulation.engine.production.plan import own_copy, plan_of
+    from ....simulation.engine.production.plan import own_copy, plan_of
 
     if replay.load is not None:
         raise WrongUse(

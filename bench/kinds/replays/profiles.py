@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...instances.files.own_files import content_of
-from ...instances.files.profile_file import read_profile, read_wishes
-from ...models.platform import Platform
-from ...models.profiles import DesiredProfile, power_cap
-from ..errors import WrongUse
-from ..runs.replay_settings import ReplaySettings
+from ....instances.files.own_files import content_of
+from ....instances.files.profile_file import read_profile, read_wishes
+from ....models.platform import Platform
+from ....models.profiles import DesiredProfile, power_cap
+from ...errors import WrongUse
+from ...runs.replay_settings import ReplaySettings
 
 if TYPE_CHECKING:
-    from ...simulation.engine.simulation import Simulation
-    from ...simulation.engine.states.checks import Replay
-    from .replays import ReplayCase
+    from ....simulation.engine.simulation import Simulation
+    from ....simulation.engine.states.checks import Replay
+    from .case import ReplayCase
 
 UNITS = {"": 1.0, "w": 1.0, "kw": 1e3, "mw": 1e6}
 POWER = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([a-z]*)", re.IGNORECASE)
@@ -59,8 +59,8 @@ def desired_of(replay: ReplaySettings, platform: Platform) -> DesiredProfile | N
 
 def limits_of(replay: ReplaySettings, platform: Platform, dispatcher: str) -> tuple[DesiredProfile, ...]:
     """Return the profiles to which the starts of a dispatcher must keep, for the check of a record."""
-    from ...simulation.policies.policy import WITHIN_PROFILE
-    from ...simulation.policies.registry import parse_dispatcher
+    from ....simulation.policies.policy import WITHIN_PROFILE
+    from ....simulation.policies.registry import parse_dispatcher
 
     named = parse_dispatcher(dispatcher)
     desired = desired_of(replay, platform)
@@ -76,7 +76,7 @@ def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
     WrongUse
         If the desired use covers nothing of the workload, or a cap cannot be enforced; the message says why.
     """
-    from ...simulation.engine.states import limits
+    from ....simulation.engine.states import limits
 
     if case.desired is None and not caps:
         return
@@ -91,7 +91,7 @@ def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
 
 def figures_of(replay: Replay, desired: DesiredProfile | None) -> dict[str, float | None]:
     """Return the figures of a replay beside its desired use, and its greatest power, by their names in records."""
-    from ...simulation.desired.figures import desired_figures, power_peak
+    from ....simulation.desired.figures import desired_figures, power_peak
 
     found = desired_figures(replay, desired)
     flat = {f"desired_{what}_{name}": value for what, of in found.items() for name, value in of.items()}
@@ -103,7 +103,7 @@ def use_of(simulation: Simulation) -> Mapping[str, Any] | None:
 
     The curves have at most ``MOST`` steps: means over equal intervals.
     """
-    from ...simulation.desired.figures import mean_curves
+    from ....simulation.desired.figures import mean_curves
 
     found = mean_curves(simulation, MOST)
     return found or None

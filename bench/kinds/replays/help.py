@@ -1,0 +1,72 @@
+"""The help text of ``bench simulate``."""
+
+HELP = """Replay a log or an instance under dispatchers.
+
+Every start is checked. The metrics are printed as a table and kept as records; the jobs of each replay are written to a
+Batsim jobs.csv.
+
+\b
+A dispatcher is NAME[-w|-d|-r|-l][@BACKEND[:OBJECTIVE]], such as easy-d,
+hcp3-r@cpsat or pcp3@cpsat:weighted-wait.
+NAME     blocking:     fcfs, sjf
+         rules:        rule:est (earliest start), rule:wt (shortest expected
+                       duration), rule:profit, rule:slowdown;
+                       strict variants: rule:wt-strict, ...
+         backfilling:  easy, conservative, pbs-fifo, pbs-walltime,
+                       easy++ (predicted durations, shortest first),
+                       easy:lst, easy:wt (by latest start, by duration)
+         by rank:      psp, psp-conservative (users with accurate walltimes
+                       first); easy+RANKER, conservative+RANKER, ... with
+                       fairshare, aging, job-size, multifactor, psp and
+                       their options: easy+psp:aging=86400
+         ...-profile:  any of these, within --desired at each start
+         with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
+                       hcp, hcp1, hcp2, hcp3 (model of the whole machine),
+                       mks, wt, nl (pcp: makespan, weighted tardiness,
+                       late jobs of the waiting jobs), mks+wt+nl, nl+mks+wt,
+                       wt+mks+nl (the first one, the others kept within
+                       10 % of their optimum), such as mks+wt+nl@cpo
+                       cpmodel (scheduling cycle with adaptive limits),
+                       portfolio (cpmodel, or pbs-walltime under heavy load)
+         distributed:  dardis:throughput, dardis:profile, dardis:balance;
+                       dardis:GENERATOR/POLICY: first, uniform, exponential
+                       with min-start, max-prob, min-prob, random
+         your own:     my_module:MyDispatcher, a class or an object in
+                       my_module.py in the current folder or installed;
+                       a name that another installed package adds
+expected duration of a job
+         -w  its walltime (default; of easy++: -l)
+         -d  runtimes of similar jobs of the user
+         -l  mean runtime of the user's last two jobs
+         -r  its real runtime
+BACKEND  of dispatchers with a solver: cpsat (default), highs, cpo
+OBJECTIVE of these dispatchers: makespan, waiting, weighted-wait,
+         weighted-tardiness, late-jobs, queue-priority-wait, slowdown;
+         default: that of the version, slowdown for pcp3 and hcp3,
+         weighted-wait for cpmodel and portfolio
+
+The same command again runs only what has no valid record; a dispatcher of
+your own is run again if its source has changed. Records as pandas tables:
+schedlab.read_results("results/log"), one row per replay with the columns metrics.wait_mean, ...; the jobs:
+pandas.read_csv("results/log/easy.1.<key>.jobs.csv").
+
+Exit code 1 if a replay failed: an error, a crash, or killed. A replay that stops at its time limit is no failure.
+
+Example: bench simulate log.swf --dispatchers fcfs,easy,hcp3-d@cpsat --nodes 256 --cores 1 --starts starts.csv
+
+Example: bench simulate eurora_700 --dispatchers easy-r,hcp3-r@cpsat --load 1.2 --decision-time 0.2
+
+Example: bench simulate log.swf --study galleguillos2019 --deterministic 0.01 --out results/study
+
+Example: bench simulate --study bridi2018-production --out results/production
+
+Example: bench simulate eurora_99 --dispatchers pbs-fifo,pbs-walltime,cpmodel@cpsat,portfolio@cpsat --charge
+
+Example: bench simulate log.swf --nodes 300 --latest-start mean-wait --dispatchers dardis:throughput,dardis:uniform/max-prob
+
+Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkpoint:3600
+
+Example: bench simulate log.swf --dispatchers psp,easy,easy+fairshare --users hdi --by user-accuracy,accuracy
+
+Example: bench simulate eurora_99 --dispatchers easy,easy-profile --desired day-night.csv
+"""

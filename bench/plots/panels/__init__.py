@@ -1,0 +1,1 @@
+"""Panels of figures: each function draws on axes from plain data."""
