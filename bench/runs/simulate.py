@@ -18,6 +18,7 @@ from ...instances.report import Report
 from ...models import Dispatch
 from ..errors import WrongUse
 from ..kinds.replays.case import ReplayCase, replay_case
+from ..kinds.replays.options import check_limits, check_objective, check_stretch, checked_users
 from ..kinds.replays.profiles import check_desired
 from ..kinds.replays.profiles import check_limits as check_case
 from ..records.description import SHOWN
