@@ -45,6 +45,11 @@ _KINDS = {
 def server_event_kinds() -> dict[str, ServerEventKind]:
     """Return all kinds of server events by name.
 
+    Returns
+    -------
+    dict of str to ServerEventKind
+        In the order in which they were registered, ours first.
+
     Examples
     --------
     >>> list(server_event_kinds())

@@ -123,7 +123,7 @@ def small():
 def test_the_simulator_gives_the_hand_written_records():
     world, found = small()
     assert faults(world, found) == []
-    for dispatcher in DISPATCHERS.values():
+    for dispatcher in (made for name, made in DISPATCHERS.items() if not name.startswith("dardis")):  # draws its starts
         run, _ = replay(world, dispatcher)
         assert records(run) == found
         assert run.wait.tolist() == [3, 19]  # a waits from 5 to 8 between its attempts

@@ -10,8 +10,8 @@ A dispatcher is NAME[-w|-d|-r|-l][@BACKEND[:OBJECTIVE]], such as easy-d,
 hcp3-r@cpsat or pcp3@cpsat:weighted-wait.
 NAME     blocking:     fcfs, sjf
          rules:        rule:est (earliest start), rule:wt (shortest expected
-                       duration), rule:profit, rule:slowdown;
-                       strict variants: rule:wt-strict, ...
+                       duration), rule:lst (latest start), rule:profit,
+                       rule:slowdown; strict variants: rule:wt-strict, ...
          backfilling:  easy, conservative, pbs-fifo, pbs-walltime,
                        easy++ (predicted durations, shortest first),
                        easy:lst, easy:wt (by latest start, by duration)

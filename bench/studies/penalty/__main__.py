@@ -18,6 +18,7 @@ from ...plots.picture import side_by_side
 from ...plots.statistics import grouped_bars
 from ...runs.selection import parse_seeds
 from ...tables.replays.report import drawn
+from ...terminal import console_for
 from .replays import JOBS, SCENARIOS, WAIT, Waits, found_load, replay, workload
 from .tables import CLASS_HEADS, TABLE_3, of_users, tables
 
@@ -39,11 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dispatchers", default="psp,easy", help="the first one is compared with the paper")
     parser.add_argument("--figure", help="SVG file for figure 1")
     options = parser.parse_args(arguments)
-    console = Console()
+    console = console_for()
     try:
         _study(options, console)
     except (SchedlabError, OSError) as e:
-        Console(stderr=True).print(f"error: {e}", markup=False, highlight=False, soft_wrap=True)
+        console_for(stderr=True).print(f"error: {e}", markup=False, highlight=False, soft_wrap=True)
         return WRONG
     return 0
 

@@ -18,7 +18,7 @@ NAMES = "dispatchers"  # the heading of a column with several names
 PHASES = ("model_", "solve_", "allocate_")
 OWN_METRIC = ("model", "solve", "allocate")
 USED = "decisions_used_"
-OF_EWT = "wait_over_ewt_"
+OF_EWT, PART_OF_WAIT = "wait_over_ewt_", "wait_contribution_"
 RATIOS = ("p5", "p25", "p50", "p75", "p95")
 
 
@@ -89,6 +89,7 @@ def all_figures(results: ReplayResults) -> list[TextGrid]:
         _machine(results),
         *([_desired(results)] if any(k.startswith("desired_") for k in results.metrics) else []),
         _over_ewt(results),
+        _contributions(results),
         _calls(results),
         _times(results),
     ]
@@ -134,11 +135,12 @@ def _machine(results: ReplayResults) -> TextGrid:
         "waiting: mean",
         "waiting: max",
         "running: mean",
+        "submitting",
         "running: max",
     ]
     figures: list[tuple[str, Writer]] = [
         ("started", count), ("killed", count), ("makespan", _hours), ("queue_mean", short), ("queue_max", count),
-        ("running_mean", short), ("running_max", count),
+        ("running_mean", short), ("running_submitting", short), ("running_max", count),
     ]  # fmt: skip
     for key in used:
         resource = key.removeprefix("utilisation_")
@@ -293,6 +295,15 @@ def _over_ewt(results: ReplayResults) -> TextGrid:
     bins = [k.removeprefix(OF_EWT) for k in names]
     meaning = "number of jobs by wait / expected waiting time of the queue (ewt); 0: no wait; 0.5-0.75: above 0.5, at most 0.75."
     return _grid(results, "wait / ewt, number of jobs", ["dispatcher", *bins], [(k, compact) for k in names], meaning)
+
+
+def _contributions(results: ReplayResults) -> TextGrid:
+    names = [k for k in results.metrics if k.startswith(PART_OF_WAIT)]
+    queues = [k.removeprefix(PART_OF_WAIT) for k in names]
+    meaning = "sum of the waits of the jobs of a queue / number of all started jobs, s; the sum is the mean wait."
+    return _grid(
+        results, "part of each queue in the mean wait", ["dispatcher", *queues], [(k, short) for k in names], meaning
+    )
 
 
 def _grid(

@@ -48,7 +48,7 @@ def test_the_arrays_of_a_search_come_back_as_its_schedule(path, name):
 def test_what_waits_is_a_copy_and_the_newest_is_written_last(path, monkeypatch):
     monkeypatch.setattr(handover, "SHARE", 1e-9)  # the second one waits for as long as any may
     monkeypatch.setattr(handover, "LATEST", 0.2)
-    problem = View(at=43200, first=60).of(load("eurora_330"))
+    problem = View(at=43200, first=30).of(load("eurora_700"))
     found = schedules(problem)
     hand = HandOver(path)
     for value, placement in found:

@@ -421,7 +421,7 @@ def booked(tmp_path, monkeypatch):
         NodeEvent(50_000, "node-down", [instance.platform.nodes[-1]]),
         NodeEvent(60_000, "node-up", [instance.platform.nodes[-1]]),
         ServerEvent(40_000, "stop-queue", "parallel"), ServerEvent(45_000, "start-queue", "parallel"),
-        ServerEvent(46_000, "delete", jobs[30].id), ServerEvent(47_000, "move", jobs[40].id, "np_longpar"),
+        ServerEvent(46_000, "delete", jobs[49].id), ServerEvent(47_000, "move", jobs[40].id, "np_longpar"),
         ServerEvent(1_000, "walltime", jobs[50].id, 5000), ServerEvent(48_000, "walltime", jobs[60].id, 5000),
     ]  # fmt: skip
     sl.instances.write(replace(instance, problem=problem, reservations=(held, refused), events=events), "mine")
