@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,14 @@ except ImportError:  # on Linux, psutil itself imports resource
     psutil = None
 
 UNREADABLE = "the memory of processes cannot be read on this system: memory limits are not enforced"
+
+
+def seconds_since_start() -> float:
+    """Return the seconds since this process was started; its processor time if the system does not say."""
+    if psutil is not None:
+        with contextlib.suppress(psutil.Error, OSError):
+            return float(time.time() - psutil.Process().create_time())
+    return time.process_time()
 
 
 def members(group: int) -> Iterator[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ import typer
 from ...errors import WrongValue
 from ..errors import WrongUse
 from ..exit_codes import FAILED
+from ..processes import seconds_since_start
 from ..terminal import say
 
 
@@ -25,8 +25,8 @@ def decide(
         float | None,
         typer.Option(
             min=0.001,
-            help="seconds for loading, reading and decision, for dispatchers with a solver; default: limit of its own for the "
-            "decision",
+            help="seconds from the start of the command to the decision, for dispatchers with a solver; default: limit of "
+            "its own for the decision",
         ),
     ] = None,
     allocator: Annotated[str, typer.Option(help="nodes that policies choose: best-fit or first-fit")] = "best-fit",
@@ -44,7 +44,6 @@ def decide(
 
     Example: bench decide state.json --dispatcher hcp3@cpsat --decision-time 1 --out decision.json
     """
-    began = time.perf_counter()
     from ...instances.files.atomic import write_whole
     from ...instances.states.reader import read_state
     from ...simulation.engine.simulation import SimulationError
@@ -52,8 +51,8 @@ def decide(
     from ...simulation.shadow.decide import decide as decide_for
 
     found = read_state(state)
-    if decision_time is not None:  # loading of programs and reading count, but leave a part for the decision
-        decision_time = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
+    if decision_time is not None:  # start of the process and reading count, but leave a part for the decision
+        decision_time = max(SMALLEST_PART * decision_time, decision_time - seconds_since_start())
     try:
         answer = decide_for(
             found,
