@@ -37,7 +37,7 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
     for k, chunks in w.chunks.items():
         key = tuple((c.units, tuple(sorted(c.request.items()))) for c in chunks)
         shape[k] = shapes.setdefault(key, len(shapes) + 1)
-    kinds = distinct(np.column_stack([here.units, here.request, shape]))[1]
+    kinds = distinct(np.column_stack([here.units, here.request, *([shape] if shapes else [])]))[1]
     _, samples = np.unique(kinds, return_index=True)
     why = {
         int(kinds[int(job.id)]): reason

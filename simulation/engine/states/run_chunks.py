@@ -65,6 +65,8 @@ def chunk_requests(replay: Replay, rows: ChunkRows) -> dict[str, Ints]:
     """Return the amount of each resource that one unit of each chunk requests; arrays of shape (chunks,)."""
     w = replay.workload
     column = {r: w.request[rows.job, k] for k, r in enumerate(w.resources)}
+    if not w.chunks:
+        return column
     of_job = np.arange(len(rows.job)) - np.searchsorted(rows.job, rows.job)
     for row in np.flatnonzero(of_job > 0).tolist():
         for r in w.resources:
