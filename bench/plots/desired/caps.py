@@ -38,10 +38,13 @@ def show_caps(tables: Console, notes: Console, records: Sequence[Record], folder
     notes.print(f"{path}: wait and slowdown against the power cap", soft_wrap=True)
 
 
+TITLE = "wait and slowdown against the power cap (dotted: without a cap)"
+
+
 def cap_picture(points: Sequence[CapPoint]) -> str:
     """Return the picture: a panel per figure, a line per dispatcher; dotted: its value without a cap."""
     panels = [_panel(points, label, name) for label, (name, _) in FIGURES.items()]
-    return side_by_side([("wait and slowdown against the power cap", figure("power caps", panels, 2, PANEL))])
+    return side_by_side([(TITLE, figure("power caps", panels, 2, PANEL))])
 
 
 def _panel(points: Sequence[CapPoint], label: str, name: str) -> Callable[[Axes], object]:
@@ -50,14 +53,13 @@ def _panel(points: Sequence[CapPoint], label: str, name: str) -> Callable[[Axes]
             colour = COLOURS[k % len(COLOURS)]
             found = [(p.cap, p.figure(name)) for p in points if p.dispatcher == dispatcher]
             known = [(cap / 1000, value) for cap, value in found if cap is not None and value is not None]
-            ax.plot(
-                *zip(*known, strict=True), label=dispatcher, color=colour, marker=".", linestyle=LINES[0]
-            ) if known else None
+            if known:
+                ax.plot(*zip(*known, strict=True), label=dispatcher, color=colour, marker=".", linestyle=LINES[0])
             free = next((value for cap, value in found if cap is None and value is not None), None)
             if free is not None:
                 ax.axhline(free, color=colour, linestyle=":", linewidth=0.9)
         ax.set_ylim(bottom=0)
-        ax.set_title(f"{label} (dotted: without a cap)", loc="left", fontsize=8)
+        ax.set_title(label, loc="left", fontsize=8)
         ax.set_xlabel("power cap, kW")
         if ax.lines:
             ax.legend(frameon=False, fontsize=7)
