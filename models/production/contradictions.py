@@ -67,11 +67,11 @@ def _overlaps(reservations: Sequence[Reservation]) -> Iterator[Contradiction]:
     index = {id(r): k for k, r in enumerate(reservations)}
     for queue in dict.fromkeys(r.queue for r in reservations):
         mine = [o for r in reservations if r.queue == queue for o in r.occurrences()]
-        told = set[int]()
+        reported = set[int]()
         for a, b in pairwise(sorted(mine, key=lambda o: o.start)):
             k = index[id(b.reservation)]
-            if b.start < a.end and k not in told:
-                told.add(k)
+            if b.start < a.end and k not in reported:
+                reported.add(k)
                 expected = f"a start from {a.end} on, the end of {a.label}, which has queue {queue!r} too"
                 yield Contradiction(k, "start", expected, f"{b.label}, which starts at {b.start}")
 

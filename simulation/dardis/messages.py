@@ -34,7 +34,7 @@ class Request(NamedTuple):
     windows : ndarray of int64, shape (windows, 2)
         First and last start of each window in which the job may start, ascending.
     responses : int
-        Number of different starts that each node returns, if it has so many.
+        Number of different starts that each node returns; a node with fewer returns all of them.
     profile : bool
         Whether the starts must keep to the desired profile.
     now : int

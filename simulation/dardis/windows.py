@@ -27,7 +27,7 @@ FAR = 400  # days for which calendars are followed
 def number_of_responses(units: int, starts: int, nodes: int) -> int:
     """Return how many different starts each node must offer so that some start is offered by at least ``units`` nodes.
 
-    By the pigeonhole principle: ``nodes * responses > (units - 1) * starts``. It holds if every node has so many starts.
+    By the pigeonhole principle: ``nodes * responses > (units - 1) * starts``. It holds if every node has at least this number of starts.
     The thesis has ``latest - earliest`` in the place of ``starts``, which is one too few: 13 nodes that return one of 13
     starts each may return 13 different ones.
 

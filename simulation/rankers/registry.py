@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...models.plugins import Registry
 from ..references import Options, made_with_options, parse_options, source_of
@@ -16,22 +16,8 @@ RANKERS: Registry[Any] = Registry("ranker", "schedlab.rankers", OWN)
 """The rankers by name: a ranker, or a class or function that returns one."""
 
 
-class NamedRanker(NamedTuple):
-    """The parts of a ranker's name.
-
-    Parameters
-    ----------
-    text : str
-        The whole name.
-    name : str
-        The name without options.
-    options : mapping of str to str
-        The options.
-    """
-
-    text: str
-    name: str
-    options: dict[str, str]
+class NamedRanker(Options):
+    """The parts of a ranker's name; see ``Options``."""
 
     def make(self) -> Ranker:
         """Return the ranker.
@@ -43,7 +29,7 @@ class NamedRanker(NamedTuple):
         PluginError
             If the ranker cannot be imported or created with these options, or is not a ranker.
         """
-        found, label = made_with_options(Options(*self), RANKERS, "rank")
+        found, label = made_with_options(self, RANKERS, "rank")
         check_ranker(label, found)
         made: Ranker = found
         return made
@@ -51,7 +37,7 @@ class NamedRanker(NamedTuple):
     @property
     def source(self) -> str | None:
         """A hash of the source of a third party's ranker; None for those of schedlab."""
-        return source_of(Options(*self), RANKERS)
+        return source_of(self, RANKERS)
 
 
 def parse_ranker(text: str) -> NamedRanker:

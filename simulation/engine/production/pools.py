@@ -23,7 +23,7 @@ class Pools:
     ----------
     stopped : dict of str to int
         Stopped queue -> time in seconds since which it is stopped.
-    parked : dict
+    of_stopped : dict
         Rows of the jobs of stopped queues, as an ordered set.
     private : dict
         Rows of the waiting jobs of private queues, in order of arrival, as an ordered set.
@@ -33,7 +33,7 @@ class Pools:
         self.plan, self.state, self.jobs = plan, state, jobs
         self.private_queues = production.private
         self.stopped: dict[str, int] = {}
-        self.parked: dict[int, None] = {}
+        self.of_stopped: dict[int, None] = {}
         self.private: dict[int, None] = {}
         self._back: list[int] = []
 
@@ -57,12 +57,12 @@ class Pools:
         queue = self.queue_of(j)
         if queue in self.private_queues:
             return self.private
-        return self.parked if queue in self.stopped else None
+        return self.of_stopped if queue in self.stopped else None
 
     def place_again(self, rows: Sequence[int]) -> None:
         """Move waiting jobs to the set of their queue, which has changed."""
         for j in rows:
-            now_in = next((s for s in (self.parked, self.private) if j in s), None)
+            now_in = next((s for s in (self.of_stopped, self.private) if j in s), None)
             target = self._set_of(j)
             if now_in is target:
                 continue
@@ -77,15 +77,15 @@ class Pools:
 
     def waiting_in(self, queue: str) -> list[int]:
         """Return the rows of the waiting jobs of a queue."""
-        return [j for s in (self.jobs.waiting, self.parked, self.private) for j in s if self.queue_of(j) == queue]
+        return [j for s in (self.jobs.waiting, self.of_stopped, self.private) for j in s if self.queue_of(j) == queue]
 
     def is_waiting(self, j: int) -> bool:
         """Return whether job j waits."""
-        return any(j in s for s in (self.jobs.waiting, self.parked, self.private)) or j in self._back
+        return any(j in s for s in (self.jobs.waiting, self.of_stopped, self.private)) or j in self._back
 
     def remove(self, j: int) -> None:
         """Remove a waiting job for good."""
-        self.parked.pop(j, None)
+        self.of_stopped.pop(j, None)
         self.private.pop(j, None)
         if j in self._back:
             self._back.remove(j)
@@ -135,12 +135,12 @@ class Pools:
     def finish(self) -> None:
         """Add the jobs of stopped queues to the waiting jobs, with the reason why they wait."""
         clock = self.state.clock
-        for j in self.parked:
+        for j in self.of_stopped:
             queue = self.queue_of(j)
             self.plan.held_back[j] = f"its queue {queue!r} is stopped since {self.stopped[queue]}"
             self.state.waiting[clock[WAITING]] = j
             clock[WAITING] += 1
-        self.parked = {}
+        self.of_stopped = {}
 
     @property
     def now(self) -> int:
