@@ -25,9 +25,9 @@ from .guide import guide
 from .importing import import_app
 from .options import GroupedHelp
 from .plot import plot
+from .replays.simulate import simulate
 from .run import run
 from .show import explain, list_instances, show
-from .simulate import simulate
 from .verify import verify
 
 OVERVIEW = """Run scheduling problems, replay workload logs, verify every schedule.

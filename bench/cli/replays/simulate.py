@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from ..errors import WrongUse
-from ..runs.replay_settings import RESTART, decision_limit, parse_floor, parse_stretch
-from ..runs.selection import RunRequest, parse_seeds
-from ..runs.view import View
-from ..terminal import console_for
-from .options import (
+from ...errors import WrongUse
+from ...runs.replay_settings import RESTART, decision_limit, parse_floor, parse_stretch
+from ...runs.selection import RunRequest, parse_seeds
+from ...runs.view import View
+from ...terminal import console_for
+from ..options import (
     DECISIONS,
     LOG,
     RESULTS,
@@ -248,11 +248,11 @@ def simulate(
     explain: Explain = False,
 ) -> None:
     """Replay a log or an instance under dispatchers: the command; its help text is ``kinds.replays.help.HELP``."""
-    from ..kinds.replays.profiles import parse_caps
-    from ..runs import simulate as replays
-    from ..runs.run import RunTask
-    from ..studies.study import find_study
-    from ..tables.replays.groups import parse_by
+    from ...kinds.replays.profiles import parse_caps
+    from ...runs import simulate as replays
+    from ...runs.run import RunTask
+    from ...studies.study import find_study
+    from ...tables.replays.groups import parse_by
 
     published = None if study is None else find_study(study)
     own_days = published is not None and bool(published.cases)
@@ -286,7 +286,7 @@ def simulate(
     task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain)
     request = replace(request, study=published)
     if published is not None and own_days:
-        from ..studies.days import replay_days
+        from ...studies.days import replay_days
 
         request = replace(request, dispatchers=request.dispatchers if dispatchers else ())
         raise typer.Exit(replay_days(published, request, task, console_for(stderr=as_json), console_for(stderr=True)))

@@ -1,0 +1,1 @@
+"""The commands that replay workloads, and their options."""
