@@ -32,10 +32,10 @@ from rich.console import Console
 from schedlab.bench.cli.app import main
 from schedlab.bench.exit_codes import WRONG_USE
 from schedlab.instances import FormatError, load, write
+from schedlab.instances.files.series_file import read_series
 from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
 from schedlab.instances.formats.job_shop_files import read_fjsplib, read_jsplib
 from schedlab.instances.formats.project_files import read_patterson, read_psplib
-from schedlab.instances.kinds.profit import read_prices
 from schedlab.instances.weather import read_weather, write_weather
 from schedlab.models.profit.guide import Guide
 from schedlab.simulation.outputs.reading import JobsError, read_jobs
@@ -144,7 +144,7 @@ FORMATS: dict[str, Format] = {
     "weather-hours": _single("w.csv", seeds.WEATHER_HOURS, _weather),
     "weather-stamps": _single("w.csv", seeds.WEATHER_STAMPS, _weather),
     "cooling": _single("c.csv", seeds.COOLING, _cooling),
-    "prices": _single("p.csv", seeds.PRICES, read_prices),
+    "prices": _single("p.csv", seeds.PRICES, read_series),
     "psplib": _single("x.mm", seeds.PSPLIB, read_psplib),
     "patterson": _single("x.rcp", seeds.PATTERSON, read_patterson),
     "jsplib": _single("x.txt", seeds.JOB_SHOP, read_jsplib),

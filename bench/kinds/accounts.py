@@ -133,10 +133,16 @@ def _done(
     problem: Profit, schedule: Schedule, bounds: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the core-seconds and joules of work done before each moment of ``bounds`` (seconds)."""
+    running = problem.running
     starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64) - problem.begin
     at, rates = bounds - problem.begin, np.stack([problem.cores, problem.watts], axis=1).astype(np.float64)
+    begins, ends = (
+        np.concatenate([x, y - problem.begin])
+        for x, y in ((starts, np.full(len(running.ends), problem.begin)), (starts + problem.durations, running.ends))
+    )
+    rates = np.concatenate([rates, np.stack([running.cores, running.watts], axis=1)])
     found = np.zeros((bounds.size, 2))
-    for moments, sign in ((starts, 1.0), (starts + problem.durations, -1.0)):
+    for moments, sign in ((begins, 1.0), (ends, -1.0)):
         order = np.argsort(moments, kind="stable")
         rate = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order], axis=0)])
         past = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order] * moments[order, None], axis=0)])

@@ -3,7 +3,8 @@
 profit = sum_j run(j) * gain[j]
          - sum_s price[s] * (sum_j watts[j] * run(j, s) + cooling_s(mean power in s) * length(s)),
 
-where run(j, s) is the time in seconds that job j runs in segment s, and cooling_s is a piecewise linear curve.
+where run(j, s) is the time in seconds that job j runs in segment s, and cooling_s is a piecewise linear curve. The jobs
+that run at the begin of the problem are constant parts of the sums.
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ class Ledger(NamedTuple):
         What each job earns per second, shape (jobs,).
     watts
         Power of each job, shape (jobs,).
+    running_joules
+        Energy of the running jobs in each segment in joules, shape (segments,).
+    running_euro
+        What the running jobs earn, less the cost of their energy without cooling.
     """
 
     bound: Ints
@@ -46,13 +51,15 @@ class Ledger(NamedTuple):
     cooling: Floats
     gain: Floats
     watts: Floats
+    running_joules: Floats
+    running_euro: float
 
 
 def ledger(problem: Profit | None = None) -> Ledger:
     """Return the ledger of a problem; an empty one for None."""
     if problem is None:
         none = np.zeros(0)
-        return Ledger(np.zeros(1, np.int64), none, np.zeros(1, np.int64), none, none, none, none)
+        return Ledger(np.zeros(1, np.int64), none, np.zeros(1, np.int64), none, none, none, none, none, 0.0)
     segments = problem.segments
     points = [p for s in segments for p in s.curve]
     return Ledger(
@@ -63,6 +70,8 @@ def ledger(problem: Profit | None = None) -> Ledger:
         cooling=np.array([y for _, y in points], float),
         gain=problem.price * problem.cores / 3600,
         watts=problem.watts.copy(),
+        running_joules=problem.running.joules.copy(),
+        running_euro=problem.running.euro,
     )
 
 
@@ -131,7 +140,7 @@ def cooling_costs(ledger: Ledger, joules: Floats) -> float:
 
 @borrowing
 def profit(ledger: Ledger, duration: Ints, starts: Ints, joules: Floats) -> float:
-    """Return the profit in euro of the jobs that have a start (not below 0).
+    """Return the profit in euro of the running jobs and of the jobs that have a start (not below 0).
 
     Parameters
     ----------
@@ -145,8 +154,8 @@ def profit(ledger: Ledger, duration: Ints, starts: Ints, joules: Floats) -> floa
         Output: energy of the jobs per segment in joules, shape (segments,).
     """
     for s in range(joules.size):
-        joules[s] = 0.0
-    earned = 0.0
+        joules[s] = ledger.running_joules[s]
+    earned = ledger.running_euro
     for j in range(starts.size):
         if starts[j] >= 0:
             earned += book(ledger, j, starts[j], starts[j] + duration[j], 1.0, joules)

@@ -55,7 +55,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
     begin = s.whole("begin_s", 0, 0, LATEST)
     batch = read_batch(folder, drop_impossible)
-    running = _running(folder, batch, begin)
+    running = read_running_jobs(folder, batch, begin)
     problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective, begin, running, limits=limits)
     reservations = read_reservations(s, batch.platform, batch.queues, batch.jobs)
     name = folder.path.resolve().name
@@ -78,8 +78,8 @@ def _limits(table: Table) -> dict[str, float]:
     return found
 
 
-def _running(folder: Folder, batch: Batch, begin: int) -> list[Running]:
-    """Return the jobs of ``running.csv``, which a folder need not have."""
+def read_running_jobs(folder: Folder, batch: Batch, begin: int) -> list[Running]:
+    """Return the jobs of ``running.csv``, which a folder need not have; raise InstanceError with all faults."""
     resources, rows = batch.platform.resources, dict[str, TableRow]()
 
     def job_of(row: TableRow) -> Job:
@@ -247,25 +247,27 @@ def write(instance: Instance, folder: str | Path) -> None:
         The instance has start windows of single jobs, or running jobs without nodes, which the files cannot represent.
     """
     problem = instance.dispatch
-    text = jobs_csv(instance.name, problem.replace(running=()))
-    files = {JOBS: text, SETTINGS: to_toml(_settings(instance), HEADING)}
-    if not all(r.nodes for r in problem.running):
-        raise WrongValue(f"instance {instance.name!r} has running jobs without nodes; expected nodes for each of them")
-    if problem.running:
-        extra = [c for c in OPTIONAL_OF_ONE if any(getattr(r.job, c) not in (None, "") for r in problem.running)]
-        files[RUNNING] = running_csv(problem.running, problem.platform.resources, BEFORE, AFTER, extra)
+    files = {**job_files(instance.name, problem), SETTINGS: to_toml(_settings(instance), HEADING)}
     if instance.events:
         files[EVENTS] = events_csv(instance.events)
     write_files(Path(folder), files, lambda path: read(Folder(path)))
 
 
-def jobs_csv(name: str, problem: Dispatch) -> str:
-    """Return the text of ``jobs.csv``. Raises ValueError for running jobs and for start windows of single jobs."""
-    if problem.running or any(j.windows for j in problem.jobs):
-        raise WrongValue(
-            f"instance {name!r} has running jobs or start windows of single jobs, which instance files cannot represent"
-        )
-    return to_csv(*csv_rows(problem.jobs, problem.platform.resources))
+def job_files(name: str, problem: Dispatch) -> dict[str, str]:
+    """Return the texts of ``jobs.csv`` and, if jobs run at the begin, of ``running.csv``, by name.
+
+    Raises ValueError for start windows of single jobs, and for running jobs without nodes.
+    """
+    resources, running = problem.platform.resources, problem.running
+    if any(j.windows for j in problem.jobs):
+        raise WrongValue(f"instance {name!r} has start windows of single jobs, which instance files cannot represent")
+    if not all(r.nodes for r in running):
+        raise WrongValue(f"instance {name!r} has running jobs without nodes; expected nodes for each of them")
+    files = {JOBS: to_csv(*csv_rows(problem.jobs, resources))}
+    if running:
+        extra = [c for c in OPTIONAL_OF_ONE if any(getattr(r.job, c) not in (None, "") for r in running)]
+        files[RUNNING] = running_csv(running, resources, BEFORE, AFTER, extra)
+    return files
 
 
 def _settings(instance: Instance) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Instances of kind "profit": platform, queues and jobs as for kind "dispatch", and power, cooling, seasons, prices.
 
 ``jobs.csv`` has a column ``power``: the power of the whole job in W. The duration of a job is its runtime, or its
-walltime if it has no runtime. Besides platform and queues, ``instance.toml`` has::
+walltime if it has no runtime. ``running.csv`` has the jobs that run at the begin, as for kind "dispatch"; they end by
+their runtimes, if they have one. Besides platform, queues and ``begin_s``, ``instance.toml`` has::
 
     scenario = "air,summer,cheap"        # the default scenario
     [profit]
@@ -16,37 +17,39 @@ walltime if it has no runtime. Besides platform and queues, ``instance.toml`` ha
     [profit.price.cheap]
     core_hour = 0.013                    # euro
 
-The scenarios are all combinations of cooling, season and price. Profit counts from second 0 on.
+The scenarios are all combinations of cooling, season and price. Profit counts from ``begin_s`` on, by default 0.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ...errors import WrongValue
+from ...models.dispatch.jobs import Running
 from ...models.dispatch.problem import Dispatch
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
-from ...models.step_function import HOUR, StepFunction
+from ...models.step_function import StepFunction
 from ..files.faults import InstanceError
 from ..files.folder import SETTINGS, Folder, Table
 from ..files.lines import read_lines
 from ..files.own_files import ForeignFile, own_file
-from ..files.sheet import Sheet
+from ..files.running_file import RUNNING
+from ..files.series_file import EURO, TIME, read_series
 from ..files.writing import to_csv, to_toml, write_files
 from ..formats.cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names, read_cooling
 from ..instance import Instance
 from ..scenarios import Plant, Scenarios, Season, UnknownScenario, known
 from ..weather import read_weather, weather_csv
 from ..workload import WorkloadError
-from .dispatch import JOBS, Batch, jobs_csv, machine_tables, origin_tables, read_batch
+from .dispatch import JOBS, Batch, job_files, machine_tables, origin_tables, read_batch, read_running_jobs
 
-TIME, EURO = "time_s", "euro_per_kwh"
 PRICES_FILE = "energy_prices.csv"
 WORD = re.compile(r"[\w-]+", re.ASCII)
 SHOWN = 10  # faults of the same kind in the error message
@@ -60,7 +63,9 @@ T = TypeVar("T")
 def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     """Read an instance folder; the problem is that of its default scenario. Raises InstanceError with all faults."""
     s = folder.settings
-    s.only("kind", "description", "source", "scenario", "profit", "platform", "queues", "generator", "repairs")
+    s.only(
+        "kind", "description", "source", "scenario", "begin_s", "profit", "platform", "queues", "generator", "repairs"
+    )
     description, source = s.text("description", ""), s.text("source", "")
     repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
     profit = s.table("profit")
@@ -73,9 +78,12 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     watts = _number(profit, "watts_per_core", 0, None)
     default = _default(s, {"cooling": plants, "season": seasons, "price": prices})
     batch = read_batch(folder, drop_impossible)
+    begin = s.whole("begin_s", 0, 0, LATEST)
+    running = [replace(r, end=r.true_end) for r in read_running_jobs(folder, batch, begin)]
     _check_jobs(folder, batch, watts)
+    _check_running(folder, running, watts)
     folder.raise_faults()
-    jobs = Dispatch(batch.platform, batch.jobs, batch.queues, durations="runtime")
+    jobs = Dispatch(batch.platform, batch.jobs, batch.queues, now=begin, running=running, durations="runtime")
     plants_read = {word: plant for word, plant in plants.items() if plant}
     seasons_read = {word: season for word, season in seasons.items() if season}
     centre = Scenarios(jobs, plants_read, seasons_read, prices, energy, default, horizon_end, watts)
@@ -178,7 +186,7 @@ def _energy_price(profit: Table) -> StepFunction | float:
     value = profit.values.get("energy_price")
     if isinstance(value, str):
         try:
-            return read_prices(own_file(profit.folder.path, value))
+            return read_series(own_file(profit.folder.path, value))
         except (InstanceError, WorkloadError, ForeignFile, FileNotFoundError) as e:
             _add_file_faults(profit, "energy_price", e)
             return 0.0
@@ -212,11 +220,22 @@ def _check_jobs(folder: Folder, batch: Batch, watts_per_core: float | None) -> N
         )
 
 
+def _check_running(folder: Folder, running: Iterable[Running], watts_per_core: float | None) -> None:
+    """Record as faults: running jobs without a power."""
+    for r in running:
+        if r.job.power is None and watts_per_core is None:
+            expected = "the power of each running job in W (or watts_per_core in [profit] of instance.toml)"
+            folder.add_fault(RUNNING, None, "power", expected, f"job {r.job.id} without one")
+
+
 def _made(folder: Folder, centre: Scenarios) -> Profit:
     """Return the default problem, after a check of every season with every cooling plant."""
     last = max((j.submit for j in centre.jobs.jobs), default=0) if centre.horizon_end is None else centre.horizon_end
-    if last == 0:
-        expected = "the end of the period in which profit counts, as all jobs are submitted at second 0"
+    begin = centre.jobs.now
+    if last <= begin:
+        expected = (
+            f"the end of the period in which profit counts, as no job is submitted after the begin, second {begin}"
+        )
         folder.settings.table("profit").add_fault("until_s", expected, None)
     if "cores" not in centre.jobs.platform.resources:
         folder.settings.add_fault(
@@ -226,8 +245,8 @@ def _made(folder: Folder, centre: Scenarios) -> Profit:
     if isinstance(centre.energy_price, StepFunction):
         covering[str(folder.settings.table("profit").values["energy_price"])] = centre.energy_price
     for file, series in covering.items():
-        if series.begin > 0 or series.end < last:
-            expected = f"values from 0 s to {last} s, the period in which profit counts"
+        if series.begin > begin or series.end < last:
+            expected = f"values from {begin} s to {last} s, the period in which profit counts"
             folder.add_fault(file, None, TIME, expected, f"values from {series.begin} s to {series.end} s")
     folder.raise_faults()
     price = next(iter(centre.price))
@@ -245,38 +264,6 @@ def _made(folder: Folder, centre: Scenarios) -> Profit:
     return centre.problem(centre.default)
 
 
-def read_prices(path: str | Path) -> StepFunction:
-    """Read energy prices from a CSV file ``time_s,euro_per_kwh``.
-
-    A price holds until the next time; the last one as long as the one before it, or an hour if it is the only one.
-    Lines that begin with # are comments. Raises InstanceError with all faults, WorkloadError if the file cannot be
-    read.
-    """
-    sheet = Sheet(Path(path))
-    header = sheet.header()
-    for column in (TIME, EURO):
-        if column not in header:
-            sheet.add_fault(1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None)
-    sheet.raise_faults()
-    times: list[int] = []
-    values: list[float] = []
-    for row in sheet.rows():
-        time, value = row.number_in(TIME, "whole seconds"), row.number_in(EURO, "euro per kWh")
-        if time is None or value is None:
-            continue
-        if time != int(time) or abs(time) > LATEST or (times and time <= times[-1]):
-            row.add_fault(
-                TIME, f"whole seconds{f' after {times[-1]}' if times else ''}, at most {LATEST}", row.cells[TIME]
-            )
-            continue
-        times.append(int(time))
-        values.append(value)
-    if not times and not sheet.faults:
-        sheet.add_fault(None, "rows", "at least one price", None)
-    sheet.raise_faults()
-    return StepFunction(times, values, times[-1] + (times[-1] - times[-2] if len(times) > 1 else HOUR))
-
-
 def write(instance: Instance, folder: str | Path) -> None:
     """Write a profit instance as a folder; the same instance gives the same bytes.
 
@@ -290,7 +277,8 @@ def write(instance: Instance, folder: str | Path) -> None:
     Raises
     ------
     ValueError
-        The instance has no scenarios, running jobs, start windows of single jobs, or two different files of one name.
+        The instance has no scenarios, start windows of single jobs, running jobs without nodes, or two different files
+        of one name.
     """
     centre = instance.centre
     if centre is None:
@@ -302,14 +290,14 @@ def write(instance: Instance, folder: str | Path) -> None:
     named += [(plant.table, plant.text or cooling_csv(plant.cooling)) for plant in own]
     files: dict[str, str] = {}
     for file, text in named:
-        taken = _name(file) in (JOBS, SETTINGS, PRICES_FILE, *cooling_names())
+        taken = _name(file) in (JOBS, RUNNING, SETTINGS, PRICES_FILE, *cooling_names())
         if taken or files.setdefault(_name(file), text) != text:
             raise WrongValue(f"instance {instance.name!r}: {excerpt(file)} needs another name: {_name(file)} is in use")
     if isinstance(centre.energy_price, StepFunction):
         files[PRICES_FILE] = to_csv(
             (TIME, EURO), zip(centre.energy_price.times, centre.energy_price.values, strict=True)
         )
-    files |= {JOBS: jobs_csv(instance.name, centre.jobs), SETTINGS: to_toml(_settings(instance, centre), HEADING)}
+    files |= {**job_files(instance.name, centre.jobs), SETTINGS: to_toml(_settings(instance, centre), HEADING)}
     write_files(Path(folder), files, lambda path: read(Folder(path)))
 
 
@@ -324,6 +312,7 @@ def _settings(instance: Instance, centre: Scenarios) -> dict[str, Any]:
         "description": instance.description,
         "source": instance.source,
         "scenario": centre.default,
+        "begin_s": centre.jobs.now,
     }
     energy = PRICES_FILE if isinstance(centre.energy_price, StepFunction) else centre.energy_price
     profit: dict[str, Any] = {"energy_price": energy}

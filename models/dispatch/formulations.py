@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 from .. import language as sl
 from ..language import Assignment, Integer, Interval
 from ..problem import Encoding, Schedule
-from .job_intervals import SHARES, DemandRow, JobModel, Need, SetObjective, job_model, request_of
+from .job_intervals import SHARES, DemandRow, JobModel, Need, SetObjective, above, job_model, request_of
 from .jobs import Job
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
             add(request_of(resource), len(nodes) * limit, f"{resource} of {name}")
         for resource, limit in zip(platform.resources, vector, strict=True):
             for k in SHARES:
-                large = _above(resource, limit / k)
+                large = above(resource, limit / k)
                 add(large, len(nodes) * (k - 1), f"units above 1/{k} of a node's {resource} in {name}")
 
     def write(schedule: Schedule) -> Assignment:
@@ -204,10 +204,6 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
         return a
 
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), write, relaxation=True)
-
-
-def _above(resource: str, share: float) -> Need:
-    return lambda job: int(job.request.get(resource, 0) > share)
 
 
 def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:

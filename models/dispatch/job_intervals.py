@@ -130,6 +130,11 @@ def request_of(resource: str) -> Need:
     return lambda job: job.request.get(resource, 0)
 
 
+def above(resource: str, share: float) -> Need:
+    """Return the function that gives 1 for a job whose units request more than ``share`` of this resource, else 0."""
+    return lambda job: int(job.request.get(resource, 0) > share)
+
+
 def job_model(
     problem: Dispatch, name: str, set_objective: SetObjective | None = None, before: int | None = None
 ) -> JobModel:

@@ -2,7 +2,8 @@
 
 ``operation``, ``account`` and ``daily`` describe the period from the begin of the problem to a time ``end``. By default
 it is ``horizon_end``, up to which profit counts: ``account(p, s).profit == p.objective(s)``. Jobs that start later
-(postponed jobs) are in no account up to ``horizon_end``; ``makespan`` gives the time by which all work is done.
+(postponed jobs) are in no account up to ``horizon_end``; ``makespan`` gives the time by which all work is done. The work
+of the jobs that run at the begin is part of all accounts.
 """
 
 from __future__ import annotations
@@ -128,7 +129,8 @@ def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Op
     seconds, joules = np.zeros(bounds.size), np.zeros(bounds.size)
     for k, t in enumerate(bounds.tolist()):
         ran = np.clip(t - starts, 0, problem.durations)
-        seconds[k], joules[k] = ran @ problem.cores, ran @ problem.watts
+        before = problem.running.by(t)
+        seconds[k], joules[k] = ran @ problem.cores + before[0], ran @ problem.watts + before[1]
     watts = np.diff(joules) / np.maximum(1, np.diff(bounds))
     cooling = [along(s.curve, w) for w, s in zip(watts.tolist(), segments, strict=True)]
     return Operation(segments, np.diff(seconds), watts, np.array(cooling, float))
@@ -185,9 +187,9 @@ def daily(problem: Profit, schedule: Schedule, end: int | None = None) -> Iterat
 
 
 def makespan(problem: Profit, schedule: Schedule) -> int:
-    """Return the end of the last job in seconds."""
-    ends = (schedule.start[j.id] + problem.dispatch.duration(j) for j in problem.jobs)
-    return max(ends, default=problem.begin)
+    """Return the end of the last job in seconds, those that run at the begin included."""
+    ends = [schedule.start[j.id] + problem.dispatch.duration(j) for j in problem.jobs]
+    return max(ends + problem.running.ends.tolist(), default=problem.begin)
 
 
 def _end(problem: Profit, end: int | None) -> int:

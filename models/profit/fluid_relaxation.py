@@ -18,7 +18,8 @@ Constraints::
     sum_k e[k,r] * w[k,i] <= C[r] * (t[i] - t[i-1])                      for each resource r, cell i
     sum_k g[k,r,h] * w[k,i] <= N * (h-1) * (t[i] - t[i-1])               for each r, cell i and h in 2, 3, 4
 
-``C[r]`` is the capacity of the machine, N its number of nodes; ``e[k,r]`` is the least amount of resource r per core of
+``C[r]`` is the capacity of the machine, N its number of nodes; what running jobs take in a cell is subtracted on the right
+sides. ``e[k,r]`` is the least amount of resource r per core of
 the jobs of class k, ``g[k,r,h]`` the least number of units per core of those whose units need more than 1/h of the
 largest node's amount (0 if a job of the class has smaller units).
 
@@ -27,6 +28,8 @@ and the convex cooling curve f[s] in watts::
 
     K1 / 3600 * sum_k W[k,I] - sum_s K2[s] * L[s] / 3.6e6 * (P[s] + f[s](P[s]))
     P[s] = sum_k q[k] * (work of class k in segment s) / L[s]                   mean IT power in watts
+
+plus the gain and the power of the running jobs, which are constants.
 
 ``q[k]`` is the least power per core of the jobs of class k; the greatest if K2[s] < 0.
 
@@ -46,7 +49,7 @@ import numpy as np
 
 from .. import language as sl
 from ..dispatch.job_arrays import Floats, Ints, JobArrays
-from ..dispatch.job_intervals import SHARES
+from ..dispatch.job_intervals import SHARES, Need, above, request_of
 from ..language import Assignment, Comparison, Linear
 from ..language.expressions import Atom
 from ..problem import Encoding, Schedule
@@ -200,23 +203,28 @@ def _capacities(model: sl.Model, data: Fluid, work: Sequence[Sequence[Linear]]) 
     platform, cores = data.problem.platform, data.problem.cores[data.jobs]
     length = np.diff(data.times).tolist()
 
-    def add(per_core: Floats, capacity: int, what: str) -> None:
+    running = [(r.end, r.job) for r in data.problem.dispatch.running]
+    ran = [np.diff(np.clip(data.times, None, end)) for end, _ in running]  # seconds in each cell
+
+    def add(per_core: Floats, need: Need, capacity: int, what: str) -> None:
         share = data.least(per_core)
         reach = share @ data.inside if data.classes else np.zeros(len(length))
         some = np.flatnonzero(share).tolist()
+        taken = sum((s * j.units * need(j) for s, (_, j) in zip(ran, running, strict=True)), np.zeros(len(length)))
         for c, seconds in enumerate(length):
-            if reach[c] > capacity * seconds:
+            if reach[c] > capacity * seconds - taken[c]:
                 total = sl.sum([work[k][c] for k in some], weights=(share[some] / capacity).tolist())
-                model.add(total <= seconds, f"{what} in cell {c + 1}")
+                model.add(total <= seconds - taken[c] / capacity, f"{what} in cell {c + 1}")
 
     for k, resource in enumerate(platform.resources):
         request = data.arrays.request[:, k]
-        add(request * data.arrays.units / cores, platform.total(resource), resource)
+        add(request * data.arrays.units / cores, request_of(resource), platform.total(resource), resource)
         most = max(vector[k] for vector in platform.classes)
         for s in SHARES:
             nodes = len(platform.nodes) * (s - 1)
             add(
                 np.where(request * s > most, data.arrays.units / cores, 0.0),
+                above(resource, most / s),
                 nodes,
                 f"units above 1/{s} of a node's {resource}",
             )
@@ -228,13 +236,14 @@ def _objective(model: sl.Model, data: Fluid, done: Done) -> None:
     per_core = problem.watts[data.jobs] / problem.cores[data.jobs]
     least, most = data.least(per_core), -data.least(-per_core)
     last = [row[-1] for row in done if row and row[-1] is not None]
-    terms: list[sl.Expression | float] = [*last]
-    weights: list[float] = [problem.price / 3600] * len(last)
-    for segment in problem.segments:
+    price, running = problem.price / 3600, problem.running
+    terms: list[sl.Expression | float] = [*last, running.by(problem.horizon_end)[0]]
+    weights: list[float] = [price] * len(terms)
+    for segment, before in zip(problem.segments, running.mean_watts, strict=True):
         watts = (least if segment.energy_price >= 0 else most) / (segment.end - segment.begin)
         a, b = np.searchsorted(data.times, [segment.begin, segment.end]).tolist()
         parts = [_within(row, a, b) for row in done]
-        mean = sl.sum(parts, weights=watts.tolist())
+        mean = sl.sum([*parts, before], weights=[*watts.tolist(), 1.0])
         terms.append(sl.piecewise(mean, _cost(problem, segment)))
         weights.append(-1.0)
     model.maximize(sl.sum(terms, weights=weights))

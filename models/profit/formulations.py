@@ -8,9 +8,11 @@ s = [b[s], b[s] + L[s]) has the energy price ``K2[s]`` in euro per kWh and the p
     maximize  sum_j,s (K1 * c[j] / 3600 - K2[s] * p[j] / 3.6e6) * x[j,s] - sum_s K2[s] * L[s] / 3.6e6 * f[s](P[s])
     P[s] = sum_j p[j] * x[j,s] / L[s]                                     mean IT power of segment s in watts
 
+Running jobs have fixed ends, so that their terms of the sums over j are constants.
+
 Two additions help the solvers. A job that can be postponed has an optional interval that starts before ``horizon_end``:
 after that it earns nothing, and it can always run later. Redundant constraints bound the use of each resource r with
-capacity ``C[r]`` over all N nodes; job j has ``U[j]`` units, each with a request ``q[j,r]``::
+capacity ``C[r]`` over all N nodes, beside the running jobs; job j has ``U[j]`` units, each with a request ``q[j,r]``::
 
     cumulative(v[j], demand U[j] * q[j,r]) <= C[r]                                              for each r
     sum_j U[j] * q[j,r] * x[j,s] <= C[r] * L[s]                                                 for each r, s
@@ -29,7 +31,16 @@ import numpy as np
 
 from .. import language as sl
 from ..dispatch.formulations import FORMULATIONS as OF_DISPATCH
-from ..dispatch.job_intervals import SHARES, DemandRow, JobModel, SetObjective, startable_later
+from ..dispatch.job_intervals import (
+    SHARES,
+    DemandRow,
+    JobModel,
+    Need,
+    SetObjective,
+    above,
+    request_of,
+    startable_later,
+)
 from ..dispatch.problem import Dispatch
 from ..problem import Encoding, Schedule
 from .cooling import along
@@ -69,6 +80,7 @@ def profit_objective(problem: Profit, fixed: Fixed | None = None) -> SetObjectiv
         The problem.
     fixed : Fixed, optional
         The jobs that are not in the model; their profit is included as a constant. None: all jobs are in the model.
+        The profit of running jobs is always included.
 
     Returns
     -------
@@ -81,9 +93,10 @@ def profit_objective(problem: Profit, fixed: Fixed | None = None) -> SetObjectiv
         moving = np.array(others.moving, np.int64)
         watts = problem.watts[moving].tolist()
         per_second = (problem.price * problem.cores[moving] / 3600).tolist()
-        terms: list[sl.Expression | float] = [others.euro]
+        terms: list[sl.Expression | float] = [others.euro + problem.running.euro]
         weights: list[float] = [1.0]
-        for segment, other_watts in zip(problem.segments, others.watts, strict=True):
+        both = zip(others.watts, problem.running.mean_watts, strict=True)
+        for segment, other_watts in zip(problem.segments, map(sum, both), strict=True):
             euro, length = segment.energy_price / JOULES, segment.end - segment.begin
             some = [k for k, v in enumerate(b.jobs) if _reaches(v, segment)]
             ran = [sl.overlap(b.jobs[k], segment.begin, segment.end) for k in some]
@@ -109,21 +122,28 @@ def _reaches(v: sl.Interval, segment: Segment) -> bool:
 def _strengthen(b: JobModel, segments: Sequence[Segment]) -> None:
     """Add the redundant constraints: capacities of all nodes together, at each time and as a sum over each segment."""
     problem, platform = b.problem, b.problem.platform
+    running = b.running(dict.fromkeys(platform.nodes, "the machine"))["the machine"]
 
-    def add(amounts: Sequence[int], capacity: int, what: str) -> None:
-        b.add_cumulative([DemandRow(v, n) for v, n in zip(b.jobs, amounts, strict=True) if n], capacity, what)
+    def add(need: Need, capacity: int, what: str) -> None:
+        amounts = [(v, j.units * need(j)) for v, j in zip(b.jobs, problem.jobs, strict=True) if need(j)]
+        held = b.running_rows(running, need)
+        b.add_cumulative([*(DemandRow(v, n) for v, n in amounts), *held], capacity, what)
         for s in segments:
-            some = [(v, n) for v, n in zip(b.jobs, amounts, strict=True) if n and _reaches(v, s)]
-            if sum(n for _, n in some) > capacity:
+            some = [(v, n) for v, n in amounts if _reaches(v, s)]
+            taken = sum(r.amount * max(0, min(s.end, problem.now + r.interval.size_lo) - s.begin) for r in held)
+            if sum(n for _, n in some) * (s.end - s.begin) + taken > capacity * (s.end - s.begin):
                 ran = sl.sum([sl.overlap(v, s.begin, s.end) for v, _ in some], weights=[n for _, n in some])
-                b.model.add(ran <= capacity * (s.end - s.begin), f"{what} from {s.begin} to {s.end}")
+                b.model.add(ran <= capacity * (s.end - s.begin) - taken, f"{what} from {s.begin} to {s.end}")
 
     for k, resource in enumerate(platform.resources):
-        add([j.units * j.request.get(resource, 0) for j in problem.jobs], platform.total(resource), resource)
+        add(request_of(resource), platform.total(resource), resource)
         most = max(vector[k] for vector in platform.classes)
         for share in SHARES:
-            large = [j.units if j.request.get(resource, 0) * share > most else 0 for j in problem.jobs]
-            add(large, len(platform.nodes) * (share - 1), f"units above 1/{share} of a node's {resource}")
+            add(
+                above(resource, most / share),
+                len(platform.nodes) * (share - 1),
+                f"units above 1/{share} of a node's {resource}",
+            )
 
 
 def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:

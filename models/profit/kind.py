@@ -14,8 +14,8 @@ PROFIT = ProblemKind(
     warm_up=(".profit.left_out:warm_up",),
     solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
     allocator="..heuristics.allocation:Allocator",
-    elements=".profit.elements:ProfitElements",
+    elements=".profit.inherited:ProfitElements",
     bench="..bench.kinds.profit:PROFIT",
-    gantt=".profit.display:gantt",
-    rows=".profit.display:rows",
+    gantt=".profit.inherited:gantt",
+    rows=".profit.inherited:rows",
 )

@@ -1,8 +1,8 @@
 """Starts and nodes of the jobs that a model or a search of the profit problem leaves out.
 
 They start once profit no longer counts: from ``horizon_end`` on, but after the end of all jobs that must start after
-``horizon_end`` (a job with a deadline, windows or a calendar cannot be left out). From then on, at each end and each
-release of a job:
+``horizon_end`` (a job with a deadline, windows or a calendar cannot be left out). Running jobs keep their nodes until
+their ends. From then on, at each end and each release of a job:
 
 1. Go through the released jobs by earliest start, then submit time, then in the problem's order.
 2. Start each job whose units all fit now, and skip the others.
@@ -14,13 +14,14 @@ This is the rule ``est`` of the heuristics (``rule:est``) [Bridi2018, 6.3], with
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..dispatch.job_arrays import Ints, NodeArrays, column, offsets
+from ..dispatch.job_arrays import Ints, JobArrays, NodeArrays, column, offsets
+from ..dispatch.jobs import Job
 from ..problem import Schedule
 
 if TYPE_CHECKING:
@@ -92,14 +93,17 @@ def with_rest(problem: Profit, schedule: Schedule, *, with_nodes: bool = True) -
     some = np.flatnonzero(known)
     end = start + arrays.duration[some]
     now = int(end[start >= problem.horizon_end].max(initial=problem.horizon_end))
-    held, left = some[end > now], end[end > now] - now
+    held = [
+        *(_Held(problem.jobs[j], schedule.nodes[problem.jobs[j].id], e - now) for j, e in _pairs(some, end) if e > now),
+        *(_Held(r.job, r.nodes, r.end - now) for r in problem.dispatch.running if r.end > now),
+    ]
     rest = rest[np.lexsort((arrays.submit[rest], np.maximum(now, arrays.release[rest])))]
-    rows = _rows(problem, schedule, held, left, rest, now)
+    rows = _rows(problem, held, rest, now)
     capacity = NodeArrays(problem.platform).capacity
     plain = rest.size * capacity.size <= PLAIN and not _is_loaded()
-    begun = (_start_as_they_fit if plain else _compiled())(rows, held.size, now, capacity)
+    begun = (_start_as_they_fit if plain else _compiled())(rows, len(held), now, capacity)
     return Schedule(
-        {**schedule.start, **_by_id(problem, rest, begun[held.size :])},
+        {**schedule.start, **_by_id(problem, rest, begun[len(held) :])},
         {**schedule.nodes, **_named(rows, [problem.jobs[k].id for k in rest.tolist()], problem.platform.nodes)},
     )
 
@@ -112,22 +116,35 @@ def warm_up() -> None:
 
 
 def _by_id(problem: Profit, jobs: Ints, start: Ints) -> dict[str, int]:
-    return {problem.jobs[k].id: at for k, at in zip(jobs.tolist(), start.tolist(), strict=True)}
+    return {problem.jobs[k].id: at for k, at in _pairs(jobs, start)}
 
 
-def _rows(problem: Profit, schedule: Schedule, held: Ints, left: Ints, rest: Ints, now: int) -> Rows:
-    """Return the jobs that hold nodes, given with the seconds until their ends, and the jobs to start."""
-    arrays, nodes = problem.dispatch.job_arrays.some(np.concatenate([held, rest])), NodeArrays(problem.platform)
+def _pairs(some: Ints, others: Ints) -> Iterator[tuple[int, int]]:
+    return zip(some.tolist(), others.tolist(), strict=True)
+
+
+class _Held(NamedTuple):
+    """A job that holds nodes: its units on each node, and the seconds until its end."""
+
+    job: Job
+    nodes: Mapping[str, int]
+    left: int
+
+
+def _rows(problem: Profit, held: Sequence[_Held], rest: Ints, now: int) -> Rows:
+    """Return the jobs that hold nodes and the jobs to start."""
+    before = JobArrays.of([h.job for h in held], problem.platform.resources)
+    arrays, nodes = before.joined(problem.dispatch.job_arrays.some(rest)), NodeArrays(problem.platform)
     slot = offsets(np.minimum(arrays.units, len(problem.platform.nodes)))
     pieces, node, share = (np.zeros(size, np.int64) for size in (len(arrays), slot[-1], slot[-1]))
-    for k, j in enumerate(held.tolist()):
-        on = schedule.nodes[problem.jobs[j].id]
+    for k, (_, on, _) in enumerate(held):
         pieces[k] = len(on)
         node[slot[k] : slot[k] + len(on)] = [nodes.index[name] for name in on]
         share[slot[k] : slot[k] + len(on)] = list(on.values())
+    n = len(held)
     return Rows(
-        release=np.concatenate([np.full(held.size, now), np.maximum(now, arrays.release[held.size :])]),
-        duration=np.concatenate([left, arrays.duration[held.size :]]),
+        release=np.concatenate([np.full(n, now), np.maximum(now, arrays.release[n:])]),
+        duration=np.concatenate([column(h.left for h in held), arrays.duration[n:]]),
         units=arrays.units,
         request=arrays.request,
         kind=np.unique(arrays.kind, return_inverse=True)[1].astype(np.int64),  # below the number of these jobs

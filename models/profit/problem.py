@@ -20,6 +20,7 @@ from ..problem import Encoding, Schedule
 from ..step_function import StepFunction
 from ..whole_numbers import is_number, is_whole, shown, wrong
 from .cooling import Cooling
+from .running import RunningWork, cores
 from .segments import JOULES, Segment, segments_between
 
 SHOWN = 10  # faults that a message lists
@@ -31,13 +32,14 @@ class Profit:
     """Start the jobs of a ``Dispatch`` problem so that the profit in euro up to ``horizon_end`` is greatest.
 
     The profit is ``price`` times the core-hours that run in [``dispatch.now``, ``horizon_end``), less the energy price
-    times the energy of the work and of its cooling in the same period. The IT power is that of the running jobs. The
-    cooling power of a segment follows from its mean IT power and its temperature.
+    times the energy of the work and of its cooling in the same period. The IT power is that of the jobs that run. The
+    cooling power of a segment follows from its mean IT power and its temperature. Jobs that run at ``dispatch.now``
+    keep their nodes until their ends; their work after that time counts as that of the others.
 
     Parameters
     ----------
     dispatch : Dispatch
-        The jobs and the platform; its own objective is ignored.
+        The jobs, the running jobs and the platform; its own objective is ignored.
     temperature : StepFunction
         The outside temperature in degrees Celsius.
     cooling : Cooling
@@ -55,7 +57,7 @@ class Profit:
     ------
     ProblemError
         If the data contradict each other: temperatures or prices that do not cover the period, a negative price, a job
-        without power, or a cooling table that ends below the possible IT power.
+        without power, a running job without nodes, or a cooling table that ends below the possible IT power.
 
     References
     ----------
@@ -136,11 +138,18 @@ class Profit:
         return self.dispatch.job_arrays.duration
 
     @cached_property
+    def running(self) -> RunningWork:
+        """The work of the jobs that run at ``begin``."""
+        return RunningWork(self)
+
+    @cached_property
     def most_power(self) -> float:
         """An upper bound of the IT power in watts: all cores, filled with the jobs that need most power per core."""
         left, total = float(self.platform.total("cores")), 0.0
-        order = np.argsort(-self.watts / np.maximum(1, self.cores), kind="stable")
-        for watts, n in zip(self.watts[order].tolist(), self.cores[order].tolist(), strict=True):
+        all_watts = np.concatenate([self.watts, self.running.watts])
+        all_cores = np.concatenate([self.cores, self.running.cores])
+        order = np.argsort(-all_watts / np.maximum(1, all_cores), kind="stable")
+        for watts, n in zip(all_watts[order].tolist(), all_cores[order].tolist(), strict=True):
             if n > left:
                 return float(total + watts * left / n)
             left, total = left - n, total + watts
@@ -192,11 +201,6 @@ class Profit:
         return self.dispatch.read(data)
 
 
-def cores(job: Job) -> int:
-    """Return the cores of all units of a job."""
-    return job.units * job.request.get("cores", 0)
-
-
 def _faults(p: Profit) -> list[str]:
     """Return a message for each contradiction in the data."""
     found = []
@@ -220,27 +224,35 @@ def _faults(p: Profit) -> list[str]:
         for job in p.jobs
         if job.chunks
     )
-    for job in p.jobs:
-        if job.power is not None and not is_number(job.power):
-            found.append(f"job {job.id!r}: its power is {shown(job.power)} W; a number of at least 0 is expected")
-            continue
-        watts = p.power(job)
-        if math.isnan(watts) and job.power is None:
-            found.append(f"job {job.id!r} has no power; give its power in watts, or watts_per_core for all such jobs")
-        elif not 0 <= watts < math.inf:
-            found.append(f"job {job.id!r}: its power is {watts} W; a number of at least 0 is expected")
-        elif watts > 0 and cores(job) == 0:
+    found.extend(f"job {job.id!r}{fault}" for job in p.jobs if (fault := _power_fault(p, job)))
+    for r in p.dispatch.running:
+        if fault := _power_fault(p, r.job):
+            found.append(f"running job {r.job.id!r}{fault}")
+        if sum(r.nodes.values()) != r.job.units:
             found.append(
-                f"job {job.id!r} takes {watts:g} W but has no cores; the price is per core-hour: give it cores or no power"
+                f"running job {r.job.id!r}: {sum(r.nodes.values())} of its {r.job.units} units are on nodes; "
+                "give the nodes of all of them"
             )
-    if p.dispatch.running:
-        found.append(f"{len(p.dispatch.running)} jobs are running; a profit problem must begin with an empty machine")
     if p.horizon_end <= p.begin:
         found.append(
             f"the period has no length: it begins at {p.begin} s and horizon_end is {p.horizon_end} s; "
             "if no job is submitted after the begin, give horizon_end, the time at which profit no longer counts"
         )
     return found or [*_uncovered(p)]
+
+
+def _power_fault(p: Profit, job: Job) -> str:
+    """Return what is wrong with the power of a job, to follow its name; empty if nothing is."""
+    if job.power is not None and not is_number(job.power):
+        return f": its power is {shown(job.power)} W; a number of at least 0 is expected"
+    watts = p.power(job)
+    if math.isnan(watts) and job.power is None:
+        return " has no power; give its power in watts, or watts_per_core for all such jobs"
+    if not 0 <= watts < math.inf:
+        return f": its power is {watts} W; a number of at least 0 is expected"
+    if watts > 0 and cores(job) == 0:
+        return f" takes {watts:g} W but has no cores; the price is per core-hour: give it cores or no power"
+    return ""
 
 
 def _uncovered(p: Profit) -> list[str]:

@@ -257,3 +257,43 @@ def test_faults_of_a_file_of_energy_prices(centre: Centre) -> None:
     (folder / "e.csv").write_text("time_s,euro_per_kwh\n0,0.2\n60,0.1\n")
     with pytest.raises(InstanceError, match=r"e\.csv, time_s: expected values from 0 s to 7200 s"):
         load(folder)
+
+
+RUNNING = """\
+id,queue,submit,units,cores,walltime,runtime,power,start,end,nodes
+r1,q,0,2,8,7200,5000,160.5,600,7800,n-1:1 n-2:1
+r2,q,0,1,4,7200,,40,0,7200,n-2:1
+"""
+
+
+def test_running_jobs_end_by_their_runtimes_and_are_written(centre: Centre, tmp_path: Path) -> None:
+    folder = centre(("kind =", "begin_s = 3600\nkind ="), running_csv=RUNNING)
+    instance = load(folder)
+    p = instance.profit
+    assert (p.begin, p.horizon_end) == (3600, 7200)
+    assert [(r.job.id, r.end, r.job.power) for r in p.dispatch.running] == [("r1", 5600, 160.5), ("r2", 7200, 40.0)]
+    alone = first_solution(p, "est")
+    assert p.verify(alone) == []
+    write(instance, tmp_path / "copy")
+    again = load(tmp_path / "copy")
+    assert again.profit == p
+    assert again.profit.objective(alone) == p.objective(alone)
+    write(again, tmp_path / "second")
+    for name in ("running.csv", "jobs.csv", "instance.toml"):
+        assert (tmp_path / "second" / name).read_bytes() == (tmp_path / "copy" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("running", "places"),
+    [
+        (RUNNING.replace("160.5", ""), ["running.csv, power", "job r1 without one"]),
+        (RUNNING.replace("n-1:1 n-2:1", ""), ["running.csv, line 2, nodes: expected a text, found nothing"]),
+        (RUNNING.replace("600,7800", "3601,7800"), ["running.csv, line 2, start", "at most the begin, begin_s = 3600"]),
+    ],
+)
+def test_faults_of_running_jobs_have_their_place(centre: Centre, running: str, places: list[str]) -> None:
+    folder = centre(("kind =", "begin_s = 3600\nkind ="), running_csv=running)
+    with pytest.raises(InstanceError) as caught:
+        load(folder)
+    for place in places:
+        assert place in str(caught.value)
