@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models import Dispatch, Profit, Schedule
-from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column, distinct, occupied, offsets
+from ..models import Dispatch, ProblemError, Profit, Schedule
+from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column, distinct, offsets
 from ..models.dispatch.objectives import Excess, JobCosts, Late
 from ..models.excerpt import with_short_repr
 from ..models.schedule_arrays import Flat, ScheduleArrays
-from .kernels.costs import EARNINGS, EXCESS, LAST_END, LATE, Bounds, Costs, Jobs
+from .errors import NotForThisProblem
+from .kernels.costs import EARNINGS, EXCESS, LAST_END, LATE, Bounds, Costs, Jobs, Over
 from .kernels.earnings import ledger
 from .kernels.placement import KINDS
 from .kernels.profile import NEVER, Machine
@@ -132,8 +133,11 @@ def arrays(
     ------
     KeyError
         If ``power`` or ``profit`` lacks a job.
+    NotForThisProblem
+        If the problem has a hard limit on the power of the machine.
     """
     flat = Flat(problem)
+    _check_power(flat.dispatch)
     jobs, nodes = _jobs(flat), flat.nodes
     area, shares = (jobs.duration * jobs.units) @ (jobs.request / nodes.total), nodes.shares(jobs.request)
     if flat.jobs.further is not None:
@@ -153,6 +157,27 @@ def arrays(
         _power(problem) if power is None else np.array([power[j.id] for j in problem.jobs], float),
         _profit(problem) if profit is None else np.array([profit[j.id] for j in problem.jobs], float),
     )
+
+
+def within_profile(a: Arrays) -> Arrays | None:
+    """Return the arrays in which jobs keep to the soft profile of the problem; None if there is none, or a job cannot."""
+    problem = a.dispatch
+    if problem.over is None or problem.desired is None or problem.desired.power is not None:
+        return None
+    try:
+        hard = arrays(problem.replace(over_cost=None))
+    except ProblemError:  # a job that the empty machine can hold at no time within the profile
+        return None
+    return replace(a, jobs=hard.jobs, machine=hard.machine)
+
+
+def _check_power(problem: Dispatch) -> None:
+    if problem.desired is not None and problem.over_cost is None and problem.desired.power is not None:
+        raise NotForThisProblem(
+            "the searches, and schedules made from the answers of relaxations, know the amounts of nodes only and cannot keep "
+            "to a desired power of the machine; use the formulation counts or units without a warm start, such as "
+            "cpsat:counts, or give the profile a cost (over_cost)"
+        )
 
 
 def _power(problem: Dispatch | Profit) -> Floats | None:
@@ -234,15 +259,15 @@ def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[in
 
 
 def _machine(flat: Flat, worth: Floats) -> Machine:
-    running = flat.dispatch.running
-    entries = occupied(running, flat.nodes)
+    taken = flat.taken
     return Machine(
         capacity=flat.nodes.capacity,
         worth=worth,
         now=flat.dispatch.now,
-        taken_node=entries.node,
-        taken_end=column((r.end for r in running), len(running))[entries.job],
-        taken=entries.amount,
+        taken_node=taken.node,
+        taken_begin=taken.begin,
+        taken_end=taken.end,
+        taken=taken.amount,
     )
 
 
@@ -269,7 +294,21 @@ def _costs(flat: Flat, jobs: Jobs) -> Costs:
     problem, submit = flat.dispatch, flat.jobs.submit
     own = _cost_row(problem.costs, submit.size, problem.now)
     never = np.zeros(submit.size, np.bool_)
-    return Costs(own.mode, submit, own.weight, own.grace, own.constant, ledger(), never, _bounds(problem, jobs, own))
+    bounds = _bounds(problem, jobs, own)
+    return Costs(own.mode, submit, own.weight, own.grace, own.constant, ledger(), never, bounds, _over(problem, jobs))
+
+
+def _over(problem: Dispatch, jobs: Jobs) -> Over:
+    """Return the cost of the use above a soft desired profile as the kernels take it."""
+    if problem.over is None:
+        return no_over(jobs.units.size)
+    return Over(*problem.over.flat)
+
+
+def no_over(jobs: int) -> Over:
+    """Return the cost without a desired profile, for this number of jobs."""
+    none = np.zeros(0, np.int64)
+    return Over(0.0, none, none, none, np.zeros((0, jobs), np.int64))
 
 
 def _bounds(problem: Dispatch, jobs: Jobs, own: CostRow) -> Bounds:
@@ -278,6 +317,7 @@ def _bounds(problem: Dispatch, jobs: Jobs, own: CostRow) -> Bounds:
     rows = [_cost_row(limit.costs, n, problem.now) for limit in limits]
     # the greatest absolute values of a cost, over all possible starts
     last = np.maximum(jobs.latest, jobs.release)
+    over = 0.0 if problem.over is None else problem.over.greatest(jobs.duration)
     late = float(own.weight @ np.maximum(0, last - problem.job_arrays.submit - own.grace)) if limits else 0.0
     greatest = {EXCESS: late, LATE: float(n), LAST_END: float(np.abs(last + jobs.duration).max(initial=0))}
     return Bounds(
@@ -287,7 +327,7 @@ def _bounds(problem: Dispatch, jobs: Jobs, own: CostRow) -> Bounds:
         np.array([row.constant for row in rows], np.float64),
         np.array([limit.most for limit in limits], np.float64),
         np.array([limit.scale for limit in limits], np.float64),
-        PENALTY * (greatest[own.mode] + abs(own.constant) + 1),
+        PENALTY * (greatest[own.mode] + abs(own.constant) + over + 1),
     )
 
 
@@ -296,4 +336,6 @@ def _earnings(problem: Profit, flat: Flat) -> Costs:
     none = np.zeros(len(flat.jobs), np.int64)
     weight = np.ones(none.size)
     unlimited = Bounds(none[:0], weight[:0, None], none[:0, None], weight[:0], weight[:0], weight[:0], 0.0)
-    return Costs(EARNINGS, flat.jobs.submit, weight, none, 0.0, ledger(problem), flat.can_wait, unlimited)
+    return Costs(
+        EARNINGS, flat.jobs.submit, weight, none, 0.0, ledger(problem), flat.can_wait, unlimited, no_over(none.size)
+    )

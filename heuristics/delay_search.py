@@ -44,7 +44,7 @@ from .kernels.earliest import new_scratch
 from .kernels.placement import KINDS, POSTPONED, SAME, fill, put_all
 from .kernels.profile import NEVER, Floats, Ints, copied, new_profile
 from .list_scheduling.first_solution import ListScheduler
-from .list_scheduling.multi_search import AFTERWARDS, Orders, place_all_orders
+from .list_scheduling.multi_search import AFTERWARDS, WITHIN, Orders, place_all_orders
 from .list_scheduling.starts import order_of_starts, start_placed
 from .list_scheduling.warm_up import tiny
 
@@ -134,6 +134,8 @@ def _first_of(scheduler: ListScheduler, first: Orders, seen: Incumbents, clock: 
     """Return the schedule to improve: that of multi-search, or, if it is not better, the start or its list schedule."""
     a = scheduler.arrays
     if first.placement is not None and first.order is not None:
+        if first.order.endswith(WITHIN):
+            return _Begin(order_of_starts(first.placement[0]), *first.placement, listed=False)
         return _Begin(scheduler.order(first.order), *first.placement)
     assert seen.start is not None
     start = start_placed(a, seen.start)

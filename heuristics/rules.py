@@ -22,7 +22,7 @@ import numpy as np
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column
 from ..models.dispatch.jobs import Window
-from .errors import NothingFound, UnknownOrder, keeping_limits
+from .errors import NotForThisProblem, NothingFound, UnknownOrder, keeping_limits
 from .kernels.events.beginning import start_on
 from .kernels.events.machine import counted, trace_of
 from .kernels.events.nodes import by_name, named_parts, ranges_of
@@ -100,6 +100,8 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
         If the schedule breaks a limit on an objective.
     UnknownOrder
         If the rule is unknown.
+    NotForThisProblem
+        If the problem has a hard desired profile.
 
     References
     ----------
@@ -115,6 +117,12 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     if rule not in RULES:
         raise UnknownOrder(f"there is no rule {rule!r}; known rules: {', '.join(RULES)}")
     jobs = problem.dispatch if isinstance(problem, Profit) else problem
+    if jobs.desired is not None and jobs.over_cost is None:
+        raise NotForThisProblem(
+            "a rule looks at the present only and cannot keep to a desired profile that will fall; use another heuristic, such "
+            "as first-solution or multi-search, or give the profile a cost (over_cost). A replay checks it at each start: "
+            "rule:est-profile"
+        )
     rows = _rows(jobs, _in_order(problem, jobs, rule))
     by_count = rows.running == 0 and len(rows) > 0 and counted(rows, jobs.platform)
     trace = trace_of(rows, jobs.platform, rows.job_arrays.duration, by_count)

@@ -13,9 +13,8 @@ integer ``u[j,n]``, its number of units on node n, for each allowed node n. Cons
 
 For a heterogeneous job, U, q, u and h are those of each of its chunks, with the same ``v[j]``.
 
-The objective and the limits are those of the whole problem; the jobs that stay contribute constants. In a profit
-problem, a job that can
-be postponed has an optional interval; if it is absent, it starts when profit no longer counts, and earns nothing.
+``F`` is also within a hard desired profile. The objective and the limits are those of the whole problem; the jobs that stay
+contribute constants, and their use to the cost of a soft profile. In a profit problem, a job that can be postponed has an optional interval; if it is absent, it starts when profit no longer counts, and earns nothing.
 
 ``Neighbourhoods`` makes models for schedules in flat arrays: some jobs out of tens of thousands in milliseconds.
 ``neighbourhood`` makes a model for one ``Schedule``.
@@ -163,7 +162,8 @@ class Neighbourhoods:
         kept = _set(keep_nodes) - _set(free)
         windows = {j: w for j in sorted(_set(free) | kept) if (w := self._windows(j, schedule, earliest, latest))}
         moving = tuple(windows)
-        some = flat.dispatch.replace(jobs=[flat.dispatch.jobs[j] for j in moving], running=())
+        jobs = [flat.dispatch.jobs[j] for j in moving]
+        some = flat.dispatch.replace(jobs=jobs, running=(), desired=None, over_cost=None)
         model = Model(f"neighbourhood of {len(moving)} jobs")
         made = tuple(
             model.interval(job.id, int(flat.jobs.duration[j]), windows[j], self._optional(j, schedule))
@@ -210,7 +210,11 @@ class Neighbourhoods:
         if jobs.size:
             starts = schedule.starts[jobs]
             fixed = costs.some(jobs).value(starts - self.flat.jobs.submit[jobs], starts + self.flat.jobs.duration[jobs])
-        set_cost(base, costs.some(np.array(moving, np.int64)), fixed)
+        others, over = np.array(moving, np.int64), self.flat.dispatch.over
+        if over is not None:
+            starts = schedule.starts[jobs]
+            over = over.beside(starts, starts + self.flat.jobs.duration[jobs], jobs, others)
+        set_cost(base, costs.some(others), fixed, over)
 
     def _add_limits(self, base: JobModel, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:
         """Add the limits on objectives, to which the jobs that stay contribute."""

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .dispatch.job_arrays import Bools, Ints, NodeArrays, Occupied, column, occupied
+from .dispatch.desired.levels import Blocks, Levels
+from .dispatch.job_arrays import Bools, Ints, NodeArrays, column, occupied
 from .dispatch.job_intervals import startable_later
 from .dispatch.problem import Dispatch
 from .platform import ProblemError
@@ -150,7 +151,7 @@ class Flat:
                 at += part.units
 
     def free(self, schedule: ScheduleArrays, stays: Bools, nodes: Ints) -> dict[int, Free]:
-        """Return the capacity that the jobs that stay and the running jobs leave free on each of the nodes.
+        """Return the capacity that the jobs that stay, the running jobs and a hard desired profile leave free on nodes.
 
         Parameters
         ----------
@@ -175,12 +176,20 @@ class Flat:
         on[nodes] = True
         rows = np.flatnonzero(on[schedule.nodes] & (stays & (self.jobs.duration > 0))[self.jobs.job_of_unit])
         jobs, begin = self.jobs.job_of_unit[rows], schedule.starts[self.jobs.job_of_unit[rows]]
-        ends, running = self._running
-        here = on[running.node]
-        node = np.concatenate([schedule.nodes[rows], running.node[here]])
-        end = np.concatenate([begin + self.jobs.duration[jobs], ends[here]])
-        begin = np.concatenate([begin, np.full(end.size - rows.size, self.dispatch.now)])
-        taken = np.concatenate([self.jobs.requests[self.jobs.kind_of_unit[rows]], running.amount[here]])
+        here = on[self.taken.node]
+        node, begin, end, taken = (
+            np.concatenate(pair)
+            for pair in zip(
+                (
+                    schedule.nodes[rows],
+                    begin,
+                    begin + self.jobs.duration[jobs],
+                    self.jobs.requests[self.jobs.kind_of_unit[rows]],
+                ),
+                (each[here] for each in self.taken),
+                strict=True,
+            )
+        )
         times, left = self._left(np.tile(node, 2), np.concatenate([begin, end]), np.concatenate([taken, -taken]))
         return {
             n: Free(*(x[slice(*np.searchsorted(times[:, 0], [n, n + 1]))] for x in (times[:, 1], left)))
@@ -205,8 +214,13 @@ class Flat:
         return at, left
 
     @cached_property
-    def _running(self) -> tuple[Ints, Occupied]:
-        """The jobs that still run, one entry per job and node: the ends in seconds, and the amounts in use."""
+    def taken(self) -> Blocks:
+        """What no job may use: the amounts of the jobs that still run, and what a hard desired profile forbids beside them."""
         running = [r for r in self.dispatch.running if r.end > self.dispatch.now]
-        found = occupied(running, self.nodes)
-        return column((r.end for r in running), len(running))[found.job], found
+        entries = occupied(running, self.nodes)
+        ends = column((r.end for r in running), len(running))[entries.job]
+        found = Blocks(entries.node, np.full(ends.size, self.dispatch.now), ends, entries.amount)
+        levels = Levels.of(self.dispatch, self.dispatch.last_end)
+        if levels is None:
+            return found
+        return Blocks(*(np.concatenate(pair) for pair in zip(found, levels.blocks, strict=True)))

@@ -120,7 +120,7 @@ def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile, known: Levels 
     """Return the counts of a profile without jobs, with room for all jobs."""
     known = levels(machine, jobs) if known is None else known
     columns = known.groups * known.level.size
-    points = 2 * jobs.request.shape[0] + machine.taken_node.size + 2
+    points = 2 * jobs.request.shape[0] + 2 * machine.taken_node.size + 2
     room = 2 * points // BLOCK + 2  # dividing a full block leaves two half full ones
     found = Aggregate(
         *known,

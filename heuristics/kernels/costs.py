@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...models.compiled import compiled, internal
 from .by_address import by_address
 from .earnings import Ledger, profit
+from .events.sorting import sort_places
 from .profile import Floats, Ints
 
 Bools = NDArray[np.bool_]
@@ -98,6 +99,31 @@ class Bounds(NamedTuple):
 
 
 @by_address
+class Over(NamedTuple):
+    """The cost of the use of the machine above a desired profile, a row for each resource; amounts in thousandths.
+
+    Parameters
+    ----------
+    price
+        Cost of a thousandth of an amount above the profile for one second.
+    first
+        First step of each row, shape (rows + 1,); the last entry is the number of steps.
+    time
+        The time in seconds from which each step holds, increasing in a row, shape (steps,).
+    level
+        What the jobs may use without cost, shape (steps,).
+    demand
+        What each job uses, shape (rows, jobs).
+    """
+
+    price: float
+    first: Ints
+    time: Ints
+    level: Ints
+    demand: Ints
+
+
+@by_address
 class Costs(NamedTuple):
     """An objective of the starts, to be minimized, with wait = start - submit.
 
@@ -122,6 +148,8 @@ class Costs(NamedTuple):
         Whether a job may be left without a start, shape (jobs,).
     bounds
         Limits on other objectives; without rows for EARNINGS.
+    over
+        Cost of the use above a desired profile, which is added to the objective; without rows for EARNINGS.
     """
 
     mode: int
@@ -132,6 +160,7 @@ class Costs(NamedTuple):
     ledger: Ledger
     may_postpone: Bools
     bounds: Bounds
+    over: Over
 
 
 @internal
@@ -164,8 +193,45 @@ def together(costs: Costs, some: float, one: float) -> float:
 
 
 @internal
+def penalized(costs: Costs) -> bool:
+    """Return whether ``penalty`` can be above 0."""
+    return bool(costs.bounds.mode.size > 0 or costs.over.demand.shape[0] > 0)
+
+
+@internal
+def over_cost(o: Over, jobs: Jobs, starts: Ints) -> float:
+    """Return the cost of the use above the profile of the starts of all jobs (seconds, shape (jobs,))."""
+    n = starts.size
+    if o.demand.shape[0] == 0:
+        return 0.0
+    time, order = np.empty(2 * n, np.float64), np.empty(2 * n, np.int64)
+    for j in range(n):
+        time[j], time[n + j] = starts[j], starts[j] + jobs.duration[j]
+    sort_places(time, 2 * n, order)
+    total = 0.0
+    for row in range(o.demand.shape[0]):
+        used, k, last = 0, o.first[row], o.first[row + 1] - 1
+        t = o.time[k]
+        for e in range(2 * n + 1):  # after the last event running jobs may still be above the profile
+            to = np.int64(time[order[e]]) if e < 2 * n else max(t, o.time[last])
+            while t < to:
+                end = to if k == last else min(to, o.time[k + 1])
+                total += float(max(0, used - o.level[k])) * (end - t)
+                t = end
+                if k < last and t == o.time[k + 1]:
+                    k += 1
+            if e < 2 * n:
+                j = order[e]
+                used += o.demand[row, j] if j < n else -o.demand[row, j - n]
+    return o.price * total
+
+
+@internal
 def penalty(costs: Costs, jobs: Jobs, starts: Ints) -> float:
-    """Return the penalty of the starts of all jobs (seconds, shape (jobs,)); 0 if they keep all limits."""
+    """Return what is added to the cost of the starts of all jobs (seconds, shape (jobs,)).
+
+    It is the penalty of broken limits, 0 if all are kept, and the cost of the use above a desired profile.
+    """
     b = costs.bounds
     excess = 0.0
     for k in range(b.mode.size):
@@ -180,12 +246,13 @@ def penalty(costs: Costs, jobs: Jobs, starts: Ints) -> float:
                 total = max(total, float(starts[j] + jobs.duration[j]))
         if total > b.most[k]:
             excess += (total - b.most[k]) / b.scale[k]
-    return b.penalty * (1.0 + excess) if excess > 0.0 else 0.0
+    broken = b.penalty * (1.0 + excess) if excess > 0.0 else 0.0
+    return broken + over_cost(costs.over, jobs, starts)
 
 
 @compiled
 def objective(costs: Costs, jobs: Jobs, starts: Ints) -> float:
-    """Return the objective of all starts (seconds, shape (jobs,)), to be minimized, with the penalty for broken limits."""
+    """Return the objective of all starts (seconds, shape (jobs,)), to be minimized, with ``penalty``."""
     if costs.mode == EARNINGS:
         return -profit(costs.ledger, jobs.duration, starts, np.empty(costs.ledger.euro_per_joule.size, np.float64))
     total = costs.constant

@@ -22,7 +22,7 @@ NEVER = 2**62  # a time (seconds) after all others
 
 @by_address
 class Machine(NamedTuple):
-    """The nodes and the running jobs on them.
+    """The nodes and what is taken from them: the running jobs, and what a desired profile forbids.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ class Machine(NamedTuple):
     now
         Time in seconds at which the profiles begin.
     taken_node
-        Node of each entry, shape (entries,); an entry is a running job on one node.
-    taken_end
-        Time in seconds at which the entry ends, shape (entries,).
+        Node of each entry, shape (entries,); an entry is a running job on one node, or a step of a profile.
+    taken_begin, taken_end
+        Times in seconds at which the entry begins and ends, shape (entries,); a begin before ``now`` counts as ``now``.
     taken
         Amounts that the entry occupies, shape (entries, resources).
     """
@@ -44,6 +44,7 @@ class Machine(NamedTuple):
     worth: Floats
     now: int
     taken_node: Ints
+    taken_begin: Ints
     taken_end: Ints
     taken: Ints
 
@@ -67,25 +68,25 @@ class Profile(NamedTuple):
 
 
 def new_profile(machine: Machine, room: int) -> Profile:
-    """Return the profile of the nodes with the running jobs only, with room for ``room`` breakpoints per node."""
+    """Return the profile of the nodes with what is taken from them, with room for ``room`` breakpoints per node."""
     nodes, resources = machine.capacity.shape
     profile = Profile(
         np.ones(nodes, np.int64), np.empty((nodes, room), np.int64), np.empty((nodes, room, resources), np.int64)
     )
     profile.time[:, 0] = machine.now
     profile.free[:, 0, :] = machine.capacity
-    return _with_running(profile, machine)
+    return _with_taken(profile, machine)
 
 
 @compiled
-def _with_running(profile: Profile, machine: Machine) -> Profile:
-    """Subtract the running jobs from an empty profile; return the profile, maybe grown."""
+def _with_taken(profile: Profile, machine: Machine) -> Profile:
+    """Subtract what is taken from an empty profile; return the profile, maybe grown."""
     for i in range(machine.taken_node.size):
         if machine.taken_end[i] > machine.now:
             n = machine.taken_node[i]
             if profile.length[n] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
-            occupy(profile, n, machine.now, machine.taken_end[i], machine.taken[i], 1)
+            occupy(profile, n, max(machine.now, machine.taken_begin[i]), machine.taken_end[i], machine.taken[i], 1)
     return profile
 
 

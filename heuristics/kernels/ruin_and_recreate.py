@@ -17,7 +17,7 @@ import numpy as np
 
 from ...models.compiled import compiled, internal, internal_borrowing
 from .by_address import by_address
-from .costs import EARNINGS, Costs, Jobs, cost, penalty
+from .costs import EARNINGS, Costs, Jobs, cost, penalized, penalty
 from .destroy import NOISE, ROOM, choose
 from .earnings import book, cooling_cost
 from .events.sorting import sort_places
@@ -251,7 +251,7 @@ def ruin_and_recreate(
     tuple
         The profile, the change of the objective, and the objective of ``record`` (``best`` if none was written).
     """
-    total, limited = 0.0, costs.bounds.mode.size > 0
+    total, limited = 0.0, penalized(costs)
     fine = penalty(costs, jobs, places.starts)
     for d in range(steps.destroy.size):
         if stop[0] != 0:

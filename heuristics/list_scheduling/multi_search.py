@@ -6,18 +6,20 @@
    than the best schedule.
 2. Compute the objective. If it is better than the best one so far, the schedule is the new incumbent. A schedule that
    breaks a limit on another objective has a penalty, and is never reported (``kernels.costs.Bounds``).
-3. Stop after the last ordering, at the time limit (not before the first schedule), or when the callback returns False.
+3. With a soft desired profile, do the same within the profile: list schedules alone never delay a job to avoid its cost.
+4. Stop after the last ordering, at the time limit (not before the first schedule), or when the callback returns False.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import product
 from typing import NamedTuple
 
 from ...backends.result import Result
 from ...models import Dispatch, Profit, Schedule
-from ..arrays import Placement, arrays
+from ..arrays import Placement, arrays, within_profile
 from ..clock import Clock, KernelStopped
 from ..errors import CriterionUnusable, NoSchedule, keeping_limits
 from ..incumbents import SAME, Incumbents, OnIncumbent
@@ -26,6 +28,7 @@ from .first_solution import ListScheduler
 from .orders import ORDERINGS
 from .postponed import reserve_for_postponed
 
+WITHIN = ", within the profile"
 AFTERWARDS = 2.0  # time to convert and verify the best schedule, relative to the time for making the arrays
 
 
@@ -108,14 +111,17 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
     best, order = None, None
     skipped: dict[str, str] = {}
     failure: NoSchedule | None = None
-    known: dict[bytes, str] = {}  # the orders so far (without deadlines, "lst" is "-duration") and their orderings
-    for name in () if seen.stopped else ORDERINGS:
+    known: dict[tuple[bool, bytes], str] = {}  # the orders so far (without deadlines, "lst" is "-duration")
+    kept = within_profile(a)
+    both = [(scheduler, ""), *([] if kept is None else [(ListScheduler(kept), WITHIN)])]
+    for (scheduler, how), ordering in () if seen.stopped else product(both, ORDERINGS):
+        name = f"{ordering}{how}"
         tried = best is not None or failure is not None or seen.start is not None
         try:
             if tried and clock.over:
                 raise KernelStopped
-            order_of_jobs = scheduler.order(name)
-            equal = known.setdefault(order_of_jobs.tobytes(), name)
+            order_of_jobs = scheduler.order(ordering)
+            equal = known.setdefault((bool(how), order_of_jobs.tobytes()), name)
             if equal != name:
                 skipped |= {name: skipped[equal]} if equal in skipped else {}
                 continue
@@ -124,7 +130,7 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
             skipped[name] = "the time limit was reached"
             continue
         except CriterionUnusable as why:
-            skipped[name.removeprefix("-")] = str(why)
+            skipped[ordering.removeprefix("-")] = str(why)
             continue
         except NoSchedule as why:
             skipped[name], failure = str(why), why

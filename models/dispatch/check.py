@@ -11,6 +11,7 @@ from ..language import Violation
 from ..problem import Schedule
 from .capacity_sweep import Whole, excesses
 from .costs.limits import broken_limits
+from .desired.check import excess_on_nodes
 from .jobs import DAY, Job
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
 
     Starts and units must be whole numbers; if not, nothing else is checked. Every job has a start that is
     not before now or its release and is inside of its windows; it ends by its deadline; all its units are on nodes that
-    exist. Jobs and running jobs together never exceed the capacity of a node. The limits on objectives are kept.
+    exist. Jobs and running jobs together never exceed the capacity of a node, nor a hard desired profile (``desired``). The limits
+    on objectives are kept.
     """
     fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
     if fractions:
@@ -37,6 +39,7 @@ def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
         for name, (units, _) in _groups(job):
             found.extend(_check_nodes(problem, name, units, schedule.nodes.get(name, {})))
     found.extend(_capacity(problem, schedule, jobs))
+    found.extend(excess_on_nodes(problem, schedule))
     if all(job.id in schedule.start for job in problem.jobs):
         found.extend(broken_limits(problem, schedule))
     return found

@@ -30,6 +30,9 @@ j stands for each of its chunks below; all of them have the same ``v[j]``.
     cumulative(v[j], demand U[j] * q[j,r]) <= sum_n C[n,r]                for each resource r
 
 If v[j] is optional, ``U[j]`` is multiplied by its presence.
+
+With a hard desired profile, ``C[n,r]`` is a step function of time, and the sums over nodes are those of the steps; a soft one
+is a part of the objective (``desired``).
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from typing import TYPE_CHECKING
 from .. import language as sl
 from ..language import Assignment, Integer, Interval
 from ..problem import Encoding, Schedule
+from .desired.levels import Capacity
 from .job_intervals import SHARES, DemandRow, JobModel, Need, SetObjective, above, job_model, request_of
 from .jobs import Job
 
@@ -78,7 +82,8 @@ def units(problem: Dispatch, set_objective: SetObjective | None = None, before: 
         for resource, limit in zip(problem.platform.resources, vector, strict=True):
             need = request_of(resource)
             demands = [DemandRow(v, need(j)) for v, j in rows[node] if need(j)]
-            b.add_cumulative([*demands, *b.running_rows(running[node], need)], limit, f"{resource} of {node}")
+            most = b.capacity((node,), resource, limit)
+            b.add_cumulative([*demands, *b.running_rows(running[node], need)], most, f"{resource} of {node}")
 
     def read(a: Assignment) -> Schedule:
         nodes: dict[str, dict[str, int]] = {}
@@ -149,7 +154,8 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
     for node, here in jobs.items():
         for resource, limit in zip(problem.platform.resources, capacity[node], strict=True):
             need = request_of(resource)
-            b.add_cumulative(_rows(here, need) + b.running_rows(running[node], need), limit, f"{resource} of {node}")
+            most = b.capacity((node,), resource, limit)
+            b.add_cumulative(_rows(here, need) + b.running_rows(running[node], need), most, f"{resource} of {node}")
 
     def read(a: Assignment) -> Schedule:
         nodes = {
@@ -184,11 +190,11 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
     for name, here in _counted(b, numbers).items():
         vector, nodes = members[name]
 
-        def add(need: Need, limit: int, what: str) -> None:
+        def add(need: Need, limit: int | Capacity, what: str) -> None:
             b.add_cumulative(_rows(here, need) + b.running_rows(running[name], need), limit, what)  # noqa: B023
 
         for resource, limit in zip(platform.resources, vector, strict=True):
-            add(request_of(resource), len(nodes) * limit, f"{resource} of {name}")
+            add(request_of(resource), b.capacity(nodes, resource, len(nodes) * limit), f"{resource} of {name}")
         for resource, limit in zip(platform.resources, vector, strict=True):
             for k in SHARES:
                 large = above(resource, limit / k)
@@ -213,7 +219,8 @@ def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: i
     for resource in problem.platform.resources:
         need = request_of(resource)
         rows = [DemandRow(v, j.units * need(j)) for j, v in b.parts if need(j)]
-        b.add_cumulative(rows + b.running_rows(running, need), problem.platform.total(resource), resource)
+        most = b.capacity(problem.platform.nodes, resource, problem.platform.total(resource))
+        b.add_cumulative(rows + b.running_rows(running, need), most, resource)
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), b.write_starts, relaxation=True)
 
 

@@ -22,6 +22,9 @@ from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Schedule
 from .costs.constraints import add_limits
 from .costs.expressions import total_cost
+from .desired.levels import Capacity, Levels
+from .desired.over import OverCost
+from .desired.power import limit_power
 from .jobs import Job
 from .objectives import JobCosts
 
@@ -62,12 +65,15 @@ class JobModel:
     running_ends : mapping of int to Interval
         For each end time of running jobs after ``now``, one interval from ``now`` to that end. Jobs with the same end
         share it. Running jobs whose end is over occupy nothing.
+    levels : Levels, optional
+        What a hard desired profile allows on each node; None: the capacity.
     """
 
     problem: Dispatch
     model: Model
     jobs: tuple[Interval, ...]
     running_ends: Mapping[int, Interval]
+    levels: Levels | None = None
 
     @property
     def parts(self) -> list[tuple[Job, Interval]]:
@@ -112,13 +118,20 @@ class JobModel:
             amounts[end] += n * need(job)
         return [DemandRow(self.running_ends[end], amount) for end, amount in amounts.items() if amount]
 
-    def add_cumulative(self, rows: Sequence[DemandRow], capacity: int, name: str) -> None:
+    def capacity(self, nodes: Sequence[str], resource: str, capacity: int) -> Capacity:
+        """Return the steps of the capacity of some nodes together; ``capacity``: without a desired profile."""
+        if self.levels is None:
+            return ((0, capacity),)
+        return self.levels.capacity(nodes, self.problem.platform.resources.index(resource))
+
+    def add_cumulative(self, rows: Sequence[DemandRow], capacity: int | Capacity, name: str) -> None:
         """Add a cumulative of the demands to the model, unless all of them fit at once."""
-        if sum(row.most for row in rows) <= capacity:
+        steps = ((0, capacity),) if isinstance(capacity, int) else capacity
+        if sum(row.most for row in rows) <= min(least for _, least in steps):
             return
         # made directly: with tens of thousands of demands, the checks of sl.cumulative would take most of the time
         demands = tuple(amount if times is None else Linear({times: amount}) for _, amount, times in rows)
-        self.model.add(Cumulative(tuple(row.interval for row in rows), demands, ((0, capacity),)), name)
+        self.model.add(Cumulative(tuple(row.interval for row in rows), demands, steps), name)
 
 
 SetObjective = Callable[[JobModel], None]
@@ -175,13 +188,16 @@ def job_model(
     running_ends = {
         end: model.interval(f"running until {end}", size=end - problem.now, start=problem.now) for end in ends
     }
-    made = JobModel(problem, model, tuple(jobs), running_ends)
+    until = horizon + max((v.size_hi for v in jobs), default=0)
+    made = JobModel(problem, model, tuple(jobs), running_ends, Levels.of(problem, until))
     if set_objective is None:
-        set_cost(made, problem.costs)
+        set_cost(made, problem.costs, over=problem.over)
     else:
         set_objective(made)
     if problem.limits:
         add_limits(model, problem.limit_costs, jobs, [j.submit for j in problem.jobs])
+    if problem.desired is not None:
+        limit_power(made, until)
     return made
 
 
@@ -190,7 +206,7 @@ def startable_later(problem: Dispatch, job: Job) -> bool:
     return job.deadline is None and not job.windows and not problem.calendar(job)
 
 
-def set_cost(b: JobModel, costs: JobCosts, fixed: float | None = None) -> None:
+def set_cost(b: JobModel, costs: JobCosts, fixed: float | None = None, over: OverCost | None = None) -> None:
     """Set the objective of the problem.
 
     Parameters
@@ -201,9 +217,14 @@ def set_cost(b: JobModel, costs: JobCosts, fixed: float | None = None) -> None:
         The costs of the jobs of the model.
     fixed : float, optional
         The cost of other jobs, which have fixed starts.
+    over : OverCost, optional
+        The cost of the use above a desired profile, of the jobs of the model beside the others.
     """
     maximized = b.problem.sense == "maximize"
     cost = total_cost(costs, b.jobs, [j.submit for j in b.problem.jobs], fixed)
+    if over is not None:
+        terms, weights = over.terms(b.jobs)
+        cost = sl.sum([cost, *terms], weights=[1, *weights])
     if maximized:
         b.model.maximize(sl.sum([cost], weights=[-1]))
     else:

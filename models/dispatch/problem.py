@@ -6,19 +6,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule
 from .chunks.chunk import chunk_faults
-from .chunks.fit import lack
+from .chunks.fit import impossible
 from .costs.limits import CostLimit, cost_limits, whole_limits
+from .desired.check import over_hours
+from .desired.faults import desired_faults, waits
+from .desired.over import OverCost
 from .job_arrays import JobArrays
 from .jobs import DAY, Durations, Job, Queue, Running, Window
 from .objectives import OBJECTIVES, JobCosts, find_objective
 from .whole_jobs import whole_jobs
+
+if TYPE_CHECKING:
+    from ..profiles.profile import DesiredProfile
 
 
 @with_short_repr
@@ -45,6 +51,12 @@ class Dispatch:
     limits : mapping of str to float, optional
         The greatest value of other objectives (the least value of one that is maximized), by their names. A makespan is
         a time in seconds, not a duration. See ``costs.limits``.
+    desired : DesiredProfile, optional
+        The desired use of the platform: a limit on the use of each node by ``jobs``, or with ``over_cost`` a wish. See
+        ``models.dispatch.desired``.
+    over_cost : float, optional
+        The cost of an amount-hour (core-hour) of the machine above the profile, at least 0: it is added to the objective,
+        or subtracted if that is maximized. None: the profile is a limit.
 
     Raises
     ------
@@ -85,6 +97,8 @@ class Dispatch:
     running: Sequence[Running] = ()
     durations: Durations = "walltime"
     limits: Mapping[str, float] = field(default_factory=dict)
+    desired: DesiredProfile | None = None
+    over_cost: float | None = None
 
     kind: str = field(default="dispatch", init=False)
     sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
@@ -99,6 +113,8 @@ class Dispatch:
         running: Iterable[Running] = (),
         durations: Durations = "walltime",
         limits: Mapping[str, float] | None = None,
+        desired: DesiredProfile | None = None,
+        over_cost: float | None = None,
     ) -> None:
         whole, faults = whole_jobs(tuple(jobs), tuple(running), now)
         values = {
@@ -107,6 +123,8 @@ class Dispatch:
             "aim": objective,
             "durations": durations,
             "limits": {} if limits is None else whole_limits(limits),
+            "desired": desired,
+            "over_cost": over_cost,
             "kind": "dispatch",
             "sense": find_objective(objective).sense,
         }
@@ -114,6 +132,7 @@ class Dispatch:
             object.__setattr__(self, name, value)
         if not faults:
             faults = [*_faults(self), *(f"job {j.id!r}: {why}" for j, why in impossible(platform, self.jobs))]
+            faults = faults or desired_faults(self)
         if faults:
             more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
             raise ProblemError("\n".join(faults[:10]) + more)
@@ -132,6 +151,16 @@ class Dispatch:
     def limit_costs(self) -> tuple[CostLimit, ...]:
         """The limits as limits on costs of the starts of the jobs, from which models and searches are made."""
         return cost_limits(self)
+
+    @cached_property
+    def over(self) -> OverCost | None:
+        """The cost of the use above a soft profile, from which models and searches are made; None without one."""
+        return OverCost.of(self, self.last_end)
+
+    @cached_property
+    def last_end(self) -> int:
+        """A time in seconds by which all jobs that start by the horizon have ended."""
+        return self.horizon + max(map(self.duration, self.jobs), default=0)
 
     @cached_property
     def job_arrays(self) -> JobArrays:
@@ -155,11 +184,13 @@ class Dispatch:
         """Return a time by which all jobs can have started, if only their own limits delay them before ``moment``.
 
         From the last release, the end of the last window and the last end of a running job on, the jobs can run one
-        after another; a calendar delays each of them by at most a day. A later ``moment`` delays all of this.
+        after another; a calendar delays each of them by at most a day, a profile by at most a period. A later
+        ``moment`` delays all of this.
         """
         last = [hi for j in self.jobs for _, hi in j.windows]
-        begin = max([self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running), *last])
-        held = sum(DAY for j in self.jobs if self._queue(j).daily)
+        steady, profiled = waits(self)
+        begin = max([steady, self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running), *last])
+        held = sum(DAY for j in self.jobs if self._queue(j).daily) + profiled
         return begin + sum(self.duration(j) for j in self.jobs) + held + moment - self.now
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
@@ -215,6 +246,8 @@ class Dispatch:
             "running": self.running,
             "durations": self.durations,
             "limits": self.limits,
+            "desired": self.desired,
+            "over_cost": self.over_cost,
         }
         return Dispatch(**{**values, **changes})  # type: ignore[arg-type]
 
@@ -233,7 +266,11 @@ class Dispatch:
 
     def objective(self, schedule: Schedule) -> float:
         """Return the objective of a schedule that starts all jobs, from the data alone."""
-        return find_objective(self.aim).value(self, schedule)
+        value = find_objective(self.aim).value(self, schedule)
+        if self.desired is None or self.over_cost is None:
+            return value
+        over = self.over_cost * over_hours(self, schedule)
+        return value + over if self.sense == "minimize" else value - over
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""
@@ -244,43 +281,6 @@ def _intersect(some: Sequence[Window], others: Sequence[Window]) -> list[Window]
     """Return the common parts of two lists of windows."""
     found = [(max(a, c), min(b, d)) for a, b in some for c, d in others if max(a, c) <= min(b, d)]
     return sorted(found)
-
-
-def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]:
-    """Return the jobs that do not fit the empty platform, each with a text that names the resource it exceeds."""
-    found = []
-    known: dict[tuple[int, ...], int] = {}
-    together: dict[tuple[tuple[int, tuple[int, ...]], ...], str | None] = {}
-    for job in jobs:
-        shape = tuple((p.units, tuple(p.request.get(r, 0) for r in platform.resources)) for p in job.parts)
-        for part, (units, request) in zip(job.parts, shape, strict=True):
-            if request not in known:
-                known[request] = sum(
-                    len(nodes) * min(platform.units_on(vector, request), units if not any(request) else 2**31)
-                    for vector, nodes in platform.classes.items()
-                )
-            if (known[request] if any(request) else units) < units:
-                tight = _tightest(platform, part, request)
-                found.append((job, f"asks for {units} units of {dict(part.request)}, but {tight}"))
-                break
-        else:
-            if len(shape) > 1:
-                if shape not in together:
-                    together[shape] = lack(platform, shape)
-                if why := together[shape]:
-                    found.append((job, why))
-    return found
-
-
-def _tightest(platform: Platform, job: Job, request: tuple[int, ...]) -> str:
-    for k, resource in enumerate(platform.resources):
-        most = max(vector[k] for vector in platform.classes)
-        if request[k] > most:
-            return f"no node has more than {most} {resource}"
-        alone = sum(len(nodes) * (vector[k] // request[k]) for vector, nodes in platform.classes.items() if request[k])
-        if request[k] and alone < job.units:
-            return f"the {resource} of the empty platform hold only {alone} of them"
-    return "too few nodes have all requested resources together"
 
 
 def _faults(p: Dispatch) -> list[str]:

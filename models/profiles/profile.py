@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..excerpt import excerpt, with_short_repr
 from ..platform import Platform, ProblemError
 from .arrays import ProfileArrays, arrays_of
+from .empty_machine import EmptyMachine
 from .steps import ALWAYS, Steps
 
 POWER = "power"  # the resource of the whole machine, in watts, if no node has a capacity of it
@@ -153,8 +154,13 @@ class DesiredProfile:
         """The amounts per group and resource as flat arrays, for compiled code."""
         return arrays_of(self)
 
-    def check_covers(self, begin: int, end: int) -> None:
-        """Check that some wish concerns the time from ``begin`` to ``end`` in seconds.
+    @cached_property
+    def empty_machine(self) -> EmptyMachine:
+        """The times at which the empty machine can hold a job within the profile."""
+        return EmptyMachine(self)
+
+    def check_covers(self, begin: int, end: int, what: str = "replay") -> None:
+        """Check that some wish concerns the time from ``begin`` to ``end`` of a replay or problem, in seconds.
 
         Raises
         ------
@@ -166,11 +172,11 @@ class DesiredProfile:
         starts = [s.times[1] if len(s.times) > 1 else s.times[0] for s in self._all()]
         if starts and min(starts) > end:
             raise ProblemError(
-                f"the desired profile begins at {min(starts)} s, after the end of the replay at {end} s: it covers nothing "
+                f"the desired profile begins at {min(starts)} s, after the end of the {what} at {end} s: it covers nothing "
                 "of it. Times are on the clock of the workload; give a period to repeat the profile"
             )
         if self.end is not None and self.end <= begin:
             raise ProblemError(
-                f"the desired profile ends at {self.end} s, before the begin of the replay at {begin} s: it covers nothing "
+                f"the desired profile ends at {self.end} s, before the begin of the {what} at {begin} s: it covers nothing "
                 "of it. Times are on the clock of the workload; give a period to repeat the profile"
             )

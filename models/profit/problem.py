@@ -209,6 +209,10 @@ def _faults(p: Profit) -> list[str]:
         found.append(
             f"the dispatching problem limits {limited}; a profit problem, which may postpone jobs, takes no limits"
         )
+    if p.dispatch.desired is not None:
+        found.append(
+            "the dispatching problem has a desired profile; a profit problem, which may postpone jobs, takes none"
+        )
     if "cores" not in p.platform.resources:
         found.append("the nodes have no resource 'cores', but the price is per core-hour")
     if not (is_number(p.price) and p.price >= 0):

@@ -9,9 +9,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ...platform import Platform
+
+if TYPE_CHECKING:
+    from ..jobs import Job
 
 STATES = 20_000
 Vector = tuple[int, ...]
@@ -122,3 +126,40 @@ class _Search:
             rest = tuple(c - units * r for c, r in zip(vector, self._requests[k], strict=True))
             for others in self._fillings(rest, left, k + 1):
                 yield (units, *others)
+
+
+def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]:
+    """Return the jobs that do not fit the empty platform, each with a text that names the resource it exceeds."""
+    found = []
+    known: dict[tuple[int, ...], int] = {}
+    together: dict[tuple[tuple[int, tuple[int, ...]], ...], str | None] = {}
+    for job in jobs:
+        shape = tuple((p.units, tuple(p.request.get(r, 0) for r in platform.resources)) for p in job.parts)
+        for part, (units, request) in zip(job.parts, shape, strict=True):
+            if request not in known:
+                known[request] = sum(
+                    len(nodes) * min(platform.units_on(vector, request), units if not any(request) else 2**31)
+                    for vector, nodes in platform.classes.items()
+                )
+            if (known[request] if any(request) else units) < units:
+                tight = _tightest(platform, part, request)
+                found.append((job, f"asks for {units} units of {dict(part.request)}, but {tight}"))
+                break
+        else:
+            if len(shape) > 1:
+                if shape not in together:
+                    together[shape] = lack(platform, shape)
+                if why := together[shape]:
+                    found.append((job, why))
+    return found
+
+
+def _tightest(platform: Platform, job: Job, request: tuple[int, ...]) -> str:
+    for k, resource in enumerate(platform.resources):
+        most = max(vector[k] for vector in platform.classes)
+        if request[k] > most:
+            return f"no node has more than {most} {resource}"
+        alone = sum(len(nodes) * (vector[k] // request[k]) for vector, nodes in platform.classes.items() if request[k])
+        if request[k] and alone < job.units:
+            return f"the {resource} of the empty platform hold only {alone} of them"
+    return "too few nodes have all requested resources together"

@@ -122,7 +122,8 @@ class NodeTimeline:
 
     def __init__(self, capacity: Ints, now: int, usage: tuple[Ints, Ints, Ints]) -> None:
         self.now = now
-        self.machine = Machine(capacity, np.zeros(capacity.shape[1]), now, *usage)
+        node, end, amount = usage
+        self.machine = Machine(capacity, np.zeros(capacity.shape[1]), now, node, np.full(end.size, now), end, amount)
         self._profile = new_profile(self.machine, ROOM)
         self._scratch = new_scratch(capacity.shape[0])
 
