@@ -208,6 +208,9 @@ class Metrics:
         ``"squared_distance"``, without unit. See ``schedlab.simulation.desired.figures``. Empty without a profile.
     power_peak : float
         The greatest power of all running jobs in watts; None if the power of a job is unknown.
+    preemption : mapping of str to float
+        Delays of on-demand jobs and losses of batch jobs, see ``schedlab.simulation.preemption.figures``. Empty without
+        preemption.
     """
 
     jobs: int
@@ -238,6 +241,7 @@ class Metrics:
     wait_contribution: Mapping[str, float] = field(default_factory=dict)
     running_submitting: float | None = None
     desired: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    preemption: Mapping[str, float | None] = field(default_factory=dict)
     power_peak: float | None = None
 
     def by(self, grouping: str) -> Groups:

@@ -24,6 +24,7 @@ from .late_starts import late_starts, lateness
 from .lateness import thesis_lateness, wait_contribution, wait_over_ewt
 from .metric_records import BSLD_FLOOR, DecisionMetrics, JobClass, Metrics, Timing, parts_of
 from .model_sizes import ModelSizes
+from .preemption.figures import preemption_figures
 from .spread import Spread
 
 if TYPE_CHECKING:
@@ -95,7 +96,11 @@ def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
         bsld_floor=bsld_floor,
         history=s.history,
     )
-    return replace(found, desired=desired_figures(s, s.desired), power_peak=power_peak(s))
+    found = replace(found, desired=desired_figures(s, s.desired), power_peak=power_peak(s))
+    if s.preemption is None:
+        return found
+    figures = job_figures(s.workload, s.start, s.end, s.expected, bsld_floor, s.history)
+    return replace(found, preemption=preemption_figures(s, figures))
 
 
 def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: float = BSLD_FLOOR) -> Metrics | None:

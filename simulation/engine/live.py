@@ -39,7 +39,7 @@ from .answer import DecisionFault, fault_of
 from .arrivals import set_arrivals, with_own_arrivals
 from .live_jobs import LiveJobs
 from .moment import Decision, Dispatcher, FailedStart, Moment
-from .production.changes import changes_of
+from .preemption.changes import changes_of
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Simulation, SimulationError
 
@@ -152,7 +152,7 @@ class LiveReplay:
         for j in state.ended[: state.clock[ENDED]].tolist():
             self.jobs.end(j)
             if not self.fixed and j < jobs:
-                changed.update(plan.predictor.learn(j, int(plan.trace.runtime[j] + plan.log.saved[j])))
+                changed.update(plan.predictor.learn(j, int(plan.trace.runtime[j]) + plan.log.less(j)))
         failed, self.changes.failed = self.changes.failed, []
         for j in failed:
             self.jobs.end(j)
@@ -201,14 +201,14 @@ class LiveReplay:
                 job, name = self.jobs.waiting[j].id, self.plan.predictor.name
                 why = f"predictor {name}: the duration of job {job!r} {wrong(predicted)}"
                 raise SimulationError(why, job, time=int(self.state.clock[NOW]))
-            self.state.expected[j] = max(1, predicted - int(self.plan.log.saved[j]))
+            self.state.expected[j] = max(1, predicted - self.plan.log.less(j))
             self.jobs.expected[self.jobs.waiting[j].id] = int(self.state.expected[j])
         if jobs:
             self.rules = None
 
     def _job(self, j: int) -> Job:
         """Return the job as a dispatcher sees it: without its runtime."""
-        return self.plan.workload.waiting_job(j, int(self.plan.log.saved[j]))
+        return self.plan.workload.waiting_job(j, self.plan.log.less(j))
 
     def _decide(self) -> bool:
         """Make the planned starts and one decision, unless none is due; return whether it moved the simulated clock."""

@@ -19,6 +19,7 @@ from ..policies.policy import Policy
 from ..predictors import TimedPredictor
 from ..users.requests import Requests
 from .moment import Dispatcher
+from .preemption.plan import PreemptionPlan
 from .production.calendars import Hours
 from .production.plan import ProductionPlan
 from .simulation import Decisions, NodeRanges, Simulation, SimulationError
@@ -65,7 +66,7 @@ class ReplayPlan:
     replay. ``production``: reservations and server events; ``calendars``: the numbers of the calendars that these may
     give to jobs. ``killing``: jobs end at their walltimes. ``held_back``: why jobs wait that no dispatcher may start.
     ``desired``: the desired use; ``within``: the profiles that limit the starts. ``requests``: the walltimes that users
-    choose, None if they are those of the workload.
+    choose, None if they are those of the workload. ``preemption``: on-demand jobs.
     """
 
     workload: Workload
@@ -90,6 +91,7 @@ class ReplayPlan:
     killing: bool = False
     held_back: dict[int, str] = field(default_factory=dict)
     requests: Requests | None = None
+    preemption: PreemptionPlan | None = None
 
     @cached_property
     def row(self) -> dict[str, int]:
@@ -134,6 +136,7 @@ class ReplayPlan:
             states=self.states,
             production=None if self.production is None else self.production.log.record(),
             desired=self.desired,
+            preemption=None if self.preemption is None else self.preemption.record(),
         )
 
 

@@ -15,6 +15,7 @@ from ...models import DesiredProfile, NodeStates, Platform, Schedule
 from ...models.excerpt import one_line
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
+from .preemption.record import PreemptionRecord
 from .production.record import ProductionRecord
 from .states.attempts import Attempt, History, attempts_of
 
@@ -134,6 +135,8 @@ class Simulation:
         What became of reservations and server events; None for a replay without them.
     desired : DesiredProfile, optional
         The desired use, with which metrics compare the use.
+    preemption : PreemptionRecord, optional
+        Evictions for on-demand jobs; None for a replay without them.
     notes : tuple of str
         Remarks, for example about users that the trace does not name, or that the replay was stopped.
     prediction_seconds : float, optional
@@ -170,6 +173,7 @@ class Simulation:
     states: NodeStates | None = None
     production: ProductionRecord | None = None
     desired: DesiredProfile | None = None
+    preemption: PreemptionRecord | None = None
 
     @property
     def metrics(self) -> Metrics:

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import WrongValue
-from ...heuristics.kernels.events.beginning import busy_trace, crowded, on_nodes, with_running
-from ...heuristics.kernels.events.machine import counted
+from ...heuristics.kernels.events.beginning import busy_trace
 from ...heuristics.kernels.events.standstill import Standstill
 from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, WAITING
 from ...instances import Instance, load
@@ -27,6 +26,7 @@ from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
 from ..predictors import Predictor, Real, TimedPredictor
 from ..predictors import predictor as predictor_named
+from ..preemption.settings import Preemption
 from ..users.registry import users_of
 from ..users.requests import Requests, check_walltimes_unknown
 from ..users.users import Users
@@ -34,14 +34,17 @@ from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
 from .live import LiveReplay
 from .moment import Dispatcher
+from .preemption.plan import plan_of as preemption_of
+from .preemption.plan import with_failures
 from .production.calendars import Hours, with_calendars
 from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation, SimulationError
-from .states.begun import chunks_together, fail_at_begin, nodes_that_run, truly_ending
+from .states.begun import fail_at_begin, nodes_that_run, truly_ending
 from .states.chunk_support import check_takes_chunks
 from .states.limits import desired_of, lent, limits_of, with_power
 from .states.node_changes import NodeChanges
+from .states.places import is_counted, with_places
 from .states.requeue import Requeue, requeue_of
 
 BATCH = 20_000  # events between two calls of on_progress
@@ -67,6 +70,7 @@ def simulate(
     running: Iterable[Running] | None = None,
     begin: int | None = None,
     users: str | Users | None = None,
+    preemption: Preemption | None = None,
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
 
@@ -137,6 +141,10 @@ def simulate(
         ``"hdi"``, ``"impatient"`` (see ``schedlab.simulation.users.scenarios``), or an object that follows
         ``schedlab.simulation.users.users.Users``. The result has these walltimes in ``Simulation.workload``. Default:
         the walltimes of the workload.
+    preemption : Preemption, optional
+        On-demand jobs, which must start soon and for which running jobs leave; checkpoints and failures of nodes. Not
+        with ``requeue``, ``charge_decisions``, ``reservations``, events of the server, ``running``, ``desired`` limits
+        or ``power_cap``.
 
     Returns
     -------
@@ -176,6 +184,21 @@ def simulate(
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
     chosen, name, named_predictor = _dispatcher(dispatcher)
+    of_nodes, of_server = split_events(own_events if events is None else events)
+    reserved = list(reserved if reservations is None else reservations)
+    jobs, evicting = preemption_of(
+        preemption,
+        jobs,
+        machine,
+        {
+            "requeue": requeue != "restart",
+            "charge_decisions": charge_decisions,
+            "reservations": reserved,
+            "events of the server": of_server,
+            "power_cap": power_cap,
+            "users": users,
+        },
+    )
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if period is not None and (not is_whole(period) or period < 1):
@@ -183,11 +206,12 @@ def simulate(
     source = predictor if predictor is not None else named_predictor
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     model, rule = TimedPredictor(predicting), requeue_of(requeue)
-    of_nodes, of_server = split_events(own_events if events is None else events)
-    states = NodeStates(machine, of_nodes) or None
+    states = NodeStates(machine, with_failures(of_nodes, preemption)) or None
     wished = desired_of(desired, machine, jobs)
     within = limits_of(wished, power_cap, chosen, name, machine)
-    production = plan_of(of_server, reserved if reservations is None else reservations, jobs, machine, events is None)
+    if within and evicting is not None:
+        raise WrongValue("preemption and dispatchers that keep to a desired use cannot be combined")
+    production = plan_of(of_server, reserved, jobs, machine, events is None)
     if production is not None:
         jobs = own_copy(jobs, production)
     check_takes_chunks(jobs, chosen, name, () if production is None else production.private)
@@ -195,7 +219,7 @@ def simulate(
     if jobs.running:
         jobs = truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
         up = nodes_that_run(states, jobs.begin)
-        jobs = _with_places(jobs, machine, isinstance(chosen, Policy) and states is None, allocator == "best-fit", up)
+        jobs = with_places(jobs, machine, isinstance(chosen, Policy) and states is None, allocator == "best-fit", up)
     jobs, log, arrival = fail_at_begin(jobs, states, rule, at_begin)
     requests = None
     if users is not None:
@@ -203,7 +227,8 @@ def simulate(
         requests = Requests(users_of(users), jobs)
         jobs = requests.workload
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
-    by_count = isinstance(chosen, Policy) and states is None and production is None and _counted(jobs, machine)
+    followed = states is not None or production is not None or evicting is not None  # node by node
+    by_count = isinstance(chosen, Policy) and not followed and is_counted(jobs, machine)
     arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
     trace = with_power(
         busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), jobs, within, by_count
@@ -212,17 +237,19 @@ def simulate(
     fixed = _fixed_durations(model, jobs, log.saved)
     if requests is not None:
         fixed = None  # the users choose the walltimes later
+    if evicting is not None:
+        log.restart, trace = evicting.settings.restart, evicting.without_arrivals(trace)
     if production is not None:
         check_supported(production, jobs, chosen, fixed, charge_decisions, bool(within))
         trace, calendars = with_calendars(trace, jobs, production.events)
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count, trace,
         runtime < jobs.runtime, states, wished, within, rule, log, production, calendars, kill_at_walltime,
-        requests=requests,
+        requests=requests, preemption=evicting,
     )  # fmt: skip
     with progress_line(), lent(wished, chosen):
         # policies look at submit times, which jobs.after changes
-        alone = not (charge_decisions or jobs.after or production is not None)
+        alone = not (charge_decisions or jobs.after or production is not None or evicting is not None)
         if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:
             found = _compiled(plan, chosen, fixed, on_progress)
         else:
@@ -248,46 +275,6 @@ def _workload(
     machine = platform or own
     events, reservations = (instance.events, instance.reservations) if isinstance(instance, Instance) else ((), ())
     return jobs.on(machine), machine, events, reservations
-
-
-def _counted(jobs: Workload, machine: Platform) -> bool:
-    """Return whether it is enough to count the free nodes, see ``counted``: no running job is on given nodes."""
-    return not any(r.nodes for r in jobs.running) and counted(
-        with_running(jobs, jobs.running, machine.resources), machine
-    )
-
-
-def _with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool, up: Sequence[bool] | None) -> Workload:
-    """Return the workload with nodes for its running jobs, unless the replay only counts them; check their nodes.
-
-    ``up``: whether each node runs jobs at the begin; None: all do.
-    """
-    running = jobs.running
-    full = crowded(running, machine)
-    if full is not None:
-        job, node, resource = full
-        why = f"more {resource} than it has" if resource else "but the platform has no such node"
-        raise WorkloadError(f"{jobs.name}: job {job!r} runs at the begin on node {node!r}, {why}")
-    foreign = [r for r in running if any(n > 0 and name not in machine.resources for name, n in r.job.request.items())]
-    kept = [r for r in running if r not in foreign]
-    if by_policy and _counted(replace(jobs, running=tuple(kept)), machine):
-        free, order = len(machine.nodes), sorted(range(len(kept)), key=lambda k: kept[k].start)
-        fits = set[int]()
-        for k in order:
-            if kept[k].job.units <= free:
-                fits.add(k)
-                free -= kept[k].job.units
-        kept = [r for k, r in enumerate(kept) if k in fits]
-    elif kept:
-        kept = on_nodes(kept, machine, best, up)
-    placed = {r.job.id for r in kept}  # of the chunks of a job, all or none stay
-    left = {r.job.id for c in chunks_together(running) if placed.issuperset(p.job.id for p in c) for r in c}
-    kept = [r for r in kept if r.job.id in left]
-    gone = [(r.job.id, "runs at the begin, but there is no room for it") for r in running if r.job.id not in left]
-    report = (
-        jobs.report.and_also({"running at the begin without room, left out": len(gone)}, gone) if gone else jobs.report
-    )
-    return replace(jobs, running=tuple(kept), report=report)
 
 
 def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, str, str]:

@@ -12,6 +12,7 @@ from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
 from ...models.profiles import DesiredProfile
 from ..desired.start_checks import limit_faults
+from .preemption.checks import preemption_faults
 from .production.checks import as_started, limits_of_killed, production_faults, rows_of
 from .states.checks import NEVER, Replay, attempt_faults, runs_of, state_faults
 from .states.run_chunks import chunk_requests, chunk_rows
@@ -42,6 +43,9 @@ def violations(replay: Replay, *, partial: bool = False, within: Sequence[Desire
        queue starts; jobs are changed and leave for a reason.
     10. After each start, the use of the node, or the number of nodes in use where they are counted, and the power of
         all running jobs are at most those of the profiles ``within`` at that time.
+
+    11. Evictions (see ``preemption.checks``): the work that attempts keep, the times and the bandwidth of checkpoints, the
+        eviction problems and plans, the starts of on-demand jobs, reserved nodes.
 
     2, 3, 5, 6, 7 and 9 hold for all attempts; 2 and 3 not for those that began before the replay.
 
@@ -76,7 +80,10 @@ def violations(replay: Replay, *, partial: bool = False, within: Sequence[Desire
     for check in (_releases, _daily, _windows):
         found += check(runs, runs.own)
     found += _units(runs, runs.started)
-    checked = (attempt_faults(replay), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within))
+    checked = (
+        attempt_faults(replay), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within),
+        preemption_faults(replay, runs),
+    )  # fmt: skip
     for faults in checked:
         listed = list(faults)
         found += listed[:MOST] + _more(len(listed), listed[:MOST])
@@ -187,6 +194,11 @@ def _durations(replay: Replay, started: Mask) -> list[Violation]:
     due = np.where(replay.killed, np.minimum(w.runtime, w.walltime), w.runtime)
     if replay.history is not None:
         due = due - replay.history.saved
+        if replay.preemption is not None:
+            again = np.isin(np.arange(len(due)), replay.history.rows) & ~np.isin(
+                np.arange(len(due)), replay.preemption.rows
+            )
+            due = due + replay.preemption.settings.restart * again
     due = limits_of_killed(replay, due)
     if replay.history is not None:
         rows = list(replay.history.dropped)

@@ -20,6 +20,7 @@ from ...models.dispatch.chunks.chunk import Chunk
 from ...models.excerpt import excerpt
 from ...models.node_states.timeline import NodeStates
 from ...models.platform import Platform
+from ..engine.preemption.record import PreemptionRecord
 from ..engine.production.record import ProductionRecord
 from ..engine.simulation import NodeRanges
 from ..engine.states.attempts import History
@@ -59,6 +60,7 @@ class Replayed:
     history: History | None = None
     states: NodeStates | None = None
     production: ProductionRecord | None = None
+    preemption: PreemptionRecord | None = None
 
 
 @dataclass(frozen=True)

@@ -130,10 +130,12 @@ class History:
 class AttemptLog:
     """The attempts of a running replay that ended early; ``begun`` and ``gone`` as in ``History``.
 
-    ``saved`` is the work in seconds that the earlier attempts of each job have done, shape (jobs,).
+    ``saved`` is the work in seconds that the earlier attempts of each job have done, shape (jobs,). ``restart``: seconds
+    without progress at the begin of each later attempt.
     """
 
-    def __init__(self, jobs: int) -> None:
+    def __init__(self, jobs: int, restart: int = 0) -> None:
+        self.restart = restart
         self.early: list[Attempt] = []
         self.rows: list[int] = []
         self.dropped: dict[int, str] = {}
@@ -148,6 +150,10 @@ class AttemptLog:
         self.rows.append(row)
         self.saved[row] += attempt.work_done
         self.counts[row] += 1
+
+    def less(self, row: int) -> int:
+        """Return the seconds by which the next attempt of a job is shorter than the whole job."""
+        return int(self.saved[row]) - (self.restart if self.counts[row] else 0)
 
     def history(self) -> History | None:
         """Return the attempts so far."""

@@ -17,6 +17,8 @@ from ....models.language import Violation
 from ....models.node_states.timeline import Change, NodeStates
 from ....models.platform import Platform
 from ....models.problem import part_name
+from ..preemption.checks import departed
+from ..preemption.record import PreemptionRecord
 from ..production.checks import ends_early
 from ..production.record import ProductionRecord
 from .attempts import History
@@ -85,6 +87,10 @@ class Replay(Protocol):
     def production(self) -> ProductionRecord | None:
         """What became of reservations and server events."""
 
+    @property
+    def preemption(self) -> PreemptionRecord | None:
+        """Evictions for on-demand jobs."""
+
 
 @dataclass(frozen=True)
 class RunRanges:
@@ -111,6 +117,7 @@ class Runs:
     started: Mask
     own: Mask
     production: ProductionRecord | None
+    preemption: PreemptionRecord | None = None
 
 
 def runs_of(replay: Replay) -> Runs:
@@ -133,6 +140,7 @@ def runs_of(replay: Replay) -> Runs:
             started,
             started,
             replay.production,
+            replay.preemption,
         )
     begun = [a.number == 1 and k in found.begun for k, a in zip(found.rows.tolist(), found.early, strict=True)]
     rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
@@ -157,6 +165,7 @@ def runs_of(replay: Replay) -> Runs:
         np.concatenate([started, np.ones(len(begun), np.bool_)]),
         np.concatenate([started, ~np.array(begun)]),
         replay.production,
+        replay.preemption,
     )
 
 
@@ -165,6 +174,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
     found, ids = replay.history, replay.workload.ids
     if found is None:
         return
+    left = departed(replay)
     ended: dict[int, int] = {}
     count: dict[int, int] = {}
     for k, a in zip(found.rows.tolist(), found.early, strict=True):
@@ -177,7 +187,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
             )
         if not 0 <= a.work_done <= a.end - a.start:
             yield _fault(a.job, 1, f"attempt {a.number} ran {a.end - a.start} s and has done {a.work_done} s of work")
-        if not _stopped(replay, a.all_nodes, a.end):
+        if (k, a.number, a.end) not in left and not _stopped(replay, a.all_nodes, a.end):
             yield _fault(a.job, 1, f"attempt {a.number} ended at {a.end} ({a.why}), when none of its nodes stopped")
         ended[k] = a.end
     for k, last in ended.items():

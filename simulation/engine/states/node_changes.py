@@ -172,25 +172,33 @@ class NodeChanges:
 
         If it does not come back, this is its end, also for the jobs that wait for it.
         """
-        plan, state, trace = self.plan, self.state, self.plan.trace
-        names, job = plan.platform.nodes, plan.workload.ids[j]
-        nodes, *further = self.nodes_of(j)
-        start = int(state.start[j])
-        kept = kept_by(plan.requeue, change.time - start, job)
-        why = f"{change.names[node]}: {names[node]}"
-        self.failed.append(j)
+        plan, start = self.plan, int(self.state.start[j])
+        why = f"{change.names[node]}: {plan.platform.nodes[node]}"
+        kept = self.kept(j, change.time - start)
         if kept is None:
+            self.failed.append(j)
             self.end_for_good(j, why)
-            if trace.follower.size:
-                release(trace, state, j)
+            if plan.trace.follower.size:
+                release(plan.trace, self.state, j)
             return
+        self.put_back(j, why, kept, change.time)
+
+    def kept(self, j: int, ran: int) -> int | None:
+        """Return the seconds of work that are kept of running job j, which fails after ``ran`` s; None: it is dropped."""
+        return kept_by(self.plan.requeue, ran, self.plan.workload.ids[j])
+
+    def put_back(self, j: int, why: str, kept: int, time: int) -> None:
+        """End running job j now, at ``time``, and put it back into the queue with ``kept`` s of the work of this attempt."""
+        plan, state, trace, clock = self.plan, self.state, self.plan.trace, self.state.clock
+        nodes, *further = self.nodes_of(j)
+        job, start = plan.workload.ids[j], int(state.start[j])
+        self.failed.append(j)
         end_now(trace, state, j)
-        plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, change.time, nodes, why, kept, tuple(further)))
+        plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, time, nodes, why, kept, tuple(further)))
         trace.runtime[j] -= kept
         if kept:
             state.expected[j] = max(1, int(state.expected[j]) - kept)
             self.shortened = True
-        clock = state.clock
         state.start[j] = -1
         state.waiting[clock[WAITING]] = j
         clock[WAITING] += 1

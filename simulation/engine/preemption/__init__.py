@@ -1,0 +1,1 @@
+"""Evictions for on-demand jobs in a replay."""

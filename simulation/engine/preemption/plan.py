@@ -1,0 +1,76 @@
+"""The on-demand jobs of a replay, checked against its other options, and the record of what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ....errors import WrongValue
+from ....heuristics.kernels.events.state import TraceArrays
+from ....instances.workload import Workload
+from ....models import NodeEvent, Platform
+from ...preemption.jobs import with_on_demand
+from ...preemption.settings import Preemption
+from .checkpointed import Checkpointed
+from .record import Departure, EvictionDecision, PreemptionRecord
+
+
+@dataclass(frozen=True)
+class PreemptionPlan:
+    """The settings of a replay, the rows of its on-demand jobs, the checkpoints of all jobs, and the record so far."""
+
+    settings: Preemption
+    rows: tuple[int, ...]
+    checkpoints: Checkpointed
+    decisions: list[EvictionDecision] = field(default_factory=list)
+    departures: list[Departure] = field(default_factory=list)
+    first_start: dict[int, int] = field(default_factory=dict)
+
+    def record(self) -> PreemptionRecord:
+        """Return the record so far."""
+        return PreemptionRecord(
+            self.settings, self.rows, tuple(self.decisions), tuple(self.departures), dict(self.first_start)
+        )
+
+    def without_arrivals(self, trace: TraceArrays) -> TraceArrays:
+        """Return the arrays of a replay in which on-demand jobs do not arrive in the queue."""
+        return trace._replace(order=trace.order[~np.isin(trace.order, self.rows)])
+
+
+def plan_of(
+    settings: Preemption | None, workload: Workload, platform: Platform, options: dict[str, object]
+) -> tuple[Workload, PreemptionPlan | None]:
+    """Return the workload with the on-demand jobs, and the plan; None without settings.
+
+    Parameters
+    ----------
+    settings
+        The settings.
+    workload
+        The batch jobs.
+    platform
+        The machine.
+    options
+        Names and values of arguments of ``simulate`` that cannot be combined with preemption.
+
+    Raises
+    ------
+    WrongValue
+        If settings, jobs, machine and options do not fit together.
+    """
+    if settings is None:
+        return workload, None
+    given = [name for name, value in options.items() if value]
+    if given or workload.running:
+        what = given[0] if given else "running (jobs that run at the begin)"
+        why = "; checkpoints are those of preemption.checkpoints" if what == "requeue" else ""
+        raise WrongValue(f"preemption and {what} cannot be combined: leave out one of them{why}")
+    whole, rows = with_on_demand(workload, platform, settings.jobs, settings.reserved)
+    return whole, PreemptionPlan(settings, rows, Checkpointed.of(whole, settings, set(rows)))
+
+
+def with_failures(events: Sequence[NodeEvent], settings: Preemption | None) -> list[NodeEvent]:
+    """Return the events of nodes with the failures of the settings, by time."""
+    return [*events, *(() if settings is None else settings.failures)]

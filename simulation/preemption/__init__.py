@@ -1,0 +1,1 @@
+"""On-demand jobs, checkpoints and failures of a replay: what ``simulate(preemption=...)`` takes."""
