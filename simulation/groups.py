@@ -43,8 +43,8 @@ class JobFigures:
     expected_ratio : ndarray of float or None
         Expected duration / duration; None if no durations were expected.
     late : ndarray of float or None
-        1 for a start after the job's latest start, 0 for one in time, NaN for a job without a latest start; None if no
-        job of the workload has one.
+        Seconds after the job's latest start, 0 for a start in time, NaN for a job without a latest start; None if no job
+        of the workload has one.
     """
 
     row: Ints
@@ -209,7 +209,7 @@ def _late(figures: JobFigures, code: Ints, groups: int) -> tuple[Ints, Ints]:
     """Return for each group the number of started jobs with a latest start, and of those that started after it."""
     if figures.late is None:
         return np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    known, missed = np.isfinite(figures.late), figures.late == 1
+    known, missed = np.isfinite(figures.late), figures.late > 0
     return np.bincount(code[known], minlength=groups), np.bincount(code[missed], minlength=groups)
 
 

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def lateness(workload: Workload, start: Ints, row: Ints) -> Floats | None:
-    """Return whether each job starts late.
+    """Return by how many seconds each job starts after its latest start.
 
     Parameters
     ----------
@@ -29,24 +29,33 @@ def lateness(workload: Workload, start: Ints, row: Ints) -> Floats | None:
     Returns
     -------
     ndarray of float, shape (jobs,), or None
-        1 for a start after the latest start, 0 for one in time, NaN for a job without a latest start. None if no job of
-        the workload has one.
+        Seconds, 0 for a start in time, NaN for a job without a latest start. None if no job of the workload has one.
     """
     latest = workload.latest_start
     if (latest == NEVER).all():
         return None
-    return np.where(latest[row] == NEVER, np.nan, (start[row] > latest[row]).astype(np.float64))
+    return np.where(latest[row] == NEVER, np.nan, np.maximum(0.0, start[row] - latest[row]))
 
 
 def late_starts(late: Floats | None) -> Mapping[str, float | None]:
-    """Return the number of jobs with a latest start, of those that start after it, and their share; {} for None.
+    """Return the number of jobs with a latest start, of those that start after it, their share, and the tardiness.
+
+    Parameters
+    ----------
+    late : ndarray of float, shape (jobs,), or None
+        Seconds after the latest start, as ``lateness`` returns them.
+
+    Returns
+    -------
+    mapping
+        ``"tardiness"`` is the sum of the seconds after the latest starts. Empty for None.
 
     Examples
     --------
-    >>> late_starts(np.array([1.0, 0.0, np.nan, 0.0, 0.0]))
-    {'jobs': 4, 'count': 1, 'share': 0.25}
+    >>> late_starts(np.array([7.0, 0.0, np.nan, 0.0, 0.0]))
+    {'jobs': 4, 'count': 1, 'share': 0.25, 'tardiness': 7.0}
     """
     if late is None:
         return {}
-    jobs, count = int(np.isfinite(late).sum()), int(np.nansum(late))
-    return {"jobs": jobs, "count": count, "share": count / jobs if jobs else None}
+    jobs, count = int(np.isfinite(late).sum()), int((late > 0).sum())
+    return {"jobs": jobs, "count": count, "share": count / jobs if jobs else None, "tardiness": float(np.nansum(late))}

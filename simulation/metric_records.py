@@ -196,7 +196,8 @@ class Metrics:
         (duration / expected duration); quantities without a value are left out.
     late_starts : mapping of str to float
         ``"jobs"``: number of jobs that started and have a latest start; ``"count"``: of these, those with
-        ``s > latest start``; ``"share"``: count / jobs. Empty if no job of the workload has a latest start.
+        ``s > latest start``; ``"share"``: count / jobs; ``"tardiness"``: sum of ``max(0, s - latest start)`` in seconds.
+        Empty if no job of the workload has a latest start.
     wait_contribution : mapping of str to float
         For each queue, the sum of the waits of its jobs / number of all started jobs, in seconds [Bridi2018, table
         3.4]; their sum is the mean wait.

@@ -228,7 +228,8 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> 
             if name in known:
                 found[name] = (known[name], true)
     for part, known_late in late_starts(figures.late).items():
-        found[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
+        if part != "tardiness" or "late_starts_tardiness" in known:  # records of earlier versions lack it
+            found[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
     for name, true in figures_of(replayed, case.desired).items():
         if name in known:  # records of earlier versions lack them
             found[name] = (known[name], true)

@@ -46,7 +46,9 @@ def compare(study: Study, rows: Sequence[DispatcherRow]) -> Comparison:
     """
     known = by_name(rows)
     same = on_its_machine(study, rows)
-    grids = [_grid(exhibit, known, same, study.reference) for exhibit in study.exhibits]
+    grids = [
+        _grid(e, known, same, study.reference) for e in study.exhibits if e.drawing != "radar"
+    ]  # of a table's values
     grids += [_gains(exhibit, known) for exhibit in study.exhibits if exhibit.gain_over]
     orders = [order for order in study.orders if same or RECORDED not in order.chain]
     stated = [line for order in orders for line in _stated(order, known)]
@@ -92,6 +94,15 @@ def ours(row: DispatcherRow | None, figure: str) -> float | None:
     return fmean(values) if values and None not in values else None
 
 
+def in_its_unit(row: DispatcherRow | None, quantity: Quantity) -> float | None:
+    """Return our value of a quantity in the unit of the study; None if it is unknown."""
+    value = ours(row, quantity.figure)
+    if row is None or value is None:
+        return None
+    jobs = row.metric("started") if quantity.of_jobs else 1.0
+    return None if jobs is None else value * quantity.scale * jobs
+
+
 def _grid(exhibit: Exhibit, rows: Rows, same: bool, reference: str) -> TextGrid:
     """Return the grid of a table or figure: a row per dispatcher, ours and the study's value of each quantity."""
     heads = ["dispatcher"]
@@ -124,7 +135,7 @@ def _gains(exhibit: Exhibit, rows: Rows) -> TextGrid:
         cells = [name]
         for q in listed:
             cells += [
-                _gain(ours(rows.get(over), q.figure), ours(rows.get(name), q.figure)),
+                _gain(in_its_unit(rows.get(over), q), in_its_unit(rows.get(name), q)),
                 _gain(q.values[over], q.values.get(name)),
             ]
         lines.append(cells)
@@ -137,11 +148,11 @@ def _gain(base: float | None, value: float | None) -> str:
 
 
 def _cell(row: DispatcherRow | None, quantity: Quantity) -> str:
-    value = ours(row, quantity.figure)
+    value = in_its_unit(row, quantity)
     if value is None:
         return MISSING
     spread = ours(row, quantity.spread) if quantity.spread else None
-    text = short(value * quantity.scale)
+    text = short(value)
     return text if spread is None else f"{text} ± {short(spread * quantity.scale)}"
 
 
@@ -191,4 +202,4 @@ def _stated(order: Order, rows: Rows) -> Iterator[_Line]:
             yield _Line(cells, differs if a > b else "")
 
 
-__all__ = ["Comparison", "by_name", "compare", "on_its_machine", "ours"]
+__all__ = ["Comparison", "by_name", "compare", "in_its_unit", "on_its_machine", "ours"]

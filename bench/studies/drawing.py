@@ -7,11 +7,12 @@ from pathlib import Path
 
 from ...instances.files.atomic import write_whole
 from ..errors import WrongUse
+from ..plots.panels.radar import Shape, draw_radar
 from ..plots.picture import side_by_side
-from ..plots.statistics import bars, ecdf
+from ..plots.statistics import PANEL, bars, ecdf, figure
 from ..plots.svg import require_matplotlib
 from ..tables.replays.results import DispatcherRow
-from .comparison import by_name
+from .comparison import by_name, in_its_unit, on_its_machine
 from .study import Exhibit, Study
 
 
@@ -40,7 +41,7 @@ def draw_figures(study: Study, rows: Sequence[DispatcherRow], folder: Path) -> l
     require_matplotlib()
     written = []
     for exhibit in study.exhibits:
-        svg = _drawn(exhibit, rows)
+        svg = _drawn(exhibit, study, rows)
         if not svg:
             continue
         path = folder / f"{exhibit.name.lower().replace(' ', '-')}.svg"
@@ -52,10 +53,27 @@ def draw_figures(study: Study, rows: Sequence[DispatcherRow], folder: Path) -> l
     return written
 
 
-def _drawn(exhibit: Exhibit, rows: Sequence[DispatcherRow]) -> str:
+def _drawn(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str:
     """Return a figure as an SVG element with the dispatchers in its order; "" if there is nothing to draw."""
     known = by_name(rows)
+    if exhibit.drawing == "radar":
+        return _radar(exhibit, study, rows)
     mine = [known[name] for name in exhibit.dispatchers if name in known]
     if exhibit.drawing == "ecdf":
         return ecdf(mine)
     return bars(mine, exhibit.classes) if exhibit.drawing == "bars" else ""
+
+
+def _radar(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str:
+    """Return our radar chart, beside that of the study if it is of the same machine; "" if a value is missing."""
+    known, names = by_name(rows), [q.heading.replace("\n", " ") for q in exhibit.quantities]
+    found = {name: [in_its_unit(known.get(name), q) for q in exhibit.quantities] for name in exhibit.dispatchers}
+    mine = {name: [v for v in values if v is not None] for name, values in found.items()}
+    if not all(len(values) == len(names) for values in mine.values()):
+        return ""
+    charts: list[tuple[str, Shape]] = [("ours", mine)]
+    if on_its_machine(study, rows) and all(set(exhibit.dispatchers) <= set(q.values) for q in exhibit.quantities):
+        theirs = {name: [q.values[name] for q in exhibit.quantities] for name in exhibit.dispatchers}
+        charts.append((f"[{study.reference}]", theirs))
+    panels = [lambda ax, title=title, shapes=shapes: draw_radar(ax, shapes, names, title) for title, shapes in charts]
+    return figure(f"{exhibit.name}: {exhibit.caption}", panels, len(panels), 1.3 * PANEL)

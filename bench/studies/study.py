@@ -12,7 +12,7 @@ from ...backends import UnknownName
 from ..errors import WrongUse
 
 HERE = Path(__file__).parent
-DRAWINGS = ("", "ecdf", "bars")
+DRAWINGS = ("", "ecdf", "bars", "radar")
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Quantity:
         Factor from our unit to that of the study.
     spread
         Key of the standard deviation that is printed beside our value; "": none.
+    of_jobs
+        Whether our figure is a mean over the jobs and the study has their sum.
     """
 
     figure: str
@@ -38,6 +40,7 @@ class Quantity:
     values: Mapping[str, float] = field(default_factory=dict)
     scale: float = 1.0
     spread: str = ""
+    of_jobs: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Exhibit:
         Its columns.
     drawing
         How it is drawn: "ecdf" (duration / predicted duration), "bars" (mean and standard deviation of wait and
-        slowdown) or "" (not at all).
+        slowdown), "radar" (all quantities, as shares of the greatest value) or "" (not at all).
     classes
         For "bars": the classes of jobs, such as "medium_"; "": all jobs.
     case

@@ -29,7 +29,7 @@ def log(*latest, queues=None, users=None, after=None):
 
 def test_late_starts_are_counted_among_the_jobs_that_have_a_latest_start():
     run = sl.simulate(log(0, 9, None, 30, 100), PLATFORM, "fcfs")  # starts 0, 10, 20, 30, 40: the second one is late
-    assert run.metrics.late_starts == {"jobs": 4, "count": 1, "share": 0.25}
+    assert run.metrics.late_starts == {"jobs": 4, "count": 1, "share": 0.25, "tardiness": 1.0}
     found = run.metrics.as_dict()
     assert (found["late_starts_count"], found["late_starts_share"], found["late_starts_jobs"]) == (1, 0.25, 4)
 
@@ -78,7 +78,7 @@ def test_replays_are_the_same_with_and_without(policy):
 
 def test_recorded_starts_are_late_too():
     work = replace(log(0, 9, 30), recorded_start=np.array([5, 7, -1]))
-    assert recorded(work, PLATFORM).late_starts == {"jobs": 2, "count": 1, "share": 0.5}
+    assert recorded(work, PLATFORM).late_starts == {"jobs": 2, "count": 1, "share": 0.5, "tardiness": 5.0}
 
 
 class EarliestFirst:
@@ -112,6 +112,6 @@ def test_the_latest_start_of_a_job_that_waits_for_another_moves_with_its_arrival
     live = EarliestFirst()
     run = sl.simulate(log(None, 21, after={1: (0, 100)}), PLATFORM, live if dispatcher == "live" else dispatcher)
     assert run.start.tolist() == [0, 110]
-    assert metrics(run).late_starts == {"jobs": 1, "count": 0, "share": 0.0}
+    assert metrics(run).late_starts == {"jobs": 1, "count": 0, "share": 0.0, "tardiness": 0.0}
     if dispatcher == "live":
         assert live.seen["j1"] == 130

@@ -119,9 +119,13 @@ def _thesis(results: ReplayResults) -> TextGrid:
         "of a decision. %O: time of all decisions in percent of the makespan."
     )
     if "late_starts_share" in results.metrics:
-        heads += ["late starts", "of jobs", "share"]
+        heads += ["late starts", "of jobs", "share", "tardiness s"]
         figures += [("late_starts_count", count), ("late_starts_jobs", count), ("late_starts_share", share)]
-        meaning += " late starts: jobs that started after their latest start, of the jobs that have one."
+        figures.append(("late_starts_tardiness", count))
+        meaning += (
+            " late starts: jobs that started after their latest start, of the jobs that have one. tardiness: sum of the seconds "
+            "after the latest starts."
+        )
     return _grid(results, "lateness and overhead", heads, figures, meaning)
 
 

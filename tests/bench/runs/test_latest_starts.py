@@ -28,7 +28,7 @@ def test_late_starts_are_in_the_record_and_the_tables_and_are_checked(here, benc
     (path,) = (here / "runs").glob("fcfs.*.json")
     record = read(path)
     assert {k: v for k, v in record["metrics"].items() if k.startswith("late_")} == {
-        "late_starts_jobs": 4, "late_starts_count": 3, "late_starts_share": 0.75,
+        "late_starts_jobs": 4, "late_starts_count": 3, "late_starts_share": 0.75, "late_starts_tardiness": 168.0,
     }  # fmt: skip
     assert record["simulation"]["recorded"]["late_starts_count"] == 1  # job 3: wait 30, mean of its partition 20
     columns = record["groups"]["partition"]["columns"]

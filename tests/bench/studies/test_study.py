@@ -97,6 +97,44 @@ def test_stated_orders_are_checked_neighbour_by_neighbour():
     assert found.differing == ["Figure 1, wait_mean: b (100) is not better than as recorded (90.0)"]
 
 
+def test_a_sum_over_the_jobs_stands_beside_the_sum_of_the_study():
+    """20 jobs that wait 1.5 days in the mean wait 30 days in sum, the unit of the study."""
+    waits = Quantity("wait_mean", "days", {"a": 31, "b": 10}, 1 / 86400, of_jobs=True)
+    rows = [row("a", wait_mean=1.5 * 86400, started=20), row("b", wait_mean=86400.0)]
+    assert compare(study([waits]), rows).grids[0].rows == [["a", "30.0", "31.0"], ["b", "-", "10.0"]]
+
+
+def test_a_radar_chart_is_drawn_beside_that_of_the_study_and_has_no_table(tmp_path):
+    names = ["a", "b"]
+    quantities = [Quantity(f"figure_{k}", f"quantity\n{k}", {"a": k, "b": 2.0}) for k in (1, 2, 3)]
+    radar = Exhibit("Figure 5.3", "shares", names, quantities, "radar")
+    made = Study("Made2020", names, 0.2, [radar], machine={"nodes": 3, "cores": 12})
+    rows = [row("a", figure_1=0.0, figure_2=2.0, figure_3=3.0), row("b", figure_1=1.0, figure_2=1.0, figure_3=9.0)]
+    (path,) = draw_figures(made, rows, tmp_path)
+    drawn = path.read_text(encoding="utf-8")
+    assert drawn.count(">quantity 3<") == 2 and ">ours<" in drawn and ">[Made2020]<" in drawn
+    assert compare(made, rows).grids == []
+    elsewhere = Study("Made2020", names, 0.2, [radar], machine={"nodes": 4})
+    (path,) = draw_figures(elsewhere, rows, tmp_path)
+    assert ">[Made2020]<" not in path.read_text(encoding="utf-8")
+    assert draw_figures(made, rows[:1], tmp_path) == []  # a value is missing
+
+
+def test_the_orders_of_the_study_of_dardis_are_those_of_its_table():
+    found = find_study("bridi2018-dardis")
+    for name in found.dispatchers:
+        check_dispatcher(name)
+    table, radar = found.exhibits
+    values = {quantity.figure: quantity.values for quantity in table.quantities}
+    assert [q.figure for q in radar.quantities] == list(values) and radar.drawing == "radar"
+    for order in found.orders:
+        for figure in order.figures:
+            chain = [values[figure][name] for name in order.chain]
+            assert chain == sorted(chain), (order.where, figure)
+            less = 100 * (1 - chain[0] / chain[-1])
+            assert order.reductions.get(figure, less) == pytest.approx(less, abs=0.05)
+
+
 def test_a_replay_that_failed_has_no_figures_and_no_order():
     cut = DispatcherRow(
         "a", [{"verified": None, "status": "unknown", "metrics": {"wait_mean": 1.0}, "seconds": {"total": 9.0}}]
@@ -109,7 +147,7 @@ def test_a_replay_that_failed_has_no_figures_and_no_order():
 
 
 def test_the_shipped_studies_name_dispatchers_and_figures_that_exist():
-    assert study_names() == ["bridi2018-models", "bridi2018-production", "galleguillos2019"]
+    assert study_names() == ["bridi2018-dardis", "bridi2018-models", "bridi2018-production", "galleguillos2019"]
     found = find_study("galleguillos2019")
     for name in found.dispatchers:
         check_dispatcher(name)

@@ -294,5 +294,5 @@ def test_rows_for_jobs_that_fail_at_the_begin_keep_partitions_and_latest_starts(
     rows = dict(zip(run.workload.ids, zip(run.workload.partition, run.workload.latest_start, strict=True), strict=True))
     named = {name: (run.workload.partitions[p], int(latest)) for name, (p, latest) in rows.items()}
     assert named == {"r": ("unknown", 40), "a": ("cpu", 8), "b": ("gpu", NEVER)}
-    assert run.metrics.late_starts == {"jobs": 2, "count": 1, "share": 0.5}
+    assert run.metrics.late_starts == {"jobs": 2, "count": 1, "share": 0.5, "tardiness": 42.0}
     assert run.metrics.by("partition")["unknown"].jobs == 1
