@@ -40,7 +40,7 @@ class Stream:
     Examples
     --------
     >>> [(job.id, job.submit, job.nodes) for job in Stream(seed=1).draw(0, 86400, 4360)]
-    [('od-1', 3117, 512), ('od-2', 9498, 128)]
+    [('od-1', 3116, 1024), ('od-2', 9477, 256), ('od-3', 32251, 512), ('od-4', 32872, 1024), ('od-5', 63904, 128)]
     """
 
     rate: float = 4
