@@ -5,7 +5,7 @@ All times are computed again from the attempts, the settings and the drawn memor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
@@ -125,7 +125,7 @@ def _departure(
         yield _fault(a.job, f"stops at {d.stop} and writes at {d.write}; expected the same time ({d.strategy})")
 
 
-def _bandwidth(found: PreemptionRecord, jobs: dict[int, _Job], ids: tuple[str, ...]) -> Iterator[Violation]:
+def _bandwidth(found: PreemptionRecord, jobs: dict[int, _Job], ids: Sequence[str]) -> Iterator[Violation]:
     """Check that checkpoints are written one after another, or within the bandwidth of the file system."""
     written = [(d.write, d.end, d.row) for d in found.departures if d.end > d.write]
     most = Fraction(str(found.settings.storage.file_system_mb_s))
