@@ -52,6 +52,7 @@ Replays:
 - ``jobs_csv``: name of the file with the jobs, beside the record.
 - ``production``: what became of reservations and server events, see ``simulation.outputs.production``; null: there are none.
 - ``outages``: the times in which nodes take no starts, see ``outages_json`` there.
+- ``preemption``: evictions for on-demand jobs, see ``simulation.outputs.preemption``; null: there are no on-demand jobs or failures.
 
 The extra fields of a problem kind are described where its bench object names them: ``kinds.deadlines`` (eviction problems),
 ``kinds.accounts`` (profit problems), ``kinds.composites`` (dispatching problems).
@@ -250,6 +251,10 @@ REPLAY = fields(
         **dict.fromkeys(("format", "window", "busy", "queue_from", "partition", "latest_start"), maybe(TEXT)),
         **dict.fromkeys(("events", "events_content", "users", "users_source"), maybe(TEXT)),
         **dict.fromkeys(("desired", "desired_content"), maybe(TEXT)),
+        **dict.fromkeys(("on_demand", "on_demand_content", "evictor", "checkpoints"), maybe(TEXT)),
+        **dict.fromkeys(("checkpoints_content", "failures", "failures_content"), maybe(TEXT)),
+        "restart": maybe(integer(0)),
+        "shared_bandwidth": maybe(FLAG),
         **dict.fromkeys(("power_cap", "watts_per_core", "most_power"), maybe(NUMBER)),
         **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),
         **dict.fromkeys(("trace", "kill", "charge"), FLAG),

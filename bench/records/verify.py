@@ -21,6 +21,7 @@ from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.composites import bounded
 from ..kinds.replays.case import TRACE_OBJECTIVE, ReplayCase, replay_case
+from ..kinds.replays.preemption import with_jobs
 from ..kinds.replays.production import server_events
 from ..kinds.replays.profiles import figures_of, limits_of
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
@@ -158,12 +159,20 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     """
     from ...simulation.engine.verification import violations
     from ...simulation.outputs.attempts import attempts_file, read_attempts
+    from ...simulation.outputs.preemption import read_preemption
     from ...simulation.outputs.production import outages_json, read_production
     from ...simulation.outputs.reading import read_jobs
 
     broke_off = _broke_off(record)
     jobs = jobs_file(folder, record)
     history = None
+    evicted = None
+    if case.preemption is not None:
+        if record.get("preemption") is None:
+            return ["the field preemption is missing, in a replay with on-demand jobs or failures"]
+        whole, rows = with_jobs(case.workload, case.platform, case.preemption)
+        case = replace(case, workload=whole)
+        evicted = read_preemption(record["preemption"], whole, case.preemption, rows)
     if (record.get("simulation") or {}).get("attempts_csv") is not None:
         whole, history = read_attempts(attempts_file(jobs), case.workload, case.platform)
         case = replace(case, workload=whole)
@@ -177,7 +186,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
         return ["the field production is missing, in a replay with reservations or events of the server"]
     table = read_jobs(jobs)
     replayed = table.replay(case.workload, case.platform)
-    replayed = replace(replayed, history=history, states=case.states, production=production)
+    replayed = replace(replayed, history=history, states=case.states, production=production, preemption=evicted)
     within = limits_of(ReplaySettings(**record["replay"]), case.platform, record["method"])
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off, within=within)]
     if record.get("outages") not in (None, outages_json(case.states)):
@@ -216,6 +225,7 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> 
     from ...simulation.groups import ADDED, groups_of
     from ...simulation.late_starts import late_starts
     from ...simulation.metrics import job_figures
+    from ...simulation.preemption.figures import preemption_figures
     from ...simulation.spread import Spread
 
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
@@ -233,6 +243,8 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> 
     for name, true in figures_of(replayed, case.desired).items():
         if name in known:  # records of earlier versions lack them
             found[name] = (known[name], true)
+    for name, true in preemption_figures(replayed, figures).items():
+        found[f"preemption_{name}"] = (known.get(f"preemption_{name}"), true)
     recorded = record.get("groups") or {}
     for by, groups in groups_of(case.workload, figures).items() if recorded else ():
         if by in ADDED and by not in recorded:

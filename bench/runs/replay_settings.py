@@ -13,6 +13,17 @@ USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 BUSY = ("reset", "kept")
 LIMITS = ("desired", "desired_content", "power_cap", "watts_per_core", "most_power")
+PREEMPTION = (
+    "on_demand",
+    "on_demand_content",
+    "evictor",
+    "checkpoints",
+    "checkpoints_content",
+    "failures",
+    "failures_content",
+    "restart",
+    "shared_bandwidth",
+)
 ADDED = (  # fields that older records lack
     "busy",
     "queue_from",
@@ -23,6 +34,7 @@ ADDED = (  # fields that older records lack
     "users",
     "users_source",
     *LIMITS,
+    *PREEMPTION,
 )
 RESTART = "restart"
 
@@ -98,6 +110,18 @@ class ReplaySettings:
         Power per core, in watts, of jobs without a power of their own; None: it is unknown.
     most_power
         The least power cap of all replays in watts: jobs that take more alone are left out. None: no cap.
+    on_demand, on_demand_content
+        On-demand jobs: a file, and its hash, or ``stream:OPTION=VALUE...``; None: there are none.
+    evictor
+        Who leaves for on-demand jobs, by name.
+    checkpoints, checkpoints_content
+        Application-level checkpoints of the jobs: the name of a model; the hash of its file.
+    failures, failures_content
+        Failures of nodes: ``RATE:OPTION=VALUE...``, or a file and its hash; None: there are none.
+    restart
+        Seconds without progress at the begin of each later attempt of a job.
+    shared_bandwidth
+        Whether checkpoints may be written in parallel. None, as for the five before: no on-demand jobs and no failures.
 
     Examples
     --------
@@ -137,6 +161,15 @@ class ReplaySettings:
     power_cap: float | None = None
     watts_per_core: float | None = None
     most_power: float | None = None
+    on_demand: str | None = None
+    on_demand_content: str | None = None
+    evictor: str | None = None
+    checkpoints: str | None = None
+    checkpoints_content: str | None = None
+    failures: str | None = None
+    failures_content: str | None = None
+    restart: int | None = None
+    shared_bandwidth: bool | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -188,7 +221,7 @@ class ReplaySettings:
             events=self.events, events_content=self.events_content,
             users=self.users, users_source=self.users_source,
             desired=self.desired, desired_content=self.desired_content, watts_per_core=self.watts_per_core,
-            most_power=self.most_power,
+            most_power=self.most_power, **{name: getattr(self, name) for name in PREEMPTION},
         )  # fmt: skip
 
     @property
@@ -222,6 +255,11 @@ class ReplaySettings:
             f"{self.watts_per_core:g} W a core" if self.watts_per_core is not None else "",
             f"at most {self.power_cap / 1000:g} kW" if self.power_cap is not None else "",
             f"jobs up to {self.most_power / 1000:g} kW" if self.most_power not in (None, self.power_cap) else "",
+            f"on-demand jobs of {self.on_demand}, evictor {self.evictor}" if self.on_demand is not None else "",
+            f"failures {self.failures}" if self.failures is not None else "",
+            f"checkpoints {self.checkpoints}" if self.checkpoints is not None else "",
+            f"restart {self.restart} s" if self.restart else "",
+            "shared bandwidth" if self.shared_bandwidth else "",
         ]
         return ", ".join(p for p in parts if p)
 

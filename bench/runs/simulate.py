@@ -19,6 +19,7 @@ from ...models import Dispatch
 from ..errors import WrongUse
 from ..kinds.replays.case import ReplayCase, replay_case
 from ..kinds.replays.options import check_limits, check_objective, check_stretch, checked_users
+from ..kinds.replays.preemption import check_preemption, settings_of_each
 from ..kinds.replays.profiles import check_desired
 from ..kinds.replays.profiles import check_limits as check_case
 from ..records.description import SHOWN
@@ -26,6 +27,7 @@ from ..records.store import Record, jobs_file
 from ..studies.report import print_study
 from ..studies.study import Study
 from ..tables.replays.groups import show_groups
+from ..tables.replays.report import show_evictors
 from ..terminal import say
 from .replay_settings import ReplaySettings
 from .run import RunTask, conclude, perform
@@ -61,6 +63,8 @@ class ReplayRequest:
         Properties of jobs by whose values further tables are printed, such as user.
     caps
         Power caps in watts, of which each is replayed. Several: there is also a replay without one.
+    evictors
+        Evictors for on-demand jobs, of which each is replayed.
     """
 
     path: str
@@ -71,12 +75,14 @@ class ReplayRequest:
     study: Study | None = None
     by: Sequence[str] = ()
     caps: Sequence[float] = ()
+    evictors: Sequence[str] = ()
 
     @property
     def all_settings(self) -> list[ReplaySettings]:
         """The settings of the replays: one for each power cap."""
         caps: Sequence[float | None] = self.caps if len(self.caps) < 2 else (None, *sorted(self.caps, reverse=True))
-        return [replace(self.replay, power_cap=cap) for cap in caps or (None,)]
+        each = [replace(self.replay, power_cap=cap) for cap in caps or (None,)]
+        return [settings for one in each for settings in settings_of_each(one, self.evictors)]
 
 
 def is_trace(path: str) -> bool:
@@ -106,6 +112,7 @@ def replay_request(
     options: Mapping[str, Any],
     by: Sequence[str] = (),
     caps: Sequence[float] = (),
+    evictors: Sequence[str] = (),
 ) -> ReplayRequest:
     """Check the options of ``bench simulate`` and return the request.
 
@@ -125,6 +132,8 @@ def replay_request(
         Properties of jobs by whose values further tables are printed.
     caps
         Power caps in watts.
+    evictors
+        Evictors for on-demand jobs.
 
     Returns
     -------
@@ -162,7 +171,7 @@ def replay_request(
         raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
     replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))
     check_limits(replay, caps, named)
-    return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps)
+    return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps, evictors=evictors)
 
 
 def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
@@ -185,9 +194,11 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         The exit code.
     """
     instance = None if request.replay.trace else _instance(request.path, task.request.drop_impossible)
-    case = replay_case(request.path, request.view, request.replay, task.request.drop_impossible, instance)
+    first = request.all_settings[0]
+    case = replay_case(request.path, request.view, first, task.request.drop_impossible, instance)
     print_workload(case, notes)
     check_case(case, request.caps)
+    check_preemption(request.path, case, request.all_settings)
     name = trace_name(request.path) if instance is None else instance.name
     where = request.path if instance is None or instance.path is None else str(instance.path)
     runs = planned_runs(name, request.path, where, request, task)
@@ -203,6 +214,8 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     code = conclude(plans, records, task, tables, notes)
     if request.by and not task.as_json:
         show_groups(tables, records, request.by, task.explain)
+    if len(request.evictors) > 1 and not task.as_json:
+        show_evictors(tables, records, task.explain)
     if len(request.caps) > 1 and not task.as_json:
         from ..plots.desired.caps import show_caps
 

@@ -34,7 +34,7 @@ class Evictor(Protocol):
     Notes
     -----
     An attribute ``reserved`` is the number of nodes that batch jobs may not use (without it: 0). An attribute
-    ``shared_bandwidth`` that is true asks for problems in which checkpoints are written in parallel.
+    ``shared_bandwidth`` that is true asks for problems in which checkpoints are written in parallel. A method ``warm_up()`` is called before the replay.
     """
 
     @property
@@ -100,6 +100,12 @@ class GreedyEvictor:
 
         return greedy(problem)
 
+    def warm_up(self) -> None:
+        """Load the compiled code."""
+        from ...heuristics.eviction.search import warm_up
+
+        warm_up()
+
 
 @dataclass(frozen=True)
 class DynamicProgram:
@@ -133,6 +139,12 @@ class DynamicProgram:
         optima = table.deadlines()
         within = next(d.deadline_s for d in optima if d.loss <= (1 + self.excess) * optima[-1].loss)
         return table.best_plan(deadline_s=within)
+
+    def warm_up(self) -> None:
+        """Load the compiled code."""
+        from ...heuristics.eviction.search import warm_up
+
+        warm_up()
 
 
 @dataclass(frozen=True)

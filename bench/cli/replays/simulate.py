@@ -9,6 +9,15 @@ from typing import Annotated
 import typer
 
 from ...errors import WrongUse
+from ...kinds.replays.preemption import (
+    Checkpoints,
+    Evictors,
+    Failures,
+    OnDemand,
+    Restart,
+    Shared,
+    preemption_settings,
+)
 from ...runs.replay_settings import RESTART, decision_limit, parse_floor, parse_stretch
 from ...runs.selection import RunRequest, parse_seeds
 from ...runs.view import View
@@ -202,6 +211,12 @@ def simulate(
         float | None,
         typer.Option(help="power of a core of jobs whose power is not recorded", rich_help_panel=SIMULATION),
     ] = None,
+    on_demand: OnDemand = None,
+    evictors: Evictors = None,
+    checkpoints: Checkpoints = None,
+    failures: Failures = None,
+    restart: Restart = None,
+    shared_bandwidth: Shared = False,
     bsld_floor: Annotated[
         float,
         typer.Option(
@@ -259,6 +274,9 @@ def simulate(
     check_workload(workload, study, own_days)
     if published is not None and decision_time is None and deterministic is None:
         decision_time = published.decision_time
+    preempting, evictor_names = preemption_settings(
+        on_demand, evictors, checkpoints, failures, restart, shared_bandwidth
+    )
     usual = ["fcfs,easy"] if published is None else published.dispatchers
     request = replays.replay_request(
         workload or "",
@@ -276,9 +294,11 @@ def simulate(
             "latest_start": latest_start, "batch": batch,
             "events": None if events is None else str(events), "requeue": requeue, "users": users,
             "desired": None if desired is None else str(desired), "watts_per_core": watts_per_core,
+            **preempting,
         },
         parse_by(by or ()),
         parse_caps(power_cap),
+        evictor_names,
     )  # fmt: skip
     limits = RunRequest(
         time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible

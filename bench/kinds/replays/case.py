@@ -23,11 +23,13 @@ from ....models.profiles import DesiredProfile
 from ...errors import WrongUse
 from ...runs.replay_settings import ReplaySettings
 from ...runs.view import View
+from .preemption import preemption_of
 from .production import node_events, of_part, with_production
 from .profiles import desired_of
 
 if TYPE_CHECKING:
     from ....simulation.engine.production.plan import Event
+    from ....simulation.preemption.settings import Preemption
 
 TRACE_OBJECTIVE = "weighted-wait"
 
@@ -54,6 +56,8 @@ class ReplayCase:
         The reservations of the machine.
     desired
         The desired use of the machine.
+    preemption
+        On-demand jobs, checkpoints and failures; the on-demand jobs are not part of the workload.
     """
 
     workload: Workload
@@ -64,11 +68,13 @@ class ReplayCase:
     events: tuple[Event, ...] = ()
     reservations: tuple[Reservation, ...] = ()
     desired: DesiredProfile | None = None
+    preemption: Preemption | None = None
 
     @property
     def states(self) -> NodeStates | None:
         """The states of the nodes over time; None without events of nodes."""
-        return NodeStates(self.platform, node_events(self.events)) or None
+        failures = () if self.preemption is None else self.preemption.failures
+        return NodeStates(self.platform, [*node_events(self.events), *failures]) or None
 
     def first(self, n: int) -> ReplayCase:
         """Return the case of the first n jobs, with the events that concern them."""
@@ -190,5 +196,6 @@ def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> Replay
     if view.first is not None or replay.window is not None:
         events = of_part(events, case.workload)
     workload = with_production(case.workload, case.platform, events, case.reservations, replay)
-    offline = case.offline and not (events or case.reservations)
-    return replace(case, workload=workload, events=events, offline=offline)
+    preemption = preemption_of(replay, workload, case.platform)
+    offline = case.offline and not (events or case.reservations or preemption)
+    return replace(case, workload=workload, events=events, offline=offline, preemption=preemption)

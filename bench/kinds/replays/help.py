@@ -69,4 +69,6 @@ Example: bench simulate log.swf --nodes 256 --events events.csv --requeue checkp
 Example: bench simulate log.swf --dispatchers psp,easy,easy+fairshare --users hdi --by user-accuracy,accuracy
 
 Example: bench simulate eurora_99 --dispatchers easy,easy-profile --desired day-night.csv
+
+Example: bench simulate theta.swf --nodes 4360 --dispatchers easy --on-demand stream:rate=4 --evictor dp,greedy,kill
 """

@@ -32,6 +32,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     from ....simulation.engine.simulation import SimulationError
     from ....simulation.metrics import BSLD_FLOOR, metrics, recorded
     from ....simulation.outputs.attempts import attempts_file, write_attempts
+    from ....simulation.outputs.preemption import preemption_json
     from ....simulation.outputs.production import outages_json, production_json
     from ....simulation.outputs.writing import write_jobs
 
@@ -58,7 +59,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     in_log, measured = recorded(case.workload, case.platform, floor), metrics(simulation, floor)
     attempts = attempts_file(Path(spec["out"]) / name)
     has_attempts = write_attempts(simulation, attempts)
-    kept = simulation.production
+    kept, evicted = simulation.production, simulation.preemption
     production = None if kept is None else production_json(kept, simulation.workload)
     found = {
         "metrics": measured.as_dict(),
@@ -74,6 +75,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             "use": use_of(simulation),
         },
         "production": production,
+        "preemption": None if evicted is None else preemption_json(evicted, simulation.workload),
         "outages": outages_json(simulation.states),
         "jobs_csv": name,
         "sense": sense,
@@ -118,6 +120,7 @@ def _simulate(
         power_cap=replay.power_cap,
         on_progress=on_progress,
         users=replay.users,
+        preemption=case.preemption,
     )
 
 
@@ -139,7 +142,8 @@ def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> di
     """Return the fields of a complete replay: the objective recomputed from the data, and the violations found."""
     broken = list(simulation.violations)
     schedule, value = None, None
-    if with_schedule and simulation.history is None and simulation.production is None:
+    plain = simulation.history is None and simulation.production is None and simulation.preemption is None
+    if with_schedule and plain:
         problem, schedule = case.problem(), simulation.schedule()
         broken += problem.verify(schedule)
         value = None if broken else problem.objective(schedule)

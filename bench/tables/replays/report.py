@@ -9,11 +9,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...records.store import Record
 from ..legend import legend
 from ..methods import trouble
 from ..numbers import number, seconds
 from .columns import Column, best_of, columns_of, compact, key_of
 from .figures import NAMES, TextGrid, cycles, models, phases, predictions
+from .preemption import evictor_grid, preemption_grid
 from .production import production_grids
 from .production import reasons as refused
 from .protocol import protocol
@@ -61,7 +63,15 @@ def show_dispatch(console: Console, title: str, results: ReplayResults, explain:
 def grids_of(results: ReplayResults) -> list[TextGrid]:
     """Return the tables below the table of the dispatchers; those without rows are not shown."""
     figures = (predictions, models, phases, cycles, protocol)
-    return [*production_grids(results), *(of(results) for of in figures)]
+    return [preemption_grid(results), *production_grids(results), *(of(results) for of in figures)]
+
+
+def show_evictors(console: Console, records: Sequence[Record], explain: bool) -> None:
+    """Print the figures of all dispatchers and evictors of replays with on-demand jobs in one table."""
+    grid = evictor_grid(records)
+    if grid.rows:
+        console.print(drawn(grid))
+        console.print(legend(grid.meaning, explain))
 
 
 def fitting(results: ReplayResults, width: int) -> tuple[list[Column], list[Column]]:

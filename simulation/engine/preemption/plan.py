@@ -67,6 +67,7 @@ def plan_of(
         what = given[0] if given else "running (jobs that run at the begin)"
         why = "; checkpoints are those of preemption.checkpoints" if what == "requeue" else ""
         raise WrongValue(f"preemption and {what} cannot be combined: leave out one of them{why}")
+    getattr(settings.evictor, "warm_up", lambda: None)()  # compilation is no part of a decision
     whole, rows = with_on_demand(workload, platform, settings.jobs, settings.reserved)
     return whole, PreemptionPlan(settings, rows, Checkpointed.of(whole, settings, set(rows)))
 
