@@ -7,7 +7,7 @@ from schedlab.simulation.dardis.unreliable import unreliable
 
 SETUPS = ("throughput", "profile", "balance")
 EURORA = sl.load("eurora_99").dispatch
-DAY = EURORA.replace(jobs=EURORA.jobs[:30])
+DAY = EURORA.replace(jobs=EURORA.jobs[:15])
 
 
 def replay(setup, **network):
