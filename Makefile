@@ -20,8 +20,11 @@ tour: $(READY)
 	$(BIN)/bench run instances/profit_medium
 	$(BIN)/bench run instances/project_small
 
+# byte code is written, also where the environment forbids it: the tests start many processes. worksteal: each of the two
+# takes neighbouring tests, which share fixtures, and takes over from the other one at the end
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
-	$(BIN)/pytest tests -q -n 2
+	$(BIN)/pytest tests -q -n 2 --dist worksteal
 
 known: $(READY)
 	$(BIN)/pytest tests/known/*.py -q -rA --timeout 3600

@@ -9,6 +9,7 @@ import pkgutil
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -58,8 +59,13 @@ def name_of(file: Path) -> str:
 NAMES = {name_of(p) for p in FILES}
 
 
-def imports(file: Path) -> Iterator[tuple[str, bool]]:
+@cache
+def imports(file: Path) -> tuple[tuple[str, bool], ...]:
     """The modules that a file imports, lazily or not, and whether for types alone."""
+    return tuple(_imports(file))
+
+
+def _imports(file: Path) -> Iterator[tuple[str, bool]]:
     module = name_of(file)
     package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
     tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -1,15 +1,11 @@
 """Every method returns within its time limit plus 5 % or 0.5 s; ``known/time_limits.py`` walks all of them."""
 
-import sys
 import time
-from pathlib import Path
 
+import limit_walk
 import pytest
 import schedlab as sl
 from schedlab.backends import solver_thread
-
-sys.path.insert(0, str(Path(__file__).parent))
-import limit_walk
 
 HERE = sl.backends.available()
 CASES = [

@@ -182,3 +182,13 @@ def test_importing_schedlab_imports_no_solver_and_no_library_that_is_needed_late
     print(json.dumps([name for name in {LATER!r} if name in sys.modules]))
     """
     assert [json.loads(line) for line in run(dict(os.environ), script)] == [[], []]
+
+
+def test_the_command_line_starts_without_a_solver_and_without_numba():
+    heavy = tuple(name for name in LATER if name not in ("rich", "typer", "psutil", "filelock"))
+    script = f"""
+    import json, sys
+    import schedlab.bench.cli.app
+    print(json.dumps([name for name in {heavy!r} if name in sys.modules]))
+    """
+    assert run(dict(os.environ), script) == ["[]"]

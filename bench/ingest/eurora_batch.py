@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ...heuristics.kernels.events.beginning import on_nodes
 from ...instances.formats.eurora_trace import eurora_platform
 from ...instances.logs.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
 from ...instances.repair import Trace
@@ -32,6 +31,8 @@ def eurora_batch(trace: Trace, file: str | Path, number: int) -> tuple[Workload,
     Platform
         Eurora.
     """
+    from ...heuristics.kernels.events.beginning import on_nodes  # numba: half of the start of the command line
+
     batch, platform = BATCHES[number], eurora_platform()
     workload = batch_of(trace, number).on(platform)
     recorded = on_recorded_nodes(workload.running, recorded_nodes(file), platform)

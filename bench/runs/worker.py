@@ -21,7 +21,11 @@ Send = Callable[[dict[str, Any]], None]
 def main() -> None:
     """Perform the run that is given as JSON in the first argument."""
     send = _channel()
-    spec = json.loads(sys.argv[1])
+    perform(json.loads(sys.argv[1]), send)
+
+
+def perform(spec: dict[str, Any], send: Send) -> None:
+    """Perform a run and send its events; the last one is ``end``, with the result."""
     best = HandOver(path_of(spec["out"], spec["stem"]))
     try:
         from ...models.compiled import watching

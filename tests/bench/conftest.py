@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from in_process import perform_in_process
 from schedlab.backends import Incumbent, Result
 from schedlab.bench.cli.app import main
 from schedlab.bench.kinds.accounts import fields
@@ -29,6 +30,14 @@ def bench(capsys):
         return ended.value.code or 0, out, err
 
     return run
+
+
+@pytest.fixture(scope="module")
+def in_process():
+    """Perform the runs of a module in this process: for tests of options, records and tables."""
+    with pytest.MonkeyPatch.context() as patch:
+        perform_in_process(patch)
+        yield
 
 
 SETTINGS = """\

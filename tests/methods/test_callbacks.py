@@ -1,22 +1,18 @@
 """Callbacks of all methods on all kinds of problems: returning False ends a call with that incumbent, an error ends it."""
 
 import random
-import sys
 import time
 from functools import cache
-from pathlib import Path
 
 import psutil
 import pyomo.environ  # noqa: F401  before docplex, after which it cannot be imported
 import pytest
 import schedlab as sl
+from random_evictions import random_eviction
 from schedlab.backends import solver_thread
 from schedlab.heuristics import HEURISTICS, usual_start
 from schedlab.methods import Search, all_classes
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Project, Queue, Resource, Task
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from random_evictions import random_eviction
 from small_profits import tiny
 
 

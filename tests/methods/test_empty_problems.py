@@ -1,8 +1,6 @@
 """Problems without jobs, nodes to free or tasks: every method ends with a plain result."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pyomo.environ  # noqa: F401  before docplex, after which it cannot be imported
 import pytest
@@ -10,8 +8,6 @@ import schedlab as sl
 from schedlab.heuristics import HEURISTICS
 from schedlab.methods import Search, all_classes
 from schedlab.models import Dispatch, Eviction, NodeGroup, Platform, Project, Queue, Resource
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from small_profits import tiny
 
 PLATFORM = Platform([NodeGroup("n", 2, {"cores": 4, "memory": 6})])

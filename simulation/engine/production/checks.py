@@ -6,6 +6,7 @@ all else is recomputed from the events and the runs of the jobs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from ....models.dispatch.capacity_sweep import excesses
 from ....models.language import Violation
+from ....models.production import ServerEvent
 from ..states.run_chunks import chunk_requests, chunk_rows
 from .record import Booking, Change, PrivateRun, ProductionRecord
 
@@ -66,6 +68,7 @@ def production_faults(runs: Replay, rows: Ints) -> Iterator[Violation]:
     yield from _reserved_amounts(runs, record, inside)
     yield from _stopped(runs, record)
     yield from _changes(runs, record)
+    yield from _without_effect(runs, record)
     yield from _left(runs, rows, record)
 
 
@@ -211,15 +214,44 @@ def _stopped(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
 def _changes(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
     """Yield the changes of jobs without an event."""
     w = runs.workload
-    numbers = {q.name: k for k, q in enumerate(w.queues)}
-    asked = {
-        (e.time, e.subject, e.kind, numbers.get(str(e.value)) if e.kind == "move" else e.value) for e in record.events
-    }
+    asked = [(e.time, e.subject, *_change_of(runs, e)) for e in record.events]
     both: tuple[tuple[str, Sequence[Change]], ...] = (("move", record.moves), ("walltime", record.walltimes))
     for kind, changes in both:
         for c in changes:
             if not any(x[1:] == (w.ids[c.row], kind, c.after) and x[0] <= c.time for x in asked):
                 yield _fault(w.ids[c.row], f"was changed at {c.time} ({kind} to {c.after}) without an event")
+
+
+def _change_of(runs: Replay, event: ServerEvent) -> tuple[str, object]:
+    """Return the kind of an event, and its value as ``Change.after`` has it."""
+    numbers = {q.name: k for k, q in enumerate(runs.workload.queues)}
+    return event.kind, numbers.get(str(event.value)) if event.kind == "move" else event.value
+
+
+def _without_effect(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
+    """Yield the events up to the last start that neither were refused nor changed or ended their jobs.
+
+    Later ones may not have happened: a replay ends with its last job, a partial one before.
+    """
+    last = int(np.max(runs.start, initial=-1))
+    ids = runs.workload.ids[: len(runs.workload) - len(_early_rows(runs))]
+    rows = {name: row for row, name in enumerate(ids)}
+    refused = Counter(r.event for r in record.refused)
+    made: Counter[tuple[str, str, object]] = Counter((ids[c.row], "move", c.after) for c in record.moves)
+    made.update((ids[c.row], "walltime", c.after) for c in record.walltimes)
+    for e in record.events:
+        if e.kind not in ("move", "walltime", "delete") or e.time > last:
+            continue
+        if refused[e]:
+            refused[e] -= 1
+        elif e.kind == "delete":
+            row = rows.get(e.subject)
+            if row is not None and runs.start[row] >= 0 and runs.end[row] > e.time:
+                yield _fault(e.subject, f"runs until {runs.end[row]}, but was deleted at {e.time}")
+        elif made[e.subject, *_change_of(runs, e)]:
+            made[e.subject, *_change_of(runs, e)] -= 1
+        else:
+            yield _fault(e.subject, f"was not changed at {e.time} ({e.kind} to {e.value})")
 
 
 def _left(runs: Replay, rows: Ints, record: ProductionRecord) -> Iterator[Violation]:

@@ -19,7 +19,7 @@ from schedlab.backends.decompositions import ALL, Chain, Construct, constructs_o
 from schedlab.backends.driver import run
 
 LIMITS = Limits(time=20, threads=1)
-MODELS = 200
+MODELS = 60
 CONTAINING = 25  # random models that are decomposed for each construct
 WHOLE_MODEL = {Construct.INTERVAL, Construct.VARIABLE_SIZE}  # without these, the whole model becomes linear
 

@@ -4,6 +4,8 @@ import csv
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 @pytest.fixture
 def fing(bench, tmp_path, monkeypatch):

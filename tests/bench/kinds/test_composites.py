@@ -15,6 +15,7 @@ from schedlab.bench.runs.view import View
 from schedlab.instances import load, write
 from schedlab.methods import parse_method
 
+pytestmark = pytest.mark.usefixtures("in_process")
 KEEP = "late-jobs=1.1,weighted-tardiness=1.2"
 VIEW = ("--at", "12:00", "--first", "12", "--objective", "makespan")
 

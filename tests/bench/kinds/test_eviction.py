@@ -15,6 +15,7 @@ from schedlab.instances import InstanceError, generators, load, write
 
 SETTINGS = 'kind = "eviction"\nnodes_needed = 100\ndeadline_s = 200\nstep_s = 60\n'
 JOBS = "id,nodes,loss,system_s,application_s\na,64,7200,90,\nb,64,3600,300,200.5\nc,10,0,,\n"
+pytestmark = pytest.mark.usefixtures("in_process")
 METHODS = "dp,greedy,backtracking,cpsat:serial,highs:serial"
 
 

@@ -23,6 +23,7 @@ from schedlab.instances import load
 from schedlab.models.profit import accounting as profit_account
 
 OWN = "air,summer,cheap"
+pytestmark = pytest.mark.usefixtures("in_process")
 METHODS = "rule:est,multi-search"
 
 

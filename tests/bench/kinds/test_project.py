@@ -14,6 +14,7 @@ from schedlab.models import Mode, Project, Resource, Task
 from schedlab.models.display.packing import pack
 from schedlab.models.project.display import TaskRow, bands
 
+pytestmark = pytest.mark.usefixtures("in_process")
 METHODS = "multi-sgs,serial-sgs:spt,cpsat:modes,cpsat:modes+warm"
 
 

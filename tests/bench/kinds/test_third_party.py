@@ -1,11 +1,9 @@
 """A problem kind of another package is run by every command; nothing of ours is edited."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+from installed import Beside, describe
 
 PACKAGE = '''
 """Jobs on one machine, one after another, for the least sum of ends."""
@@ -103,68 +101,58 @@ KIND = ProblemKind(
 '''
 
 
-@pytest.fixture(scope="module")
-def command(tmp_path_factory):
-    """Return a function that runs a command of the bench in a process in which the package is installed."""
-    site = tmp_path_factory.mktemp("site")
+@pytest.fixture
+def beside(tmp_path):
+    """Return processes beside the package, in a folder with an instance of three jobs."""
+    site, day = tmp_path / "site", tmp_path / "day"
+    describe(site, "line-package", "1.0", {"schedlab.problems": {"line": "line_package:KIND"}})
     (site / "line_package.py").write_text(PACKAGE)
-    info = site / "line_package-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: line-package\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[schedlab.problems]\nline = line_package:KIND\n")
-    day = site / "day"
     day.mkdir()
     (day / "instance.toml").write_text('kind = "line"\ndescription = "Three jobs."\n')
     (day / "jobs.csv").write_text("id,size\na,5\nb,3\nc,1\n")
-    paths = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
-
-    def run(*words, program=("-m", "schedlab.bench.cli.app")):
-        return subprocess.run(
-            [sys.executable, *program, *map(str, words)],
-            capture_output=True, text=True, cwd=site, env={**os.environ, "PYTHONPATH": paths}, timeout=120,
-        )  # fmt: skip
-
-    return run
+    return Beside(tmp_path, site)
 
 
-def test_its_instances_are_shown_run_and_verified(command, tmp_path):
-    shown = command("show", "day").stdout
-    assert "Three jobs." in shown and "sum of the sizes: 9 s" in shown and "formulations: intervals" in shown
-    planned = command("run", "day", "--dry-run").stdout
-    assert "day, the whole instance: cpsat:intervals, seed 1, 60 s" in planned and "highs:intervals" in planned
-    done = command("run", "day", "--methods", "cpsat:intervals", "--time-limit", "10", "--out", tmp_path / "out")
-    assert done.returncode == 0 and "best schedule: 14 by cpsat:intervals, verified" in done.stdout
-    first = command(
-        "run", "day", "--first", "2", "--methods", "cpsat:", "--time-limit", "10", "--out", tmp_path / "out"
+def run(*words):
+    """Return the words of ``bench run`` that solve."""
+    return ("run", "day", "--time-limit", 10, "--out", "out", *words)
+
+
+def test_its_instances_are_shown_run_verified_and_exported(beside, tmp_path):
+    shown, planned, done, first, checked, _ = beside.benches(
+        ("show", "day"),
+        ("run", "day", "--dry-run"),
+        run("--methods", "cpsat:intervals"),
+        run("--methods", "cpsat:", "--first", 2),
+        ("verify", "out"),
+        ("export", "day", "--format", "mps", "--out", "day.mps"),
     )
-    assert "day, first 2" in first.stdout and "best schedule: 11 " in first.stdout
-    records = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("*.json")]
+    assert "Three jobs." in shown and "sum of the sizes: 9 s" in shown and "formulations: intervals" in shown
+    assert "day, the whole instance: cpsat:intervals, seed 1, 60 s" in planned and "highs:intervals" in planned
+    assert "best schedule: 14 by cpsat:intervals, verified" in done
+    assert "day, first 2" in first and "best schedule: 11 " in first
+    paths = list((tmp_path / "out").glob("*.json"))
+    records = [json.loads(path.read_text()) for path in paths]
     assert sorted(r["last_end"] for r in records) == [8, 9] and {r["kind"] for r in records} == {"line"}
-    checked = command("verify", tmp_path / "out")
-    assert checked.returncode == 0 and "2 records, 2 valid" in checked.stdout
-
-
-def test_a_wrong_extra_field_of_its_record_is_found(command, tmp_path):
-    command("run", "day", "--methods", "cpsat:intervals", "--time-limit", "10", "--out", tmp_path)
-    (path,) = tmp_path.glob("*.json")
-    path.write_text(path.read_text().replace('"last_end": 9', '"last_end": 7'))
-    checked = command("verify", tmp_path)
-    assert checked.returncode == 1 and "it has last end 7, not 9" in checked.stdout
-
-
-def test_its_view_options_are_its_own(command):
-    refused = command("run", "day", "--at", "12:00", "--dry-run")
-    said = "--at is for dispatch problems; this is a line problem; its only view options are --first"
-    assert refused.returncode == 2 and said in refused.stderr
-    refused = command("run", "day", "--methods", "easy", "--dry-run")
-    assert "easy is a dispatcher: it needs a dispatch problem, day is a line problem" in refused.stderr
-
-
-COPY = "import sys, schedlab as sl; from schedlab.instances import write; write(sl.load('day'), sys.argv[1])"
-
-
-def test_its_instances_are_written_and_exported(command, tmp_path):
-    assert command(tmp_path / "copy", program=("-c", COPY)).returncode == 0
-    assert "sum of the sizes: 9 s" in command("show", tmp_path / "copy").stdout
-    assert command("export", "day", "--format", "mps", "--out", tmp_path / "day.mps").returncode == 0
+    assert "2 records, 2 valid" in checked
     assert (tmp_path / "day.mps").stat().st_size > 0
+    for path in paths:
+        path.write_text(path.read_text().replace('"last_end": 9', '"last_end": 7'))
+    assert "it has last end 7, not 9" in beside.bench("verify", "out", code=1)
+
+
+COPY = """
+import sys, schedlab as sl
+from schedlab.instances import write
+write(sl.load("day"), sys.argv[1])
+print(sl.load(sys.argv[1]).problem.sizes)
+"""
+
+
+def test_its_instances_are_written_and_its_view_options_are_its_own(beside, tmp_path):
+    assert beside.python("-c", COPY, tmp_path / "copy") == "{'a': 5, 'b': 3, 'c': 1}\n"
+    at, dispatcher = beside.benches(
+        ("run", "day", "--at", "12:00", "--dry-run"), ("run", "day", "--methods", "easy", "--dry-run"), codes=(2, 2)
+    )
+    assert "--at is for dispatch problems; this is a line problem; its only view options are --first" in at
+    assert "easy is a dispatcher: it needs a dispatch problem, day is a line problem" in dispatcher

@@ -4,11 +4,13 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 @pytest.fixture
 def simulate(bench, tmp_path):
     def call(*arguments):
-        return bench("simulate", "eurora_99", "--first", 40, "--out", tmp_path / "out", *arguments)
+        return bench("simulate", "eurora_99", "--first", 15, "--out", tmp_path / "out", *arguments)
 
     return call
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 
+pytestmark = pytest.mark.usefixtures("in_process")
 DAY_NIGHT = "# period_s = 86400\ntime_s,resource,share\n0,cores,1\n28800,cores,0.6\n72000,cores,1\n"
 LOG = "\n".join(
     ["; MaxProcs: 4", *(f"{k} {10 * k} 0 100 2 -1 -1 2 120 -1 1 {k % 2} 1 1 1 1 -1 -1" for k in range(1, 9))]

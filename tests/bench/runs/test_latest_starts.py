@@ -6,6 +6,8 @@ import pytest
 from fuzz_seeds import SWF_PARTITIONS
 from schedlab.bench.records.store import read
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):

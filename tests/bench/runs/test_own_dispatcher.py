@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import schedlab as sl
+from in_process import perform_in_process
 from schedlab.bench.records.store import read
 from schedlab.models.plugins import PluginError
 from schedlab.simulation.policies.registry import parse_dispatcher
@@ -84,7 +85,10 @@ def records(folder):
     return {r["method"]: r for r in map(read, sorted((folder / "results" / "eurora_99").glob("*.json")))}
 
 
-def test_a_dispatcher_of_ones_own_is_replayed_verified_and_compared_like_the_shipped_ones(bench, folder, module):
+def test_a_dispatcher_of_ones_own_is_replayed_verified_and_compared_like_the_shipped_ones(
+    bench, folder, module, monkeypatch
+):
+    perform_in_process(monkeypatch)
     own = [f"{module}:{name}" for name in ("OneByOne", "two_by_two", "three_by_three-d", "widest")]
     code, table, notes = bench("simulate", "eurora_99", "--dispatchers", ",".join(["fcfs", *own]), "--jobs", "2")
     assert code == 0 and all(name in table for name in own) and "[5/5]" in notes
@@ -125,7 +129,8 @@ def test_a_dispatcher_that_was_changed_is_run_again_and_one_that_was_not_is_resu
     sys.modules.pop(helper, None)
 
 
-def test_a_dispatcher_of_ones_own_is_a_method_of_bench_run_and_gets_every_seed(bench, folder, module):
+def test_a_dispatcher_of_ones_own_is_a_method_of_bench_run_and_gets_every_seed(bench, folder, module, monkeypatch):
+    perform_in_process(monkeypatch)
     code, table, _ = bench(
         "run", "eurora_99", "--methods", f"easy,{module}:OneByOne", "--seeds", "1-2", "--time-limit", "60"
     )
@@ -188,7 +193,8 @@ def test_python_takes_names_classes_and_objects_and_says_what_an_object_lacks(fo
         sl.simulate("eurora_99", dispatcher=7)
 
 
-def test_the_name_of_a_method_is_not_taken_for_a_file_in_the_current_folder(bench, folder):
+def test_the_name_of_a_method_is_not_taken_for_a_file_in_the_current_folder(bench, folder, monkeypatch):
+    perform_in_process(monkeypatch)
     (folder / "cpsat.py").write_text("1 / 0")
     code, table, _ = bench("run", "eurora_99", "--first", "3", "--methods", "cpsat:pool", "--time-limit", "5")
     assert code == 0 and "cpsat:pool" in table

@@ -1,6 +1,7 @@
 """Replays of instances with reservations and events of the batch server: records, verification, pictures."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,8 @@ import schedlab as sl
 from schedlab.bench.cli.app import main
 from schedlab.models import NodeEvent, Queue
 from schedlab.models.production import Reservation, ServerEvent
+
+pytestmark = pytest.mark.usefixtures("in_process")
 
 
 def exit_code(arguments):
@@ -19,10 +22,9 @@ def exit_code(arguments):
     return 0
 
 
-@pytest.fixture
-def booked(tmp_path, monkeypatch):
-    """eurora_99 with two reservations, an outage, and server events, as a folder."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def replayed(tmp_path_factory):
+    """Return a folder with eurora_99, two reservations, an outage and server events; and the record of its replay."""
     instance = sl.instances.load("eurora_99")
     jobs = instance.dispatch.jobs
     private = [replace(j, queue="course") if k in (3, 4) else j for k, j in enumerate(jobs)]
@@ -38,7 +40,19 @@ def booked(tmp_path, monkeypatch):
         ServerEvent(46_000, "delete", jobs[49].id), ServerEvent(47_000, "move", jobs[40].id, "np_longpar"),
         ServerEvent(1_000, "walltime", jobs[50].id, 5000), ServerEvent(48_000, "walltime", jobs[60].id, 5000),
     ]  # fmt: skip
-    sl.instances.write(replace(instance, problem=problem, reservations=(held, refused), events=events), "mine")
+    folder = tmp_path_factory.mktemp("booked")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        sl.instances.write(replace(instance, problem=problem, reservations=(held, refused), events=events), "mine")
+        assert exit_code(["simulate", "mine", "--dispatchers", "fcfs", "--out", "r"]) == 0
+    return folder
+
+
+@pytest.fixture
+def booked(replayed, tmp_path, monkeypatch):
+    """Return a copy of the folder as the current folder."""
+    shutil.copytree(replayed, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -67,6 +81,7 @@ def test_reservations_and_server_events_are_recorded_and_verified(booked, capsys
         (lambda r: r["production"]["private"].clear(), "outside of a reservation"),
         (lambda r: r["production"]["left"].clear(), "never started"),
         (lambda r: r["production"]["walltimes"][0].update(after=7), "without an event"),
+        (lambda r: r["production"]["moves"].clear(), "was not changed at 47000 (move to np_longpar)"),
         (lambda r: r["production"]["private"][0].update(job="nobody"), "is no job of the replay"),
         (lambda r: r["production"]["private"][0].update(booking="x"), "expected an integer"),
         (lambda r: r.update(production=None), "field production is missing"),
@@ -74,7 +89,6 @@ def test_reservations_and_server_events_are_recorded_and_verified(booked, capsys
     ],
 )
 def test_changed_records_of_reservations_are_found(booked, capsys, change, fault):
-    assert exit_code(["simulate", "mine", "--dispatchers", "fcfs", "--out", "r"]) == 0
     (path,) = (booked / "r").glob("fcfs*.json")
     record = json.loads(path.read_text())
     change(record)
@@ -90,15 +104,14 @@ def test_reservations_with_other_loads_and_offline_methods_are_refused(booked, c
     assert "times of reservations" in " ".join(capsys.readouterr().err.split())
     assert exit_code(["run", "mine", "--methods", "multi-search", "--out", "r"]) == 2
     assert "which only replays obey" in " ".join(capsys.readouterr().err.split())
-    assert exit_code(["simulate", "mine", "--first", "20", "--dispatchers", "easy", "--out", "r"]) == 0
-    assert exit_code(["verify", "r"]) == 0  # events of the other jobs are left out
+    assert exit_code(["simulate", "mine", "--first", "20", "--dispatchers", "easy", "--out", "first"]) == 0
+    assert exit_code(["verify", "first"]) == 0  # events of the other jobs are left out
     assert exit_code(["show", "mine"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "stopped queue" in printed and "16 cores, 2 gpus" in printed
 
 
 def test_reservations_and_outages_are_hatched(booked):
-    assert exit_code(["simulate", "mine", "--dispatchers", "fcfs", "--out", "r"]) == 0
     assert exit_code(["plot", "r"]) == 0
     page = (booked / "r" / "plot.html").read_text()
     assert "Hatched with lines: nodes of a reservation" in page and "Hatched with crosses: nodes that take no" in page

@@ -25,6 +25,7 @@ from schedlab.simulation.engine.moment import Decision, Start
 from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.registry import Named, is_dispatcher
 
+pytestmark = pytest.mark.usefixtures("in_process")
 JOBS = 60
 MACHINE = ["--nodes", "8", "--cores", "1"]
 

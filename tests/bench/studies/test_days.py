@@ -10,6 +10,7 @@ from schedlab.bench.studies.study import Exhibit, Quantity, Study, find_study
 from schedlab.bench.tables.replays.results import RECORDED, DispatcherRow
 from schedlab.simulation.policies.registry import check_dispatcher
 
+pytestmark = pytest.mark.usefixtures("in_process")
 STUDY = """\
 reference = "Made2020"
 dispatchers = ["fcfs", "sjf"]

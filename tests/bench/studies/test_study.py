@@ -9,6 +9,7 @@ from schedlab.bench.studies.study import Exhibit, Order, Quantity, Study, find_s
 from schedlab.bench.tables.replays.results import RECORDED, DispatcherRow
 from schedlab.simulation.policies.registry import check_dispatcher
 
+pytestmark = pytest.mark.usefixtures("in_process")
 WHOLE = {"verified": True, "status": "feasible"}
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("in_process")
 HINT = "--explain says what each column means."
 
 

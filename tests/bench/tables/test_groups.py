@@ -10,6 +10,7 @@ from schedlab.bench.plots.statistics import FIGURES
 from schedlab.bench.records.form import first_fault
 from schedlab.bench.tables.replays.groups import parse_by
 
+pytestmark = pytest.mark.usefixtures("in_process")
 LOG = "; UnixStartTime: 0\n" + "".join(
     f"{k} {10 * k} {5 * k} {60 + k} {k % 4 + 1} -1 -1 {k % 4 + 1} 200 -1 1 {k % 13 + 1} 1 1 {k % 2 + 1} -1 -1 -1\n"
     for k in range(1, 41)

@@ -265,6 +265,8 @@ def test_what_dardis_does_not_take_is_refused():
 
 @pytest.mark.parametrize("setup", SETUPS)
 def test_all_names_are_dispatchers(setup):
-    run = sl.simulate("eurora_99", dispatcher=f"dardis:{setup}")
+    eurora = sl.load("eurora_99").dispatch
+    first = eurora.replace(jobs=eurora.jobs[:30])
+    run = sl.simulate(first, dispatcher=f"dardis:{setup}")
     assert run.violations == [] and (run.start >= 0).all()
-    assert sl.simulate("eurora_99", dispatcher=f"dardis:{setup}").schedule() == run.schedule()
+    assert sl.simulate(first, dispatcher=f"dardis:{setup}").schedule() == run.schedule()

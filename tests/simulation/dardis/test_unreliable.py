@@ -6,17 +6,19 @@ from schedlab.simulation.dardis.dispatcher import Dardis
 from schedlab.simulation.dardis.unreliable import unreliable
 
 SETUPS = ("throughput", "profile", "balance")
+EURORA = sl.load("eurora_99").dispatch
+DAY = EURORA.replace(jobs=EURORA.jobs[:15])
 
 
 def replay(setup, **network):
     dispatcher = Dardis(setup, connect=unreliable(**network))
-    return sl.simulate("eurora_99", dispatcher=dispatcher), dispatcher
+    return sl.simulate(DAY, dispatcher=dispatcher), dispatcher
 
 
 @pytest.mark.parametrize("setup", SETUPS)
 def test_a_network_that_loses_nothing_changes_no_start(setup):
     run, dispatcher = replay(setup, loss=0.0, late=0.0)
-    assert run.schedule() == sl.simulate("eurora_99", dispatcher=f"dardis:{setup}").schedule()
+    assert run.schedule() == sl.simulate(DAY, dispatcher=f"dardis:{setup}").schedule()
     assert dispatcher.costs.timeouts == dispatcher.costs.restarts == 0
 
 

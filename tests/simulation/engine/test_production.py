@@ -268,6 +268,23 @@ def test_the_verifier_sees_planted_faults():
     assert "it was not deleted" in planted(run, production=moved)
 
 
+def test_the_verifier_sees_events_without_effect():
+    """Of the four events only the second move is refused: b runs from 100 on."""
+    jobs = [job("a", 0, 10, 20, units=2), job("b", 1, 5), job("c", 1, 5), job("d", 1, 5), job("e", 120, 5)]
+    move = ServerEvent(2, "move", "b", "night")
+    events = [move, ServerEvent(3, "delete", "c"), ServerEvent(4, "walltime", "d", 9), replace(move, time=101)]
+    run = replay(jobs, events=events)
+    record = run.production
+    assert [r.event.time for r in record.refused] == [101] and times(run)["b"] == (100, 105)
+    assert planted(run, production=replace(record, moves=())) == "job 'b' was not changed at 2 (move to night)"
+    assert "job 'd' was not changed at 4 (walltime to 9)" in planted(run, production=replace(record, walltimes=()))
+    assert "job 'b' was not changed at 101" in planted(run, production=replace(record, refused=()))
+    start, end = run.start.copy(), run.end.copy()
+    start[2], end[2] = 10, 15
+    text = planted(run, start=start, end=end, production=replace(record, left={}))
+    assert "job 'c' runs until 15, but was deleted at 3" in text
+
+
 def test_heterogeneous_jobs_run_in_and_beside_reservations():
     """Chunks of 4 and 2 cores; the reservation holds 4 cores of n-1 and 2 of n-2 from 20 to 30."""
     both = Reservation("course", "course", 20, 10, 3, {"cores": 2})
