@@ -188,9 +188,8 @@ def _solve_problem(
         given = warm_start
     elif (text := method.start if warm_start is None else start_text(warm_start)) is not None:  # type: ignore[arg-type]
         given = parse_start(text)
-    if isinstance(given, Start):
-        warm_up_for(problem, start_method(problem, given).name)
-    warm_up_for(problem, method.heuristic)
+    start = start_method(problem, given).name if isinstance(given, Start) else None
+    warm_up_for(problem, method.heuristic, start)
     began = time.perf_counter()
     if isinstance(method, Search):
         return run_search(problem, method, limits, given, on_incumbent, began)

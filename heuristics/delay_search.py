@@ -164,6 +164,12 @@ def warm_up() -> None:
     delay_search(tiny(), delay=5)
 
 
+def warm_up_late() -> None:
+    """Compile for a second process what this search needs late: it puts the jobs before a delayed one into a profile."""
+    a = arrays(tiny())
+    put_all(new_profile(a.machine, 64), a.jobs, np.arange(3), np.arange(3) * 10, np.zeros(3, np.int64), 1)
+
+
 class _DelaySearch:
     """The best schedule so far as a list schedule, and the profile of the jobs before the delayed job."""
 

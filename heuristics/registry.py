@@ -273,7 +273,7 @@ def usual_start(problem: Problem) -> str:
     return known.start
 
 
-def warm_up_for(problem: Problem, name: str | None = None) -> None:
+def warm_up_for(problem: Problem, name: str | None = None, start: str | None = None) -> None:
     """Compile the kernels that this problem needs, so that time measured afterwards is search time.
 
     Parameters
@@ -282,12 +282,18 @@ def warm_up_for(problem: Problem, name: str | None = None) -> None:
         The problem to solve.
     name
         The heuristic whose kernels are compiled; None: those that warm starts and the answers of solvers need.
+    start
+        The heuristic that makes the start; its kernels are compiled, too.
     """
+    used = [HEURISTICS[heuristic] for heuristic in (start, name) if heuristic is not None]
     known = kind.known(problem.kind)
-    places = () if known is None else known.warm_up + (known.solver_warm_up if name is None else ())
-    own = () if name is None else (HEURISTICS[name].warm_up,)
-    with progress_line(), second_process(() if name is None else HEURISTICS[name].warm_up_late):
-        for warm in (*map(kind.resolve, places), *own):
+    places: tuple[str, ...] = () if known is None else known.warm_up
+    late = [place for heuristic in used for place in heuristic.warm_up_late]
+    if known is not None and name is None:
+        places += known.solver_warm_up
+        late += known.solver_warm_up_late
+    with progress_line(), second_process(tuple(dict.fromkeys(late))):
+        for warm in (*map(kind.resolve, places), *(heuristic.warm_up for heuristic in used)):
             warm()
 
 

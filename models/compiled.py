@@ -30,6 +30,7 @@ from .compiling.versions import check_numba
 
 check_numba()  # before the imports of what only these versions have
 
+from llvmlite.binding import ffi  # noqa: E402
 from numba import typeof  # noqa: E402
 from numba.core import types  # noqa: E402
 from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
@@ -88,6 +89,18 @@ def progress_line() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _untimed() -> Iterator[None]:
+    """Switch off numba's measurement of the time in LLVM, which takes longer than most of the calls."""
+    measured = ffi.lib._lock._cblist
+    kept = measured[:]
+    measured.clear()
+    try:
+        yield
+    finally:
+        measured[:] = kept
+
+
+@contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
     """Switch the garbage collector off: it would go through millions of numba's objects, and find nothing to delete."""
     on = gc.isenabled()
@@ -108,7 +121,7 @@ class _Kernel(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         """Load the version for a signature from the cache, or compile it."""
-        with global_compiler_lock, _no_collection():
+        with global_compiler_lock, _no_collection(), _untimed():
             try:
                 return super().compile(sig)
             finally:

@@ -67,6 +67,8 @@ class ProblemKind:
         its own kernels.
     solver_warm_up : tuple of str
         As ``warm_up``, for what only solvers need: the kernels of warm starts and of the conversion of their answers.
+    solver_warm_up_late : tuple of str
+        What ``solver_warm_up`` needs late: a second process calls them while that runs, if the kernels are not in the cache.
     allocator : str, optional
         Class like ``schedlab.heuristics.Allocator``, which converts the answers of relaxations to schedules. A kind
         needs it if one of its formulations is a relaxation.
@@ -95,6 +97,7 @@ class ProblemKind:
     start: str | None = None
     warm_up: tuple[str, ...] = ()
     solver_warm_up: tuple[str, ...] = ()
+    solver_warm_up_late: tuple[str, ...] = ()
     allocator: str | None = None
     bench: str | None = None
     gantt: str | None = None

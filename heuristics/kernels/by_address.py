@@ -19,6 +19,7 @@ from numba.core.errors import NumbaError
 from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
+from numba.np.numpy_support import as_dtype
 
 from ...errors import WrongArgument
 
@@ -112,7 +113,7 @@ def _item(context: Any, builder: Any, kind: Address, address: Any, name: str) ->
     kind_of_array = context.data_model_manager[member]
     position = kind_of_array.get_field_position
     shape = [_constant(builder, address, index, position("shape"), d) for d in range(member.ndim)]
-    itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(member.dtype)))
+    itemsize = context.get_constant(types.intp, as_dtype(member.dtype).itemsize)  # get_abi_sizeof asks LLVM each time
     if member.layout == "C":
         strides = [itemsize]
         for size in reversed(shape[1:]):

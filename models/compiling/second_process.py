@@ -14,10 +14,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 
 from ..compiled import watching
+from ..kind import resolve
 
 
 def _can_start() -> bool:
@@ -32,7 +32,7 @@ def second_process(places: Sequence[str]) -> Iterator[None]:
     Parameters
     ----------
     places
-        Functions without arguments, as "module:function", that the second process calls; empty: no second process.
+        Functions without arguments, named as in ``kind.resolve``, that the second process calls; empty: no second process.
     """
     started: list[subprocess.Popen[bytes]] = []
 
@@ -70,8 +70,7 @@ def main(places: Sequence[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_the_first_process, daemon=True).start()
     for place in places:
-        module, _, name = place.partition(":")
-        getattr(import_module(module), name)()
+        resolve(place)()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,10 @@ DISPATCH = ProblemKind(
     writer="..instances.kinds.dispatch:write",
     start="multi-search",
     solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
+    solver_warm_up_late=(
+        "..heuristics.list_scheduling.warm_up:warm_up_late",
+        "..heuristics.list_scheduling.warm_up:warm_up_moves_late",
+    ),
     allocator="..heuristics.allocation:Allocator",
     elements=".dispatch.explanation.elements:DispatchElements",
     bench="..bench.kinds.dispatch:DISPATCH",

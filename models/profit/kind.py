@@ -13,6 +13,10 @@ PROFIT = ProblemKind(
     start="multi-search",
     warm_up=(".profit.left_out:warm_up",),
     solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
+    solver_warm_up_late=(
+        "..heuristics.list_scheduling.warm_up:warm_up_late",
+        "..heuristics.list_scheduling.warm_up:warm_up_moves_late",
+    ),
     allocator="..heuristics.allocation:Allocator",
     elements=".profit.inherited:ProfitElements",
     bench="..bench.kinds.profit:PROFIT",

@@ -1,10 +1,15 @@
 """After its warm-up a method compiles or loads no kernel, so that measured time is search time."""
 
+import contextlib
 import os
 import subprocess
 import sys
 
 import pytest
+from schedlab.heuristics import registry
+from schedlab.heuristics.registry import warm_up_for
+from schedlab.instances import load
+from schedlab.models import kind
 
 WARMED = """
 import sys
@@ -25,6 +30,23 @@ result = sl.solve(problem, method=method, time_limit=2)
 assert result.schedule is not None, result.message
 print(",".join(used))
 """
+
+
+def test_a_second_process_compiles_what_the_solver_and_its_start_need_late(monkeypatch):
+    places = []
+
+    def second_process(late):
+        places.extend(late)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(registry, "second_process", second_process)
+    problem = load("eurora_99").problem
+    solver = kind.find("dispatch").solver_warm_up_late
+    warm_up_for(problem)
+    assert places == [*solver] and all(callable(kind.resolve(place)) for place in places)
+    places.clear()
+    warm_up_for(problem, start="delay-search")
+    assert places == [*registry.HEURISTICS["delay-search"].warm_up_late, *solver]
 
 
 @pytest.mark.parametrize(

@@ -275,3 +275,11 @@ def test_the_package_depends_on_the_versions_of_numba_that_were_tried():
     wanted = [d for d in tomllib.loads(file.read_text())["project"]["dependencies"] if d.startswith("numba")]
     first, last = versions.TRIED[0], versions.TRIED[-1]
     assert wanted == [f"numba>={first},<0.{int(last.split('.')[1]) + 1}"]
+
+
+def test_closures_and_operations_on_arrays_are_compiled(empty_cache):
+    @compiled
+    def halves(values):
+        return np.array([k * values[0] for k in range(3)]) + (values[1:] - values[0]) / 2
+
+    assert halves(np.arange(2.0, 6.0)).tolist() == [0.5, 3.0, 5.5]

@@ -80,7 +80,15 @@ def register(monkeypatch):
 def test_each_kind_of_ours_has_its_problem_class_and_parts_that_exist(name):
     kind = kinds.find(name)
     assert kind.problem.kind == name
-    parts = (kind.reader, kind.writer, kind.allocator, kind.bench, *kind.warm_up, *kind.solver_warm_up)
+    parts = (
+        kind.reader,
+        kind.writer,
+        kind.allocator,
+        kind.bench,
+        *kind.warm_up,
+        *kind.solver_warm_up,
+        *kind.solver_warm_up_late,
+    )
     places = [p for p in parts if p is not None]
     assert all(kinds.resolve(place) is not None for place in places)
     assert kind.start is None or callable(HEURISTICS[kind.start].run)

@@ -11,7 +11,7 @@ together is a packing problem.
 
 from __future__ import annotations
 
-from ....models.compiled import internal, internal_borrowing
+from ....models.compiled import internal, internal_borrowing, native
 from ..aggregate import Aggregate, take
 from ..costs import Jobs
 from ..earliest import Scratch, choose, earliest, fill_most
@@ -97,7 +97,7 @@ def _at(
     return True, profile
 
 
-@internal
+@native
 def count(profile: Profile, jobs: Jobs, a: Aggregate, j: int, start: int, chosen: Ints) -> Profile:
     """Subtract a job that is in the profile from the bound of the whole machine, chunk after chunk."""
     if a.groups == 0:
