@@ -53,7 +53,11 @@ def compare(study: Study, rows: Sequence[DispatcherRow]) -> Comparison:
     orders = [order for order in study.orders if same or RECORDED not in order.chain]
     stated = [line for order in orders for line in _stated(order, known)]
     differing = [
-        line for e in study.exhibits if same for quantity in e.quantities for line in _other_order(e, quantity, known)
+        line
+        for e in study.exhibits
+        if same and e.drawing != "radar"
+        for quantity in e.quantities
+        for line in _other_order(e, quantity, known)
     ]
     meaning = (
         "better, worse: by the text of the study; less by: (worse - better) / worse; holds: the order is the same."

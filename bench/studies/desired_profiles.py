@@ -36,7 +36,7 @@ FLAT, BY_DAY = 0.8, 0.6
 LASTING = 30  # days
 
 
-def profiles(weather: Path | None = None, day: str = "09-13") -> dict[str, WishList]:
+def profiles(weather: Path | None = None, day: str = "09-12") -> dict[str, WishList]:
     """Return file name -> wishes.
 
     Parameters
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="where the files are written")
     parser.add_argument("--weather", type=Path, help="weather file of a typical year: EPW, PVGIS or CSV")
     parser.add_argument(
-        "--day", default="09-13", help="month and day from which the temperatures are taken (default: 09-13)"
+        "--day", default="09-12", help="month and day from which the temperatures are taken (default: 09-12)"
     )
     options = parser.parse_args(arguments)
     try:

@@ -66,7 +66,7 @@ def _drawn(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str
 
 def _radar(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str:
     """Return our radar chart, beside that of the study if it is of the same machine; "" if a value is missing."""
-    known, names = by_name(rows), [q.heading.replace("\n", " ") for q in exhibit.quantities]
+    known, names = by_name(rows), [_without_unit(q.heading) for q in exhibit.quantities]
     found = {name: [in_its_unit(known.get(name), q) for q in exhibit.quantities] for name in exhibit.dispatchers}
     mine = {name: [v for v in values if v is not None] for name, values in found.items()}
     if not all(len(values) == len(names) for values in mine.values()):
@@ -76,4 +76,15 @@ def _radar(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str
         theirs = {name: [q.values[name] for q in exhibit.quantities] for name in exhibit.dispatchers}
         charts.append((f"[{study.reference}]", theirs))
     panels = [lambda ax, title=title, shapes=shapes: draw_radar(ax, shapes, names, title) for title, shapes in charts]
-    return figure(f"{exhibit.name}: {exhibit.caption}", panels, len(panels), 1.3 * PANEL)
+    return figure(f"{exhibit.name}: {exhibit.caption}", panels, len(panels), 1.55 * PANEL)
+
+
+def _without_unit(heading: str) -> str:
+    r"""Return a heading in one line, without its unit.
+
+    Examples
+    --------
+    >>> _without_unit("tardi-\nness,\nyears")
+    'tardiness'
+    """
+    return heading.replace("-\n", "").replace("\n", " ").partition(",")[0]

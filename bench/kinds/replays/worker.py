@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ....models import ProblemError
 from ....models.dispatch.objectives import find_objective
 from ...records.description import SHOWN, described
 from ...runs.replay_settings import OFF, ReplaySettings
@@ -38,9 +39,9 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
     case = replay_case(spec["path"], view, replay, spec["drop_impossible"])
-    with contextlib.suppress(
-        SimulationError
-    ):  # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time
+    # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time; a desired
+    # profile may begin after them (ProblemError)
+    with contextlib.suppress(SimulationError, ProblemError):
         _simulate(spec, replay, case.first(2), lambda news: None)
     sense = find_objective(case.objective).sense
     send({"event": "begin", "sense": sense, "jobs": len(case.workload)})

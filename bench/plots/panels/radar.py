@@ -38,14 +38,14 @@ def draw_radar(ax: Axes, shapes: Shape, names: Sequence[str], title: str) -> Non
     for x, y, name in zip(np.cos(angle).tolist(), np.sin(angle).tolist(), names, strict=True):
         ax.plot([0, x], [0, y], color=GREY, alpha=0.35, linewidth=0.5)
         side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
-        ax.text(1.07 * x, 1.07 * y, name, ha=side, va="center", fontsize=7)
+        ax.text(1.08 * x, 1.12 * y, name, ha=side, va="center", fontsize=7)
     for k, (name, radius) in enumerate(shares(shapes).items()):
         x, y = radius * np.cos(angle), radius * np.sin(angle)
         (shape,) = ax.plot(np.append(x, x[0]), np.append(y, y[0]), label=name, linewidth=1.3, marker=".", markersize=4)
         shape.set(color=COLOURS[k % len(COLOURS)], linestyle=LINES[k % len(LINES)])
     ax.set_aspect("equal")
-    ax.set_xlim(-1.75, 1.75)
-    ax.set_ylim(-1.25, 1.25)
+    ax.set_xlim(-1.85, 1.85)
+    ax.set_ylim(-1.2, 1.2)
     ax.set_axis_off()
     ax.set_title(title, fontsize=8)
     ax.legend(frameon=False, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=1)

@@ -48,6 +48,28 @@ def test_replays_beside_a_desired_profile_have_its_figures(run, tmp_path):
     assert code == 1 and "the file was changed after the replay" in text
 
 
+def test_a_profile_may_begin_after_the_first_jobs(run, tmp_path):
+    """Eight jobs of 2 cores and 100 s run from second 10 on, two at a time from 20 to 410, one up to 420."""
+    (tmp_path / "later.csv").write_text("# origin_s = 50\ntime_s,resource,share\n0,cores,0.25\n")
+    code, text = run(
+        "simulate",
+        "log.swf",
+        "--nodes",
+        "4",
+        "--cores",
+        "1",
+        "--dispatchers",
+        "easy",
+        "--desired",
+        "later.csv",
+        "--out",
+        "r",
+    )
+    assert code == 0, text
+    (over,) = sl.read_results("r")["metrics.desired_machine_over_cores"]
+    assert over == pytest.approx(((4 - 1) * (410 - 50) + (2 - 1) * (420 - 410)) / 3600)  # core-hours
+
+
 def test_caps_are_replayed_beside_a_replay_without_one(run, tmp_path):
     options = ("--nodes", "4", "--cores", "1", "--watts-per-core", "10", "--dispatchers", "easy", "--out", "c")
     code, text = run("simulate", "log.swf", *options, "--power-cap", "20W,30W")
