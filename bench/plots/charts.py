@@ -14,7 +14,7 @@ from ...models.display.gantt import Cells
 from ...models.display.nodes import Rectangle, rectangles, shares
 from ...models.step_function import HOUR
 from ...simulation.curves import in_use, waiting
-from ..records.description import RESERVED, Area
+from ..records.description import CHECKPOINT, EVICTED, RESERVED, Area
 from .svg import INK, as_svg, stacked, styled
 
 if TYPE_CHECKING:
@@ -36,7 +36,13 @@ GANTT, CURVE = 3.1, 0.62  # inches: heights of the Gantt chart and of a curve
 LETTER, LONGEST = 0.068, 20  # greatest width of a letter of a label in inches, greatest number of letters of a name
 APART = 0.05  # least distance between the names of two node groups, as a share of the height of the Gantt chart
 OUTAGE = "outage"
-HATCHES = {RESERVED: ("////", "#333333"), OUTAGE: ("xxxx", "#b22222")}  # pattern and colour
+# pattern, colour of the pattern, and colour of the area
+HATCHES = {
+    RESERVED: ("////", "#333333", "none"),
+    OUTAGE: ("xxxx", "#b22222", "none"),
+    EVICTED: ("", "#d62728", "#d62728"),
+    CHECKPOINT: ("", "#111111", "#111111"),
+}
 
 
 @dataclass(frozen=True)
@@ -227,7 +233,7 @@ def _hatched(ax: Axes, frame: Frame, areas: Iterable[Area]) -> list[str]:
     for area in areas:
         end = frame.end if area.end is None else min(area.end, frame.end)
         if max(area.start, frame.begin) < end:
-            kind = area.state if area.state == RESERVED else OUTAGE
+            kind = area.state if area.state in HATCHES else OUTAGE
             found.setdefault(kind, []).append((max(area.start, frame.begin), end, row[area.node]))
     for kind, cells in found.items():
         box: list[list[float]] = []
@@ -238,11 +244,13 @@ def _hatched(ax: Axes, frame: Frame, areas: Iterable[Area]) -> list[str]:
                 box.append([start, end, node, node + 1])
         table = np.array(box, np.float64)
         table[:, :2] = frame.positions(table[:, :2])
-        hatch, colour = HATCHES[kind]
-        ax.add_artist(boxes(table, facecolor="none", edgecolor=colour, linewidth=0.4, hatch=hatch, zorder=3))
+        hatch, colour, face = HATCHES[kind]
+        ax.add_artist(boxes(table, facecolor=face, edgecolor=colour, linewidth=0.4, hatch=hatch, zorder=3))
     meaning = {
         RESERVED: "hatched with lines: nodes of a reservation, also if it holds only a part of them",
         OUTAGE: "hatched with crosses: nodes that take no starts (down, draining, reserved)",
+        EVICTED: "red: a job left its nodes for an on-demand job, and comes back later",
+        CHECKPOINT: "black: a job writes a checkpoint to leave",
     }
     return [meaning[kind] for kind in meaning if kind in found]
 

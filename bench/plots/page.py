@@ -22,7 +22,7 @@ from ...instances.files.atomic import write_whole
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..kinds.base import Drawing, bench_kind, kinds_with
-from ..records.description import areas_of, platform_of
+from ..records.description import platform_of
 from ..records.store import Record, files, jobs_file, read
 from ..tables.replays.columns import best_of, columns_of, key_of
 from ..tables.replays.figures import TextGrid, all_figures
@@ -31,6 +31,7 @@ from ..tables.replays.report import grids_of, summary
 from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
 from ..tables.report import by_kind
 from .charts import Chart, Frame, chart
+from .panels.attempts import with_attempts
 from .picture import side_by_side
 from .statistics import figures_of, statistics_of
 from .svg import require_matplotlib
@@ -204,8 +205,7 @@ class _Charts(NamedTuple):
 
 def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Record], colour: str | None) -> _Charts:
     """Draw one chart per record."""
-    replays = [_jobs(folder, record) for record in drawn]
-    platform = platform_of(drawn[0]["simulation"]["platform"])
+    replays, platform = [_jobs(folder, r) for r in drawn], platform_of(drawn[0]["simulation"]["platform"])
     frame = Frame(
         platform,
         min(int(jobs.submit.min()) for jobs in replays),
@@ -216,7 +216,8 @@ def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Reco
     charts = []
     for record, jobs in zip(drawn, replays, strict=True):
         name = f"{record['method']}, seed {record['seed']}" if _seeds(results, record) > 1 else str(record["method"])
-        made = chart(frame, jobs, legend.category(jobs), legend.colours, f"{title}: {name}", areas_of(record))
+        runs, areas = with_attempts(jobs, record, folder, platform)
+        made = chart(frame, runs, legend.category(runs), legend.colours, f"{title}: {name}", areas)
         charts.append((name, record, made))
     resources = ", ".join(f"{platform.total(r):,} {r}{' (MB)' if r == 'memory' else ''}" for r in platform.resources)
     lead = f"{len(replays[0]):,} jobs on {len(platform.nodes):,} nodes with {resources}. All charts have the same axes."

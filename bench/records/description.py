@@ -12,7 +12,7 @@ from ..runs.replay_settings import ReplaySettings
 if TYPE_CHECKING:
     from ...simulation.engine.simulation import Simulation
 
-RESERVED = "reserved"
+RESERVED, CHECKPOINT, EVICTED = "reserved", "checkpoint", "evicted"
 SHOWN = 10  # unreadable lines and left-out jobs that a record lists
 
 
@@ -49,7 +49,7 @@ def platform_of(groups: list[dict[str, Any]]) -> Platform:
 
 
 class Area(NamedTuple):
-    """A time in which a node is reserved or takes no starts.
+    """A time in which a node is reserved, takes no starts, or is left by a job.
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ class Area(NamedTuple):
     start, end : int
         Seconds; the end is None if there is none.
     state : str
-        ``RESERVED`` for a reservation, else the state of the node, such as "down".
+        ``RESERVED`` for a reservation, ``CHECKPOINT`` while a job writes one to leave, ``EVICTED`` where a job left, else
+        the state of the node, such as "down".
     """
 
     node: str

@@ -167,12 +167,13 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     jobs = jobs_file(folder, record)
     history = None
     evicted = None
-    if case.preemption is not None:
+    preemption = case.preemption
+    if preemption is not None:
         if record.get("preemption") is None:
             return ["the field preemption is missing, in a replay with on-demand jobs or failures"]
-        whole, rows = with_jobs(case.workload, case.platform, case.preemption)
+        whole, rows = with_jobs(case.workload, case.platform, preemption)
         case = replace(case, workload=whole)
-        evicted = read_preemption(record["preemption"], whole, case.preemption, rows)
+        evicted = read_preemption(record["preemption"], whole, preemption, rows)
     if (record.get("simulation") or {}).get("attempts_csv") is not None:
         whole, history = read_attempts(attempts_file(jobs), case.workload, case.platform)
         case = replace(case, workload=whole)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -143,11 +143,14 @@ def _check(found: dict[str, Any], evictors: Sequence[str]) -> None:
     from ....simulation.preemption.evictors import evictor_of
     from ....simulation.preemption.files import read_on_demand
 
-    options = {"--evictor": lambda: [evictor_of(name) for name in evictors]}
-    options["--checkpoints"] = lambda: [checkpoints_of(found["checkpoints"])]  # type: ignore[list-item]
-    for option, read in options.items():
+    checks: tuple[tuple[str, Callable[[str], object], Sequence[str]], ...] = (
+        ("--evictor", evictor_of, evictors),
+        ("--checkpoints", checkpoints_of, [found["checkpoints"]]),
+    )
+    for option, read, texts in checks:
         try:
-            read()
+            for text in texts:
+                read(text)
         except WrongValue as e:
             raise WrongUse(f"{option}: {e}") from e
     if found["on_demand"] is not None:
@@ -176,7 +179,7 @@ def _stream(text: str) -> Stream:
         except ValueError:
             raise WrongUse(f"--on-demand {text}: {name}: expected a number, found {value!r}") from None
     try:
-        return Stream(**values)
+        return Stream(**values)  # type: ignore[arg-type]
     except ValueError as e:
         raise WrongUse(f"--on-demand {text}: {e}") from e
 

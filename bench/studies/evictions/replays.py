@@ -45,7 +45,7 @@ def result_of(
     rate : float
         On-demand jobs a day.
     """
-    name = f"{log.name}.{rate:g}.{seed}.{evictor.replace(':', '-')}.json"
+    name = f"{Path(log.name).stem}.{len(log)}.{rate:g}.{seed}.{evictor.replace(':', '-')}.json"
     path = folder / name
     if path.exists():
         found: dict[str, Any] = json.loads(path.read_text("utf-8"))

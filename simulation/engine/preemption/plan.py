@@ -42,7 +42,7 @@ class PreemptionPlan:
 def plan_of(
     settings: Preemption | None, workload: Workload, platform: Platform, options: dict[str, object]
 ) -> tuple[Workload, PreemptionPlan | None]:
-    """Return the workload with the on-demand jobs, and the plan; None without settings.
+    """Return the workload with the on-demand jobs, and the plan; None without jobs, failures and reserved nodes.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def plan_of(
     WrongValue
         If settings, jobs, machine and options do not fit together.
     """
-    if settings is None:
-        return workload, None
+    if settings is None or not (settings.jobs or settings.failures or settings.reserved):
+        return workload, None  # the same replay as without settings, nodes are counted where they can be
     given = [name for name, value in options.items() if value]
     if given or workload.running:
         what = given[0] if given else "running (jobs that run at the begin)"

@@ -1,0 +1,180 @@
+"""On-demand jobs in replays: cases by hand, checkpoint models, failures, and faults that the verification finds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import schedlab as sl
+from schedlab.errors import WrongValue
+from schedlab.instances.workload import Workload
+from schedlab.models import Checkpointing, Dispatch, EvictionPlan, Job, NodeEvent, NodeGroup, Platform, Queue
+from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.preemption.checkpoints import Daly, Young, checkpoints_of
+from schedlab.simulation.preemption.evictors import evictor_of
+from schedlab.simulation.preemption.failure import Failure
+from schedlab.simulation.preemption.failures import FailureRate, events_of
+from schedlab.simulation.preemption.jobs import OnDemandJob
+from schedlab.simulation.preemption.settings import Preemption
+
+MACHINE = Platform([NodeGroup("n", 4, {"cores": 1})])
+# 100 MB on each node: 4 s for 2 nodes by the file system (50 MB/s)
+STORAGE = Checkpointing(
+    memory=100, memory_share=(1, 1), application_share=(0.5, 0.5), file_system_mb_s=50, node_mb_s=50
+)
+
+
+def day(*rows):
+    """Return a workload of jobs (submit, runtime, nodes)."""
+    jobs = [
+        Job(f"b{k}", submit, runtime + 100, nodes, {"cores": 1}, "q", runtime=runtime)
+        for k, (submit, runtime, nodes) in enumerate(rows)
+    ]
+    return Workload.of(Dispatch(MACHINE, jobs, [Queue("q", 100)]))
+
+
+def replay(workload, *urgent, evictor="dp", **settings):
+    made = Preemption(urgent, evictor, **({"storage": STORAGE, "step": 1, "checkpoints": "fixed:30"} | settings))
+    run = sl.simulate(workload, MACHINE, "easy", preemption=made)
+    assert run.violations == []
+    return run
+
+
+def ends(run):
+    return {a.job: (a.end, a.why, a.work_done) for a in run.history.early}
+
+
+def test_a_killed_job_comes_back_with_the_work_of_its_last_checkpoint():
+    run = replay(day((0, 100, 4)), OnDemandJob("u", 50, 2, 0, 10), evictor="kill", restart=7)
+    assert ends(run) == {"b0": (50, "evicted (kill): u", 30)}
+    assert dict(zip(run.workload.ids, run.start.tolist(), strict=True)) == {"b0": 60, "u": 50}
+    assert run.end.tolist()[0] == 60 + 7 + 70  # the restart, and what is left
+    found = run.metrics.preemption
+    assert found["repeated_node_hours"] == 4 * 20 / 3600 and found["restart_node_hours"] == 4 * 7 / 3600
+
+
+def test_a_system_checkpoint_keeps_all_work_up_to_its_writing():
+    run = replay(day((0, 100, 2), (0, 100, 2)), OnDemandJob("u", 50, 4, 20, 10))
+    # 2 nodes x 100 MB / 50 MB/s = 4 s each, one after another; application-level checkpoints come at 60, after 10 s
+    kinds = {d.strategy for d in run.preemption.departures}
+    assert kinds == {"sys"} and sorted(ends(run).values()) == [
+        (54, "evicted (sys): u", 50),
+        (58, "evicted (sys): u", 54),
+    ]
+    assert run.start[run.workload.ids.index("u")] == 58
+    assert run.metrics.preemption["lost_node_hours"] == 2 * (4 + 4) / 3600
+
+
+def test_an_application_checkpoint_is_awaited_if_it_is_faster():
+    slow = replace(
+        STORAGE, application_share=(0.01, 0.01), memory=1000
+    )  # 40 s for a system checkpoint, 1 s for 2 nodes
+    run = replay(day((0, 100, 2)), OnDemandJob("u", 55, 4, 10, 10), storage=slow)
+    assert ends(run) == {"b0": (61, "evicted (app): u", 60)}
+
+
+def test_nodes_that_become_free_in_time_make_an_eviction_superfluous():
+    run = replay(day((0, 52, 2), (0, 100, 2)), OnDemandJob("u", 50, 2, 20, 10), checkpoints="fixed:60",
+                 storage=replace(STORAGE, memory=1000, application_share=(0.01, 0.01)))  # fmt: skip
+    assert run.history is None and run.start[run.workload.ids.index("u")] == 52
+
+
+def test_with_notice_nodes_are_free_at_the_submission():
+    run = replay(day((0, 200, 4)), OnDemandJob("u", 100, 4, 0, 10, notice=20))
+    assert run.start[run.workload.ids.index("u")] == 100
+    assert [d.strategy for d in run.preemption.departures] == ["sys"]
+    run = replay(day((0, 200, 4)), OnDemandJob("u", 100, 4, 0, 10, notice=20), evictor="kill")
+    assert ends(run)["b0"][0] == 100  # killed as late as possible
+
+
+def test_reserved_nodes_are_for_on_demand_jobs_only():
+    run = replay(day((0, 50, 2), (0, 50, 2), (0, 10, 3)), OnDemandJob("u", 10, 2, 0, 10), evictor="reserve:2")
+    assert dict(zip(run.workload.ids, run.start.tolist(), strict=True)) == {"b0": 0, "b1": 50, "u": 10}
+    assert "b2" in dict(run.workload.report.dropped)
+
+
+def test_without_on_demand_jobs_and_failures_a_replay_is_as_before():
+    rows = [(10 * k, 30 + 7 * k % 50, 1 + k % 4) for k in range(20)]
+    plain = sl.simulate(day(*rows), MACHINE, "easy")
+    run = replay(day(*rows))
+    assert (run.start == plain.start).all() and (run.end == plain.end).all()
+    # an on-demand job after the end of all others; nodes are followed one by one, as with events
+    never = [NodeEvent(10**6, "node-drain", ["n-1"])]
+    followed = sl.simulate(day(*rows), MACHINE, "easy", events=never)
+    run = replay(day(*rows), OnDemandJob("u", 10**6, 1, 0, 1))
+    batch = [k for k, name in enumerate(run.workload.ids) if name != "u"]
+    assert (run.start[batch] == followed.start).all() and run.preemption.decisions == ()
+
+
+def test_a_failed_on_demand_job_waits_again_and_failures_use_the_checkpoints():
+    down = events_of([Failure(55, "n-1", 20), Failure(60, "n-1", 5)])  # it fails once: at 60 it is down
+    assert down == (NodeEvent(55, "node-down", ["n-1"]), NodeEvent(75, "node-up", ["n-1"]))
+    run = replay(day((0, 100, 2)), OnDemandJob("u", 50, 2, 30, 10), failures=down)
+    jobs = {a.job: a for a in run.history.early}
+    assert run.preemption.first_start[run.workload.ids.index("u")] == 50
+    (early,) = [a for a in jobs.values() if "n-1" in a.nodes]
+    assert early.work_done == (30 if early.job == "b0" else 0)
+    assert run.metrics.preemption["missed"] == 0
+
+
+def test_plans_of_evictors_are_verified():
+    class Nobody:
+        name = "nobody"
+
+        def decide(self, problem):
+            return EvictionPlan(dict.fromkeys((c.id for c in problem.candidates), "keep"))
+
+    with pytest.raises(SimulationError, match="evictor nobody at 50, for on-demand job 'u': 0 nodes are freed"):
+        replay(day((0, 100, 4)), OnDemandJob("u", 50, 2, 0, 10), evictor=Nobody())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (lambda p: {"departures": ()}, "when none of its nodes stopped"),
+        (lambda p: {"departures": (p.departures[0]._replace(write=51), *p.departures[1:])}, "writes for"),
+        (
+            lambda p: {"departures": tuple(d._replace(stop=50, write=50, end=54) for d in p.departures)},
+            "has no attempt",
+        ),
+        (lambda p: {"settings": replace(p.settings, restart=3)}, "expected"),
+        (lambda p: {"settings": replace(p.settings, storage=replace(STORAGE, memory=200))}, "expected"),
+    ],
+)
+def test_the_verification_finds_faults(changes, message):
+    run = replay(day((0, 100, 2), (0, 100, 2)), OnDemandJob("u", 50, 4, 20, 10))
+    run.preemption = replace(run.preemption, **changes(run.preemption))
+    assert any(message in v.message for v in violations(run))
+
+
+def test_the_verification_finds_checkpoints_at_one_time():
+    run = replay(day((0, 100, 2), (0, 100, 2)), OnDemandJob("u", 50, 4, 20, 10), shared_bandwidth=True)
+    settings = replace(run.preemption.settings, shared_bandwidth=False)
+    first, second = run.preemption.departures
+    run.preemption = replace(
+        run.preemption, settings=settings, departures=(first, second._replace(stop=first.stop, write=first.write))
+    )
+    assert any("while another checkpoint is written" in v.message for v in violations(run))
+
+
+def test_intervals_of_checkpoint_models():
+    year = 365 * 86400
+    assert Young(2.0).interval("a", 100, 50) == round(np.sqrt(2 * 50 * year / 200))
+    assert Daly(2.0).interval("a", 100, 50) < Young(2.0).interval("a", 100, 50)
+    assert Daly(1e9).interval("a", 100, 50) == 1  # failures come faster than checkpoints
+    with pytest.raises(LookupError, match="young"):
+        checkpoints_of("jung:1")
+    with pytest.raises(LookupError, match="greedy"):
+        evictor_of("gredy")
+    with pytest.raises(WrongValue, match="expected a number of at least 0"):
+        FailureRate(-1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"requeue": "drop"}, {"charge_decisions": True}, {"power_cap": 100.0}, {"users": "di"}],
+)
+def test_options_that_do_not_fit_are_refused(options):
+    settings = Preemption([OnDemandJob("u", 0, 1, 0, 1)])
+    with pytest.raises(WrongValue, match=f"preemption and {next(iter(options))} cannot be combined"):
+        sl.simulate(day((0, 10, 1)), MACHINE, "easy", preemption=settings, **options)
