@@ -47,6 +47,12 @@ def show(
     composition: Annotated[
         bool, typer.Option("--composition", help="only the numbers of jobs per queue, accelerator and number of cores")
     ] = False,
+    forecasts: Annotated[
+        str | None,
+        typer.Option(
+            help="logs: the scores of these forecasts of the next day's jobs, such as persistence,weekly; or all"
+        ),
+    ] = None,
 ) -> None:
     """Show an instance: platform, queues, jobs, objective.
 
@@ -66,14 +72,19 @@ def show(
     Example: bench show log.swf --nodes 256 --cores 16 --plot hours.svg
 
     Example: bench show eurora_700 --composition
+
+    Example: bench show log.swf --nodes 256 --cores 16 --forecasts persistence,weekly,learned
     """
     from ..runs.simulate import is_trace
     from ..show.composition import Composition, show_composition
     from ..show.cooling import is_cooling, meant, show_cooling
+    from ..show.forecasts import show_forecasts
     from ..show.instances import show_instance
     from ..show.log import is_log, show_log
     from ..show.profile import is_profile, show_profile
 
+    if forecasts is not None and (composition or plot is not None):
+        raise WrongUse("--forecasts: a table of its own; leave out --composition and --plot")
     if composition and plot is not None:
         raise WrongUse("--composition: a table without a picture; leave out --plot")
     if is_profile(instance):
@@ -82,12 +93,17 @@ def show(
         show_profile(console_for(), instance, plot)
         return
     if is_trace(instance) and (not is_cooling(instance) or is_log(instance)):
+        if forecasts is not None:
+            show_forecasts(console_for(), instance, forecasts, nodes, cores)
+            return
         if composition:
             workload, _ = open_trace(instance, nodes=nodes, cores=cores)
             show_composition(console_for(), {workload.name: Composition.of_workload(workload)})
             return
         show_log(console_for(), instance, nodes, cores, plot)
         return
+    if forecasts is not None:
+        raise WrongUse(f"--forecasts: for logs only; {instance} has no history of submissions")
     if nodes is not None or cores is not None:
         raise WrongUse(f"--nodes, --cores: for logs only; {instance} has its own machine")
     if is_cooling(instance) and not composition:

@@ -3,6 +3,8 @@
 - ``account``: ``horizon`` (up to the end of the horizon) and ``end`` (up to the end of the last job), each with ``begin``,
   ``end`` (s), ``core_hours``, ``gain``, ``work_cost``, ``cooling_cost``, ``cost``, ``profit`` (euro), ``it_kwh``,
   ``cooling_kwh``, ``energy_kwh``, ``utilisation`` (0 to 1), ``pue``.
+- ``slope_change``: the PUE at the slope change of the cooling, as the mean over the segments of the horizon, weighted by time; None
+  if the slope changes in none.
 - ``makespan``: seconds from the begin of the problem to the end of the last job.
 - ``daily``: the account of each day of the horizon, with ``celsius`` (mean temperature).
 - ``operation``: curves over time: ``begin``, ``until`` (end of the horizon), ``end`` (s); ``segments`` with the lists ``end``
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 
 from ...models import Profit, Schedule
 from ...models.profit import accounting as accounts
+from ...models.profit.efficiency import slope_change_pue
 from ...models.profit.segments import Segment
 from ...models.step_function import HOUR
 from ..records.form import NUMBER, Form, RecordFault, integer, maybe, several
@@ -61,6 +64,7 @@ def _curves(value: Any, where: str) -> Iterator[RecordFault]:
 
 FORMS: Mapping[str, Form] = {
     "account": maybe(ACCOUNT),
+    "slope_change": maybe(NUMBER),
     "makespan": maybe(NUMBER),
     "daily": DAILY,
     "operation": _curves,
@@ -75,6 +79,7 @@ def fields(problem: Profit, schedule: Schedule) -> Record:
             HORIZON: as_json(accounts.account(problem, schedule)),
             END: as_json(accounts.account(problem, schedule, end)),
         },
+        "slope_change": slope_change_pue(problem, problem.segments),
         "makespan": end - problem.begin,
         "daily": list(days(problem, schedule)),
         "operation": operation(problem, schedule, max(end, problem.horizon_end)),
@@ -162,6 +167,9 @@ def faults_of_account(problem: Profit, record: Mapping[str, Any], schedule: Sche
             for name, value in expected.items()
             if value != recorded.get(name) and not agree(value, recorded.get(name))
         ]
+    slope = record.get("slope_change", true["slope_change"])  # records of earlier versions lack it
+    if slope != true["slope_change"] and not agree(true["slope_change"], slope):
+        found.append(f"it has slope_change {slope}, its scenario has {true['slope_change']}")
     if not agree(true["makespan"], record.get("makespan")):
         found.append(f"it has makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
     daily = record.get("daily") or []

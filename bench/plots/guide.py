@@ -1,6 +1,6 @@
 """The chart of the days behind an efficiency guide: distance from the slope-change point, right and wrong advice.
 
-It corresponds to figure 6.8 of [Bridi2018].
+The upper charts correspond to figure 6.8 of [Bridi2018], the lower ones, with the wrong advice alone, to figure 6.9.
 """
 
 from __future__ import annotations
@@ -60,11 +60,16 @@ def plot_guide(guide: Guide, days: Sequence[Day], path: Path) -> None:
 def _figure(guide: Guide, days: Sequence[Day]) -> Figure:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH * len(guide.rules), HEIGHT), layout="constrained")
+    figure = Figure(figsize=(WIDTH * len(guide.rules), 2 * HEIGHT), layout="constrained")
     low = min((day.utilisation for day in days), default=0.0)
-    for ax, name in zip(figure.subplots(1, len(guide.rules), squeeze=False)[0], guide.rules, strict=True):
-        _days(ax, guide, [day for day in days if day.cooling == name], name)
-        ax.set_xlim(100 * low - 2, 102)
+    upper, lower = figure.subplots(2, len(guide.rules), squeeze=False)
+    for above, below, name in zip(upper, lower, guide.rules, strict=True):
+        mine = [day for day in days if day.cooling == name]
+        wrong = [day for day in mine if guide.advise(name, day.utilisation) != day.aim]
+        _days(above, guide, mine, name, f"{name}: {_number(mine)}")
+        _days(below, guide, wrong, name, f"{name}: wrong advice on {_number(wrong)}")
+        for ax in (above, below):
+            ax.set_xlim(100 * low - 2, 102)
     kinds = [(aim, colour, marker) for aim, colour in COLOURS.items() for marker in "ox"]
     figure.legend(
         handles=[_key(aim, colour, marker) for aim, colour, marker in kinds],
@@ -76,7 +81,11 @@ def _figure(guide: Guide, days: Sequence[Day]) -> Figure:
     return figure
 
 
-def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str) -> None:
+def _number(days: Sequence[Day]) -> str:
+    return "1 day" if len(days) == 1 else f"{len(days):,} days"
+
+
+def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str, title: str) -> None:
     ax.axhline(0, color=INK, linewidth=0.8)
     edges = [high for _, high, _ in guide.ranges(cooling)[:-1]]
     for edge in edges:
@@ -89,8 +98,7 @@ def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str) -> None:
             x, y = [100 * d.utilisation for d in mine], [d.distance for d in mine]
             ax.plot(x, y, **_style(colour, marker))
     threshold = f", threshold {', '.join(map(percent, edges))}" if edges else ""
-    count = "1 day" if len(days) == 1 else f"{len(days):,} days"
-    ax.set_title(f"{cooling}: {count}{threshold}", loc="left", fontsize=8)
+    ax.set_title(f"{title}{threshold}", loc="left", fontsize=8)
     ax.set_xlabel("utilisation of the day before, %")
     ax.set_ylabel("PUE minus PUE at the slope change")
     ax.set_yscale("symlog", linthresh=LINEAR)

@@ -27,7 +27,7 @@ from ..tables.profit import (
     summary,
     unit,
 )
-from .profit_curves import WORK, axis_of, over_time
+from .profit_curves import WORK, axis_of, daily_pue, known_pues, over_time
 from .svg import GREY, INK, single
 
 if TYPE_CHECKING:
@@ -93,10 +93,13 @@ def _section(title: str, results: ProfitResults, methods: Sequence[str]) -> str:
         for r in drawn
         if axis
     ]
+    if any(known_pues(r) for r in drawn):
+        cards.append(_card("PUE of each day", "", daily_pue(title, drawn)))
     notes = [
         *(line.plain for line in summary(results)),
         "Power, temperature and PUE are means over each segment of the problem; the use of the cores is a mean over each hour. "
-        "The dashed line is the horizon: profit counts up to it. The charts of the methods have the same axes.",
+        "The dashed line is the horizon: profit counts up to it. The charts of the methods have the same axes. The trend of the PUE of "
+        "the days is a linear regression.",
     ]
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return "\n".join(

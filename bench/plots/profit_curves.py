@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...models.step_function import DAY
-from .svg import INK, as_svg, stacked, styled
+from .svg import COLOURS, INK, as_svg, single, stacked, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,6 +125,51 @@ def _pue(ax: Axes, curves: Curves, axis: Axis) -> None:
     ax.yaxis.set_major_formatter("{x:.2f}" if high - low > 2 * LEAST_PUE else "{x:.3f}")
     overall = "" if total is None else f" (overall up to the horizon: {total:.4f})"
     ax.set_title(f"PUE of each segment{overall}", loc="left", fontsize=8)
+
+
+def known_pues(record: Mapping[str, Any]) -> list[tuple[int, float]]:
+    """Return (number of the day from 1, PUE) of the days of the horizon on which something runs."""
+    return [(k, float(d["pue"])) for k, d in enumerate(record.get("daily") or (), 1) if d.get("pue") is not None]
+
+
+def trend(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
+    """Return slope and intercept of the linear regression; a slope of 0 for a single day.
+
+    Examples
+    --------
+    >>> slope, at_0 = trend([(1, 1.1), (2, 1.2), (3, 1.3)])
+    >>> round(slope, 9), round(at_0, 9)
+    (0.1, 1.0)
+    """
+    if len(points) < 2:
+        return 0.0, points[0][1]
+    slope, at_0 = np.polyfit(*zip(*points, strict=True), 1)
+    return float(slope), float(at_0)
+
+
+def daily_pue(title: str, records: Sequence[Mapping[str, Any]]) -> str:
+    """Draw the PUE of each day of the horizon and its trend, for each run, as SVG [Bridi2018, figure 6.6]."""
+    return single(f"{title}: PUE of each day", lambda ax: _daily_pue(ax, records), 2.6)
+
+
+def _daily_pue(ax: Axes, records: Sequence[Mapping[str, Any]]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for record, colour in zip(records, COLOURS, strict=False):
+        points = known_pues(record)
+        if not points:
+            continue
+        days, values = zip(*points, strict=True)
+        slope, at_0 = trend(points)
+        ax.plot(days, values, color=colour, marker="o", markersize=3, linewidth=1.0, label=record["method"])
+        ends = (days[0], days[-1])
+        text = f"trend: {slope:+.2g} a day"
+        ax.plot(ends, [at_0 + slope * d for d in ends], color=colour, linewidth=1.2, linestyle=(0, (4, 2)), label=text)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.yaxis.set_major_formatter("{x:.4f}")
+    ax.set_xlabel("day")
+    ax.set_ylabel("PUE of the day")
+    ax.legend(frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=7)
 
 
 def total_pue(curves: Curves) -> float | None:

@@ -17,6 +17,7 @@ from ...models.step_function import DAY, HOUR
 from ..kinds.accounts import END, HORIZON
 from ..records.store import Record
 from ..runs.view import View
+from . import efficiency
 from .legend import legend
 from .methods import MethodRow, ViewResults, group_by_view, spread, status, trouble, verified
 from .numbers import NARROW, number, percent, seconds
@@ -85,6 +86,10 @@ def show(console: Console, found: Sequence[tuple[str, ProfitResults]], explain: 
         if len(group) > 1 and any(results.best_rule for results in group):
             console.print(overview(instance, group))
             console.print(legend(OVERVIEW, explain))
+            console.print()
+        if len(group) > 1:
+            console.print(efficiency.table(instance, group))
+            console.print(legend(efficiency.EXPLAINED, explain))
             console.print()
     return [results.contradiction for _, results in found if results.contradiction]
 

@@ -11,6 +11,7 @@ Examples
 
 from .arrays import ProfileArrays
 from .builders import daily, flat, from_schedule, from_temperature, power_cap
+from .extraction import extracted, joined, nodes_on, use_of
 from .profile import DesiredProfile
 from .steps import Steps
 from .wishes import Wish, profile_of
@@ -21,9 +22,13 @@ __all__ = [
     "Steps",
     "Wish",
     "daily",
+    "extracted",
     "flat",
     "from_schedule",
     "from_temperature",
+    "joined",
+    "nodes_on",
     "power_cap",
     "profile_of",
+    "use_of",
 ]

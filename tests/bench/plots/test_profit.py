@@ -4,7 +4,7 @@ import re
 
 import pytest
 from schedlab.bench.plots.profit import chosen, drawn_of, incumbents, limits
-from schedlab.bench.plots.profit_curves import Axis, axis_of, pues, total_pue
+from schedlab.bench.plots.profit_curves import Axis, axis_of, known_pues, pues, total_pue, trend
 from schedlab.bench.records.store import files, read
 from schedlab.bench.tables.profit import scenario_results
 
@@ -56,6 +56,16 @@ class TestCurves:
         assert total_pue(idle) == pytest.approx(1.1)
         assert total_pue(idle | {"until": 10}) is None
 
+    def test_the_trend_is_the_linear_regression_of_the_days_on_which_something_runs(self):
+        days = [{"pue": p} for p in (1.1, None, 1.3, 1.2)]
+        points = known_pues({"daily": days})
+        assert points == [(1, 1.1), (3, 1.3), (4, 1.2)]
+        slope, at_0 = trend(points)  # by hand: the means are 8/3 and 1.2, the sums of products 0.2 and 14/3
+        assert slope == pytest.approx(0.2 / (14 / 3))
+        assert at_0 == pytest.approx(1.2 - slope * 8 / 3)
+        assert trend(points[:1]) == (0, 1.1)
+        assert known_pues({}) == []
+
     def test_the_axes_hold_all_curves(self, scenarios):
         several = [r["operation"] for r in chosen(scenarios[OWN], ["lns", "rule:wt"])]
         axis = axis_of(several)
@@ -82,16 +92,17 @@ class TestCurves:
 
 
 class TestPage:
-    def test_a_section_per_scenario_with_four_charts(self, page):
+    def test_a_section_per_scenario_with_five_charts(self, page):
         assert re.findall(r"<h2>(.*?)</h2>", page) == [
             "centre, air,summer,cheap, 1 thread",
             "centre, hybrid,winter,expensive, 1 thread",
         ]
-        assert page.count("<svg ") == 8
+        assert page.count("<svg ") == 10
         for text in (
             "power, W",
             "temperature, °C",
             "PUE of each segment",
+            "PUE of each day",
             "cores in use",
             "days",
             "jobs (IT)",
@@ -118,7 +129,7 @@ class TestPage:
             "plot", profit_results, "--methods", "rule:wt,rule:est-strict,lns", "--out", tmp_path / "b.html"
         )
         page = (tmp_path / "b.html").read_text(encoding="utf-8")
-        assert code == 0 and page.count("<svg ") == 10
+        assert code == 0 and page.count("<svg ") == 12
         for name in ("rule:wt", "rule:est-strict", "lns"):
             assert f"<figcaption><b>{name}</b>" in page
 
