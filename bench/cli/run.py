@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..runs.selection import RunRequest, parse_methods, parse_seeds
-from ..runs.view import parse_clock, parse_keep
+from ..runs.view import parse_clock, parse_keep, parse_profile
 from ..terminal import console_for
 from .options import (
     PROBLEM,
@@ -58,6 +58,20 @@ def run(
             rich_help_panel=PROBLEM,
         ),
     ] = None,
+    desired: Annotated[
+        str | None,
+        typer.Option(
+            help="CSV file of the desired use, time_s,resource,share[,nodes]: a limit on each node, or see --profile",
+            rich_help_panel=PROBLEM,
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            help="how the desired use counts: hard (default), or soft:COST with the cost of a core-hour above it",
+            rich_help_panel=PROBLEM,
+        ),
+    ] = None,
     nodes_needed: Nodes = None,
     scenario: Annotated[
         list[str] | None,
@@ -98,6 +112,8 @@ def run(
     kept ones limited to their slack times the value reached: bench run eurora_99 --at 12:00 --first 40 --objective makespan
     --keep weighted-tardiness=1.1,late-jobs=1.1
 
+    Example: bench run eurora_99 --at 12:00 --first 20 --desired day-night.csv --profile soft:0.5
+
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """
     from ..runs.run import RunTask, carry_out
@@ -117,6 +133,7 @@ def run(
         scenarios=scenario or (),
         drop_impossible=drop_impossible,
         keep=None if keep is None else parse_keep(keep),
+        profile=parse_profile(desired, profile),
     )
     loaded = [(path, open_instance(path, drop_impossible)) for path in dict.fromkeys(instances)]
     task = RunTask(loaded, request, out, dry_run, as_json, retry, again, explain=explain)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, cast
 
 from rich.console import Console
 
 from ...backends import UnknownName
 from ...instances import Instance
+from ...instances.files.own_files import content_of
+from ...instances.files.profile_file import read_profile
 from ...models.dispatch.jobs import Job
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch
+from ...models.platform import ProblemError
 from ...models.problem import Problem, Schedule
 from ..errors import WrongUse
 from ..records.form import Form
@@ -76,7 +80,7 @@ SMALL_DISPATCH: Defaults = {
 class DispatchKind(PlainKind):
     """Dispatching problems: snapshots, the first jobs, other durations and objectives; replays under dispatchers."""
 
-    view_options = ("at", "first", "durations", "objective", "keep")
+    view_options = ("at", "first", "durations", "objective", "keep", "desired", "desired_content", "over_cost")
     replayed = True
 
     @property
@@ -110,14 +114,15 @@ class DispatchKind(PlainKind):
             raise UnknownName("objective", aim, list(objective_names()))
         if view.keep is not None:
             check_keep(problem, aim, view.keep)
-        chosen = problem.replace(durations=view.durations, objective=aim)
+        own = {} if view.desired is None else {"desired": None, "over_cost": None}
+        chosen = problem.replace(durations=view.durations, objective=aim, **own)
         if view.at is not None:
             chosen = chosen.at(view.at, view.first)
         elif view.first is not None:
             chosen = chosen.replace(jobs=first_jobs(chosen, view.first))
         if not chosen.jobs:
             raise WrongUse(f"the view {view.label!r} has no jobs: none is submitted by that time")
-        return chosen
+        return chosen if view.desired is None else _within(chosen, view, view.desired)
 
     def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
         """Print the tables of the methods, then those of the replays with the offline runs on the same jobs."""
@@ -143,6 +148,17 @@ class DispatchKind(PlainKind):
         console.print(f"objective: {problem.aim} ({problem.sense})")
         show_dispatch(console, problem)
         show_production(console, instance.reservations, instance.events)
+
+
+def _within(problem: Dispatch, view: View, file: str) -> Dispatch:
+    """Return the problem with the desired use of a view. Raises WrongUse if the file or the problem does not allow it."""
+    if content_of(Path(file)) != view.desired_content:
+        raise WrongUse(f"--desired {file}: the file was changed after the run")
+    profile = read_profile(file, problem.platform)
+    try:
+        return problem.replace(desired=profile, over_cost=view.over_cost)
+    except ProblemError as e:
+        raise WrongUse(f"--desired {file}: {e}") from e
 
 
 def first_jobs(problem: Dispatch, n: int) -> list[Job]:

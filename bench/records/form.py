@@ -242,7 +242,8 @@ GROUPS = mapping(
 
 VIEW = fields(
     {"at": maybe(integer()), "first": maybe(integer(1)), "durations": TEXT, "objective": maybe(TEXT)},
-    {"nodes_needed": maybe(integer(0)), "scenario": maybe(TEXT), "keep": maybe(TEXT)},
+    {"nodes_needed": maybe(integer(0)), "over_cost": maybe(NUMBER)}
+    | dict.fromkeys(("scenario", "keep", "desired", "desired_content"), maybe(TEXT)),
 )
 REPLAY = fields(
     {},

@@ -64,8 +64,8 @@ class RunRequest:
         Scenarios of a profit problem.
     drop_impossible
         Whether jobs that can never fit are left out.
-    keep
-        Kept objectives, see ``View``.
+    keep, profile
+        Kept objectives; fields ``desired``, ``desired_content``, ``over_cost`` of a view. See ``View``.
     """
 
     methods: Sequence[str] | None = None
@@ -82,6 +82,7 @@ class RunRequest:
     scenarios: Sequence[str] = ()
     drop_impossible: bool = False
     keep: str | None = None
+    profile: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -231,10 +232,9 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     """
     from ...simulation.policies.registry import check_dispatcher
 
-    if pattern.view.keep is not None:
-        raise WrongUse(
-            f"{text}: --keep is for offline methods; a dispatcher such as mks+wt+nl keeps objectives by itself"
-        )
+    for option, why in (("keep", "mks+wt+nl keeps objectives by itself"), ("desired", "use bench simulate")):
+        if getattr(pattern.view, option) is not None:
+            raise WrongUse(f"{text}: --{option} is for offline methods; {why}")
     if pattern.view.at is not None:
         raise WrongUse(f"{text}: a dispatcher replays the whole day; remove the option --at")
     named = check_dispatcher(text)
@@ -306,14 +306,15 @@ def _views(instance: Instance, request: RunRequest) -> Iterator[tuple[View, list
         views = [WHOLE if WHOLE in known else begin]
     if request.scenarios:
         views = [replace(v, scenario=name) for name in scenarios_of(instance, request.scenarios) for v in views]
-    for view in views if request.keep is None else (v for v in views if v != DAY_REPLAYED):
+    for view in (v for v in views if v != DAY_REPLAYED or (request.keep is None and not request.profile)):
         similar = NOON if view.at is not None and NOON in known else WHOLE
         usual = known.get(view) or known.get(similar) or known[begin]
         limits = {**dict(known.get(DAY_REPLAYED, ())), **dict(usual)}
         texts = request.methods if request.methods is not None else [text for text, _ in usual]
         chosen = [Default(t, request.time_limit or limits.get(t, USUAL_LIMIT)) for t in texts]
         durations = "runtime" if view == DAY_REPLAYED else request.durations
-        yield replace(view, durations=durations, objective=request.objective, keep=request.keep), chosen
+        view = replace(view, durations=durations, objective=request.objective, keep=request.keep, **request.profile)
+        yield view, chosen
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from ...backends import UnknownName
@@ -17,7 +18,14 @@ from ..kinds.base import bench_kind, kinds_with
 from .replay_settings import ReplaySettings
 
 Durations = Literal["walltime", "runtime"]
-OF_SOME = ("nodes_needed", "scenario", "keep")  # fields that are left out of records if they are None
+OF_SOME = (
+    "nodes_needed",
+    "scenario",
+    "keep",
+    "desired",
+    "desired_content",
+    "over_cost",
+)  # fields that are left out of records if they are None
 ALL = "all"  # all scenarios
 
 
@@ -42,6 +50,10 @@ class View:
     keep
         Objectives that are kept near their own optimum, by name, each with its slack: "late-jobs=1.1,waiting=1.5". None:
         no composite objective.
+    desired, desired_content
+        File with the desired use of a dispatching problem, and the hash of its content. None: that of the instance, if any.
+    over_cost
+        The cost of an amount-hour above the desired use. None: it is a limit.
 
     Examples
     --------
@@ -56,6 +68,9 @@ class View:
     nodes_needed: int | None = None
     scenario: str | None = None
     keep: str | None = None
+    desired: str | None = None
+    desired_content: str | None = None
+    over_cost: float | None = None
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -80,6 +95,9 @@ class View:
             parts.append(f"objective {self.objective}")
         if self.keep is not None:
             parts.append(f"keeping {self.keep.replace(',', ' and ')}")
+        if self.desired is not None:
+            cost = "within" if self.over_cost is None else f"{self.over_cost:g} for each hour above"
+            parts.append(f"{cost} {Path(self.desired).name}")
         return ", ".join(parts)
 
     def of(self, instance: Instance) -> Problem:
@@ -181,6 +199,47 @@ def _slack(text: str) -> float | None:
     except ValueError:
         return None
     return value if 1 <= value < float("inf") else None
+
+
+def parse_profile(desired: str | None, profile: str | None) -> dict[str, Any]:
+    """Return the fields of a view for ``--desired FILE`` and ``--profile hard`` or ``soft:COST``.
+
+    Raises
+    ------
+    WrongUse
+        If the mode is neither, or there is no file.
+    InstanceError, WorkloadError
+        If the file has faults.
+
+    Examples
+    --------
+    >>> parse_profile(None, None)
+    {}
+    """
+    from ...instances.files.own_files import content_of
+    from ...instances.files.profile_file import read_wishes
+
+    if desired is None and profile is not None:
+        raise WrongUse(f"--profile {excerpt(profile)}: give the file of the desired use with --desired FILE")
+    if desired is None:
+        return {}
+    mode, colon, text = (profile or "hard").partition(":")
+    cost = _cost(text) if mode == "soft" else None
+    if (mode == "soft") != (cost is not None) or (mode != "soft" and (mode != "hard" or colon)):
+        raise WrongUse(
+            f"--profile {excerpt(profile or '')}: expected hard, or soft: with the cost of an amount-hour, such as soft:0.5"
+        )
+    read_wishes(desired)
+    return {"desired": desired, "desired_content": content_of(Path(desired)), "over_cost": cost}
+
+
+def _cost(text: str) -> float | None:
+    """Return a finite number of at least 0; None for any other text."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None
 
 
 def parse_clock(text: str) -> int:

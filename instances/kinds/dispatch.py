@@ -19,6 +19,7 @@ from ...models.production.reservations import Reservation
 from ...models.whole_numbers import is_number
 from ..files.events_file import EVENTS, Event, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
+from ..files.profile_file import profile_csv, read_profile, wishes_of
 from ..files.running_file import RUNNING, read_running, running_csv
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
@@ -26,6 +27,7 @@ from .job_rows import AFTER, BEFORE, OPTIONAL, OPTIONAL_OF_ONE, csv_rows, job_of
 from .reservations import read_reservations, reservation_tables
 
 JOBS = "jobs.csv"
+DESIRED = "desired.csv"
 HEADING = """\
 An instance of schedlab. Times are in seconds, 0 is midnight of the first day; memory is in MB.
 The jobs are in jobs.csv: a column per resource holds what one unit requests; all units of a job start together."""
@@ -40,6 +42,7 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
         "source",
         "objective",
         "limits",
+        "over_cost",
         "begin_s",
         "platform",
         "queues",
@@ -56,7 +59,16 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     begin = s.whole("begin_s", 0, 0, LATEST)
     batch = read_batch(folder, drop_impossible)
     running = read_running_jobs(folder, batch, begin)
-    problem = Dispatch(batch.platform, batch.jobs, batch.queues, objective, begin, running, limits=limits)
+    problem = Dispatch(
+        batch.platform,
+        batch.jobs,
+        batch.queues,
+        objective,
+        begin,
+        running,
+        limits=limits,
+        **_desired(folder, batch.platform),
+    )
     reservations = read_reservations(s, batch.platform, batch.queues, batch.jobs)
     name = folder.path.resolve().name
     return Instance(
@@ -76,6 +88,17 @@ def _limits(table: Table) -> dict[str, float]:
         else:
             found[name] = value
     return found
+
+
+def _desired(folder: Folder, platform: Platform) -> dict[str, Any]:
+    """Return the desired use in ``desired.csv``, which a folder need not have, and its cost ``over_cost``."""
+    cost, path = folder.settings.values.get("over_cost"), folder.path / DESIRED
+    if cost is not None and not (is_number(cost) and cost >= 0):
+        folder.settings.add_fault("over_cost", "the cost of an amount-hour above desired.csv, at least 0", cost)
+    elif cost is not None and not path.exists():
+        folder.settings.add_fault("over_cost", f"a file {DESIRED} with the desired use beside it", cost)
+    folder.raise_faults()
+    return {"desired": read_profile(path, platform), "over_cost": cost} if path.exists() else {}
 
 
 def read_running_jobs(folder: Folder, batch: Batch, begin: int) -> list[Running]:
@@ -248,6 +271,8 @@ def write(instance: Instance, folder: str | Path) -> None:
     """
     problem = instance.dispatch
     files = {**job_files(instance.name, problem), SETTINGS: to_toml(_settings(instance), HEADING)}
+    if problem.desired is not None:
+        files[DESIRED] = profile_csv(wishes_of(problem.desired))
     if instance.events:
         files[EVENTS] = events_csv(instance.events)
     write_files(Path(folder), files, lambda path: read(Folder(path)))
@@ -279,9 +304,10 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "objective": problem.aim,
         "begin_s": problem.now,
     }
+    cost = {} if problem.over_cost is None else {"over_cost": problem.over_cost}
     limits = {"limits": dict(problem.limits)} if problem.limits else {}
     tables = machine_tables(problem) | reservation_tables(instance.reservations) | origin_tables(instance)
-    return {k: v for k, v in head.items() if v} | limits | tables
+    return {k: v for k, v in head.items() if v} | cost | limits | tables
 
 
 def machine_tables(problem: Dispatch) -> dict[str, Any]:

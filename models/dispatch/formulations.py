@@ -154,8 +154,8 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
     for node, here in jobs.items():
         for resource, limit in zip(problem.platform.resources, capacity[node], strict=True):
             need = request_of(resource)
-            most = b.capacity((node,), resource, limit)
-            b.add_cumulative(_rows(here, need) + b.running_rows(running[node], need), most, f"{resource} of {node}")
+            allowed = b.capacity((node,), resource, limit)
+            b.add_cumulative(_rows(here, need) + b.running_rows(running[node], need), allowed, f"{resource} of {node}")
 
     def read(a: Assignment) -> Schedule:
         nodes = {

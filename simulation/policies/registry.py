@@ -21,13 +21,14 @@ from ...models.source_hash import source_hash
 from ..dardis.names import SETUPS
 from ..rankers.registry import NamedRanker, parse_ranker
 from ..references import referred
+from .cp.desired.names import FOLLOWING, keeps_to_profile, split_cost
 from .cp.thesis import MODELS
 from .policy import POLICIES, WITHIN_PROFILE, Policy
 from .psp import psp, psp_conservative
 
 CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3", *MODELS)
-PRODUCTION = ("cpmodel", "portfolio")
-SOLVING = (*CP, *PRODUCTION)  # the dispatchers with a backend
+PRODUCTION = ("cpmodel", "cpmodel-profile", "portfolio")
+SOLVING = (*CP, *PRODUCTION, *FOLLOWING)  # the dispatchers with a backend
 PARTS = ("name", "begin", "decide")  # of a dispatcher in Python
 PREDICTED_BY = {"w": "walltime", "d": "data-driven", "r": "real", "l": "last-two"}
 
@@ -49,6 +50,8 @@ class Named(NamedTuple):
         Objective of a CP dispatcher; None: that of its version.
     ranker : NamedRanker, optional
         The ranker of a policy.
+    over_cost : float, optional
+        The cost of an amount-hour above the desired profile; None: there is none.
     """
 
     text: str
@@ -57,6 +60,17 @@ class Named(NamedTuple):
     backend: str | None
     objective: str | None = None
     ranker: NamedRanker | None = None
+    over_cost: float | None = None
+
+    @property
+    def within_profile(self) -> bool:
+        """Whether a desired profile limits its starts."""
+        return keeps_to_profile(self.dispatcher, self.over_cost, tuple(WITHIN_PROFILE))
+
+    @property
+    def needs_profile(self) -> bool:
+        """Whether it needs a desired profile."""
+        return self.within_profile or self.dispatcher in FOLLOWING
 
     def make(self, **options: Any) -> Any:
         """Return the dispatcher; ``options`` go to those with a backend, the others take none.
@@ -82,7 +96,8 @@ class Named(NamedTuple):
     def _unranked(self, options: Mapping[str, Any]) -> Any:
         """Return the dispatcher without its ranker."""
         if self.backend is not None:
-            own = {} if self.objective is None else {"objective": self.objective}
+            own: dict[str, Any] = {} if self.objective is None else {"objective": self.objective}
+            own |= {} if self.over_cost is None else {"over_cost": self.over_cost}
             return DISPATCHERS[self.dispatcher](self.backend, **{**options, **own})
         if self.dispatcher in DISPATCHERS:
             found = DISPATCHERS[self.dispatcher]
@@ -135,6 +150,10 @@ def _cpmodel(backend: str, **options: Any) -> Any:
     return CPModel(backend, **options)
 
 
+def _cpmodel_profile(backend: str, **options: Any) -> Any:
+    return _cpmodel(backend, profile=True, **options)
+
+
 def _portfolio(backend: str, **options: Any) -> Any:
     from .production.portfolio import Portfolio
 
@@ -156,7 +175,9 @@ OWN = {
     "psp": psp,
     "psp-conservative": psp_conservative,
     **{name: _with_backend(name) for name in CP},
+    **{name: _with_backend(name) for name in FOLLOWING},
     "cpmodel": _cpmodel,
+    "cpmodel-profile": _cpmodel_profile,
     "portfolio": _portfolio,
     **{f"dardis:{setup}": _dardis(setup) for setup in SETUPS},
 }
@@ -185,7 +206,7 @@ def is_dispatcher(text: str) -> bool:
     head = text.partition("@")[0]
     names = [head, head.rpartition("-")[0]]
     names += [name.partition("+")[0] for name in names]
-    if any(name in DISPATCHERS for name in names):
+    if any(name in DISPATCHERS or name.partition(":")[0] in FOLLOWING for name in names):
         return True
     module = head.partition(":")[0]
     if module in HEURISTICS or module in backend_names():
@@ -224,7 +245,8 @@ def parse_dispatcher(text: str) -> Named:
         arguments that returns one. ``RANKER`` sorts the queue of a policy, see ``parse_ranker``. The letter selects the
         predictor: ``w`` walltime (default; ``easy++``: last-two), ``d`` data-driven, ``r`` real (the runtimes), ``l``
         last-two. ``BACKEND`` is the solver of a CP dispatcher, by default ``cpsat``, and ``OBJECTIVE`` its objective, by
-        default that of its version; ``mks`` and the other models of the thesis (``cp.names``) have their own.
+        default that of its version; ``mks`` and the other models of the thesis (``cp.names``) have their own. ``NAME`` with
+        ``-profile`` keeps to the desired profile; a CP dispatcher with ``-profile:COST`` pays for each amount-hour above it.
 
     Returns
     -------
@@ -240,8 +262,11 @@ def parse_dispatcher(text: str) -> Named:
 
     Examples
     --------
-    >>> parse_dispatcher("hcp3-d@cpsat")
-    Named(text='hcp3-d@cpsat', dispatcher='hcp3', predictor='data-driven', backend='cpsat', objective=None, ranker=None)
+    >>> named = parse_dispatcher("hcp3-d@cpsat")
+    >>> named.dispatcher, named.predictor, named.backend, named.objective
+    ('hcp3', 'data-driven', 'cpsat', None)
+    >>> parse_dispatcher("hcp3-profile:0.5@cpsat").over_cost
+    0.5
     >>> parse_dispatcher("pcp3@highs:weighted-wait").objective
     'weighted-wait'
     >>> named = parse_dispatcher("easy+fairshare:half_life=86400-d")
@@ -254,6 +279,10 @@ def parse_dispatcher(text: str) -> Named:
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
         name, letter = head, ""
     ranker = None
+    try:
+        name, over_cost = split_cost(name)
+    except ValueError:
+        raise UnknownName("dispatcher", text, [f"{name.partition(':')[0]}:0.5@{backend or 'cpsat'}"]) from None
     if name not in DISPATCHERS and name.partition("+")[0] in MODELS:
         raise UnknownName("dispatcher", text, list(MODELS))
     if name not in DISPATCHERS and "+" in name:
@@ -277,7 +306,7 @@ def parse_dispatcher(text: str) -> Named:
     if colon and name in MODELS:
         raise UnknownName("dispatcher", text, [text.rpartition(":")[0], f"pcp@{backend}:{objective}"])
     aim = objective if colon else MODELS.get(name, (None,))[0]
-    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, aim, ranker)
+    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, aim, ranker, over_cost)
 
 
 def _near(name: str) -> list[str]:

@@ -19,7 +19,10 @@ NAME     blocking:     fcfs, sjf
                        first); easy+RANKER, conservative+RANKER, ... with
                        fairshare, aging, job-size, multifactor, psp and
                        their options: easy+psp:aging=86400
-         ...-profile:  any of these, within --desired at each start
+         ...-profile:  any of these, within --desired at each start;
+                       pcp2, pcp3, hcp2, hcp3, cpmodel: for the whole run,
+                       or at a cost for each core-hour above it:
+                       hcp3-profile@cpsat, hcp3-profile:0.5@cpsat
          with solver:  pcp, pcp1, pcp2, pcp3 (model of every node),
                        hcp, hcp1, hcp2, hcp3 (model of the whole machine),
                        mks, wt, nl (pcp: makespan, weighted tardiness,

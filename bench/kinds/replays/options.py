@@ -18,7 +18,7 @@ def check_limits(replay: ReplaySettings, caps: Sequence[float], dispatchers: Seq
     """Raise WrongUse if a dispatcher lacks the desired use that it keeps to, or cannot keep to a power cap."""
     from ....simulation.policies.policy import POLICIES, WITHIN_PROFILE
 
-    lacking = [d.text for d in dispatchers if d.dispatcher in WITHIN_PROFILE]
+    lacking = [d.text for d in dispatchers if d.needs_profile]
     if lacking and replay.desired is None:
         raise WrongUse(f"{lacking[0]}: keeps to a desired use; give its file with --desired FILE")
     free = [d.text for d in dispatchers if d.dispatcher not in {**POLICIES, **WITHIN_PROFILE}]

@@ -59,12 +59,11 @@ def desired_of(replay: ReplaySettings, platform: Platform) -> DesiredProfile | N
 
 def limits_of(replay: ReplaySettings, platform: Platform, dispatcher: str) -> tuple[DesiredProfile, ...]:
     """Return the profiles to which the starts of a dispatcher must keep, for the check of a record."""
-    from ....simulation.policies.policy import WITHIN_PROFILE
     from ....simulation.policies.registry import parse_dispatcher
 
     named = parse_dispatcher(dispatcher)
     desired = desired_of(replay, platform)
-    found = [desired] if desired is not None and named.dispatcher in WITHIN_PROFILE else []
+    found = [desired] if desired is not None and named.within_profile else []
     return (*found, *(() if replay.power_cap is None else (power_cap(platform, replay.power_cap),)))
 
 

@@ -26,7 +26,7 @@ which more than desired can be in use is divided into cells, within which ``G - 
     over >= sum_{r,c} max(0, sum_j a[j,r] o[j,c] - integral over c of (G[r] - b[r]))
 
 because the integral of a maximum is at least the maximum of the integrals. If cells are 1 s long, both sides are equal: the
-use is constant in each second. ``OVERLAPS`` limits the number of overlaps of a model, so that large problems have longer cells;
-then the objective of the model is a lower bound of that of its schedule. Bounds are always valid, and the objective of
+use is constant in each second. ``OVERLAPS`` limits the number of overlaps of a model, so that large problems have longer cells,
+the first ones the shortest; then the objective of the model is a lower bound of that of its schedule. Bounds are always valid, and the objective of
 each schedule is computed from the data.
 """

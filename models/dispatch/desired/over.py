@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
 MILLI = 1000  # amounts are counted in thousandths: desired amounts are shares of capacities
 HOUR = 3600
-OVERLAPS = 10_000  # of a model
-FEWEST = 24  # cells of a model
+OVERLAPS = 1_000  # of a model: CP-SAT has about five variables for each of them
+FEWEST = 12  # cells of a model
+GROWTH = 8.0  # the last cell is about exp(GROWTH) times as long as the first one: the near future counts most
 ROUNDING = 1e-6
 POWER = "power"
 
@@ -54,6 +56,10 @@ class Row(NamedTuple):
             total = np.concatenate([[0], np.cumsum(demand[order])])
             level = level - sign * total[np.searchsorted(at[order], times, side="right")]
         return self._replace(times=times, level=level)
+
+    def volume(self) -> float:
+        """Return the volume above the level without any of the jobs, in thousandths of an amount times seconds."""
+        return float((np.maximum(0, -self.level)[:-1] * np.diff(self.times)).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +118,10 @@ class OverCost:
                 weights.append(self.price * divisor)
         return made, weights
 
+    def value(self, begin: Ints, end: Ints) -> float:
+        """Return the cost if the jobs run in [begin, end), in seconds, shape (jobs,)."""
+        return self.price * sum(row.beside(begin, end, row.demand).volume() for row in self.rows)
+
     def beside(self, begin: Ints, end: Ints, jobs: Ints, others: Ints) -> OverCost:
         """Return the cost of other jobs while some jobs (indices) run in [begin, end), in seconds; it includes theirs."""
         rows = (row.beside(begin, end, row.demand[jobs]) for row in self.rows)
@@ -132,8 +142,7 @@ class OverCost:
     def greatest(self, duration: Ints) -> float:
         """Return an upper bound of the cost, for jobs with these durations in seconds."""
         own: Floats = np.array([float(row.demand @ duration) for row in self.rows])
-        held = [float((np.maximum(0, -row.level)[:-1] * np.diff(row.times)).sum()) for row in self.rows]
-        return self.price * float(own.sum() + sum(held))
+        return self.price * float(own.sum() + sum(row.volume() for row in self.rows))
 
 
 def _use(r: Running, resource: str, power: bool) -> int:
@@ -155,10 +164,19 @@ def _cells(row: Row, demand: int, end: int, jobs: int) -> list[tuple[int, int, i
         if a < b and (most > g or g < 0)
     ]
     number = max(FEWEST, OVERLAPS // max(1, jobs))
-    width = max(1, -(-sum(b - a for a, b, _ in steps) // number))
-    found = []
+    bounds = _bounds(sum(b - a for a, b, _ in steps), number)
+    found, passed = [], 0
     for a, b, g in steps:
-        for begin in range(a, b, width):
-            stop = min(b, begin + width)
-            found.append((begin, stop, g * (stop - begin)))
+        inner = bounds[np.searchsorted(bounds, passed, side="right") : np.searchsorted(bounds, passed + b - a)]
+        cuts = [a, *(a + inner - passed).tolist(), b]
+        found += [(lo, hi, g * (hi - lo)) for lo, hi in pairwise(cuts)]
+        passed += b - a
     return found
+
+
+def _bounds(length: int, number: int) -> Ints:
+    """Return the bounds of about ``number`` cells of 0 to ``length`` seconds: of one second, or shorter ones first."""
+    if length <= number:
+        return np.arange(length + 1)
+    growing = np.expm1(GROWTH * np.arange(number + 1) / number) / math.expm1(GROWTH)
+    return np.unique(np.round(length * growing).astype(np.int64))

@@ -80,12 +80,18 @@ def limits_of(
         If a policy follows a desired use and there is none, the power cap is no power, or the dispatcher is no policy.
     """
     found = []
-    if isinstance(dispatcher, Policy) and dispatcher.within_profile:
+    follows = getattr(dispatcher, "within_profile", False)
+    if follows or getattr(dispatcher, "follows_profile", False):
         if desired is None:
             raise WrongValue(
                 f"dispatcher {name} keeps to a desired profile; give one (desired=..., bench simulate --desired FILE)"
             )
-        found.append(desired)
+        if follows and desired.power is not None and not isinstance(dispatcher, Policy):
+            raise WrongValue(
+                f"dispatcher {name} cannot keep to a desired power as a limit; give it a cost (hcp3-profile:0.5@cpsat), or use a "
+                "policy"
+            )
+        found += [desired] if follows else []
     if power_cap is None:
         return tuple(found)
     if not isinstance(dispatcher, Policy):

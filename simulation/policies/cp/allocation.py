@@ -14,6 +14,7 @@ from ....heuristics.kernels.earliest import Scratch, earliest, fill_most, new_sc
 from ....heuristics.kernels.events.fit import spread
 from ....heuristics.kernels.profile import NEVER, Ints, Machine, Profile, grown, new_profile, occupy, segment
 from ....models.compiled import compiled, internal
+from ....models.dispatch.desired.levels import Blocks
 from ....models.dispatch.job_arrays import offsets
 from .waiting import Waiting
 
@@ -118,12 +119,17 @@ class NodeTimeline:
         The current time in seconds.
     usage : tuple of ndarray
         The use of nodes by the running jobs: node, end, amounts (see ``model.Usage``).
+    blocks : Blocks, optional
+        What a desired profile takes from the nodes beside them.
     """
 
-    def __init__(self, capacity: Ints, now: int, usage: tuple[Ints, Ints, Ints]) -> None:
+    def __init__(self, capacity: Ints, now: int, usage: tuple[Ints, Ints, Ints], blocks: Blocks | None = None) -> None:
         self.now = now
         node, end, amount = usage
-        self.machine = Machine(capacity, np.zeros(capacity.shape[1]), now, node, np.full(end.size, now), end, amount)
+        taken = Blocks(node, np.full(end.size, now), end, amount)
+        if blocks is not None:
+            taken = Blocks(*(np.concatenate(pair) for pair in zip(taken, blocks, strict=True)))
+        self.machine = Machine(capacity, np.zeros(capacity.shape[1]), now, *taken)
         self._profile = new_profile(self.machine, ROOM)
         self._scratch = new_scratch(capacity.shape[0])
 

@@ -13,6 +13,8 @@
 Any other objective of dispatching problems can be given (see ``objective``). The priority, by which jobs are chosen for
 the model, stays that of the version; the warm start is then that of multi-search.
 
+Versions 2 and 3 can follow a desired profile (see ``desired``).
+
 The search of the paper schedules or postpones jobs in order of priority. Here its first solution is the warm start, and
 the solver improves it within its limit.
 
@@ -44,6 +46,7 @@ from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control, limit_of
+from .desired.following import ProfileFollower, following_of, with_profile
 from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model
 from .objective import Family, moved_to_now, usual_objective
 from .priority import by_queue, by_slowdown, ordered
@@ -55,7 +58,7 @@ from .waiting import Register, Waiting, can_start_now, requested, start_empty
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
 
-class CPDispatcher:
+class CPDispatcher(ProfileFollower):
     """A dispatcher that solves a CP model at each decision.
 
     Parameters
@@ -99,11 +102,16 @@ class CPDispatcher:
     adaptive : bool
         Whether the limit of a decision adapts to the solver, and the number of jobs in the model with it (see
         ``control.adaptive_limit``). ``limit`` or ``deterministic`` is then the limit of the fifth attempt.
+    profile : bool
+        Whether it follows the desired profile of the replay (see ``desired``); versions 2 and 3 can.
+    over_cost : float, optional
+        The cost of an amount-hour above the profile in the objective; None: the profile is a limit.
 
     Raises
     ------
     ValueError
-        If ``limit`` or ``deterministic`` is not a number above 0.
+        If ``limit`` or ``deterministic`` is not a number above 0, ``over_cost`` is negative or without ``profile``, or the
+        version cannot follow a profile.
     TypeError
         If both are given, or ``adaptive`` with ``first_limit``, ``k`` or ``keep``.
     ProblemError
@@ -136,10 +144,13 @@ class CPDispatcher:
         objective: str | None = None,
         keep: Mapping[str, float] | None = None,
         adaptive: bool = False,
+        profile: bool = False,
+        over_cost: float | None = None,
     ) -> None:
         length = limit_of(limit, deterministic)
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
-        self.name = f"{family}{version or ''}@{backend}{f':{objective}' if objective else ''}"
+        self.follows(profile, over_cost, version >= 2)
+        self.name = f"{family}{version or ''}{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.formulation = formulation or FORMULATIONS[family]
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
         # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
@@ -153,7 +164,7 @@ class CPDispatcher:
         self.aim = usual if objective is None else find_objective(objective).name
         self.slack = checked_slack(self.aim, keep) if keep else {}
         self.another_aim = self.aim != usual or keep is not None
-        self.solver = Solver(backend, self.formulation, self.control, self.another_aim)
+        self.solver = Solver(backend, self.formulation, self.control, self.another_aim or over_cost is not None)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
@@ -162,6 +173,7 @@ class CPDispatcher:
         self._register = Register(platform, queues)
         self._capacity = self._register.nodes.capacity
         self._nodes = platform.nodes
+        self.following = following_of(self)
         self._guard = (
             None
             if self.max_stretch is None
@@ -173,11 +185,13 @@ class CPDispatcher:
         empty, rest = start_empty(moment)
         found = self._decide(rest)
         found.starts = [*empty, *found.starts]
+        if self.following is not None and rest.waiting:
+            found.wake = self.following.wake(moment.now)
         return found
 
     def _decide(self, moment: Moment) -> Decision:
         began = time.perf_counter()
-        waiting = self._register.allowed(moment)
+        waiting = self.prepared(self._register.allowed(moment), moment.now)
         if self._guard is not None:
             self._guard.observe(moment, waiting)
         startable = can_start_now(moment.free, waiting)
@@ -202,14 +216,14 @@ class CPDispatcher:
         none = waiting.some(np.array([], np.int64))
         held = Held(none, [], np.ones(len(waiting.jobs), np.bool_), moment.now)
         if self._guard is not None or moment.reserved:
-            timeline = NodeTimeline(self._capacity, moment.now, runs.by_walltime)
+            timeline = self.timeline(self._capacity, moment.now, runs.by_walltime)
             fixed = fixed_jobs(moment, self._register.nodes)
             fixed.hold_on(timeline)
             if self._guard is not None:
                 held = self._guard.hold(moment, waiting, timeline)
             if held.allocations or moment.reserved:
                 return timeline, held.beside(fixed.before(moment.now + FOLLOWED)) if moment.reserved else held
-        return NodeTimeline(self._capacity, moment.now, runs.expected), held
+        return self.timeline(self._capacity, moment.now, runs.expected), held
 
     def _priority(self, now: int, jobs: Waiting) -> Floats:
         return by_slowdown(now, jobs) if self.version >= 3 else by_queue(now, jobs)
@@ -240,12 +254,13 @@ class CPDispatcher:
         first, urgent = held.starts(self._nodes), held.urgent
         requests = self._requests_now(chosen, moment.now, bool(held.allocations or moment.reserved))
         allocation = timeline.copy().place(requests, np.arange(len(chosen.jobs)))
-        if (allocation.start >= 0).all():
+        if (allocation.start >= 0).all() and self.is_free(moment, chosen, runs.expected):
             return Decision([*first, *self._starts(chosen, requests, allocation)], urgent=urgent)
         chosen = self.control.kept(chosen)
         requests = self._requests_now(chosen, moment.now, bool(held.allocations or moment.reserved))
         fixed = max(0, len(chosen) - self.m) if self.version == 0 else 0
-        windows = windows_of_model(moment, chosen, runs.expected, held.end(), self.naive, fixed)
+        end = max(held.end(), self.until)
+        windows = windows_of_model(moment, chosen, runs.expected, end, self.naive, fixed)
         if windows is None:
             return Decision(first, "infeasible", urgent=urgent)
         modelling = time.perf_counter()
@@ -280,10 +295,11 @@ class CPDispatcher:
         There is no such schedule if not all jobs fit in their windows in this order, beside the reservations.
         """
         requests = requests_of(chosen, windows, len(self._nodes))
-        timeline = held.reserve_on(NodeTimeline(self._capacity, moment.now, runs.modelled))
+        timeline = held.reserve_on(self.timeline(self._capacity, moment.now, runs.modelled))
         allocation = timeline.place(requests, np.arange(len(chosen.jobs)))
         jobs = chosen.joined(held.jobs)
         problem = problem_of(moment, jobs, [*windows, *held.windows], runs.modelled, self.aim)
+        problem = with_profile(problem, self.following, self.until)
         if not (allocation.start >= 0).all():
             return problem, None
         begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]
@@ -313,7 +329,7 @@ class CPDispatcher:
         else:
             begun = requests.on_nodes([schedule.nodes[j.id] for j in chosen.jobs], here, timeline.now, self._nodes)
         found = self._starts(chosen, requests, begun)
-        if self.another_aim:
+        if self.another_aim and not self.is_soft:
             later = requests_of(by_walltime(chosen) if strict else chosen, windows, len(self._nodes))
             found += self._starts(chosen, later, moved_to_now(timeline.copy(), later, begun, starts))
         return found

@@ -21,6 +21,7 @@ from typing import Any
 
 from ....errors import WrongArgument
 from ....models.dispatch.costs.composite import SLACK
+from .desired.names import FOLLOWING, PROFILE
 from .dispatcher import CPDispatcher
 from .objective import Family
 from .thesis import MODELS
@@ -34,7 +35,7 @@ def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
     Parameters
     ----------
     name : str
-        ``"pcp"``, ``"hcp"``, or one of them with the version: ``"pcp1"`` to ``"hcp3"``; or one of the six models of the
+        ``"pcp"``, ``"hcp"``, or one of them with the version: ``"pcp1"`` to ``"hcp3"``, and with ``-profile``; or one of the six models of the
         thesis, see the module.
     backend : str, optional
         Name of the solver's backend, by default ``"cpsat"``.
@@ -61,6 +62,8 @@ def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
     """
     if name in MODELS:
         return _of_thesis(name, backend or "cpsat", **options)
+    if name in FOLLOWING:
+        name, options = name.removesuffix(PROFILE), {**options, "profile": True}
     family: Family = "pcp" if name.startswith("pcp") else "hcp"
     version = int(name.removeprefix(family) or 0)
     return CPDispatcher(family, version, backend or "cpsat", **options)

@@ -51,6 +51,7 @@ from ..cp.allocation import NodeTimeline, Requests, requests_of
 from ..cp.control.adaptive import AdaptiveControl
 from ..cp.control.adaptive_limit import AdaptiveLimit
 from ..cp.control.steps import limit_of
+from ..cp.desired.following import ProfileFollower, earlier, following_of, with_profile
 from ..cp.model import latest_start, problem_of, running_usage, uncollected, windows_of
 from ..cp.objective import best_start, moved_to_now, origin_of
 from ..cp.solving import modelled
@@ -75,7 +76,7 @@ class ModelJobs(NamedTuple):
     windows: list[tuple[Window, ...]]
 
 
-class CPModel:
+class CPModel(ProfileFollower):
     """The dispatcher of the production scheduler of [Bridi2018, 4]; see the module docstring.
 
     Parameters
@@ -102,11 +103,15 @@ class CPModel:
         Another overhead control, instead of that of ``limit``. Its times are in the unit of the limit.
     max_stretch : None
         Not supported: the weighted wait of a job grows until it starts.
+    profile : bool
+        Whether it follows the desired profile of the replay (see ``cp.desired.following``).
+    over_cost : float, optional
+        The cost of an amount-hour above the profile in the objective; None: the profile is a limit.
 
     Raises
     ------
     WrongValue
-        If ``limit``, ``deterministic`` or the formulation is not valid.
+        If ``limit``, ``deterministic``, ``over_cost`` or the formulation is not valid.
     WrongArgument
         If ``limit`` and ``deterministic`` are given, or ``max_stretch``.
     ProblemError
@@ -132,13 +137,16 @@ class CPModel:
         warm_start: bool = True,
         control: AdaptiveLimit | None = None,
         max_stretch: float | None = None,
+        profile: bool = False,
+        over_cost: float | None = None,
     ) -> None:
         if formulation not in EXACT:
             raise WrongValue(f"cpmodel: formulation is {formulation!r}; expected {' or '.join(EXACT)}")
         if max_stretch is not None:
             raise WrongArgument(f"cpmodel: max_stretch is {max_stretch!r}; it is for pcp and hcp only")
         length = limit_of(limit, deterministic)
-        self.name = f"cpmodel@{backend}{f':{objective}' if objective else ''}"
+        self.follows(profile, over_cost, True)
+        self.name = f"cpmodel{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.backend, self.formulation, self.seed, self.warm_start = backend, formulation, seed, warm_start
         self.aim = find_objective(objective or "weighted-wait").name
         attempts = 1 if warm_start else 5
@@ -150,6 +158,7 @@ class CPModel:
         self.control.reset()
         self._register = Register(platform, queues)
         self._nodes = platform.nodes
+        self.following = following_of(self)
         self._left: State | None = None  # the state after the last cycle
         self._retry: int | None = None  # the time of a cycle that the dispatcher asked for
 
@@ -161,14 +170,19 @@ class CPModel:
             waiting = self._register.allowed(rest)
             state = _state(moment, waiting)
             unchanged = state == self._left and moment.now != self._retry and not moment.changed
+            if self.following is not None:
+                unchanged = not self.following.changed(moment.now) and unchanged
         if unchanged:
-            return Decision(empty, seconds=clock.seconds)
+            wake = None if self.following is None or not rest.waiting else self.following.wake(moment.now)
+            return Decision(empty, seconds=clock.seconds, wake=wake)
         found = self._cycle(rest, waiting, clock)
         self._left = _after(state, found.starts, rest)
         if found.ended == "nothing" and not (moment.running or empty):
             found.wake = self._retry = moment.now + RETRY
         found.starts = [*empty, *found.starts]
         found.seconds = clock.seconds
+        if self.following is not None and rest.waiting:
+            found.wake = earlier(found.wake, self.following.wake(moment.now))
         return found
 
     def _cycle(self, moment: Moment, waiting: Waiting, clock: PhaseClock) -> Decision:
@@ -179,15 +193,16 @@ class CPModel:
                 return Decision(())
         with clock.phase("check_jobs"):
             jobs = waiting.some(eligible(moment, waiting, self._register.nodes))
+            jobs = self.prepared(jobs, moment.now)
         with clock.phase("selection"):
             if not can_start_now(moment.free, jobs).any():
                 return Decision(())
-            jobs, beside = surroundings(moment, jobs, usage, self._register.nodes)
+            jobs, beside = surroundings(moment, jobs, usage, self._register.nodes, self.timeline)
             now = self._now_only(jobs, moment.now)
             if moment.reserved and not beside.timeline.fits_now(now).any():
                 return Decision(())
             allocation = beside.timeline.copy().place(now, np.arange(len(jobs.jobs)))
-            if (allocation.start >= 0).all():
+            if (allocation.start >= 0).all() and self.is_free(moment, jobs, beside.usage):
                 return Decision([Start(j.id, allocation.nodes(now, i, self._nodes)) for i, j in enumerate(jobs.jobs)])
         return self._planned(moment, jobs, beside, clock)
 
@@ -199,6 +214,7 @@ class CPModel:
         if self.warm_start:
             with clock.phase("warm_start"):
                 problem = problem_of(moment, jobs, windows, beside.usage, self.aim)
+                problem = with_profile(problem, self.following, self.until)
                 plan = first_plan(problem, jobs, requests, beside.timeline)
                 keys = jobs.submit if plan is None else plan.allocation.start
         which = self.control.first(keys)
@@ -232,6 +248,7 @@ class CPModel:
         problem = problem_of(
             moment, jobs.jobs.joined(beside.fixed.jobs), [*jobs.windows, *beside.windows], beside.usage, self.aim
         )
+        problem = with_profile(problem, self.following, self.until)
         if self.warm_start and start is None and not beside.fixed.starts:  # a calendar left no room in any order
             with clock.phase("warm_start"):
                 start = best_start(problem, None, deadline)
@@ -251,8 +268,9 @@ class CPModel:
     def _windows(self, moment: Moment, jobs: Waiting, beside: Surroundings) -> list[tuple[Window, ...]]:
         """Return the start windows of the jobs, which all end by the end of the horizon."""
         calendars = any(q.daily for q in moment.queues) or any(j.windows for j in jobs.jobs)
-        if calendars or moment.reserved:  # a job may have to wait for them longer than for all other jobs
-            return windows_of(moment, jobs, latest_start(moment, jobs, beside.usage, beside.end))
+        if calendars or moment.reserved or self.following:  # a job may wait for them longer than for all other jobs
+            end = max(beside.end, self.until)
+            return windows_of(moment, jobs, latest_start(moment, jobs, beside.usage, end))
         end = end_of_schedule(moment, jobs, beside.usage)
         return [((moment.now, end - duration),) for duration in jobs.duration.tolist()]
 
@@ -283,10 +301,10 @@ class CPModel:
         others = np.flatnonzero(starts < 0)
         if others.size:
             starts[others] = starts.max() + behind[others]
-        moved = moved_to_now(timeline.copy(), requests, begun, starts)
+        moved = begun if self.is_soft else moved_to_now(timeline.copy(), requests, begun, starts)
         return [
             Start(jobs.jobs[i].id, allocation.nodes(now, i, self._nodes))
-            for allocation in (begun, moved)
+            for allocation in ((begun,) if moved is begun else (begun, moved))
             for i in np.flatnonzero(allocation.start >= 0).tolist()
         ]
 

@@ -82,6 +82,8 @@ def first_plan(problem: Dispatch, jobs: Waiting, requests: Requests, timeline: N
         if (found.start < 0).any():
             continue
         value = cost.value(found.start - jobs.submit, found.start + jobs.duration)
+        if problem.over is not None:
+            value += problem.over.value(found.start, found.start + jobs.duration)
         if value < least:
             best, least = Plan(found, name), value
     return best

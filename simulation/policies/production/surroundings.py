@@ -6,10 +6,12 @@ all jobs, waiting and running, take their walltimes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from ....heuristics.kernels.profile import Ints
 from ....models.dispatch.job_arrays import NodeArrays
 from ....models.dispatch.jobs import Window
 from ....models.problem import Encoding, Schedule
@@ -74,13 +76,19 @@ class Surroundings(NamedTuple):
                 encoding.model.add(v.presence == int(values.present[v.index]), f"reserved: {v.name}")
 
 
-def surroundings(moment: Moment, jobs: Waiting, usage: RunningUsage, nodes: NodeArrays) -> tuple[Waiting, Surroundings]:
-    """Return the jobs with the durations that they take, and their surroundings."""
+def surroundings(
+    moment: Moment,
+    jobs: Waiting,
+    usage: RunningUsage,
+    nodes: NodeArrays,
+    timeline_of: Callable[[Ints, int, Usage], NodeTimeline] = NodeTimeline,
+) -> tuple[Waiting, Surroundings]:
+    """Return the jobs with the durations that they take, and their surroundings; ``timeline_of`` makes a timeline."""
     fixed, names = fixed_jobs(moment, nodes), moment.platform.nodes
     if not moment.reserved:
-        timeline = NodeTimeline(nodes.capacity, moment.now, usage.expected)
+        timeline = timeline_of(nodes.capacity, moment.now, usage.expected)
         return jobs, Surroundings(usage.expected, fixed, timeline, names)
-    timeline = NodeTimeline(nodes.capacity, moment.now, usage.by_walltime)
+    timeline = timeline_of(nodes.capacity, moment.now, usage.by_walltime)
     fixed.hold_on(timeline)
     jobs = by_walltime(jobs)
     near = moment.now + max(FOLLOWED, int(jobs.duration.max(initial=0)))

@@ -1,0 +1,1 @@
+"""Desired profiles in CP dispatchers."""
