@@ -64,8 +64,10 @@ class OwnLibrary(JITCodeLibrary):
 
         They took a quarter of the time of LLVM.
         """
-        codegen, options = self._codegen, llvm.create_pipeline_tuning_options(config.OPT)
-        options.loop_vectorization, options.slp_vectorization = bool(config.LOOP_VECTORIZE), bool(config.SLP_VECTORIZE)
+        codegen: Any = self._codegen
+        chosen: Any = config
+        options = llvm.create_pipeline_tuning_options(chosen.OPT)
+        options.loop_vectorization, options.slp_vectorization = bool(chosen.LOOP_VECTORIZE), bool(chosen.SLP_VECTORIZE)
         options.loop_unrolling = options.loop_interleaving = False
         inlining = codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap")
         builder = llvm.create_pass_builder(codegen._tm, options)
@@ -151,7 +153,7 @@ def needed_passes(state: Any) -> Any:
     if not any(isinstance(constant, CodeType) for constant in state.bc.co_consts):
         superfluous |= OF_CLOSURES
     manager.passes = [step for step in manager.passes if step[0] not in superfluous]
-    manager.finalize()  # type: ignore[no-untyped-call]
+    manager.finalize()
     return manager
 
 
