@@ -2,7 +2,7 @@
 
 The thesis does not give its profile [Bridi2018, 5.5]. Ours, for a machine of one kind of nodes, on the clock of the log of CEA Curie:
 
-- ``day-night.csv``: all cores of each node at night, 60 % from 8:00 to 20:00 in Paris.
+- ``day-night.csv``: all cores of each node at night, 60 % from 8:00 to 20:00 CET, all year.
 - ``flat-80.csv``: 80 % of the cores of each node.
 - ``pue-MM-DD.csv``, with a weather file: the share of the cores of each node at which the PUE of air cooling is at most 1.435, at the
   temperature of each hour of 30 days. The cooling table is that of 300 nodes of 32 cores with 9.455 W a core.
