@@ -13,6 +13,7 @@ from ..ingest.curie import import_curie
 from ..ingest.log import import_log
 from ..ingest.project import LIBRARIES, import_project
 from ..ingest.state import import_state
+from ..ingest.theta import import_theta
 from ..ingest.weather import import_weather
 
 
@@ -53,4 +54,5 @@ for _name, _library in LIBRARIES.items():
     import_app.command(_name, short_help=_library.about)(import_project)
 import_app.command("weather", short_help="temperatures: EPW, PVGIS, CSV")(import_weather)
 import_app.command("curie", short_help="profit scenarios of Bridi's thesis, from an SWF log")(import_curie)
+import_app.command("theta", short_help="eviction problem of a moment of a log")(import_theta)
 import_app.command("state", short_help="state of a machine from Slurm or PBS, for bench decide")(import_state)
