@@ -23,6 +23,7 @@ ADDED = (  # fields that older records lack
     "users",
     "users_source",
     *LIMITS,
+    "network",
 )
 RESTART = "restart"
 
@@ -98,6 +99,8 @@ class ReplaySettings:
         Power per core, in watts, of jobs without a power of their own; None: it is unknown.
     most_power
         The least power cap of all replays in watts: jobs that take more alone are left out. None: no cap.
+    network
+        The network of DARDIS as text, such as ``mpi:processes=4``; None: all node managers are in one process.
 
     Examples
     --------
@@ -137,6 +140,7 @@ class ReplaySettings:
     power_cap: float | None = None
     watts_per_core: float | None = None
     most_power: float | None = None
+    network: str | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -221,6 +225,7 @@ class ReplaySettings:
             f"desired use of {self.desired}" if self.desired is not None else "",
             f"{self.watts_per_core:g} W a core" if self.watts_per_core is not None else "",
             f"at most {self.power_cap / 1000:g} kW" if self.power_cap is not None else "",
+            f"network {self.network}" if self.network is not None else "",
             f"jobs up to {self.most_power / 1000:g} kW" if self.most_power not in (None, self.power_cap) else "",
         ]
         return ", ".join(p for p in parts if p)

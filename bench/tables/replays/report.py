@@ -14,6 +14,7 @@ from ..methods import trouble
 from ..numbers import number, seconds
 from .columns import Column, best_of, columns_of, compact, key_of
 from .figures import NAMES, TextGrid, cycles, models, phases, predictions
+from .network import network
 from .production import production_grids
 from .production import reasons as refused
 from .protocol import protocol
@@ -60,7 +61,7 @@ def show_dispatch(console: Console, title: str, results: ReplayResults, explain:
 
 def grids_of(results: ReplayResults) -> list[TextGrid]:
     """Return the tables below the table of the dispatchers; those without rows are not shown."""
-    figures = (predictions, models, phases, cycles, protocol)
+    figures = (predictions, models, phases, cycles, protocol, network)
     return [*production_grids(results), *(of(results) for of in figures)]
 
 
