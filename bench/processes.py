@@ -30,7 +30,9 @@ def seconds_since_start() -> float:
 
 
 def members(group: int) -> Iterator[Any]:
-    """Yield the processes of a process group; none if the system does not list its processes.
+    """Yield the processes of a process group, and the descendants of its first process in groups of their own.
+
+    There are none if the system does not list its processes. mpiexec of MPICH starts each rank in a session of its own.
 
     Parameters
     ----------
@@ -44,11 +46,15 @@ def members(group: int) -> Iterator[Any]:
     """
     if psutil is None:
         return
+    found = set()
     with contextlib.suppress(psutil.Error, OSError):
         for number in psutil.pids():
             with contextlib.suppress(psutil.Error, OSError):  # the process ended meanwhile
                 if os.getpgid(number) == group:
+                    found.add(number)
                     yield psutil.Process(number)
+    with contextlib.suppress(psutil.Error, OSError):
+        yield from (p for p in psutil.Process(group).children(recursive=True) if p.pid not in found)
 
 
 def group_memory(group: int) -> int:
@@ -89,9 +95,13 @@ def is_suspended(group: int) -> bool:
 
 
 def kill_group(group: int) -> None:
-    """Kill all processes of a process group."""
+    """Kill all processes of a process group, and the descendants of its first process."""
+    every = list(members(group))
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
+    for process in every:
+        with contextlib.suppress(psutil.Error, OSError):
+            process.kill()
 
 
 def machine_memory() -> int | None:

@@ -25,6 +25,8 @@ from .guide import guide
 from .importing import import_app
 from .options import GroupedHelp
 from .plot import plot
+from .replays.dardis import HELP as DARDIS_HELP
+from .replays.dardis import dardis
 from .replays.simulate import simulate
 from .run import run
 from .show import explain, list_instances, show
@@ -104,6 +106,7 @@ app.command("show")(show)
 app.command("explain", cls=GroupedHelp)(explain)
 app.command("run", cls=GroupedHelp)(run)
 app.command("simulate", cls=GroupedHelp, help=SIMULATE_HELP)(simulate)
+app.command("dardis", cls=GroupedHelp, help=DARDIS_HELP)(dardis)
 app.command("decide")(decide)
 app.add_typer(import_app, name="import")
 app.command("verify", cls=GroupedHelp)(verify)

@@ -249,7 +249,9 @@ REPLAY = fields(
     {},
     {
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
-        **dict.fromkeys(("format", "window", "busy", "queue_from", "partition", "latest_start"), maybe(TEXT)),
+        **dict.fromkeys(
+            ("format", "window", "busy", "queue_from", "partition", "latest_start", "network"), maybe(TEXT)
+        ),
         **dict.fromkeys(("events", "events_content", "users", "users_source"), maybe(TEXT)),
         **dict.fromkeys(("desired", "desired_content"), maybe(TEXT)),
         **dict.fromkeys(("on_demand", "on_demand_content", "evictor", "checkpoints"), maybe(TEXT)),

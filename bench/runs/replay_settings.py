@@ -35,6 +35,7 @@ ADDED = (  # fields that older records lack
     "users_source",
     *LIMITS,
     *PREEMPTION,
+    "network",
 )
 RESTART = "restart"
 
@@ -122,6 +123,8 @@ class ReplaySettings:
         Seconds without progress at the begin of each later attempt of a job.
     shared_bandwidth
         Whether checkpoints may be written in parallel. None, as for the five before: no on-demand jobs and no failures.
+    network
+        The network of DARDIS as text, such as ``mpi:processes=4``; None: all node managers are in one process.
 
     Examples
     --------
@@ -170,6 +173,7 @@ class ReplaySettings:
     failures_content: str | None = None
     restart: int | None = None
     shared_bandwidth: bool | None = None
+    network: str | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -254,6 +258,7 @@ class ReplaySettings:
             f"desired use of {self.desired}" if self.desired is not None else "",
             f"{self.watts_per_core:g} W a core" if self.watts_per_core is not None else "",
             f"at most {self.power_cap / 1000:g} kW" if self.power_cap is not None else "",
+            f"network {self.network}" if self.network is not None else "",
             f"jobs up to {self.most_power / 1000:g} kW" if self.most_power not in (None, self.power_cap) else "",
             f"on-demand jobs of {self.on_demand}, evictor {self.evictor}" if self.on_demand is not None else "",
             f"failures {self.failures}" if self.failures is not None else "",

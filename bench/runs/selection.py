@@ -207,7 +207,7 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
 
 
 def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings) -> list[Run]:
-    """Return the runs of one dispatcher: one for each seed if it uses a solver, else one.
+    """Return the runs of one dispatcher: one for each seed if it uses a solver or draws, else one.
 
     Parameters
     ----------
@@ -241,7 +241,8 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     solver, source = named.backend, named.source
     run = replace(pattern, method=text, view=replace(pattern.view, durations="runtime"), source=source)
     if solver is None:
-        seeds = request.seeds[:1] if source is None else request.seeds  # a third party's may use the seed
+        drawn = named.seeded or replay.network is not None or source is not None  # a third party's may use the seed
+        seeds = request.seeds if drawn else request.seeds[:1]
         run = replace(run, replay=replay.for_policies)
         return [_with_solver(replace(run, seed=seed), "schedlab") for seed in seeds]
     if named.objective is not None:

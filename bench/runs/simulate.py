@@ -18,6 +18,7 @@ from ...instances.report import Report
 from ...models import Dispatch
 from ..errors import WrongUse
 from ..kinds.replays.case import ReplayCase, replay_case
+from ..kinds.replays.launch import check_processes
 from ..kinds.replays.options import check_limits, check_objective, check_stretch, checked_users
 from ..kinds.replays.preemption import check_preemption, settings_of_each
 from ..kinds.replays.profiles import check_desired
@@ -199,6 +200,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     print_workload(case, notes)
     check_case(case, request.caps)
     check_preemption(request.path, case, request.all_settings)
+    check_processes(request.replay.network, len(case.platform.nodes))
     name = trace_name(request.path) if instance is None else instance.name
     where = request.path if instance is None or instance.path is None else str(instance.path)
     runs = planned_runs(name, request.path, where, request, task)

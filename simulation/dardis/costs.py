@@ -14,8 +14,39 @@ PHASES = {
 }
 
 
+WALL = {
+    "wall_offers": "submission, generation and responses, until the last offer has arrived or the timer ends",
+    "wall_selection": "resource selection",
+    "wall_reservation": "confirmation and reservation, until the chosen nodes have acknowledged it",
+    "wall_events": "extensions of reservations",
+}
+
+
+class Traffic:
+    """What a transport over processes measures in one replay.
+
+    Attributes
+    ----------
+    packets : int
+        Packets between processes, requests and answers. A packet has the messages for all node managers of a process.
+    bytes : int
+        Their bytes, without what the engine adds.
+    seconds : dict of str to float
+        Wall time of the phases (``WALL``), in sum over the runs.
+    """
+
+    def __init__(self) -> None:
+        self.packets = self.bytes = 0
+        self.seconds = dict.fromkeys(WALL, 0.0)
+
+
 class Costs:
     """Times and numbers of messages of the runs of the protocol in one replay.
+
+    Parameters
+    ----------
+    traffic : Traffic, optional
+        What the transport measures, if it does.
 
     Attributes
     ----------
@@ -25,12 +56,15 @@ class Costs:
         Number of runs in which the timer ended before all node managers had answered.
     restarts : int
         Number of runs that began again because a chosen node did not acknowledge its reservation.
+    silent : int
+        Number of nodes whose managers do not answer any more.
     seconds : dict of str to float
         Processor time of the phases (``PHASES``), in sum over the runs.
     """
 
-    def __init__(self) -> None:
-        self.messages = self.timeouts = self.restarts = 0
+    def __init__(self, traffic: Traffic | None = None) -> None:
+        self.messages = self.timeouts = self.restarts = self.silent = 0
+        self.traffic = traffic
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self._generation: list[float] = []  # seconds of one node manager, the mean over those that answered
         self._selection: list[float] = []
@@ -40,7 +74,7 @@ class Costs:
         """Count a job for which the protocol runs, once or several times."""
         self._jobs += 1
 
-    def add_run(self, asked: int, answered: int, generation: float, selection: float) -> None:
+    def add_run(self, asked: int, answered: int, generation: float, selection: float, wall: float = 0.0) -> None:
         """Add a run of the protocol.
 
         Parameters
@@ -49,7 +83,11 @@ class Costs:
             Number of node managers that got the request, and whose offers arrived.
         generation, selection : float
             Seconds of phase 2 in sum over the node managers, and of phase 4.
+        wall : float
+            Wall time of phase 4 in seconds.
         """
+        if self.traffic is not None:
+            self.traffic.seconds["wall_selection"] += wall
         self.messages += 2 * asked + answered
         self.timeouts += answered < asked
         self._generation.append(generation / max(1, answered))
@@ -65,18 +103,27 @@ class Costs:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers of jobs, runs, messages, timeouts and restarts."""
+        """The numbers of jobs, runs, messages, timeouts and restarts; those that a transport over processes measures."""
+        traffic, measured = self.traffic, dict[str, int]()
+        if traffic is not None:
+            measured = {"packets": traffic.packets, "packet_bytes": traffic.bytes, "silent_nodes": self.silent}
         return {
             "dardis_jobs": self._jobs,
             "dardis_runs": self.runs,
             "messages": self.messages,
             "timeouts": self.timeouts,
             "restarts": self.restarts,
+            **measured,
         }
+
+    @property
+    def all_seconds(self) -> dict[str, float]:
+        """The processor time of the phases, and the wall time if a transport over processes measures it."""
+        return self.seconds | (self.traffic.seconds if self.traffic is not None else {})
 
     def as_dict(self) -> Mapping[str, float]:
         """Return all figures; times in seconds, with means and standard deviations over the runs."""
-        found: dict[str, float] = {**self.counts, **self.seconds}
+        found: dict[str, float] = {**self.counts, **self.all_seconds}
         for name, values in (("generation_one", self._generation), ("node_selection", self._selection)):
             array = np.array(values or [0.0])
             found |= {f"{name}_mean": float(array.mean()), f"{name}_sd": float(array.std())}

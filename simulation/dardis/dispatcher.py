@@ -1,16 +1,17 @@
-"""DARDIS as a dispatcher of the simulator: the task managers of all jobs, and the node managers, in one process.
+"""DARDIS as a dispatcher of the simulator: the task managers of all jobs in one process, the node managers behind a transport.
 
 At each event, in this order: planned starts become running jobs; jobs that have ended release their nodes; nodes that are
-no longer up are taken out of the protocol; running jobs beyond their reservation get 60 s more, then twice as many each
+no longer up, or whose managers are silent, are taken out of the protocol; running jobs beyond their reservation get 60 s more, then twice as many each
 time; jobs without room because of this are planned anew, with their latest start; ends of jobs notify the next jobs on
-their nodes (backfilling, setup ``throughput`` only); jobs that have arrived are planned, one after the other.
+their nodes (backfilling, setup ``throughput`` only); jobs that have arrived are planned, one after the other. Then the jobs
+on nodes that have fallen silent meanwhile are planned anew.
 
 A job without a latest start has ``submit + expected waiting time of its queue``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,23 +24,14 @@ from .costs import Costs
 from .messages import Answering, Placement
 from .names import SETUPS
 from .nodes.fitting import Limits, limits_of
-from .nodes.managers import NodeManagers
 from .plan import Plan, Planned
 from .task_manager import Placed, Task, TaskManager
-from .transport import InProcess, Transport
+from .transport import Connect, in_process
 from .windows import Calendar
 
 Ints = NDArray[np.int64]
-Connect = Callable[[Ints, str, Limits | None], Transport]
-"""Function of the capacity (nodes, resources), the name of the generator and the desired use, which returns a transport."""
-
 EXTENSION = 60  # seconds
 RETRY = 60  # seconds until a job that was not placed is tried again
-
-
-def in_process(capacity: Ints, generator: str, limits: Limits | None) -> Transport:
-    """Return all node managers in this process."""
-    return InProcess([NodeManagers(capacity, generator, limits)])
 
 
 class Dardis:
@@ -113,7 +105,9 @@ class Dardis:
         self._reach = int(capacity[:, cores].max()) if self._depth is None else self._depth
         self._number = {name: n for n, name in enumerate(platform.nodes)}
         self._plan, self._unplaced = Plan(), dict[str, tuple[Task, int]]()
+        self._withdrawn = set[str]()  # jobs whose planned starts the simulator still has
         self._states: tuple[str, ...] = ("up",) * nodes
+        self._silent = 0
         self._extensions: dict[str, int] = {}
         self._retry: int | None = None
         self.attempts.clear()
@@ -125,14 +119,16 @@ class Dardis:
         nodes = self._ended(moment)
         displaced += self._taken_out(moment)
         displaced += self._overrun(now)
-        before, counted = self.costs.seconds.copy(), self.costs.counts
+        before, counted = self.costs.all_seconds, self.costs.counts
         self._plan_anew(displaced, moment, changed)
         if self._setup.backfilling and nodes:
             self._backfill(nodes, now, changed)
         for task, number in self._to_place(moment, changed):
             self._reserve(task, number, moment, changed)
+        while jobs := self._taken_out(moment):
+            self._plan_anew(jobs, moment, changed)
         decision = self._decision(now, changed)
-        decision.seconds = {name: seconds - before[name] for name, seconds in self.costs.seconds.items()}
+        decision.seconds = {name: seconds - before[name] for name, seconds in self.costs.all_seconds.items()}
         decision.counts = {name: number - counted[name] for name, number in self.costs.counts.items()}
         return decision
 
@@ -176,14 +172,17 @@ class Dardis:
         self._plan.begin(Planned(task, Placed(placement, "running", False), self._plan.number()))
 
     def _taken_out(self, moment: Moment) -> list[Planned]:
-        """Take the nodes that are not up out of the protocol; return the jobs that are planned on them."""
-        if moment.states == self._states:
+        """Take the nodes that are not up or silent out of the protocol; return the jobs that are planned on them."""
+        silent = self._transport.silent
+        if moment.states == self._states and silent.size == self._silent:
             return []
-        self._states = moment.states
         up = np.array([state == "up" for state in moment.states])
         self._tasks.answering(up)
-        self._transport.post(Answering(up))
-        self._retry = moment.now
+        if moment.states != self._states:
+            self._transport.post(Answering(up))
+            self._retry = moment.now
+        self._states, self._silent = moment.states, int(silent.size)
+        up[silent] = False
         return [self._plan.planned[name] for name in self._plan.on(np.flatnonzero(~up).tolist())]
 
     def _overrun(self, now: int) -> list[Planned]:
@@ -200,7 +199,9 @@ class Dardis:
     def _plan_anew(self, jobs: Iterable[Planned], moment: Moment, changed: dict[str, Planned]) -> None:
         """Give up the reservations of jobs, then plan them again in the order of their first plans."""
         again = {job.task.id: job for job in jobs}
+        self._withdrawn.update(again)
         for name in again:
+            changed.pop(name, None)
             self._plan.remove(name)
             self._tasks.release(name, moment.now)
         for job in sorted(again.values(), key=lambda job: job.number):
@@ -276,7 +277,8 @@ class Dardis:
                 plan.append(PlannedStart(name, on, job.start))
         calls = [self._plan.next_end(), self._retry]
         wake = min((time for time in calls if time is not None and time > now), default=None)
-        return Decision(starts, plan=plan or None, wake=wake)
+        withdrawn, self._withdrawn = self._withdrawn - changed.keys(), set()
+        return Decision(starts, plan=plan or None, wake=wake, withdrawn=withdrawn)
 
 
 def _limits(desired: DesiredProfile, platform: Platform) -> Limits:

@@ -103,15 +103,20 @@ class TaskManager:
         self._transport, self._policy, self._seed, self._soft = transport, POLICIES.index(policy), seed, soft
         self._one_per_node, self._later = one_per_node, later
         self._answering = np.ones(nodes, np.bool_)
-        self.costs = Costs()
+        self.costs = Costs(transport.traffic)
 
     def key(self, job: str) -> int:
         """Return the key of the draws for a job."""
         return key_of(self._seed, job)
 
     def answering(self, nodes: Bools) -> None:
-        """Note which nodes take part in the protocol."""
-        self._answering = nodes
+        """Note which nodes take part in the protocol, apart from silent ones."""
+        self._answering = nodes.copy()
+        self._exclude_silent()
+
+    def _exclude_silent(self) -> None:
+        self._answering[self._transport.silent] = False
+        self.costs.silent = int(self._transport.silent.size)
 
     def place(self, task: Task, now: int, end_of_all: Callable[[], int]) -> Placed | None:
         """Reserve nodes for a job, in the first attempt that finds a start; None if no attempt does.
@@ -184,6 +189,8 @@ class TaskManager:
 
     def _proposed(self, task: Task, attempt: Attempt, now: int, among: Ints | None) -> Placement | None:
         """Run phases 1 to 4; return where the job would start."""
+        if self._transport.silent.size > self.costs.silent:
+            self._exclude_silent()
         asked = int(np.count_nonzero(self._answering)) if among is None else among.size
         if not asked:
             return None
@@ -203,9 +210,10 @@ class TaskManager:
             among,
         )
         offers = self._transport.ask(request)
-        began = time.thread_time()
+        began, wall = time.thread_time(), time.perf_counter()
         start, nodes, units = self._chosen(offers, task.units, key)
-        self.costs.add_run(asked, offers.nodes, offers.seconds, time.thread_time() - began)
+        took = time.thread_time() - began
+        self.costs.add_run(asked, offers.nodes, offers.seconds, took, time.perf_counter() - wall)
         if start == NONE:
             return None
         return Placement(task.id, start, start + task.duration, nodes, units, task.request, now)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .costs import Traffic
 from .messages import Event, Offers, Placement, Request, joined
+from .nodes.fitting import Limits
 from .nodes.managers import NodeManagers
 
 Ints = NDArray[np.int64]
@@ -17,9 +19,25 @@ Ints = NDArray[np.int64]
 class Transport(Protocol):
     """The node managers of a machine, as the task manager reaches them.
 
-    A transport has three methods. It waits for answers until its timer ends, and goes on without those that have not
+    A transport has three methods and two attributes. It waits for answers until its timer ends, and goes on without those that have not
     arrived [Bridi2018, 5.3, phase 4]. It never changes a message, and delivers what it sends to one node in order.
+
+    Attributes
+    ----------
+    silent : ndarray of int64
+        The nodes whose managers do not answer any more, ascending; it only grows. They are not asked any more, and the jobs
+        that are planned on them are planned anew.
+    traffic : Traffic or None
+        What is measured between processes; None: there is one process.
     """
+
+    @property
+    def silent(self) -> Ints:
+        """The nodes whose managers do not answer any more."""
+
+    @property
+    def traffic(self) -> Traffic | None:
+        """What is measured between processes."""
 
     def ask(self, request: Request) -> Offers:
         """Send a request to all node managers, or to ``request.nodes``, and collect the offers (phases 1 to 3).
@@ -49,6 +67,9 @@ class InProcess:
         The managers of disjoint ranges that together are all nodes.
     """
 
+    silent = np.empty(0, np.int64)
+    traffic = None
+
     def __init__(self, managers: Sequence[NodeManagers]) -> None:
         self._managers = managers
 
@@ -68,3 +89,12 @@ class InProcess:
         """Deliver an event."""
         full = [m.receive(event) for m in self._managers]
         return full[0] if len(full) == 1 else np.sort(np.concatenate(full))
+
+
+Connect = Callable[[Ints, str, Limits | None], Transport]
+"""Function of the capacity (nodes, resources), the name of the generator and the desired use, which returns a transport."""
+
+
+def in_process(capacity: Ints, generator: str, limits: Limits | None) -> Transport:
+    """Return all node managers in this process."""
+    return InProcess([NodeManagers(capacity, generator, limits)])

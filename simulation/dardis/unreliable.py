@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import WrongValue
-from .dispatcher import Connect, in_process
+from .costs import Traffic
 from .messages import Event, Offers, Placement, Request
 from .nodes.draws import chances, key_of
 from .nodes.fitting import Limits
-from .transport import Transport
+from .transport import Connect, Transport, in_process
 
 Ints = NDArray[np.int64]
 REQUEST, OFFER, CONFIRMATION, ACKNOWLEDGEMENT = range(4)
@@ -76,6 +76,16 @@ class Unreliable:
         self._below, self._nodes, self._seed = below, nodes, seed
         self._lost, self._missed = loss, 1 - (1 - loss) * (1 - late)  # of a message, of an answer
         self._sent = 0
+
+    @property
+    def silent(self) -> Ints:
+        """The nodes whose managers do not answer any more."""
+        return self._below.silent
+
+    @property
+    def traffic(self) -> Traffic | None:
+        """What the transport below measures."""
+        return self._below.traffic
 
     def ask(self, request: Request) -> Offers:
         """Collect the offers that are neither lost nor late."""

@@ -5,7 +5,7 @@ Whether the jobs wait and may start is checked by the replay in ``live``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, get_args
 
@@ -62,6 +62,9 @@ def _fault_of_plan(answer: Decision) -> DecisionFault | None:
             f"Decision.policy {answer.policy.name} keeps to a desired profile; expected a plain policy"
         )
     plan: object = answer.plan
+    withdrawn: Any = answer.withdrawn
+    if isinstance(withdrawn, str) or not isinstance(withdrawn, Collection) or {type(n) for n in withdrawn} - {str}:
+        return DecisionFault(f"Decision.withdrawn is {shown(withdrawn)}; expected a list of ids of jobs")
     if plan is None:
         return None
     if isinstance(plan, str | Mapping) or not isinstance(plan, Iterable):

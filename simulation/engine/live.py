@@ -337,6 +337,7 @@ class LiveReplay:
         in the queue.
         """
         late = self.state.clock[NOW] > called
+        self.jobs.withdraw(decision.withdrawn)
         self.jobs.start_all(decision.starts, late)
         if decision.wake is not None:
             if decision.wake <= called:

@@ -100,6 +100,12 @@ class LiveJobs:
         for j, p in planned:
             self.plans.put(j, p)
 
+    def withdraw(self, names: Iterable[str]) -> None:
+        """Remove the planned starts of these jobs."""
+        for name in names:
+            if name in self.plans.by_id:
+                self.plans.remove(self._plan.row[name])
+
     def _start(self, j: int, start: Start | PlannedStart) -> None:
         """Start waiting job j now on nodes that have room for it; ``compact`` must follow."""
         trace, state = self._plan.trace, self._state

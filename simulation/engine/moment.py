@@ -76,7 +76,7 @@ First come, first served, one job after the other, on nodes in the order of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -240,7 +240,7 @@ Ended = Literal["trivial", "optimal", "limit", "no-gain", "infeasible", "nothing
 class Decision:
     """The output of ``Dispatcher.decide``: the jobs that start now, and statistics of the call.
 
-    Only ``starts``, ``wake``, ``plan`` and ``policy`` change the replay. The other fields go into the statistics; leave them at their defaults if the
+    Only ``starts``, ``wake``, ``plan``, ``withdrawn`` and ``policy`` change the replay. The other fields go into the statistics; leave them at their defaults if the
     dispatcher does not know them.
 
     Parameters
@@ -266,6 +266,8 @@ class Decision:
     plan : iterable of PlannedStart, optional
         Starts at later times. They replace the planned starts of the same jobs; those of other jobs stay. An empty list
         removes all planned starts. None: no change.
+    withdrawn : collection of str, optional
+        The ids of jobs whose planned starts are removed; jobs without one are ignored. The jobs stay in the queue.
     policy : Policy, optional
         A policy without a ranker that starts jobs now, before ``starts``; its reservations are kept until it is next
         given. None: no policy.
@@ -283,6 +285,7 @@ class Decision:
     urgent: int = 0
     wake: int | None = None
     plan: Iterable[PlannedStart] | None = None
+    withdrawn: Collection[str] = ()
     requested: Mapping[str, int] = field(default_factory=dict)
     policy: Policy | None = None
     used: str = ""

@@ -105,6 +105,11 @@ class Named(NamedTuple):
         return dispatcher_of(_referred(self.dispatcher), self.dispatcher)
 
     @property
+    def seeded(self) -> bool:
+        """Whether a dispatcher of schedlab without a solver draws, so that its starts depend on the seed."""
+        return self.dispatcher in DRAWING
+
+    @property
     def source(self) -> str | None:
         """A hash of the source of a third party's dispatcher and ranker; None for those of schedlab."""
         if self.dispatcher in DISPATCHERS:
@@ -181,6 +186,7 @@ OWN = {
     "portfolio": _portfolio,
     **{f"dardis:{setup}": _dardis(setup) for setup in SETUPS},
 }
+DRAWING = {f"dardis:{name}" for name, setup in SETUPS.items() if setup.generator != "first" or setup.policy == "random"}
 DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""
 

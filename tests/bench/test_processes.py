@@ -55,6 +55,24 @@ def test_a_group_is_killed_with_all_its_processes_and_then_has_no_memory(group):
     processes.kill_group(leader.pid)  # no error
 
 
+APART = """
+import subprocess, sys, time
+inner = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"], start_new_session=True)
+print(inner.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_processes_that_a_group_starts_in_sessions_of_their_own_belong_to_it():
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", APART], stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as leader:
+        inner = psutil.Process(int(leader.stdout.readline()))
+        assert {p.pid for p in processes.members(leader.pid)} == {leader.pid, inner.pid}
+        processes.kill_group(leader.pid)
+    assert psutil.wait_procs([inner], timeout=10)[1] == []
+
+
 def test_the_memory_of_the_machine_is_known_here():
     assert processes.is_memory_readable() and processes.machine_memory() > 2**28
 

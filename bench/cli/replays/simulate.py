@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -39,6 +38,26 @@ from ..options import (
     Retry,
     Seeds,
 )
+from .options import (
+    BsldFloor,
+    By,
+    Cores,
+    Dependencies,
+    Desired,
+    Events,
+    Format,
+    Kill,
+    LatestStart,
+    Load,
+    LogNodes,
+    Memory,
+    Partition,
+    QueueFrom,
+    Requeue,
+    Starts,
+    TimeLimit,
+    Window,
+)
 
 
 def simulate(
@@ -55,26 +74,12 @@ def simulate(
             help="dispatchers, separated by commas: fcfs,hcp3-d@cpsat; default: fcfs,easy", rich_help_panel=RUNS
         ),
     ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            help="swf, sacct, pbs, eurora or batsim; default: recognised by its content",
-            rich_help_panel=LOG,
-        ),
-    ] = None,
-    nodes: Annotated[
-        int | None, typer.Option(min=1, help="number of nodes of the machine", rich_help_panel=LOG)
-    ] = None,
-    cores: Annotated[int | None, typer.Option(min=1, help="cores of a node", rich_help_panel=LOG)] = None,
-    memory: Annotated[int | None, typer.Option(min=1, help="memory of a node in MB", rich_help_panel=LOG)] = None,
+    form: Format = None,
+    nodes: LogNodes = None,
+    cores: Cores = None,
+    memory: Memory = None,
     first: First = None,
-    window: Annotated[
-        str | None,
-        typer.Option(
-            help="only the jobs submitted in this time: 2012-07-13:23d or 2012-07-13T12:00:6h", rich_help_panel=LOG
-        ),
-    ] = None,
+    window: Window = None,
     batch: Annotated[
         int | None,
         typer.Option(
@@ -92,37 +97,11 @@ def simulate(
             rich_help_panel=LOG,
         ),
     ] = None,
-    queue_from: Annotated[
-        str | None,
-        typer.Option(help="take the queues from this column: queue (default) or partition", rich_help_panel=LOG),
-    ] = None,
-    partition: Annotated[
-        str | None,
-        typer.Option(help="only the jobs of these partitions, names or SWF numbers: 3,4", rich_help_panel=LOG),
-    ] = None,
-    dependencies: Annotated[
-        bool,
-        typer.Option(
-            "--dependencies",
-            help="jobs wait for the end of their preceding job and the think time (SWF, fields 17 and 18); "
-            "default: they arrive as recorded",
-            rich_help_panel=LOG,
-        ),
-    ] = False,
-    latest_start: Annotated[
-        str | None,
-        typer.Option(
-            help="latest start of each job, of which the late starts are counted: mean-wait (submit time + mean recorded "
-            "wait of its partition or queue in the log), or seconds after the submit time; default: none",
-            rich_help_panel=LOG,
-        ),
-    ] = None,
-    load_: Annotated[
-        float | None,
-        typer.Option(
-            "--load", help="rescale the submit times to this offered load, such as 1.2", rich_help_panel=SIMULATION
-        ),
-    ] = None,
+    queue_from: QueueFrom = None,
+    partition: Partition = None,
+    dependencies: Dependencies = False,
+    latest_start: LatestStart = None,
+    load_: Load = None,
     decision_time: Annotated[
         float | None,
         typer.Option(
@@ -155,33 +134,15 @@ def simulate(
     allocator: Annotated[
         str, typer.Option(help="choice of nodes: best-fit or first-fit", rich_help_panel=SIMULATION)
     ] = "best-fit",
-    kill: Annotated[
-        bool,
-        typer.Option(
-            "--kill", help="kill jobs at their walltime; default: they run to their end", rich_help_panel=SIMULATION
-        ),
-    ] = False,
+    kill: Kill = False,
     charge: Annotated[
         bool, typer.Option("--charge", help="decisions take time on the simulated clock", rich_help_panel=SIMULATION)
     ] = False,
     period: Annotated[
         int | None, typer.Option(min=1, help="also call the dispatcher every n seconds", rich_help_panel=SIMULATION)
     ] = None,
-    events: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV file time,kind,nodes,subject,value: node-down, node-up, node-drain, node-reserve, node-release, "
-            "stop-queue, start-queue, walltime, move, delete, reserve, cancel-reservation; default: events.csv of the instance",
-            rich_help_panel=SIMULATION,
-        ),
-    ] = None,
-    requeue: Annotated[
-        str,
-        typer.Option(
-            help="jobs whose node goes down: restart (from zero), checkpoint:SECONDS (from the last one) or drop",
-            rich_help_panel=SIMULATION,
-        ),
-    ] = RESTART,
+    events: Events = None,
+    requeue: Requeue = RESTART,
     users: Annotated[
         str | None,
         typer.Option(
@@ -191,14 +152,7 @@ def simulate(
             rich_help_panel=SIMULATION,
         ),
     ] = None,
-    desired: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV file of the desired use, time_s,resource,share[,nodes]: over-utilisation and dissimilarity of each "
-            "replay; dispatchers X-profile keep to it (docs/profiles.md)",
-            rich_help_panel=SIMULATION,
-        ),
-    ] = None,
+    desired: Desired = None,
     power_cap: Annotated[
         str | None,
         typer.Option(
@@ -217,34 +171,16 @@ def simulate(
     failures: Failures = None,
     restart: Restart = None,
     shared_bandwidth: Shared = False,
-    bsld_floor: Annotated[
-        float,
-        typer.Option(
-            help="least duration in the bounded slowdown, in seconds, such as 10 or 60", rich_help_panel=RESULTS
-        ),
-    ] = 10.0,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="also tables of the largest groups of jobs: queue, user, partition, units, unit-hours, class (units and "
-            "unit-hours), accuracy (runtime / walltime of the job), user-accuracy (mean over the jobs of its user), "
-            "separated by commas",
-            rich_help_panel=RESULTS,
-        ),
-    ] = None,
-    time_limit: Annotated[
-        float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)
-    ] = 3600.0,
+    bsld_floor: BsldFloor = 10.0,
+    by: By = None,
+    time_limit: TimeLimit = 3600.0,
     threads: Annotated[
         int, typer.Option(min=1, help="threads of the solver for a decision", rich_help_panel=DECISIONS)
     ] = 1,
     seeds: Seeds = "1",
     jobs: Jobs = 1,
     out: Out = None,
-    starts: Annotated[
-        Path | None,
-        typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
-    ] = None,
+    starts: Starts = None,
     study: Annotated[
         str | None,
         typer.Option(

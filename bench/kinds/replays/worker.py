@@ -14,9 +14,11 @@ from ...records.description import SHOWN, described
 from ...runs.replay_settings import OFF, ReplaySettings
 from ...runs.view import View
 from .case import TRACE_OBJECTIVE, ReplayCase, replay_case
+from .network import connected, connections
 from .profiles import use_of
 
 if TYPE_CHECKING:
+    from ....simulation.dardis.transport import Connect
     from ....simulation.engine.progress import Progress
     from ....simulation.engine.simulation import Simulation
 
@@ -39,18 +41,19 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
     case = replay_case(spec["path"], view, replay, spec["drop_impossible"])
-    # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time; a desired
-    # profile may begin after them (ProblemError)
-    with contextlib.suppress(SimulationError, ProblemError):
-        _simulate(spec, replay, case.first(2), lambda news: None)
     sense = find_objective(case.objective).sense
-    send({"event": "begin", "sense": sense, "jobs": len(case.workload)})
     watch = ReplayMonitor(send, spec["time_limit"])
-    try:
-        simulation: Simulation | None = _simulate(spec, replay, case, watch)
-        failure = None
-    except SimulationError as e:
-        failure, simulation = e, e.partial
+    with connections(replay.network, spec["seed"]) as (harmless, connect):
+        # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time; a
+        # desired profile may begin after them (ProblemError)
+        with contextlib.suppress(SimulationError, ProblemError):
+            _simulate(spec, replay, case.first(2), lambda news: None, harmless)
+        send({"event": "begin", "sense": sense, "jobs": len(case.workload)})
+        try:
+            simulation: Simulation | None = _simulate(spec, replay, case, watch, connect)
+            failure = None
+        except SimulationError as e:
+            failure, simulation = e, e.partial
     if simulation is None:
         return {"status": "error", "cause": CAUSE, "message": str(failure), "sense": sense}
     done = failure is None and not watch.stopped
@@ -93,7 +96,11 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
 
 
 def _simulate(
-    spec: Mapping[str, Any], replay: ReplaySettings, case: ReplayCase, on_progress: Callable[[Progress], bool | None]
+    spec: Mapping[str, Any],
+    replay: ReplaySettings,
+    case: ReplayCase,
+    on_progress: Callable[[Progress], bool | None],
+    connect: Connect | None,
 ) -> Simulation:
     from ....backends import backend
     from ....simulation.engine.simulator import simulate
@@ -107,7 +114,7 @@ def _simulate(
     return simulate(
         case.workload,
         case.platform,
-        named.make(**options),
+        named.make(**options) if connect is None else connected(named.dispatcher, connect),
         predictor=named.predictor,
         allocator=replay.allocator,
         seed=spec["seed"],

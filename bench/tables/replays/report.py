@@ -15,6 +15,7 @@ from ..methods import trouble
 from ..numbers import number, seconds
 from .columns import Column, best_of, columns_of, compact, key_of
 from .figures import NAMES, TextGrid, cycles, models, phases, predictions
+from .network import network
 from .preemption import evictor_grid, preemption_grid
 from .production import production_grids
 from .production import reasons as refused
@@ -62,7 +63,7 @@ def show_dispatch(console: Console, title: str, results: ReplayResults, explain:
 
 def grids_of(results: ReplayResults) -> list[TextGrid]:
     """Return the tables below the table of the dispatchers; those without rows are not shown."""
-    figures = (predictions, models, phases, cycles, protocol)
+    figures = (predictions, models, phases, cycles, protocol, network)
     return [preemption_grid(results), *production_grids(results), *(of(results) for of in figures)]
 
 

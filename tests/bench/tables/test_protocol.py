@@ -1,6 +1,7 @@
 """The table of the cost of distributed dispatching."""
 
 import schedlab as sl
+from schedlab.bench.tables.replays.network import network
 from schedlab.bench.tables.replays.protocol import protocol
 from schedlab.bench.tables.replays.results import ReplayResults
 
@@ -18,6 +19,18 @@ def test_costs_are_means_over_runs_and_jobs():
     assert [cells[0] for cells in table.rows] == ["dardis:profile"]
     assert [cells[:4] for cells in table.rows] == [["dardis:profile", "4", "2.00", "600"]]
     assert [float(c) for c in table.rows[0][4:9]] == [1, 2, 10, 16, 100]  # microseconds; 8 + 16 + 40 = 64 for 4 jobs
+
+
+def test_measured_times_are_means_over_runs_and_jobs():
+    counts = {"dardis_jobs": 4, "dardis_runs": 8, "packets": 60, "packet_bytes": 12000, "silent_nodes": 2}
+    seconds = {"generation_one": 8e-3, "wall_offers": 0.024, "wall_selection": 0.016}
+    seconds |= {"wall_reservation": 0.02, "wall_events": 0.004}
+    found = {f"decisions_counts_{k}": v for k, v in counts.items()}
+    found |= {f"decisions_phases_{k}": v for k, v in seconds.items()}
+    one_process = {"decisions_counts_dardis_jobs": 4, "decisions_counts_dardis_runs": 8}
+    table = network(ReplayResults([row("dardis:profile", found), row("dardis:balance", one_process)]))
+    assert [cells[0] for cells in table.rows] == ["dardis:profile"]
+    assert [float(cell) for cell in table.rows[0][1:]] == [15, 3, 1, 3, 2, 5, 1, 16, 2]  # 64 ms for 4 jobs
 
 
 def test_a_replay_counts_three_messages_a_node_and_run():

@@ -117,6 +117,24 @@ def test_planned_shows_what_is_planned_now():
     assert found.start.tolist() == [3, 3]
 
 
+def test_a_planned_start_is_withdrawn_alone():
+    def answer(moment):
+        if moment.now == 0:
+            return Decision([], plan=[PlannedStart("a", ONE, 5), PlannedStart("b", {"n-2": 1}, 7)], wake=2)
+        if moment.now == 2:
+            return Decision([], withdrawn=["a", "c", "unknown"], wake=50)  # c has no planned start
+        return first_fit(moment) if moment.now >= 50 else Decision([])
+
+    found = simulate(day(job("a"), job("b"), job("c")), dispatcher=Custom(answer))
+    assert found.schedule().start == {"a": 50, "b": 7, "c": 50}
+
+
+@pytest.mark.parametrize("withdrawn", ["a", [1], None])
+def test_what_is_withdrawn_are_ids_of_jobs(withdrawn):
+    with pytest.raises(sl.SchedlabError, match=r"Decision.withdrawn is .*expected a list of ids of jobs"):
+        simulate(day(job("a")), dispatcher=Custom(at([0], Decision([], withdrawn=withdrawn))))
+
+
 def test_a_start_now_may_take_the_nodes_of_a_plan():
     def answer(moment):
         if moment.now == 0:

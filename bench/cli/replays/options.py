@@ -1,0 +1,106 @@
+"""The options that ``bench simulate`` and ``bench dardis`` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..options import LOG, RESULTS, RUNS, SIMULATION
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="swf, sacct, pbs, eurora or batsim; default: recognised by its content",
+        rich_help_panel=LOG,
+    ),
+]
+LogNodes = Annotated[int | None, typer.Option(min=1, help="number of nodes of the machine", rich_help_panel=LOG)]
+Cores = Annotated[int | None, typer.Option(min=1, help="cores of a node", rich_help_panel=LOG)]
+Memory = Annotated[int | None, typer.Option(min=1, help="memory of a node in MB", rich_help_panel=LOG)]
+Window = Annotated[
+    str | None,
+    typer.Option(
+        help="only the jobs submitted in this time: 2012-07-13:23d or 2012-07-13T12:00:6h", rich_help_panel=LOG
+    ),
+]
+QueueFrom = Annotated[
+    str | None,
+    typer.Option(help="take the queues from this column: queue (default) or partition", rich_help_panel=LOG),
+]
+Partition = Annotated[
+    str | None,
+    typer.Option(help="only the jobs of these partitions, names or SWF numbers: 3,4", rich_help_panel=LOG),
+]
+Dependencies = Annotated[
+    bool,
+    typer.Option(
+        "--dependencies",
+        help="jobs wait for the end of their preceding job and the think time (SWF, fields 17 and 18); "
+        "default: they arrive as recorded",
+        rich_help_panel=LOG,
+    ),
+]
+LatestStart = Annotated[
+    str | None,
+    typer.Option(
+        help="latest start of each job, of which the late starts are counted: mean-wait (submit time + mean recorded "
+        "wait of its partition or queue in the log), or seconds after the submit time; default: none",
+        rich_help_panel=LOG,
+    ),
+]
+Load = Annotated[
+    float | None,
+    typer.Option(
+        "--load", help="rescale the submit times to this offered load, such as 1.2", rich_help_panel=SIMULATION
+    ),
+]
+Kill = Annotated[
+    bool,
+    typer.Option(
+        "--kill", help="kill jobs at their walltime; default: they run to their end", rich_help_panel=SIMULATION
+    ),
+]
+Events = Annotated[
+    Path | None,
+    typer.Option(
+        help="CSV file time,kind,nodes,subject,value: node-down, node-up, node-drain, node-reserve, node-release, "
+        "stop-queue, start-queue, walltime, move, delete, reserve, cancel-reservation; default: events.csv of the instance",
+        rich_help_panel=SIMULATION,
+    ),
+]
+Requeue = Annotated[
+    str,
+    typer.Option(
+        help="jobs whose node goes down: restart (from zero), checkpoint:SECONDS (from the last one) or drop",
+        rich_help_panel=SIMULATION,
+    ),
+]
+Desired = Annotated[
+    Path | None,
+    typer.Option(
+        help="CSV file of the desired use, time_s,resource,share[,nodes]: over-utilisation and dissimilarity of each "
+        "replay; dispatchers X-profile keep to it (docs/profiles.md)",
+        rich_help_panel=SIMULATION,
+    ),
+]
+BsldFloor = Annotated[
+    float,
+    typer.Option(help="least duration in the bounded slowdown, in seconds, such as 10 or 60", rich_help_panel=RESULTS),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="also tables of the largest groups of jobs: queue, user, partition, units, unit-hours, class (units and "
+        "unit-hours), accuracy (runtime / walltime of the job), user-accuracy (mean over the jobs of its user), "
+        "separated by commas",
+        rich_help_panel=RESULTS,
+    ),
+]
+TimeLimit = Annotated[float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)]
+Starts = Annotated[
+    Path | None,
+    typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
+]
