@@ -42,15 +42,16 @@ from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
+from .chunks import nodes_in, nodes_of_parts, start_of
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control, limit_of
 from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model
-from .objective import Family, moved_to_now, usual_objective
+from .objective import Family, best_start, followed_by, moved_to_now, planned_first, usual_objective
 from .priority import by_queue, by_slowdown, ordered
 from .reserved import fixed_jobs
-from .solving import Solver
+from .solving import Solved, Solver
 from .urgency import STRETCH, Guard, Held, by_walltime
-from .waiting import Register, Waiting, can_start_now, requested, start_empty
+from .waiting import Register, Waiting, can_start_now, on_open_nodes, requested, start_empty
 
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
@@ -99,6 +100,11 @@ class CPDispatcher:
     adaptive : bool
         Whether the limit of a decision adapts to the solver, and the number of jobs in the model with it (see
         ``control.adaptive_limit``). ``limit`` or ``deterministic`` is then the limit of the fifth attempt.
+    planned : int, optional
+        Largest number of jobs in a model if another objective is given: the jobs that multi-search starts first (see
+        ``objective``). Default: no such limit.
+    parameters : mapping, optional
+        Parameters of the solver by its own names, such as ``{"cp_model_presolve": False}``.
 
     Raises
     ------
@@ -117,8 +123,6 @@ class CPDispatcher:
     'pcp3@cpsat:makespan'
     """
 
-    takes_chunks = False  # its models have one request per job
-
     def __init__(
         self,
         family: Family,
@@ -136,6 +140,8 @@ class CPDispatcher:
         objective: str | None = None,
         keep: Mapping[str, float] | None = None,
         adaptive: bool = False,
+        planned: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
         length = limit_of(limit, deterministic)
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
@@ -144,20 +150,28 @@ class CPDispatcher:
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
         # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
         usual_first = length / (16 if family == "hcp" else 1)
-        steps = Control(first_limit or usual_first, length, 2 if k is None else k, deterministic is not None, threads)
-        self.control = AdaptiveControl(length, deterministic is not None, threads) if adaptive else steps
-        if adaptive and (first_limit is not None or k is not None or keep):
-            raise WrongArgument("first_limit, k and keep belong to the steps of a search, which adaptive=True replaces")
+        exact, patience = deterministic is not None, 2 if k is None else k
+        steps = Control(first_limit or usual_first, length, patience, exact, threads, parameters or {})
+        self.control = AdaptiveControl(length, exact, threads) if adaptive else steps
+        if adaptive and (first_limit is not None or k is not None or keep or parameters):
+            raise WrongArgument("first_limit, k, keep and parameters are for searches in steps, not for adaptive=True")
         self.naive = version <= 1
         usual = usual_objective(family, version)
         self.aim = usual if objective is None else find_objective(objective).name
         self.slack = checked_slack(self.aim, keep) if keep else {}
         self.another_aim = self.aim != usual or keep is not None
+        self.planned = planned
+        if planned is not None and not (planned > 0 and self.another_aim):
+            raise WrongArgument(
+                f"planned is {planned!r}; it is a number above 0, for another objective than the usual one"
+            )
         self.solver = Solver(backend, self.formulation, self.control, self.another_aim)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
-        """Prepare for a replay."""
+        """Prepare for a replay; raise UnknownName or ValueError for a wrong parameter."""
         self.seed = seed
+        if isinstance(self.control, Control):
+            self.control.check(self.backend)
         self.control.reset()
         self._register = Register(platform, queues)
         self._capacity = self._register.nodes.capacity
@@ -172,7 +186,7 @@ class CPDispatcher:
         """Return the jobs that start now."""
         empty, rest = start_empty(moment)
         found = self._decide(rest)
-        found.starts = [*empty, *found.starts]
+        found.starts = [*empty, *on_open_nodes(list(found.starts), rest)]
         return found
 
     def _decide(self, moment: Moment) -> Decision:
@@ -180,8 +194,7 @@ class CPDispatcher:
         waiting = self._register.allowed(moment)
         if self._guard is not None:
             self._guard.observe(moment, waiting)
-        startable = can_start_now(moment.free, waiting)
-        if not startable.any():
+        if not (startable := can_start_now(moment.free, waiting)).any():
             return Decision(())
         runs = running_usage(moment, self.naive)
         timeline, held = self._timeline(moment, waiting, runs)
@@ -253,24 +266,37 @@ class CPDispatcher:
             problem, start = self._problem(moment, chosen, windows, runs, held)
         built = time.perf_counter() - modelling
         deadline = began + self.control.total
-        if self.slack:
-            answer = self.solver.solve_keeping(problem, self.slack, start, self.seed, deadline, len(chosen.jobs))
-        else:
-            answer = self.solver.solve(problem, start, self.seed, deadline, len(chosen.jobs))
+        answer, number = self._solved(problem, start, deadline, len(chosen))
         allocating = time.perf_counter()
         seconds = {"model": built + answer.modelling, "solve": answer.solving}
-        modelled = chosen.joined(held.jobs)
-        size: dict[str, Any] = {
-            "jobs": len(modelled.jobs),
-            "urgent": urgent,
-            "requested": requested(modelled, moment.platform.resources),
-        }
+        asked = requested(chosen.joined(held.jobs), moment.platform.resources)
+        size: dict[str, Any] = {"jobs": number, "urgent": urgent, "requested": asked}
         if answer.schedule is None:
             return Decision(first, answer.ended, None, seconds, **size)
         strict = bool(held.allocations or moment.reserved)
         starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, strict)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, **size)
+
+    def _solved(self, problem: Dispatch, start: Schedule | None, deadline: float, waiting: int) -> tuple[Solved, int]:
+        """Return the solution of a problem, and the number of jobs in its model; with ``planned`` some jobs are only planned.
+
+        ``start``: a schedule to start from; ``waiting``: the number of waiting jobs, which are the first ones.
+        """
+        plan, fixed = None, len(problem.jobs) - waiting
+        if self.planned is not None and waiting > self.planned:
+            plan = best_start(problem, start, None if self.control.deterministic else deadline)
+        if plan is not None and self.planned is not None:
+            problem = planned_first(problem, plan, waiting, self.planned)
+            start = Schedule({j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
+        number = len(problem.jobs)
+        if self.slack:
+            found = self.solver.solve_keeping(problem, self.slack, start, self.seed, deadline, number - fixed)
+        else:
+            found = self.solver.solve(problem, start, self.seed, deadline, number - fixed)
+        if plan is not None and found.schedule is not None:
+            found = found._replace(schedule=followed_by(found.schedule, plan))
+        return found, number
 
     def _problem(
         self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: RunningUsage, held: Held
@@ -287,7 +313,7 @@ class CPDispatcher:
         if not (allocation.start >= 0).all():
             return problem, None
         begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]
-        nodes = {j.id: dict(allocation.nodes(requests, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
+        nodes = nodes_of_parts(allocation, requests, dict(enumerate(chosen.jobs)), self._nodes)
         starts = dict(zip([j.id for j in jobs.jobs], begins, strict=True))
         return problem, Schedule(starts, nodes | held.nodes(self._nodes))
 
@@ -311,7 +337,8 @@ class CPDispatcher:
         if relaxation or self.naive or strict:
             begun = timeline.copy().place(requests, here)
         else:
-            begun = requests.on_nodes([schedule.nodes[j.id] for j in chosen.jobs], here, timeline.now, self._nodes)
+            nodes = {i: nodes_in(schedule, chosen.jobs[i]) for i in here.tolist()}
+            begun = requests.on_nodes(nodes, timeline.now, self._nodes)
         found = self._starts(chosen, requests, begun)
         if self.another_aim:
             later = requests_of(by_walltime(chosen) if strict else chosen, windows, len(self._nodes))
@@ -320,4 +347,4 @@ class CPDispatcher:
 
     def _starts(self, jobs: Waiting, requests: Requests, allocation: Allocation) -> list[Start]:
         found = np.flatnonzero(allocation.start >= 0).tolist()
-        return [Start(jobs.jobs[i].id, allocation.nodes(requests, i, self._nodes)) for i in found]
+        return [start_of(jobs.jobs[i], allocation.nodes(requests, i, self._nodes)) for i in found]
