@@ -130,8 +130,23 @@ class JobModel:
         if sum(row.most for row in rows) <= min(least for _, least in steps):
             return
         # made directly: with tens of thousands of demands, the checks of sl.cumulative would take most of the time
-        demands = tuple(amount if times is None else Linear({times: amount}) for _, amount, times in rows)
-        self.model.add(Cumulative(tuple(row.interval for row in rows), demands, steps), name)
+        demands: list[int | Linear] = [
+            amount if times is None else Linear({times: amount}) for _, amount, times in rows
+        ]
+        intervals = [row.interval for row in rows]
+        if any(job.chunks for job in self.problem.jobs):
+            intervals, demands = _together(intervals, demands)
+        self.model.add(Cumulative(tuple(intervals), tuple(demands), steps), name)
+
+
+def _together(
+    intervals: Sequence[Interval], demands: Sequence[int | Linear]
+) -> tuple[list[Interval], list[int | Linear]]:
+    """Return each interval once, with the sum of its demands: an interval may stand in a cumulative only once."""
+    found: dict[Interval, int | Linear] = {}
+    for v, demand in zip(intervals, demands, strict=True):
+        found[v] = found[v] + demand if v in found else demand
+    return list(found), list(found.values())
 
 
 SetObjective = Callable[[JobModel], None]

@@ -13,4 +13,4 @@ def test_replays_of_small_worlds_have_no_fault(name):
 
 @pytest.mark.parametrize("name", CP_DISPATCHERS)
 def test_replays_under_cp_dispatchers_have_no_fault(name):
-    assert min(check(range(300), CP_DISPATCHERS[name], chunks=False).values()) >= 3
+    assert min(check(range(300), CP_DISPATCHERS[name]).values()) >= 3

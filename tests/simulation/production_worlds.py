@@ -192,12 +192,17 @@ def _amounts(story):
 
 
 def _walltimes(story):
-    """At its start, no job could run by the walltimes of all jobs into a reservation that was accepted by then."""
+    """At its start, no job could run by the walltimes of all jobs into a reservation that was accepted by then.
+
+    A job that ends in the second of its start may have ended before others start in this second, so it is checked beside
+    those that ran before.
+    """
     for job in story.found:
         if story.inside(job) is not None:
             continue
         s = job.start
-        beside = [r for r in story.found if story.inside(r) is None and (r.start <= s < r.end or r is job)]
+        last = s - (job.start == job.end)
+        beside = [r for r in story.found if story.inside(r) is None and ((r.start <= last and s < r.end) or r is job)]
         for second in range(s, s + story.walltime(job.job, s)):
             there = [r for r in beside if r.start + story.walltime(r.job, s) > second]
             used, held = _used(story, there), _held(story.bookings, second, s)

@@ -197,10 +197,11 @@ def test_wrong_starts_of_chunks_are_refused(further, message):
         sl.simulate(plan(HET), dispatcher=Wrong())
 
 
-@pytest.mark.parametrize("name", ["hcp3@cpsat", "cpmodel@cpsat", "portfolio@cpsat"])
-def test_cp_dispatchers_refuse_chunks_before_the_replay(name):
-    with pytest.raises(WorkloadError, match=f"job 'h' has several chunks, which dispatcher {name} does not take"):
-        sl.simulate(plan(HET), dispatcher=name)
+def test_dardis_refuses_chunks_before_the_replay():
+    with pytest.raises(
+        WorkloadError, match="job 'h' has several chunks, which dispatcher dardis:throughput does not take"
+    ):
+        sl.simulate(plan(HET), dispatcher="dardis:throughput")
 
 
 def test_a_policy_of_a_dispatcher_in_python_starts_all_chunks():

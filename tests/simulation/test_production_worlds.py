@@ -99,6 +99,7 @@ def test_replays_of_small_worlds_have_no_fault(name):
 
 CP_DISPATCHERS = {
     "hcp3@cpsat": "hcp3@cpsat", "pcp3@cpsat": "pcp3@cpsat", "hcp@cpsat": "hcp@cpsat", "hcp3-d@cpsat": "hcp3-d@cpsat",
+    "hcp3@highs": lambda: CPDispatcher("hcp", 3, "highs", deterministic=1), "mks+wt+nl@cpsat": "mks+wt+nl@cpsat",
     "adaptive": lambda: CPDispatcher("hcp", 3, deterministic=0.1, adaptive=True), "wt@cpsat": "wt@cpsat",
     "cpmodel@cpsat": lambda: CPModel("cpsat", deterministic=0.1),
     "cpmodel:units": lambda: CPModel("cpsat", "units", deterministic=0.1),
@@ -108,9 +109,9 @@ CP_DISPATCHERS = {
 
 
 @pytest.mark.parametrize("name", CP_DISPATCHERS)
-def test_cp_dispatchers_keep_reservations(name):
-    seen = check(range(25), CP_DISPATCHERS[name], chunks=False)
-    assert seen["inside"] > 5 and seen["accepted"] > 30, seen
+def test_cp_dispatchers_keep_reservations_and_start_chunks_together(name):
+    seen = check(range(25), CP_DISPATCHERS[name])
+    assert seen["inside"] > 5 and seen["accepted"] > 30 and seen["heterogeneous"] > 10, seen
 
 
 @pytest.mark.parametrize("name", ["fcfs", "rule:wt", "rule:wt-strict", "easy", "conservative", "pbs-fifo"])

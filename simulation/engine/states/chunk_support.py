@@ -25,5 +25,5 @@ def check_takes_chunks(
     if seen is not None:
         raise WorkloadError(
             f"{jobs.name}: job {jobs.ids[seen]!r} has several chunks, which dispatcher {name} does not take; the rules, "
-            "easy and conservative do, with all their variants"
+            "easy, conservative and the CP dispatchers do, with all their variants"
         )

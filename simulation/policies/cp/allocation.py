@@ -15,7 +15,8 @@ from ....heuristics.kernels.events.fit import spread
 from ....heuristics.kernels.profile import NEVER, Ints, Machine, Profile, grown, new_profile, occupy, segment
 from ....models.compiled import compiled, internal
 from ....models.dispatch.desired.levels import Blocks
-from ....models.dispatch.job_arrays import offsets
+from ....models.dispatch.job_arrays import NO_CHUNKS, offsets
+from .chunks import Nodes, have_chunks, nodes_of_chunks, place_chunks
 from .waiting import Waiting
 
 LAST = NEVER - 1  # the latest possible start
@@ -37,6 +38,11 @@ class Requests(NamedTuple):
         First and last start of each window, in seconds.
     slot : ndarray of int64, shape (jobs + 1,)
         The nodes of job j go to the entries ``slot[j] .. slot[j + 1] - 1`` of an ``Allocation``.
+    first_further : ndarray of int64, shape (jobs + 1,)
+        The further chunks of a heterogeneous job j are ``first_further[j] .. first_further[j + 1] - 1``; ``units`` and
+        ``request`` are those of its first chunk.
+    further_units, further_request : ndarray of int64, shapes (chunks,) and (chunks, resources)
+        The same of the further chunks.
     """
 
     units: Ints
@@ -46,17 +52,21 @@ class Requests(NamedTuple):
     lo: Ints
     hi: Ints
     slot: Ints
+    first_further: Ints
+    further_units: Ints
+    further_request: Ints
 
-    def on_nodes(self, nodes: Sequence[Mapping[str, int]], jobs: Ints, start: int, names: Sequence[str]) -> Allocation:
+    def on_nodes(self, nodes: Mapping[int, Sequence[Nodes]], start: int, names: Sequence[str]) -> Allocation:
         """Return the allocation of some jobs to given nodes, all with the same start; the others have none.
 
-        ``nodes`` has {node name: units} of every job, ``names`` are the names of all nodes.
+        ``nodes`` has the nodes of each chunk of these jobs by their indices, ``names`` are the names of all nodes.
         """
         found = no_allocation(self)
         index = {name: n for n, name in enumerate(names)}
-        for j in jobs.tolist():
-            found.start[j], found.pieces[j] = start, len(nodes[j])
-            for e, (name, units) in enumerate(nodes[j].items(), self.slot[j]):
+        for j, chunks in nodes.items():
+            found.start[j], found.pieces[j] = start, sum(map(len, chunks))
+            listed = [pair for chunk in chunks for pair in chunk.items()]
+            for e, (name, units) in enumerate(listed, self.slot[j]):
                 found.node[e], found.put[e] = index[name], units
         return found
 
@@ -71,7 +81,8 @@ class Allocation(NamedTuple):
     pieces : ndarray of int64, shape (jobs,)
         Number of nodes of the job.
     node, put : ndarray of int64, shape (slots,)
-        Job j has ``put[e]`` units on node ``node[e]`` for e in ``slot[j] .. slot[j] + pieces[j] - 1``.
+        Job j has ``put[e]`` units on node ``node[e]`` for e in ``slot[j] .. slot[j] + pieces[j] - 1``; the entries of a
+        heterogeneous job are chunk after chunk.
     """
 
     start: Ints
@@ -79,11 +90,13 @@ class Allocation(NamedTuple):
     node: Ints
     put: Ints
 
-    def nodes(self, requests: Requests, j: int, names: Sequence[str]) -> Mapping[str, int]:
-        """Return {node name: units} of job j."""
+    def nodes(self, requests: Requests, j: int, names: Sequence[str]) -> tuple[Nodes, ...]:
+        """Return {node name: units} of each chunk of job j."""
+        if requests.first_further[j] < requests.first_further[j + 1]:
+            return nodes_of_chunks(requests, self, j, names)
         at = int(requests.slot[j])
         end = at + int(self.pieces[j])
-        return {names[n]: u for n, u in zip(self.node[at:end].tolist(), self.put[at:end].tolist(), strict=True)}
+        return ({names[n]: u for n, u in zip(self.node[at:end].tolist(), self.put[at:end].tolist(), strict=True)},)
 
 
 def no_allocation(requests: Requests) -> Allocation:
@@ -97,6 +110,8 @@ def no_allocation(requests: Requests) -> Allocation:
 def requests_of(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nodes: int) -> Requests:
     """Return the arrays of some jobs with their start windows; ``nodes`` is the number of nodes of the platform."""
     flat = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
+    further, slots = jobs.further or NO_CHUNKS, np.minimum(jobs.units, nodes)
+    np.add.at(slots, further.job, np.minimum(further.units, nodes))
     return Requests(
         units=jobs.units,
         duration=jobs.duration,
@@ -104,7 +119,10 @@ def requests_of(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nod
         first=offsets([len(one) for one in windows]),
         lo=flat[:, 0].copy(),
         hi=flat[:, 1].copy(),
-        slot=offsets(np.minimum(jobs.units, nodes)),
+        slot=offsets(slots),
+        first_further=offsets(further.counts(len(jobs))),
+        further_units=further.units,
+        further_request=jobs.requests[further.kind],
     )
 
 
@@ -129,7 +147,7 @@ class NodeTimeline:
         taken = Blocks(node, np.full(end.size, now), end, amount)
         if blocks is not None:
             taken = Blocks(*(np.concatenate(pair) for pair in zip(taken, blocks, strict=True)))
-        self.machine = Machine(capacity, np.zeros(capacity.shape[1]), now, *taken)
+        self.machine = Machine(capacity, 1 / np.maximum(1, capacity.sum(axis=0)), now, *taken)
         self._profile = new_profile(self.machine, ROOM)
         self._scratch = new_scratch(capacity.shape[0])
 
@@ -155,7 +173,13 @@ class NodeTimeline:
         A job that does not fit in its windows gets the start -1 and uses no node.
         """
         allocation = no_allocation(requests)
-        self._profile = _place_all(self._profile, self.machine, self._scratch, requests, order, allocation)
+        nodes, begin = (self.machine, self._scratch), 0
+        for k in [*np.flatnonzero(have_chunks(requests)[order]).tolist(), order.size]:
+            if begin < k:
+                self._profile = _place_all(self._profile, *nodes, requests, order[begin:k], allocation)
+            if k < order.size:
+                self._profile = place_chunks(self._profile, *nodes, requests, int(order[k]), allocation)
+            begin = k + 1
         return allocation
 
     def hold(self, requests: Requests, allocation: Allocation) -> None:
@@ -163,8 +187,14 @@ class NodeTimeline:
         self._profile = _hold_all(self._profile, requests, allocation)
 
     def fits_now(self, requests: Requests) -> Ints:
-        """Return 1 for each job that could start now and run for its duration, each alone; else 0."""
-        return _fit_now(self._profile, self.machine, self._scratch, requests, self.now)
+        """Return 1 for each job that could start now and run for its duration, each alone; else 0.
+
+        The jobs must have a start now as their only window.
+        """
+        found = _fit_now(self._profile, self.machine, self._scratch, requests, self.now)
+        for j in np.flatnonzero(have_chunks(requests) & (found > 0)).tolist():
+            found[j] = self.copy().place(requests, np.array([j])).start[j] == self.now
+        return found
 
 
 @compiled
@@ -199,11 +229,17 @@ def _hold_all(profile: Profile, requests: Requests, allocation: Allocation) -> P
     for j in range(requests.units.size):
         if allocation.start[j] < 0:
             continue
+        row, left = requests.first_further[j] - 1, requests.units[j]
         for e in range(requests.slot[j], requests.slot[j] + allocation.pieces[j]):
             n, end = allocation.node[e], allocation.start[j] + requests.duration[j]
             if profile.length[n] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
-            occupy(profile, n, allocation.start[j], end, requests.request[j], allocation.put[e])
+            if left == 0:  # the next chunk
+                row += 1
+                left = requests.further_units[row]
+            left -= allocation.put[e]
+            request = requests.request[j] if row < requests.first_further[j] else requests.further_request[row]
+            occupy(profile, n, allocation.start[j], end, request, allocation.put[e])
     return profile
 
 

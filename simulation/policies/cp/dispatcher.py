@@ -44,16 +44,17 @@ from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
+from .chunks import nodes_in, nodes_of_parts, start_of
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control, limit_of
 from .desired.following import ProfileFollower, following_of, with_profile
 from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model
-from .objective import Family, moved_to_now, usual_objective
+from .objective import Family, best_start, followed_by, moved_to_now, planned_first, usual_objective
 from .priority import by_queue, by_slowdown, ordered
 from .reserved import fixed_jobs
-from .solving import Solver
+from .solving import Solved, Solver
 from .urgency import STRETCH, Guard, Held, by_walltime
-from .waiting import Register, Waiting, can_start_now, requested, start_empty
+from .waiting import Register, Waiting, can_start_now, on_open_nodes, requested, start_empty
 
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
@@ -106,6 +107,11 @@ class CPDispatcher(ProfileFollower):
         Whether it follows the desired profile of the replay (see ``desired``); versions 2 and 3 can.
     over_cost : float, optional
         The cost of an amount-hour above the profile in the objective; None: the profile is a limit.
+    planned : int, optional
+        Largest number of jobs in a model if another objective is given: the jobs that multi-search starts first (see
+        ``objective``). Default: no such limit.
+    parameters : mapping, optional
+        Parameters of the solver by its own names, such as ``{"cp_model_presolve": False}``.
 
     Raises
     ------
@@ -124,8 +130,6 @@ class CPDispatcher(ProfileFollower):
     >>> CPDispatcher("pcp", 3, objective="makespan", deterministic=0.1).name
     'pcp3@cpsat:makespan'
     """
-
-    takes_chunks = False  # its models have one request per job
 
     def __init__(
         self,
@@ -146,6 +150,8 @@ class CPDispatcher(ProfileFollower):
         adaptive: bool = False,
         profile: bool = False,
         over_cost: float | None = None,
+        planned: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
         length = limit_of(limit, deterministic)
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
@@ -155,20 +161,28 @@ class CPDispatcher(ProfileFollower):
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
         # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
         usual_first = length / (16 if family == "hcp" else 1)
-        steps = Control(first_limit or usual_first, length, 2 if k is None else k, deterministic is not None, threads)
-        self.control = AdaptiveControl(length, deterministic is not None, threads) if adaptive else steps
-        if adaptive and (first_limit is not None or k is not None or keep):
-            raise WrongArgument("first_limit, k and keep belong to the steps of a search, which adaptive=True replaces")
+        exact, patience = deterministic is not None, 2 if k is None else k
+        steps = Control(first_limit or usual_first, length, patience, exact, threads, parameters or {})
+        self.control = AdaptiveControl(length, exact, threads) if adaptive else steps
+        if adaptive and (first_limit is not None or k is not None or keep or parameters):
+            raise WrongArgument("first_limit, k, keep and parameters are for searches in steps, not for adaptive=True")
         self.naive = version <= 1
         usual = usual_objective(family, version)
         self.aim = usual if objective is None else find_objective(objective).name
         self.slack = checked_slack(self.aim, keep) if keep else {}
         self.another_aim = self.aim != usual or keep is not None
+        self.planned = planned
+        if planned is not None and not (planned > 0 and self.another_aim):
+            raise WrongArgument(
+                f"planned is {planned!r}; it is a number above 0, for another objective than the usual one"
+            )
         self.solver = Solver(backend, self.formulation, self.control, self.another_aim or over_cost is not None)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
-        """Prepare for a replay."""
+        """Prepare for a replay; raise UnknownName or ValueError for a wrong parameter."""
         self.seed = seed
+        if isinstance(self.control, Control):
+            self.control.check(self.backend)
         self.control.reset()
         self._register = Register(platform, queues)
         self._capacity = self._register.nodes.capacity
@@ -184,7 +198,7 @@ class CPDispatcher(ProfileFollower):
         """Return the jobs that start now."""
         empty, rest = start_empty(moment)
         found = self._decide(rest)
-        found.starts = [*empty, *found.starts]
+        found.starts = [*empty, *on_open_nodes(list(found.starts), rest)]
         if self.following is not None and rest.waiting:
             found.wake = self.following.wake(moment.now)
         return found
@@ -194,8 +208,7 @@ class CPDispatcher(ProfileFollower):
         waiting = self.prepared(self._register.allowed(moment), moment.now)
         if self._guard is not None:
             self._guard.observe(moment, waiting)
-        startable = can_start_now(moment.free, waiting)
-        if not startable.any():
+        if not (startable := can_start_now(moment.free, waiting)).any():
             return Decision(())
         runs = running_usage(moment, self.naive)
         timeline, held = self._timeline(moment, waiting, runs)
@@ -268,24 +281,37 @@ class CPDispatcher(ProfileFollower):
             problem, start = self._problem(moment, chosen, windows, runs, held)
         built = time.perf_counter() - modelling
         deadline = began + self.control.total
-        if self.slack:
-            answer = self.solver.solve_keeping(problem, self.slack, start, self.seed, deadline, len(chosen.jobs))
-        else:
-            answer = self.solver.solve(problem, start, self.seed, deadline, len(chosen.jobs))
+        answer, number = self._solved(problem, start, deadline, len(chosen))
         allocating = time.perf_counter()
         seconds = {"model": built + answer.modelling, "solve": answer.solving}
-        modelled = chosen.joined(held.jobs)
-        size: dict[str, Any] = {
-            "jobs": len(modelled.jobs),
-            "urgent": urgent,
-            "requested": requested(modelled, moment.platform.resources),
-        }
+        asked = requested(chosen.joined(held.jobs), moment.platform.resources)
+        size: dict[str, Any] = {"jobs": number, "urgent": urgent, "requested": asked}
         if answer.schedule is None:
             return Decision(first, answer.ended, None, seconds, **size)
         strict = bool(held.allocations or moment.reserved)
         starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, strict)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, **size)
+
+    def _solved(self, problem: Dispatch, start: Schedule | None, deadline: float, waiting: int) -> tuple[Solved, int]:
+        """Return the solution of a problem, and the number of jobs in its model; with ``planned`` some jobs are only planned.
+
+        ``start``: a schedule to start from; ``waiting``: the number of waiting jobs, which are the first ones.
+        """
+        plan, fixed = None, len(problem.jobs) - waiting
+        if self.planned is not None and waiting > self.planned:
+            plan = best_start(problem, start, None if self.control.deterministic else deadline)
+        if plan is not None and self.planned is not None:
+            problem = planned_first(problem, plan, waiting, self.planned)
+            start = Schedule({j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
+        number = len(problem.jobs)
+        if self.slack:
+            found = self.solver.solve_keeping(problem, self.slack, start, self.seed, deadline, number - fixed)
+        else:
+            found = self.solver.solve(problem, start, self.seed, deadline, number - fixed)
+        if plan is not None and found.schedule is not None:
+            found = found._replace(schedule=followed_by(found.schedule, plan))
+        return found, number
 
     def _problem(
         self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: RunningUsage, held: Held
@@ -303,7 +329,7 @@ class CPDispatcher(ProfileFollower):
         if not (allocation.start >= 0).all():
             return problem, None
         begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]
-        nodes = {j.id: dict(allocation.nodes(requests, i, self._nodes)) for i, j in enumerate(chosen.jobs)}
+        nodes = nodes_of_parts(allocation, requests, dict(enumerate(chosen.jobs)), self._nodes)
         starts = dict(zip([j.id for j in jobs.jobs], begins, strict=True))
         return problem, Schedule(starts, nodes | held.nodes(self._nodes))
 
@@ -327,7 +353,8 @@ class CPDispatcher(ProfileFollower):
         if relaxation or self.naive or strict:
             begun = timeline.copy().place(requests, here)
         else:
-            begun = requests.on_nodes([schedule.nodes[j.id] for j in chosen.jobs], here, timeline.now, self._nodes)
+            nodes = {i: nodes_in(schedule, chosen.jobs[i]) for i in here.tolist()}
+            begun = requests.on_nodes(nodes, timeline.now, self._nodes)
         found = self._starts(chosen, requests, begun)
         if self.another_aim and not self.is_soft:
             later = requests_of(by_walltime(chosen) if strict else chosen, windows, len(self._nodes))
@@ -336,4 +363,4 @@ class CPDispatcher(ProfileFollower):
 
     def _starts(self, jobs: Waiting, requests: Requests, allocation: Allocation) -> list[Start]:
         found = np.flatnonzero(allocation.start >= 0).tolist()
-        return [Start(jobs.jobs[i].id, allocation.nodes(requests, i, self._nodes)) for i in found]
+        return [start_of(jobs.jobs[i], allocation.nodes(requests, i, self._nodes)) for i in found]

@@ -111,7 +111,12 @@ def end_of_horizon(moment: Moment, jobs: Waiting) -> int:
     It is now + the expected durations of all waiting jobs + the remaining expected durations of all running jobs, which
     are negative for jobs past their expected end.
     """
-    return moment.now + int(jobs.duration.sum()) + sum(r.end - moment.now for r in moment.running)
+    return moment.now + int(jobs.duration.sum()) + sum(r.end - moment.now for r in whole_jobs(moment))
+
+
+def whole_jobs(moment: Moment) -> list[Running]:
+    """Return the running jobs without the further chunks of heterogeneous ones, which have no expected duration."""
+    return [r for r in moment.running if r.job.id in moment.expected]
 
 
 def latest_start(moment: Moment, jobs: Waiting, usage: Usage, reserved_end: int) -> int:

@@ -19,7 +19,7 @@ from ...engine.moment import Ended
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control
 from .model import uncollected
-from .objective import best_start, origin_of
+from .objective import best_start, is_best, origin_of
 
 PURE_SHARE = 0.5  # of the limit of a decision: for the kept objectives together, in equal parts
 
@@ -94,6 +94,8 @@ class Solver:
         with uncollected():
             if self.searched:
                 start = best_start(problem, start, end)
+            if start is not None and is_best(problem, start):
+                return Solved(start, False, "optimal", 0.0, time.perf_counter() - began, 0.0)
             made = modelled(problem, self.formulation, self.backend, end)
             if made is None:
                 self.control.too_large(jobs)

@@ -6,7 +6,7 @@ A job is urgent for one of two reasons:
   holds a reservation. The fair wait is the time that the whole machine needs for all jobs that ran or waited before
   this job when it was first seen, and for the job itself::
 
-      max_r (sum of units * duration * request[r] over these jobs) / total[r]
+      max_r (sum of duration * amount[r] of all units, over these jobs) / total[r]
 
   where a running job has its expected remaining duration.
 
@@ -33,6 +33,7 @@ from ....models.dispatch.job_arrays import distinct_requests
 from ....models.dispatch.jobs import DAY, Window
 from ...engine.moment import Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
+from .chunks import Nodes, by_part, start_of
 from .model import FOLLOWED, windows_of
 from .priority import by_slowdown
 from .reserved import FixedJobs
@@ -87,20 +88,20 @@ class Held(NamedTuple):
         )
 
     def nodes(self, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
-        """Return job id -> {node name: units}; ``names`` are the names of all nodes."""
-        found = {}
-        for k, (job, allocation) in enumerate(zip(self.jobs.jobs, self.allocations, strict=True)):
-            found[job.id] = dict(allocation.nodes(self.requests_of_job(k), 0, names))
+        """Return {node name: units} of each chunk by its name; ``names`` are the names of all nodes."""
+        found: dict[str, dict[str, int]] = {}
+        for k, job in enumerate(self.jobs.jobs):
+            found |= by_part(job, self._nodes_of_job(k, names))
         return found
+
+    def _nodes_of_job(self, k: int, names: tuple[str, ...]) -> tuple[Nodes, ...]:
+        """Return {node name: units} of each chunk of job k."""
+        return self.allocations[k].nodes(self.requests_of_job(k), 0, names)
 
     def starts(self, names: tuple[str, ...]) -> list[Start]:
         """Return the urgent jobs that start now; ``names`` are the names of all nodes."""
-        nodes = self.nodes(names)
-        return [
-            Start(j.id, nodes[j.id])
-            for j, p in list(zip(self.jobs.jobs, self.allocations, strict=True))[: self.urgent]
-            if p.start[0] == self.now
-        ]
+        now = [k for k in range(self.urgent) if self.allocations[k].start[0] == self.now]
+        return [start_of(self.jobs.jobs[k], self._nodes_of_job(k, names)) for k in now]
 
     def requests_of_job(self, k: int) -> Requests:
         """Return urgent job k with its start as the only window, and its expected duration."""
@@ -136,7 +137,7 @@ class Guard:
         new = [k for k, j in enumerate(jobs.jobs) if j.id not in self._fair]
         if not new:
             return
-        ahead = np.cumsum((jobs.units * jobs.duration)[:, None] * jobs.request, axis=0)
+        ahead = np.cumsum(jobs.duration[:, None] * jobs.amounts, axis=0)
         left = np.array([sum(r.nodes.values()) * max(1, r.end - moment.now) for r in moment.running], np.int64)
         requests, kind = distinct_requests([r.job for r in moment.running], self.resources)
         fair = ((ahead[new] + left @ requests[kind]) / self.totals).max(axis=1)

@@ -71,13 +71,17 @@ def without_overuse(starts: Sequence[Start], jobs: Waiting, free: Ints, names: S
     names : sequence of str
         The names of the nodes, in the order of ``free``.
     """
-    row = {job.id: jobs.requests[kind] for job, kind in zip(jobs.jobs, jobs.kind.tolist(), strict=True)}
+    row = {job.id: j for j, job in enumerate(jobs.jobs)}
     number = {name: n for n, name in enumerate(names)}
-    left, kept = free.copy(), []
+    rows, left, kept = jobs.rows, free.copy(), []
     for start in starts:
-        index = np.array([number[name] for name in start.nodes], np.int64)
-        need = np.array(list(start.nodes.values()), np.int64)[:, None] * row[start.job]
-        if (left[index] >= need).all():
-            left[index] -= need
+        need, j = np.zeros_like(free), row[start.job]
+        chunks = [j, *range(rows.first[j], rows.first[j + 1])]
+        for chunk, nodes in zip(chunks, (start.nodes, *start.further), strict=True):
+            index = [number[name] for name in nodes]
+            need[index] += np.array(list(nodes.values()), np.int64)[:, None] * jobs.requests[rows.kind[chunk]]
+        used = need.any(axis=1)
+        if (left[used] >= need[used]).all():
+            left -= need
             kept.append(start)
     return kept

@@ -48,6 +48,7 @@ from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ...engine.moment import Decision, Moment, Start
 from ..cp.allocation import NodeTimeline, Requests, requests_of
+from ..cp.chunks import nodes_in, start_of
 from ..cp.control.adaptive import AdaptiveControl
 from ..cp.control.adaptive_limit import AdaptiveLimit
 from ..cp.control.steps import limit_of
@@ -55,7 +56,7 @@ from ..cp.desired.following import ProfileFollower, earlier, following_of, with_
 from ..cp.model import latest_start, problem_of, running_usage, uncollected, windows_of
 from ..cp.objective import best_start, moved_to_now, origin_of
 from ..cp.solving import modelled
-from ..cp.waiting import Register, Waiting, can_start_now, requested, start_empty
+from ..cp.waiting import Register, Waiting, can_start_now, on_open_nodes, requested, start_empty
 from .checks import eligible, overused, without_overuse
 from .first_plan import first_plan
 from .horizon import end_of_schedule
@@ -123,8 +124,6 @@ class CPModel(ProfileFollower):
     'cpmodel@highs'
     """
 
-    takes_chunks = False  # its models have one request per job
-
     def __init__(
         self,
         backend: str = "cpsat",
@@ -179,7 +178,7 @@ class CPModel(ProfileFollower):
         self._left = _after(state, found.starts, rest)
         if found.ended == "nothing" and not (moment.running or empty):
             found.wake = self._retry = moment.now + RETRY
-        found.starts = [*empty, *found.starts]
+        found.starts = [*empty, *on_open_nodes(list(found.starts), rest)]
         found.seconds = clock.seconds
         if self.following is not None and rest.waiting:
             found.wake = earlier(found.wake, self.following.wake(moment.now))
@@ -203,7 +202,8 @@ class CPModel(ProfileFollower):
                 return Decision(())
             allocation = beside.timeline.copy().place(now, np.arange(len(jobs.jobs)))
             if (allocation.start >= 0).all() and self.is_free(moment, jobs, beside.usage):
-                return Decision([Start(j.id, allocation.nodes(now, i, self._nodes)) for i, j in enumerate(jobs.jobs)])
+                nodes = [allocation.nodes(now, i, self._nodes) for i in range(len(jobs.jobs))]
+                return Decision([start_of(j, on) for j, on in zip(jobs.jobs, nodes, strict=True)])
         return self._planned(moment, jobs, beside, clock)
 
     def _planned(self, moment: Moment, jobs: Waiting, beside: Surroundings, clock: PhaseClock) -> Decision:
@@ -290,20 +290,17 @@ class CPModel(ProfileFollower):
 
         ``which``: the jobs of the model. The others come after them, in order of ``behind``, their starts in the plan.
         """
-        nodes: list[dict[str, int]] = [{} for _ in jobs.jobs]
         starts = np.full(len(jobs.jobs), -1, np.int64)
-        for i in which.tolist():
-            job = jobs.jobs[i].id
-            starts[i], nodes[i] = schedule.start[job], schedule.nodes[job]
-        here = np.flatnonzero(starts == timeline.now)
+        starts[which] = [schedule.start[jobs.jobs[i].id] for i in which.tolist()]
+        here = np.flatnonzero(starts == timeline.now).tolist()
         now = self._now_only(jobs, timeline.now)
-        begun = now.on_nodes(nodes, here, timeline.now, self._nodes)
+        begun = now.on_nodes({i: nodes_in(schedule, jobs.jobs[i]) for i in here}, timeline.now, self._nodes)
         others = np.flatnonzero(starts < 0)
         if others.size:
             starts[others] = starts.max() + behind[others]
         moved = begun if self.is_soft else moved_to_now(timeline.copy(), requests, begun, starts)
         return [
-            Start(jobs.jobs[i].id, allocation.nodes(now, i, self._nodes))
+            start_of(jobs.jobs[i], allocation.nodes(now, i, self._nodes))
             for allocation in ((begun,) if moved is begun else (begun, moved))
             for i in np.flatnonzero(allocation.start >= 0).tolist()
         ]

@@ -17,13 +17,14 @@ from ....heuristics.kernels.profile import Floats, Ints
 from ....models import Dispatch, Schedule
 from ....models.dispatch.objectives import find_objective
 from ..cp.allocation import Allocation, NodeTimeline, Requests
+from ..cp.chunks import nodes_of_parts
 from ..cp.waiting import Waiting
 
 AGED = (20_000, 40_000)  # seconds of an earlier submission that outweigh the mean key of units
 
 
 def _by_units(jobs: Waiting) -> Floats:
-    found: Floats = jobs.duration * jobs.units / jobs.weight
+    found: Floats = jobs.duration * jobs.all_units / jobs.weight
     return found
 
 
@@ -55,9 +56,8 @@ class Plan(NamedTuple):
     def schedule(self, jobs: Waiting, requests: Requests, which: Ints, nodes: tuple[str, ...]) -> Schedule:
         """Return the plan of some of the jobs, given by indices, as a schedule."""
         starts = {jobs.jobs[i].id: int(self.allocation.start[i]) for i in which.tolist()}
-        return Schedule(
-            starts, {jobs.jobs[i].id: dict(self.allocation.nodes(requests, i, nodes)) for i in which.tolist()}
-        )
+        kept = {i: jobs.jobs[i] for i in which.tolist()}
+        return Schedule(starts, nodes_of_parts(self.allocation, requests, kept, nodes))
 
 
 def first_plan(problem: Dispatch, jobs: Waiting, requests: Requests, timeline: NodeTimeline) -> Plan | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.moment import Moment
-from ..cp.model import Usage
+from ..cp.model import Usage, whole_jobs
 from ..cp.waiting import Waiting
 
 
@@ -24,5 +24,5 @@ def end_of_schedule(moment: Moment, jobs: Waiting, usage: Usage) -> int:
     """
     work = int(jobs.duration.sum())
     begin = min((r.start for r in moment.running), default=moment.now)
-    printed = begin + work + sum(r.end - r.start for r in moment.running)
+    printed = begin + work + sum(r.end - r.start for r in whole_jobs(moment))
     return int(max(printed, max([moment.now, *usage[1].tolist()]) + work))

@@ -44,7 +44,6 @@ class Portfolio:
     'portfolio@cpsat'
     """
 
-    takes_chunks = False  # as CPModel
     delegates = True  # to a policy; beside reservations it needs walltimes
     always = True  # the reservations of the policy follow every event
 
@@ -66,8 +65,9 @@ class Portfolio:
         for job in moment.waiting:
             if job.id not in self._seen:
                 self._seen.add(job.id)
-                heapq.heappush(self._recent, (job.submit, job.units))
-                self._units += job.units
+                units = sum(part.units for part in job.parts)
+                heapq.heappush(self._recent, (job.submit, units))
+                self._units += units
         while self._recent and self._recent[0][0] <= moment.now - DAY:
             self._units -= heapq.heappop(self._recent)[1]
         return self._units * len(moment.platform.nodes)

@@ -121,8 +121,8 @@ def test_refused_dispatchers_end_with_exit_code_2(bench, tmp_path):
     assert (code, out) == (2, "") and 'expected predictor="walltime"' in err
     one = {"units": 1, "request": {"cores": 1}}
     job = {"id": "a", "submit": NOW, "walltime": 60, "queue": "batch", "chunks": [one, one]}
-    code, out, err = run(bench, tmp_path, small_state(waiting=[job]), "--dispatcher", "hcp3@cpsat")
-    assert (code, out) == (2, "") and "has several chunks, which dispatcher hcp3@cpsat does not take" in err
+    code, out, err = run(bench, tmp_path, small_state(waiting=[job]), "--dispatcher", "dardis:throughput")
+    assert (code, out) == (2, "") and "has several chunks, which dispatcher dardis:throughput does not take" in err
 
 
 def test_files_that_are_no_json_and_unknown_names_are_refused(bench, tmp_path):

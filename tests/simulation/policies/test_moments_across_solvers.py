@@ -21,7 +21,10 @@ SAME = 1e-6  # relative
 
 @dataclass(frozen=True)
 class Case:
-    """The options of a random moment; ``late``: a job runs longer than expected; ``naive``: the model omits it."""
+    """The options of a random moment.
+
+    ``late``: a job runs longer than expected; ``naive``: the model omits it; ``chunks``: every second job has two chunks.
+    """
 
     seed: int
     aim: str
@@ -31,9 +34,10 @@ class Case:
     late: bool = False
     naive: bool = False
     calendar: bool = False
+    chunks: bool = False
 
     def __str__(self) -> str:
-        marks = [m for m in ("late", "naive", "calendar") if getattr(self, m)]
+        marks = [m for m in ("late", "naive", "calendar", "chunks") if getattr(self, m)]
         return "-".join([self.formulation, self.aim, f"{self.resources}r", *marks])
 
 
@@ -46,8 +50,15 @@ CASES = (
     Case(16, "weighted-tardiness", "counts", 2, late=True, naive=True),
     Case(7, "slowdown", "units", 3, late=True, calendar=True),
     Case(18, "weighted-tardiness", "units", 1),
+    Case(21, "slowdown", "pool", 2, jobs=5, chunks=True),
+    Case(22, "queue-priority-wait", "counts", 2, late=True, chunks=True),
+    Case(23, "slowdown", "units", 2, chunks=True),
 )
-TINY = (Case(11, "slowdown", "counts", 2, jobs=3, late=True), Case(12, "weighted-tardiness", "units", 1, jobs=3))
+TINY = (
+    Case(11, "slowdown", "counts", 2, jobs=3, late=True),
+    Case(12, "weighted-tardiness", "units", 1, jobs=3),
+    Case(24, "slowdown", "counts", 1, jobs=3, chunks=True),
+)
 
 
 def moment_of(case: Case) -> Moment:
@@ -62,7 +73,11 @@ def moment_of(case: Case) -> Moment:
     def job(name: str) -> Job:
         request = {r: draw.randint(int(r == "cores"), highest[r]) for r in names}
         units = draw.randint(1, 2)
-        return Job(name, draw.randint(NOW - 12, NOW), draw.randint(1, 5), units, request, draw.choice(QUEUES).name)
+        made = Job(name, draw.randint(NOW - 12, NOW), draw.randint(1, 5), units, request, draw.choice(QUEUES).name)
+        if not case.chunks or int(name[1:]) % 2:
+            return made
+        chunks = [(units, request), (1, {r: draw.randint(int(r == "cores"), 2) for r in names})]
+        return Job.of_chunks(name, made.submit, made.walltime, chunks, made.queue)
 
     free = np.array(list(platform.capacity.values()), np.int64)
     running = []
@@ -138,14 +153,15 @@ def best_of_all(problem: Dispatch) -> float:
     choices = [
         [t for lo, hi in problem.start_windows(j) for t in range(lo, min(hi, NOW + 13) + 1)] for j in problem.jobs
     ]
-    alone = [allocations(problem, j) for j in problem.jobs]
+    parts = [part.id for j in problem.jobs for part in j.parts]
+    alone = [allocations(problem, part) for j in problem.jobs for part in j.parts]
     valued = [
         (problem.objective(Schedule(start)), start)
         for start in (dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*choices))
     ]
     for value, start in sorted(valued, key=lambda pair: pair[0]):
         for allocation in itertools.product(*alone):
-            if not problem.verify(Schedule(start, dict(zip(names, allocation, strict=True)))):
+            if not problem.verify(Schedule(start, dict(zip(parts, allocation, strict=True)))):
                 return value
     raise AssertionError("no schedule is feasible")
 

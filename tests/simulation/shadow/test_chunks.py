@@ -56,11 +56,23 @@ def test_a_job_whose_chunks_never_fit_is_left_out():
     assert found.waiting == () and "no node has more than 8 cores" in found.left_out["b"] and "a" in found.left_out
 
 
-@pytest.mark.parametrize("name", ["hcp3@cpsat", "cpmodel@cpsat", "portfolio@cpsat"])
-def test_dispatchers_without_chunks_are_refused_as_in_replays(name):
+def test_dispatchers_without_chunks_are_refused_as_in_replays():
     state = read(small_state(waiting=[job("a", NOW, 60, (1, 8), (2, 1))]))
-    with pytest.raises(WorkloadError, match=f"job 'a' has several chunks, which dispatcher {name} does not take"):
-        decide(state, name)
+    with pytest.raises(
+        WorkloadError, match="job 'a' has several chunks, which dispatcher dardis:throughput does not take"
+    ):
+        decide(state, "dardis:throughput")
+
+
+@pytest.mark.parametrize("name", ["pcp3@cpsat", "hcp3@cpsat", "cpmodel@cpsat", "portfolio@cpsat"])
+def test_cp_dispatchers_answer_random_states_with_chunks(name):
+    """``decide`` raises if its independent check finds a fault; odd states have reservations."""
+    several = 0
+    for seed in range(12):
+        values = with_chunks(random_state(seed), seed)
+        answer = decide(read(with_reservations(values, seed) if seed % 2 else values), name, decision_time=5)
+        several += sum(bool(s.further) for s in answer.starts)
+    assert several > 0
 
 
 NAMES = ("fcfs", "easy", "conservative", "pbs-fifo", "easy+fairshare", "rule:slowdown")

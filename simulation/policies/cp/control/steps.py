@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .....backends import INTERRUPTED, Compiled, Interrupted, Limits, Outcome
+from .....backends import INTERRUPTED, Compiled, Interrupted, Limits, Outcome, backend
+from .....backends.parameters.limits import Value
+from .....backends.parameters.obeyed import checked, require_obeyed
 from .....backends.recorder import Recorder
 from .....errors import SolverFailed, WrongArgument, WrongValue
 from .....models.language import Assignment, Model
@@ -34,6 +37,8 @@ class Control:
         HiGHS: nodes of the search tree; CP Optimizer: branches). The wall time then has no influence.
     threads : int
         Threads of the solver; 1 if ``deterministic``.
+    parameters : mapping of str to value
+        Parameters of the solver, by its own names.
     """
 
     first: float
@@ -41,12 +46,20 @@ class Control:
     patience: int = 2
     deterministic: bool = False
     threads: int = 1
+    parameters: Mapping[str, Value] = field(default_factory=dict)
 
     def limits(self, length: float, seed: int) -> Limits:
         """Return the limits of one step of this length; nobody reads the log of a step."""
         if self.deterministic:
-            return Limits(None, 1, seed, deterministic=length, log=False)
-        return Limits(length, self.threads, seed, log=False)
+            return Limits(None, 1, seed, deterministic=length, parameters=self.parameters, log=False)
+        return Limits(length, self.threads, seed, parameters=self.parameters, log=False)
+
+    def check(self, name: str) -> None:
+        """Raise UnknownName, ValueError or TypeError if a backend does not take these parameters."""
+        limits = self.limits(self.total, 0)
+        if limits.parameters:
+            require_obeyed(backend(name), limits)
+            checked(backend(name), limits)
 
     def reset(self) -> None:
         """Forget the decisions of an earlier replay: these limits are always the same."""
