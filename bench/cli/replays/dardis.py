@@ -46,12 +46,13 @@ from .options import (
 )
 
 NETWORK = "Network"
-HELP = """Replay a log or an instance under DARDIS, with node managers in several processes.
+HELP = """Replay a log under DARDIS, over MPI, Dask or in simulation.
 
-The clock is simulated; the protocol between the task manager and the node managers runs over the transport:
+The workload is a log or an instance, and its clock is simulated. The node managers are spread over several processes; the
+protocol between them and the task manager runs over the transport:
 
 \b
-simulate  processes within this one: the same packets, which no network carries
+simulate  processes within this one: the same packets, but no network
 mpi       ranks of an MPI job; rank 0 is the task manager (schedlab[mpi])
 dask      actors on worker processes of dask.distributed (schedlab[dask])
 

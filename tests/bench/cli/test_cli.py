@@ -235,6 +235,7 @@ COMMANDS = [
     "explain",
     "run",
     "simulate",
+    "dardis",
     "decide",
     "import",
     "verify",
