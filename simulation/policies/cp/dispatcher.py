@@ -153,8 +153,8 @@ class CPDispatcher(ProfileFollower):
         self.name = f"{family}{version or ''}{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.formulation = formulation or FORMULATIONS[family]
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
-        # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
-        usual_first = length / (16 if family == "hcp" else 1)
+        # one step for large models, those with nodes or with a cost of a profile: each step begins with a presolve
+        usual_first = length / (16 if family == "hcp" and over_cost is None else 1)
         steps = Control(first_limit or usual_first, length, 2 if k is None else k, deterministic is not None, threads)
         self.control = AdaptiveControl(length, deterministic is not None, threads) if adaptive else steps
         if adaptive and (first_limit is not None or k is not None or keep):
