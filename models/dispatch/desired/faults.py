@@ -40,7 +40,8 @@ def desired_faults(p: Dispatch) -> list[str]:
         if never:
             return never
     try:
-        p.desired.check_covers(p.now, max(p.now, p.horizon), "problem")
+        last = p.replace(desired=None, over_cost=None).horizon  # that of the profile waits for its last step
+        p.desired.check_covers(p.now, last, "problem")
     except ProblemError as e:
         return [str(e)]
     return []

@@ -159,8 +159,8 @@ class CPDispatcher(ProfileFollower):
         self.name = f"{family}{version or ''}{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.formulation = formulation or FORMULATIONS[family]
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
-        # PCP has a single step: each step begins with a presolve, which takes long for a model with nodes
-        usual_first = length / (16 if family == "hcp" else 1)
+        # one step for large models, those with nodes or with a cost of a profile: each step begins with a presolve
+        usual_first = length / (16 if family == "hcp" and over_cost is None else 1)
         exact, patience = deterministic is not None, 2 if k is None else k
         steps = Control(first_limit or usual_first, length, patience, exact, threads, parameters or {})
         self.control = AdaptiveControl(length, exact, threads) if adaptive else steps
