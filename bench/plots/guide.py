@@ -70,6 +70,9 @@ def _figure(guide: Guide, days: Sequence[Day]) -> Figure:
         _days(below, guide, wrong, name, f"{name}: wrong advice on {_number(wrong)}")
         for ax in (above, below):
             ax.set_xlim(100 * low - 2, 102)
+        below.set_yscale("linear")  # errors are near the slope change
+        if not wrong:
+            below.set_ylim(-LINEAR, LINEAR)
     kinds = [(aim, colour, marker) for aim, colour in COLOURS.items() for marker in "ox"]
     figure.legend(
         handles=[_key(aim, colour, marker) for aim, colour, marker in kinds],

@@ -143,8 +143,8 @@ def trend(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
     """
     if len(points) < 2:
         return 0.0, points[0][1]
-    slope, at_0 = np.polyfit(*zip(*points, strict=True), 1)
-    return float(slope), float(at_0)
+    slope, at_0 = np.polyfit([day for day, _ in points], [pue for _, pue in points], 1).tolist()
+    return slope, at_0
 
 
 def daily_pue(title: str, records: Sequence[Mapping[str, Any]]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...models.energy import Tariff
 from ...models.platform import LATEST
 from ...models.step_function import HOUR, StepFunction
 from .sheet import Sheet
@@ -63,3 +64,28 @@ def read_series(path: str | Path, column: str = EURO) -> StepFunction:
         sheet.add_fault(None, "rows", f"at least one value of {column}", None)
     sheet.raise_faults()
     return StepFunction(times, values, times[-1] + (times[-1] - times[-2] if len(times) > 1 else HOUR))
+
+
+def read_tariff(path: str | Path) -> Tariff:
+    """Read prices, and carbon intensities if the file has a column ``g_co2_per_kwh``, from a CSV file.
+
+    Parameters
+    ----------
+    path
+        The file, with the columns ``time_s`` and ``euro_per_kwh``.
+
+    Returns
+    -------
+    Tariff
+        The tariff. ``Tariff.check_covers`` says whether it covers a period.
+
+    Raises
+    ------
+    InstanceError
+        If the file has faults; all of them are listed.
+    WorkloadError
+        If the file cannot be read.
+    """
+    prices = read_series(path, EURO)
+    has_carbon = CARBON in Sheet(Path(path)).header()
+    return Tariff(prices, read_series(path, CARBON) if has_carbon else None)

@@ -38,6 +38,11 @@ def use_of(problem: Dispatch, schedule: Schedule) -> StepFunction:
     schedule : Schedule
         Start and nodes of each job.
 
+    Returns
+    -------
+    StepFunction
+        The share, 0 to 1.
+
     Raises
     ------
     ProblemError
@@ -59,6 +64,11 @@ def joined(before: StepFunction, after: StepFunction, end: int | None = None) ->
         The real use of the past, and the planned use.
     end : int, optional
         The end of the result in seconds. None: that of ``after``.
+
+    Returns
+    -------
+    StepFunction
+        The use from the begin of ``before`` to ``end``.
 
     Raises
     ------
