@@ -238,15 +238,14 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     if pattern.view.at is not None:
         raise WrongUse(f"{text}: a dispatcher replays the whole day; remove the option --at")
     named = check_dispatcher(text)
-    solver, source = named.backend, named.source
-    run = replace(pattern, method=text, view=replace(pattern.view, durations="runtime"), source=source)
-    if solver is None:
+    source, view = named.source, replace(pattern.view, durations="runtime")
+    run = replace(pattern, method=text, view=view, source=source)
+    if (solver := named.backend) is None:
         drawn = named.seeded or replay.network is not None or source is not None  # a third party's may use the seed
         seeds = request.seeds if drawn else request.seeds[:1]
         run = replace(run, replay=replay.for_policies)
         return [_with_solver(replace(run, seed=seed), "schedlab") for seed in seeds]
-    if named.objective is not None:
-        replay = replace(replay, objective=None)  # the name has its own
+    replay = replay if named.objective is None else replace(replay, objective=None)  # the name has its own
     # the problem of one decision is small: one thread is as fast as many, and more repeatable
     run = replace(run, threads=request.threads or 1, replay=replay)
     return [_with_solver(replace(run, seed=seed), solver) for seed in request.seeds]

@@ -49,10 +49,10 @@ from .control.adaptive import AdaptiveControl
 from .control.steps import Control, limit_of
 from .desired.following import ProfileFollower, following_of, with_profile
 from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model
-from .objective import Family, best_start, followed_by, moved_to_now, planned_first, usual_objective
+from .objective import Family, moved_to_now, usual_objective
 from .priority import by_queue, by_slowdown, ordered
 from .reserved import fixed_jobs
-from .solving import Solved, Solver
+from .solving import FewJobs, Solver
 from .urgency import STRETCH, Guard, Held, by_walltime
 from .waiting import Register, Waiting, can_start_now, on_open_nodes, requested, start_empty
 
@@ -281,7 +281,8 @@ class CPDispatcher(ProfileFollower):
             problem, start = self._problem(moment, chosen, windows, runs, held)
         built = time.perf_counter() - modelling
         deadline = began + self.control.total
-        answer, number = self._solved(problem, start, deadline, len(chosen))
+        few = FewJobs(self.planned, len(chosen))
+        answer, number = self.solver.solve_few(problem, self.slack, start, self.seed, deadline, few)
         allocating = time.perf_counter()
         seconds = {"model": built + answer.modelling, "solve": answer.solving}
         asked = requested(chosen.joined(held.jobs), moment.platform.resources)
@@ -292,26 +293,6 @@ class CPDispatcher(ProfileFollower):
         starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, strict)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, **size)
-
-    def _solved(self, problem: Dispatch, start: Schedule | None, deadline: float, waiting: int) -> tuple[Solved, int]:
-        """Return the solution of a problem, and the number of jobs in its model; with ``planned`` some jobs are only planned.
-
-        ``start``: a schedule to start from; ``waiting``: the number of waiting jobs, which are the first ones.
-        """
-        plan, fixed = None, len(problem.jobs) - waiting
-        if self.planned is not None and waiting > self.planned:
-            plan = best_start(problem, start, None if self.control.deterministic else deadline)
-        if plan is not None and self.planned is not None:
-            problem = planned_first(problem, plan, waiting, self.planned)
-            start = Schedule({j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
-        number = len(problem.jobs)
-        if self.slack:
-            found = self.solver.solve_keeping(problem, self.slack, start, self.seed, deadline, number - fixed)
-        else:
-            found = self.solver.solve(problem, start, self.seed, deadline, number - fixed)
-        if plan is not None and found.schedule is not None:
-            found = found._replace(schedule=followed_by(found.schedule, plan))
-        return found, number
 
     def _problem(
         self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: RunningUsage, held: Held

@@ -19,7 +19,7 @@ from ...engine.moment import Ended
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control
 from .model import uncollected
-from .objective import best_start, is_best, origin_of
+from .objective import best_start, followed_by, is_best, origin_of, planned_first
 
 PURE_SHARE = 0.5  # of the limit of a decision: for the kept objectives together, in equal parts
 
@@ -48,6 +48,21 @@ class Solved(NamedTuple):
     gain: float | None
     modelling: float
     solving: float
+
+
+class FewJobs(NamedTuple):
+    """The largest model of a decision.
+
+    Parameters
+    ----------
+    most : int or None
+        The largest number of waiting jobs in the model; None: all of them.
+    waiting : int
+        The number of waiting jobs, which are the first ones of the problem; the others have fixed starts.
+    """
+
+    most: int | None
+    waiting: int
 
 
 @dataclass(frozen=True)
@@ -171,6 +186,44 @@ class Solver:
             chosen = nearest(bounded, known)
             found = found._replace(schedule=None if chosen is None else known[chosen])
         return found._replace(modelling=modelling + found.modelling, solving=solving + found.solving)
+
+    def solve_few(
+        self,
+        problem: Dispatch,
+        slack: Mapping[str, float],
+        start: Schedule | None,
+        seed: int,
+        deadline: float,
+        few: FewJobs,
+    ) -> tuple[Solved, int]:
+        """Solve a problem with a limited number of waiting jobs: those that multi-search starts first; the others follow.
+
+        Parameters
+        ----------
+        problem, slack, start, seed, deadline
+            As of ``solve_keeping``; ``slack`` may be empty.
+        few : FewJobs
+            The largest number of waiting jobs in the model.
+
+        Returns
+        -------
+        tuple of Solved and int
+            The solution, and the number of jobs in the model.
+        """
+        plan, fixed = None, len(problem.jobs) - few.waiting
+        if few.most is not None and few.waiting > few.most:
+            plan = best_start(problem, start, None if self.control.deterministic else deadline)
+            if plan is not None:
+                problem = planned_first(problem, plan, few.waiting, few.most)
+                start = Schedule({j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
+        number = len(problem.jobs)
+        if slack:
+            found = self.solve_keeping(problem, slack, start, seed, deadline, number - fixed)
+        else:
+            found = self.solve(problem, start, seed, deadline, number - fixed)
+        if plan is not None and found.schedule is not None:
+            found = found._replace(schedule=followed_by(found.schedule, plan))
+        return found, number
 
 
 def modelled(
