@@ -33,6 +33,11 @@ def flat(platform: Platform, share: float, resources: Sequence[str] = CORES) -> 
     resources : sequence of str
         The resources that it is wished for.
 
+    Returns
+    -------
+    DesiredProfile
+        The profile.
+
     Raises
     ------
     ProblemError
@@ -59,6 +64,11 @@ def daily(platform: Platform, shares: Mapping[str, float], resources: Sequence[s
         last one holds over midnight. Times are on the clock of the workload, whose days begin at multiples of 86,400 s.
     resources : sequence of str
         The resources that it is wished for.
+
+    Returns
+    -------
+    DesiredProfile
+        The profile.
 
     Raises
     ------
@@ -87,6 +97,11 @@ def power_cap(platform: Platform, watts: float) -> DesiredProfile:
         The machine.
     watts : float
         The power in watts.
+
+    Returns
+    -------
+    DesiredProfile
+        The profile.
     """
     return profile_of(platform, [Wish(0, POWER, amount=watts)], period=DAY)
 
@@ -113,6 +128,11 @@ def from_temperature(
     watts_per_core : float, optional
         If given, the profile wishes cores instead of watts: the share of the cores of each node that take this power,
         at most 1.
+
+    Returns
+    -------
+    DesiredProfile
+        The profile.
 
     Raises
     ------
@@ -190,6 +210,11 @@ def from_schedule(
     step : int, optional
         The profile has steps of this many seconds from ``problem.now`` on, with the mean use in each. None: it changes
         with the use.
+
+    Returns
+    -------
+    DesiredProfile
+        The profile.
 
     Raises
     ------

@@ -113,6 +113,11 @@ def profile_of(
     origin : int
         The second on the clock of the workload that is second 0 of the wishes, such as the first midnight of a log.
 
+    Returns
+    -------
+    DesiredProfile
+        The profile.
+
     Raises
     ------
     ProblemError

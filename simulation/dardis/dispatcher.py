@@ -151,6 +151,8 @@ class Dardis:
             self._tasks.release(name, moment.now)
             self._extensions.pop(name, None)
             nodes.update(job.placed.placement.nodes.tolist())
+        if nodes and self._unplaced:
+            self._retry = moment.now  # jobs without room may have it now, until their start windows close
         if len(running) > len(self._plan.running):
             for name, r in running.items():
                 if name not in self._plan.running:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from .....errors import WrongValue
+
 PROFILE = "-profile"
 FOLLOWING = tuple(f"{name}{PROFILE}" for name in ("pcp2", "pcp3", "hcp2", "hcp3", "cpmodel"))
 """The names without a cost."""
@@ -33,5 +35,5 @@ def split_cost(name: str) -> tuple[str, float | None]:
         return name, None
     cost = float(text)
     if not 0 <= cost < math.inf:
-        raise ValueError(text)
+        raise WrongValue(text)
     return base, cost
