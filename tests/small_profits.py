@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 
+import pytest
+import schedlab as sl
 from schedlab.instances import load
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule, StepFunction
 
@@ -125,3 +127,12 @@ def _all(p: Profit) -> Iterator[Schedule]:
             if s >= p.horizon_end and job.deadline is None:
                 start[job.id], later = later, later + 1000
         yield Schedule(start, nodes)
+
+
+def usable(method: str) -> str:
+    """Return the method; skip the test where its solver is not installed, with the reason."""
+    backend = method.partition(":")[0]
+    state = sl.backends.available().get(backend)
+    if state is not None and not state.ok:
+        pytest.skip(f"{backend}: {state.reason}")
+    return method

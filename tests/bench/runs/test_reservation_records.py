@@ -82,7 +82,7 @@ def test_reservations_and_server_events_are_recorded_and_verified(booked, capsys
         (lambda r: r["production"]["left"].clear(), "never started"),
         (lambda r: r["production"]["walltimes"][0].update(after=7), "without an event"),
         (lambda r: r["production"]["moves"].clear(), "was not changed at 47000 (move to np_longpar)"),
-        (lambda r: r["production"]["private"][0].update(job="nobody"), "is no job of the replay"),
+        (lambda r: r["production"]["private"][0].update(job="x9"), "is no job of the replay"),
         (lambda r: r["production"]["private"][0].update(booking="x"), "expected an integer"),
         (lambda r: r.update(production=None), "field production is missing"),
         (lambda r: r["outages"].clear(), "its outages are not those of the events"),

@@ -5,18 +5,10 @@ import schedlab as sl
 from schedlab.heuristics import RULES
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule, StepFunction
 from schedlab.models.profit.segments import points_to
-from small_profits import best_by_enumeration, cut, half_a_day, stand_in, tiny
+from small_profits import best_by_enumeration, cut, half_a_day, stand_in, tiny, usable
 
 EXACT = ["cpsat:counts", "cpsat:units", "highs:counts@pairwise", "highs:counts@time-indexed", "cpo:counts"]
 PROVERS = ["cpsat:counts", "highs:counts@pairwise"]
-
-
-def usable(method: str) -> str:
-    backend = method.partition(":")[0]
-    state = sl.backends.available().get(backend)
-    if state is not None and not state.ok:
-        pytest.skip(f"{backend}: {state.reason}")
-    return method
 
 
 def solved(p: Profit, method: str, **options: object) -> sl.Result:

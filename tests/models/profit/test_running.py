@@ -13,7 +13,7 @@ from schedlab.models import Job, ProblemError, Profit, Running, Schedule
 from schedlab.models.profit.accounting import account, daily, makespan, operation
 from schedlab.models.profit.fluid_relaxation import Fluid
 from schedlab.models.profit.fluid_relaxation import encoding as fluid_of
-from small_profits import best_by_enumeration, cut, tiny
+from small_profits import best_by_enumeration, cut, tiny, usable
 
 NOW = 2
 
@@ -42,14 +42,6 @@ def as_jobs(p: Profit) -> tuple[Profit, Schedule]:
     dispatch = p.dispatch.replace(jobs=[*p.jobs, *fixed], running=())
     there = Schedule({r.job.id: p.begin for r in held}, {r.job.id: dict(r.nodes) for r in held})
     return p.replace(dispatch=dispatch), there
-
-
-def usable(method: str) -> str:
-    backend = method.partition(":")[0]
-    state = sl.backends.available().get(backend)
-    if state is not None and not state.ok:
-        pytest.skip(f"{backend}: {state.reason}")
-    return method
 
 
 @examples(deadline=None, max_examples=60)

@@ -119,12 +119,12 @@ def test_a_failed_on_demand_job_waits_again_and_failures_use_the_checkpoints():
 
 def test_plans_of_evictors_are_verified():
     class Nobody:
-        name = "nobody"
+        name = "frees-none"
 
         def decide(self, problem):
             return EvictionPlan(dict.fromkeys((c.id for c in problem.candidates), "keep"))
 
-    with pytest.raises(SimulationError, match="evictor nobody at 50, for on-demand job 'u': 0 nodes are freed"):
+    with pytest.raises(SimulationError, match="evictor frees-none at 50, for on-demand job 'u': 0 nodes are freed"):
         replay(day((0, 100, 4)), OnDemandJob("u", 50, 2, 0, 10), evictor=Nobody())
 
 
