@@ -154,7 +154,7 @@ def composite(
     steps = _Steps(
         cast(Dispatch, problem.replace(objective=main)),
         slack,
-        chosen_method(method, backend, parameters, options),
+        chosen_method(method, backend, parameters, options, "cpsat"),
         time_limit,
         deterministic_limit,
         {"threads": threads, "seed": seed, "gap_limit": gap_limit},

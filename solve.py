@@ -12,6 +12,7 @@ from .errors import WrongArgument
 from .methods.arguments import check_arguments, chosen_method, limits_of
 from .methods.method import Method, Start, start_text
 from .methods.outcomes import OnIncumbent, without_solver
+from .methods.portfolio import Auto
 from .methods.searches import Search
 from .methods.solvers import SolverMethod
 from .methods.text import check_method, parse_method, parse_start, start_method
@@ -62,9 +63,11 @@ def solve(
           (dispatching and profit problems), "dp", "greedy", "backtracking" (evictions), "serial-sgs:RULE", "multi-sgs"
           (projects), and those of third parties; options as in ``"lns@cpsat:rounds=30"``.
 
-        None: the ``backend``.
+        - "auto": the portfolio of the problem's kind, see ``sl.methods.Auto``.
+
+        None: the ``backend``; without one "auto" for a problem, and "cpsat" for a model.
     backend : str or None
-        Name of a backend, in place of a method; None and no method: "cpsat".
+        Name of a backend, in place of a method.
     time_limit : float or None
         Wall time of the whole call in seconds, lowering included; None: no limit. The compilation of heuristics before
         their first use in a process is not counted.
@@ -118,7 +121,9 @@ def solve(
     >>> sl.solve("eurora_99", "multi-search").status
     'feasible'
     """
-    chosen = chosen_method(method, backend, parameters, options)
+    solved = model_or_problem(what)
+    usual = "cpsat" if isinstance(solved, Model) else "auto"
+    chosen = chosen_method(method, backend, parameters, options, usual)
     given = {
         "warm_start": warm_start,
         "gap_limit": gap_limit,
@@ -127,7 +132,6 @@ def solve(
     }
     check_arguments(chosen, given)
     limits = limits_of(time_limit, threads, seed, gap_limit, deterministic_limit, chosen.solver_parameters)
-    solved = model_or_problem(what)
     began = time.perf_counter()
     new_call()
     try:
@@ -176,7 +180,7 @@ def _solve_model(
 def _solve_problem(
     problem: Problem, method: Method, limits: Limits, warm_start: object, on_incumbent: OnIncumbent | None
 ) -> Result:
-    from .heuristics import warm_up_for
+    from .methods.portfolio.run import run_auto
     from .methods.run_search import run_search
     from .methods.run_solver import run_solver
 
@@ -189,8 +193,10 @@ def _solve_problem(
     elif (text := method.start if warm_start is None else start_text(warm_start)) is not None:  # type: ignore[arg-type]
         given = parse_start(text)
     start = start_method(problem, given).name if isinstance(given, Start) else None
-    warm_up_for(problem, method.heuristic, start)
+    method.warm_up(problem, start)
     began = time.perf_counter()
+    if isinstance(method, Auto):
+        return run_auto(problem, method, limits, given, on_incumbent, began)
     if isinstance(method, Search):
         return run_search(problem, method, limits, given, on_incumbent, began)
     assert isinstance(method, SolverMethod)

@@ -1,6 +1,7 @@
 """Methods as typed objects and as text: a heuristic, or a solver with a formulation, a lowering, a start and parameters.
 
 ======================================  ================================================================================
+``auto``                                the portfolio of the problem's kind
 ``multi-search``, ``lns``, ``dp``       a heuristic
 ``first-solution:est``, ``rule:wt``     a heuristic with an argument
 ``lns@cpsat:rounds=30``                 a heuristic with a backend and an option
@@ -17,6 +18,7 @@ Each class gives the same text by ``text``; `parse_method` gives the object of a
 
 from .classes import all_classes, method_class
 from .method import Method, Start
+from .portfolio import Auto
 from .searches import (
     Backtracking,
     DelaySearch,
@@ -36,6 +38,7 @@ from .text import parse_method, parse_start
 from .values import Parameters
 
 __all__ = [
+    "Auto",
     "Backtracking",
     "CpOptimizer",
     "CpSat",

@@ -14,14 +14,13 @@ from .solvers import SolverMethod
 from .text import parse_method
 from .values import Parameters, Value
 
-USUAL_BACKEND = "cpsat"
-
 
 def chosen_method(
     method: Method | str | None,
     backend: str | None,
     parameters: Mapping[str, Value] | None,
     options: Mapping[str, Any],
+    usual: str,
 ) -> Method:
     """Return the method that the arguments of ``solve`` describe.
 
@@ -34,6 +33,8 @@ def chosen_method(
         Parameters of the solver, added to those of the method.
     options : mapping
         Other values of the method's fields.
+    usual : str
+        The method if neither a method nor a backend is given.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def chosen_method(
         raise WrongArgument(
             f"method is {method!r:.80}; expected a text such as 'cpsat:counts+warm', or an object of sl.methods"
         )
-    chosen = method if isinstance(method, Method) else parse_method(method or backend or USUAL_BACKEND)
+    chosen = method if isinstance(method, Method) else parse_method(method or backend or usual)
     for name in options:
         if name not in chosen.options():
             raise WrongArgument(_refusal(name, chosen))

@@ -10,6 +10,7 @@ from typing import Any
 from ..backends import UnknownName, backend, names
 from ..backends.registry import OWN as OWN_BACKENDS
 from .method import ARGUMENT, BACKEND, OPTION, START, Method
+from .portfolio import Auto
 from .searches import (
     Backtracking,
     DelaySearch,
@@ -29,6 +30,7 @@ from .solvers import CpOptimizer, CpSat, Highs, Pyomo, SolverMethod
 OWN: dict[str, type[Method]] = {
     c.name: c
     for c in (
+        Auto,
         *(CpSat, Highs, CpOptimizer, Pyomo),
         *(MultiSearch, FirstSolution, Rule, DelaySearch, RelaxationSearch, Lns),
         *(DynamicProgram, Greedy, Backtracking, SerialSgs, MultiSgs),

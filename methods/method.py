@@ -150,6 +150,12 @@ class Method:
     def check(self, problem: Problem) -> None:
         """Raise UnknownName if a part of the method does not exist for this problem."""
 
+    def warm_up(self, problem: Problem, start: str | None = None) -> None:
+        """Compile the kernels that the method and the heuristic of its start need, so that this takes no time later."""
+        from ..heuristics import warm_up_for
+
+        warm_up_for(problem, self.heuristic, start)
+
 
 @dataclass(frozen=True)
 class Start:

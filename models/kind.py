@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import SchedlabError, WrongArgument
 from .excerpt import MOST, excerpt
@@ -43,6 +43,21 @@ class UnknownKind(SchedlabError, LookupError):
         super().__init__(f"there is no problem kind {excerpt(name)}; {hint}")
 
 
+class Step(NamedTuple):
+    """A step of a portfolio.
+
+    Parameters
+    ----------
+    method : str
+        The method, as text: "lns", "cpsat:counts".
+    share : float
+        The share of the whole time limit that the step may take.
+    """
+
+    method: str
+    share: float = 1.0
+
+
 @dataclass(frozen=True)
 class ProblemKind:
     """A problem kind: its problem class, and the names of its parts in higher layers.
@@ -62,6 +77,9 @@ class ProblemKind:
         Function ``(Instance, folder) -> None`` that writes an instance folder.
     start : str, optional
         The heuristic that ``+warm`` stands for in a method, such as "multi-search".
+    portfolio : str, optional
+        Function ``(problem) -> sequence of Step``: what the method "auto" runs. Without it: the start, then the first
+        formulation on CP-SAT.
     warm_up : tuple of str
         Functions without arguments that compile what any method for problems of this kind needs. Each heuristic compiles
         its own kernels.
@@ -95,6 +113,7 @@ class ProblemKind:
     reader: str | None = None
     writer: str | None = None
     start: str | None = None
+    portfolio: str | None = None
     warm_up: tuple[str, ...] = ()
     solver_warm_up: tuple[str, ...] = ()
     solver_warm_up_late: tuple[str, ...] = ()

@@ -41,12 +41,12 @@ CLAIRVOYANT = (Default("multi-search"), Default("highs:pool@1800s..100000s-energ
 
 LARGE_DISPATCH: Defaults = {
     NOON: (
+        Default("auto"),
         Default("multi-search"),
         Default("cpsat:counts"),
         Default("cpsat:counts+warm"),
         Default("cpsat:classes+warm"),
         Default("cpsat:pool+warm"),
-        Default("highs:pool@3600s"),
         Default("highs:pool@3600s+warm"),
         Default("cpo:pool"),
         Default("cpo:pool+warm"),
@@ -54,8 +54,8 @@ LARGE_DISPATCH: Defaults = {
         Default("highs:classes@600s..36000s-energy", 40),
     ),
     WHOLE: (
+        Default("auto"),
         Default("multi-search"),
-        Default("cpsat:pool"),
         Default("cpsat:pool+warm"),
         Default("highs:pool@1800s..100000s-energy", 50),
     ),
@@ -63,6 +63,7 @@ LARGE_DISPATCH: Defaults = {
 }
 SMALL_DISPATCH: Defaults = {
     WHOLE: (
+        Default("auto"),
         Default("multi-search"),
         Default("cpsat:counts"),
         Default("cpsat:counts+warm"),

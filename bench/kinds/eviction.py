@@ -20,9 +20,9 @@ from . import deadlines
 from .base import Drawing
 from .plain import PlainKind
 
-BY_HEURISTIC = (Default("dp"), Default("greedy"), Default("backtracking", 30))
+BY_HEURISTIC = (Default("auto", 30), Default("dp"), Default("greedy"), Default("backtracking", 30))
 SERIAL_EVICTION = (*BY_HEURISTIC, *(Default(f"{name}:serial", 30) for name in ("cpsat", "highs", "cpo")))
-SHARED_EVICTION = (*BY_HEURISTIC[:2], *(Default(f"{name}:shared+warm", 60) for name in ("cpsat", "cpo")))
+SHARED_EVICTION = (*BY_HEURISTIC[:3], *(Default(f"{name}:shared+warm", 60) for name in ("cpsat", "cpo")))
 
 
 class EvictionKind(PlainKind):

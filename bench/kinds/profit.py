@@ -23,14 +23,16 @@ LARGE = 5000  # a problem with more jobs gets the defaults for large instances
 RULES = tuple(f"rule:{key}{strict}" for key in ("est", "wt", "profit") for strict in ("", "-strict"))
 SEARCHES = ("multi-search", "delay-search", "relaxation-search@cpsat", "lns", "lns@cpsat")
 BOUND = "highs:fluid@lp"
-COLD = (Default("cpsat:counts", 20), Default("cpsat:pool"), Default("cpo:pool"), Default(BOUND))
+COLD = (Default("cpsat:counts"), Default("cpsat:pool"), Default("cpo:pool"), Default(BOUND))
 MEDIUM_PROFIT = (
+    Default("auto", 20),
     *(Default(name, 2) for name in RULES),
     *(Default(name, 20) for name in SEARCHES),
     *COLD,
 )
 SMALL_PROFIT = (*MEDIUM_PROFIT, Default("highs:counts@pairwise", 20), Default("cpo:counts"))
 LARGE_PROFIT = (
+    Default("auto", 180),
     *(Default(name, 60) for name in RULES),
     *(Default(name, 180) for name in ("multi-search", "delay-search", "lns", BOUND)),
 )

@@ -18,7 +18,7 @@ from .base import Drawing
 from .plain import PlainKind
 
 SMALL = 20  # tasks up to which HiGHS is among the default methods
-METHODS = tuple(Default(name, 20) for name in ("multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes"))
+METHODS = tuple(Default(name, 20) for name in ("auto", "multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes"))
 SMALL_METHODS = (*METHODS, Default("highs:modes@pairwise", 20))
 
 

@@ -56,7 +56,6 @@ def _channel() -> Send:
 
 
 def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
-    from ... import heuristics
     from ...backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
     from ...instances import load
     from ...methods import parse_method
@@ -74,7 +73,7 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     view = View(**spec["view"])
     problem = view.of(instance)
     method = parse_method(spec["method"], problem)
-    heuristics.warm_up_for(problem, method.heuristic)
+    method.warm_up(problem)
     if method.backend_name:
         backend(method.backend_name).availability()  # imports the solver, which is not part of the measured time
     send({"event": "begin", "sense": problem.sense})

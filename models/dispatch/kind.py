@@ -11,6 +11,7 @@ DISPATCH = ProblemKind(
     reader="..instances.kinds.dispatch:read",
     writer="..instances.kinds.dispatch:write",
     start="multi-search",
+    portfolio="..methods.portfolio.steps:dispatch",
     solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
     solver_warm_up_late=(
         "..heuristics.list_scheduling.warm_up:warm_up_late",

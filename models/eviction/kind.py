@@ -11,6 +11,7 @@ EVICTION = ProblemKind(
     reader="..instances.kinds.eviction:read",
     writer="..instances.kinds.eviction:write",
     start="greedy",
+    portfolio="..methods.portfolio.steps:eviction",
     solver_warm_up=("..heuristics.eviction.search:warm_up",),
     elements=".eviction.elements:EvictionElements",
     bench="..bench.kinds.eviction:EVICTION",

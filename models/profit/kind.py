@@ -11,6 +11,7 @@ PROFIT = ProblemKind(
     reader="..instances.kinds.profit:read",
     writer="..instances.kinds.profit:write",
     start="multi-search",
+    portfolio="..methods.portfolio.steps:profit",
     warm_up=(".profit.left_out:warm_up",),
     solver_warm_up=("..heuristics.list_scheduling.warm_up:warm_up_moves",),
     solver_warm_up_late=(

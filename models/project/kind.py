@@ -11,6 +11,7 @@ PROJECT = ProblemKind(
     reader="..instances.kinds.project:read",
     writer="..instances.kinds.project:write",
     start="multi-sgs",
+    portfolio="..methods.portfolio.steps:project",
     elements=".project.elements:ProjectElements",
     bench="..bench.kinds.project:PROJECT",
     gantt=".project.display:gantt",

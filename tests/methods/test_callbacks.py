@@ -11,7 +11,7 @@ import schedlab as sl
 from random_evictions import random_eviction
 from schedlab.backends import solver_thread
 from schedlab.heuristics import HEURISTICS, usual_start
-from schedlab.methods import Search, all_classes
+from schedlab.methods import Auto, Search, all_classes
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Project, Queue, Resource, Task
 from small_profits import tiny
 
@@ -39,7 +39,9 @@ def texts(kind: str) -> list[str]:
     """Return all methods that take problems of a kind, with all formulations, with and without a start."""
     found = []
     for c in all_classes():
-        if not issubclass(c, Search):
+        if c is Auto:
+            found += ["auto", "auto+warm"]
+        elif not issubclass(c, Search):
             formulations = list(problem(kind).formulations)
             found += [f"{c.name}:{f}" for f in formulations] + [f"{c.name}:{formulations[0]}+warm"]
         elif HEURISTICS[c.name].takes(problem(kind)):

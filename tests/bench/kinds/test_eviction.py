@@ -191,6 +191,7 @@ class TestRuns:
         known = defaults(load("theta_24"))
         assert list(known) == [View(), View(nodes_needed=512), View(nodes_needed=1024)]
         assert [d.method for d in known[View()]] == [
+            "auto",
             "dp",
             "greedy",
             "backtracking",

@@ -52,7 +52,7 @@ def records(results) -> dict[str, dict]:
 class TestRuns:
     def test_small_projects_are_also_run_with_highs(self) -> None:
         small = [r.method for r in plan(load("project_small"), "project_small", RunRequest())]
-        assert small == ["multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes", "highs:modes@pairwise"]
+        assert small == ["auto", "multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes", "highs:modes@pairwise"]
         (large,) = defaults(generators["project"](40, 1)).values()
         assert [method for method, _ in large] == small[:-1]
 
