@@ -1,0 +1,16 @@
+"""Node policies: which nodes are switched off and on during a replay."""
+
+from .policy import NodeDecision, NodeMoment, NodePolicy
+from .switching import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES, Switching
+
+__all__ = [
+    "BOOTING",
+    "OFF",
+    "ON",
+    "SHUTTING_DOWN",
+    "STATE_NAMES",
+    "NodeDecision",
+    "NodeMoment",
+    "NodePolicy",
+    "Switching",
+]
