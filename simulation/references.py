@@ -100,6 +100,38 @@ def parse_options(text: str, registry: Registry[Any]) -> Options:
     return Options(text, name, options)
 
 
+def split_options(text: str) -> tuple[str, dict[str, str] | None]:
+    """Split ``NAME[:OPTION=VALUE]...`` into the name and the options, None without any; a name may contain colons.
+
+    Raises
+    ------
+    PluginError
+        If an option is given twice.
+
+    Examples
+    --------
+    >>> split_options("hybrid:70:forecast=weekly:hours=48"), split_options("easy:lst")
+    (('hybrid:70', {'forecast': 'weekly', 'hours': '48'}), ('easy:lst', None))
+    >>> split_options("hybrid:50:method=cpsat:counts")[1]
+    {'method': 'cpsat:counts'}
+    """
+    parts = text.split(":")
+    first = next((k for k, part in enumerate(parts) if "=" in part), None)
+    if first is None or "+" in text:
+        return text, None
+    options: dict[str, str] = {}
+    last = ""
+    for part in parts[first:]:
+        option, equals, value = part.partition("=")
+        if not equals:
+            options[last] += f":{part}"
+            continue
+        if option in options:
+            raise PluginError(f"{text}: the option {option} is given twice")
+        options[option], last = value, option
+    return ":".join(parts[:first]), options
+
+
 def made_with_options(named: Options, registry: Registry[Any], part: str) -> tuple[Any, str]:
     """Return the object of a name, and how messages call it; a class or function is called with the options.
 

@@ -21,7 +21,7 @@ from ...models import Job, Platform, ProblemError, Queue, Running
 from ...models.profiles import DesiredProfile
 from ..engine.moment import Decision, Moment, PlannedStart, Start
 from .costs import Costs
-from .messages import Answering, Placement
+from .messages import Answering, Placement, Wish
 from .names import SETUPS
 from .nodes.fitting import Limits, limits_of
 from .plan import Plan, Planned
@@ -90,6 +90,22 @@ class Dardis:
     def costs(self) -> Costs:
         """The cost of the phases of the protocol in the last replay."""
         return self._tasks.costs
+
+    @property
+    def plan(self) -> Plan:
+        """The planned and running jobs."""
+        return self._plan
+
+    def wish(self, limits: Limits) -> None:
+        """Let the node managers follow another desired use from now on; jobs that are planned keep their starts.
+
+        Parameters
+        ----------
+        limits : Limits
+            The desired use, with a step function for each node.
+        """
+        self._tasks.soft = True
+        self._transport.post(Wish(limits))
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""

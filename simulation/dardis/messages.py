@@ -6,10 +6,13 @@ sent between processes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .nodes.fitting import Limits
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -130,7 +133,13 @@ class Answering(NamedTuple):
     nodes: Bools
 
 
-Event = Release | Extend | Answering
+class Wish(NamedTuple):
+    """Another desired use holds from now on, with a step function for each node of the platform."""
+
+    limits: Limits
+
+
+Event = Release | Extend | Answering | Wish
 
 
 def no_offers(nodes: int = 0, seconds: float = 0.0) -> Offers:

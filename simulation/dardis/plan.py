@@ -127,6 +127,15 @@ class Plan:
         found = {entry for node in nodes for entry in self._on.get(node, ())}
         return [name for _, _, name in sorted(found)]
 
+    def ends(self) -> dict[int, int]:
+        """Return, for each node with running or planned jobs, when the last of them ends."""
+        found: dict[int, int] = {}
+        for jobs in (self.running, self.planned):
+            for job in jobs.values():
+                for node in job.placed.placement.nodes.tolist():
+                    found[node] = max(found.get(node, job.end), job.end)
+        return found
+
     def end_of_all(self) -> int:
         """Return the end of the last reservation; a time before all others if there is none."""
         ends = [job.end for jobs in (self.planned, self.running) for job in jobs.values()]

@@ -100,7 +100,7 @@ class TaskManager:
     ) -> None:
         if policy not in POLICIES:
             raise WrongValue(f"policy is {policy!r}; expected one of {', '.join(POLICIES)}")
-        self._transport, self._policy, self._seed, self._soft = transport, POLICIES.index(policy), seed, soft
+        self._transport, self._policy, self._seed, self.soft = transport, POLICIES.index(policy), seed, soft
         self._one_per_node, self._later = one_per_node, later
         self._answering = np.ones(nodes, np.bool_)
         self.costs = Costs(transport.traffic)
@@ -131,7 +131,7 @@ class TaskManager:
             Returns the end of the last reservation in seconds.
         """
         self.costs.add_job()
-        tries = attempts(task.earliest, task.latest, now, end_of_all, task.calendar, self._soft, self._later)
+        tries = attempts(task.earliest, task.latest, now, end_of_all, task.calendar, self.soft, self._later)
         for attempt in tries:
             found = self._run(task, attempt, now, None)
             if found is not None:

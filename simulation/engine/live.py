@@ -118,6 +118,8 @@ class LiveReplay:
     def _begin(self, dispatcher: Dispatcher) -> None:
         plan = self.plan
         try:
+            if (prepare := getattr(dispatcher, "prepare", None)) is not None:
+                prepare(plan.workload)
             dispatcher.begin(plan.platform, plan.workload.queues, plan.seed)
         except Exception as e:
             raise SimulationError(

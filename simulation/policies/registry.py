@@ -19,8 +19,9 @@ from ...models.plugins import (
 )
 from ...models.source_hash import source_hash
 from ..dardis.names import SETUPS
+from ..hybrid.names import FORECAST, METHOD, VARIANTS
 from ..rankers.registry import NamedRanker, parse_ranker
-from ..references import referred
+from ..references import Options, made_with_options, referred, split_options
 from .cp.desired.names import FOLLOWING, keeps_to_profile, split_cost
 from .cp.thesis import MODELS
 from .policy import POLICIES, WITHIN_PROFILE, Policy
@@ -52,6 +53,8 @@ class Named(NamedTuple):
         The ranker of a policy.
     over_cost : float, optional
         The cost of an amount-hour above the desired profile; None: there is none.
+    options : mapping of str to str, optional
+        The options in the name; None: there are none.
     """
 
     text: str
@@ -61,6 +64,7 @@ class Named(NamedTuple):
     objective: str | None = None
     ranker: NamedRanker | None = None
     over_cost: float | None = None
+    options: Mapping[str, str] | None = None
 
     @property
     def within_profile(self) -> bool:
@@ -99,6 +103,9 @@ class Named(NamedTuple):
             own: dict[str, Any] = {} if self.objective is None else {"objective": self.objective}
             own |= {} if self.over_cost is None else {"over_cost": self.over_cost}
             return DISPATCHERS[self.dispatcher](self.backend, **{**options, **own})
+        if self.options is not None:
+            named = Options(self.text, self.dispatcher, dict(self.options))
+            return dispatcher_of(*made_with_options(named, DISPATCHERS, "decide"))
         if self.dispatcher in DISPATCHERS:
             found = DISPATCHERS[self.dispatcher]
             return found if isinstance(found, Policy) else dispatcher_of(found, DISPATCHERS.label(self.dispatcher))
@@ -107,7 +114,7 @@ class Named(NamedTuple):
     @property
     def seeded(self) -> bool:
         """Whether a dispatcher of schedlab without a solver draws, so that its starts depend on the seed."""
-        return self.dispatcher in DRAWING
+        return self.dispatcher in DRAWING or "method" in (self.options or {})
 
     @property
     def source(self) -> str | None:
@@ -174,6 +181,15 @@ def _dardis(setup: str) -> Callable[[], Any]:
     return made
 
 
+def _hybrid(percent: int) -> Callable[..., Any]:
+    def made(forecast: str = FORECAST, method: str = METHOD, limit: float = 0.0, hours: float = 24.0) -> Any:
+        from ..hybrid.dispatcher import Hybrid
+
+        return Hybrid(percent, forecast, method, limit, hours)
+
+    return made
+
+
 OWN = {
     **POLICIES,
     **WITHIN_PROFILE,
@@ -185,6 +201,7 @@ OWN = {
     "cpmodel-profile": _cpmodel_profile,
     "portfolio": _portfolio,
     **{f"dardis:{setup}": _dardis(setup) for setup in SETUPS},
+    **{f"hybrid:{percent}": _hybrid(percent) for percent in VARIANTS},
 }
 DRAWING = {f"dardis:{name}" for name, setup in SETUPS.items() if setup.generator != "first" or setup.policy == "random"}
 DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
@@ -210,7 +227,7 @@ def is_dispatcher(text: str) -> bool:
     from ...heuristics import HEURISTICS
 
     head = text.partition("@")[0]
-    names = [head, head.rpartition("-")[0]]
+    names = [split_options(name)[0] for name in (head, head.rpartition("-")[0])]
     names += [name.partition("+")[0] for name in names]
     if any(name in DISPATCHERS or name.partition(":")[0] in FOLLOWING for name in names):
         return True
@@ -241,6 +258,8 @@ def check_dispatcher(text: str) -> Named:
 
 def parse_dispatcher(text: str) -> Named:
     """Split the name of a dispatcher, ``NAME[+RANKER][-w|-d|-r|-l][@BACKEND[:OBJECTIVE]]``, into its parts.
+
+    The name of a dispatcher without a solver may have options: ``hybrid:70:forecast=weekly``.
 
     A dispatcher ``module:attribute`` is imported, from the current folder or an installed package, but not created.
 
@@ -285,6 +304,7 @@ def parse_dispatcher(text: str) -> Named:
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
         name, letter = head, ""
     ranker = None
+    name, own_options = split_options(name)
     try:
         name, over_cost = split_cost(name)
     except ValueError:
@@ -303,7 +323,9 @@ def parse_dispatcher(text: str) -> Named:
             raise UnknownName("dispatcher", text, [head])
         own = {**POLICIES, **WITHIN_PROFILE}.get(name)
         usual = "walltime" if own is None else own.predictor
-        return Named(text, name, PREDICTED_BY.get(letter, usual), None, None, ranker)
+        return Named(text, name, PREDICTED_BY.get(letter, usual), None, None, ranker, options=own_options)
+    if own_options is not None:
+        raise UnknownName("dispatcher", text, [f"{name}@{backend or 'cpsat'}"])
     backend = backend or "cpsat"
     if backend not in backend_names():
         raise UnknownName("backend", backend, backend_names())

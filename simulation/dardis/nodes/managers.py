@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ....errors import WrongValue
 from ....heuristics.kernels.profile import Profile
-from ..messages import Answering, Bools, Event, Extend, Offers, Placement, Release, Request, no_offers
+from ..messages import Answering, Bools, Event, Extend, Offers, Placement, Release, Request, Wish, no_offers
 from ..names import GENERATORS
 from .answering import change, forget, offers_of, overfull
 from .fitting import Limits, unlimited
@@ -127,6 +127,9 @@ class NodeManagers:
             case Answering():
                 self._answering = event.nodes[self.first : self.first + self._all.size]
                 self._asked = np.flatnonzero(self._answering)
+            case Wish():
+                own = event.limits.curve[self.first : self.first + self._all.size]
+                self._limits = event.limits._replace(curve=own)
         return np.empty(0, np.int64)
 
     def _extend(self, event: Extend) -> Ints:

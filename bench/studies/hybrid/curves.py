@@ -1,0 +1,77 @@
+"""The nodes of a replay over time, as means of hours: on, in use, and the cores in use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....instances import Instance
+from ....models.step_function import HOUR
+from ....simulation.energy import NodeStates
+from ....simulation.engine.simulation import Simulation
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def curves(run: Simulation, states: NodeStates, instance: Instance) -> Mapping[str, Any]:
+    """Return the hourly means: ``begin`` (s), and the lists ``on``, ``in_use`` (nodes), ``cores`` and ``watts`` of jobs.
+
+    Parameters
+    ----------
+    run : Simulation
+        The replay.
+    states : NodeStates
+        When nodes were not on.
+    instance : Instance
+        The instance, for its number of nodes.
+    """
+    begin, end = int(run.workload.submit.min()) // HOUR * HOUR, int(run.end.max())
+    bounds = np.append(np.arange(begin, end, HOUR), end)
+    nodes = len(instance.platform.nodes)
+    w = run.workload
+    cores = w.job_arrays.amounts[:, w.resources.index("cores")]
+    away = hourly(states.begin, states.end, np.ones(states.begin.size), bounds)
+    return {
+        "begin": begin,
+        "on": np.round(nodes - away, 3).tolist(),
+        "in_use": np.round(_in_use(run, bounds), 3).tolist(),
+        "cores": np.round(hourly(run.start, run.end, cores.astype(float), bounds), 3).tolist(),
+        "watts": np.round(hourly(run.start, run.end, w.power, bounds), 1).tolist(),
+    }
+
+
+def hourly(begin: Ints, end: Ints, amount: Floats, bounds: Ints) -> Floats:
+    """Return the mean of a sum of amounts, each in [begin, end), between consecutive bounds."""
+    at = np.zeros(bounds.size)
+    for time, sign in ((begin, 1.0), (end, -1.0)):
+        order = np.argsort(time, kind="stable")
+        total = np.concatenate([[0.0], np.cumsum(amount[order])])
+        moment = np.concatenate([[0.0], np.cumsum(amount[order] * time[order])])
+        k = np.searchsorted(time[order], bounds, side="right")
+        at += sign * (total[k] * bounds - moment[k])
+    found: Floats = np.diff(at) / np.diff(bounds)
+    return found
+
+
+def _in_use(run: Simulation, bounds: Ints) -> Floats:
+    """Return the mean number of nodes that run a job."""
+    p = run.placement
+    parts = np.repeat(np.arange(len(run.start)), np.diff(p.first))
+    width = p.high - p.low + 1
+    node = np.concatenate([np.arange(a, b + 1) for a, b in zip(p.low, p.high, strict=True)])
+    job = np.repeat(parts, width)
+    order = np.lexsort((run.start[job], node))
+    node, begin, end = node[order], run.start[job][order], run.end[job][order]
+    # intervals of one node may overlap: count the time that is not covered by those before
+    reach = np.empty_like(end)
+    last, until = -1, 0
+    for k, (n, e) in enumerate(zip(node.tolist(), end.tolist(), strict=True)):
+        until = until if n == last else -(2**62)
+        reach[k], until, last = until, max(until, e), n
+    begin = np.maximum(begin, reach)
+    kept = begin < end
+    return hourly(begin[kept], end[kept], np.ones(int(kept.sum())), bounds)

@@ -1,0 +1,193 @@
+"""The replays of the study, one file each, with their accounts in all scenarios that share their decisions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....instances import Instance
+from ....instances.files.atomic import write_whole
+from ....instances.files.own_files import content_of
+from ....instances.workload import Workload
+from ....models import Profit
+from ....models.energy import Tariff
+from ....simulation.dardis.names import SETUPS
+from ....simulation.energy import Centre, Machine, NodeStates, Runs, account, power_of
+from ....simulation.engine.simulation import Simulation
+from ....simulation.engine.simulator import simulate
+from ....simulation.hybrid.dispatcher import Hybrid
+from ....simulation.policies.registry import parse_dispatcher
+from .curves import curves
+
+RULES = tuple(f"rule:{rule}{kind}" for rule in ("est", "wt", "profit") for kind in ("", "-strict"))
+SCENARIOS = tuple(f"{plant},{season},cheap" for season in ("summer", "winter") for plant in ("air", "hybrid"))
+IDLE = (0.0, 2.0, 3.9, 6.0)  # W per core that is on and runs no job
+USUAL = 3.9
+ALL = "all"  # scenarios that do not change the decisions
+VERSION = 1  # of the files: raise it if their content changes
+
+
+class Variant(NamedTuple):
+    """A dispatcher with a node policy.
+
+    Parameters
+    ----------
+    dispatcher : str
+        Its name.
+    node_policy : str or None
+        Its node policy; None: that of the dispatcher, or all nodes are on.
+
+    Examples
+    --------
+    >>> Variant.parse("easy/idle:30min")
+    Variant(dispatcher='easy', node_policy='idle:30min')
+    """
+
+    dispatcher: str
+    node_policy: str | None
+
+    @property
+    def text(self) -> str:
+        """The variant as text."""
+        return self.dispatcher if self.node_policy is None else f"{self.dispatcher}/{self.node_policy}"
+
+    @classmethod
+    def parse(cls, text: str) -> Variant:
+        """Return the variant of ``DISPATCHER[/NODE_POLICY]``; the setups of DARDIS have a slash of their own."""
+        head, slash, policy = text.rpartition("/")
+        if not slash or text.removeprefix("dardis:").partition("-")[0] in SETUPS:
+            return cls(text, None)
+        return cls(head, policy)
+
+
+def centre_of(problem: Profit, end: int) -> Centre:
+    """Return cooling, weather and prices of a scenario up to ``end`` (s); the weather repeats its last day beyond its data."""
+    price = problem.energy_price if isinstance(problem.energy_price, float | int) else problem.energy_price.lasting(end)
+    return Centre(problem.cooling, problem.temperature.lasting(end), Tariff(price), problem.price)
+
+
+def results_of(
+    folder: Path, instance: Instance, variant: Variant, scenarios: Sequence[str], dispatcher_seed: int = 0
+) -> dict[str, Any]:
+    """Return scenario -> the result of a variant; read from the folder if it is there, else made and written.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the results.
+    instance : Instance
+        A profit instance.
+    variant : Variant
+        The dispatcher and the node policy.
+    scenarios : sequence of str
+        The scenarios.
+    dispatcher_seed : int
+        The seed of the replay.
+
+    Returns
+    -------
+    dict
+        For each scenario the figures of the replay (``Result``).
+    """
+    found = {}
+    made = parse_dispatcher(variant.dispatcher).make()
+    planning = isinstance(made, Hybrid) and made.percent < 100
+    for scenario in scenarios:
+        of = scenario if planning else ALL
+        stored = _stored(folder, instance, variant, of, [scenario] if planning else list(SCENARIOS), dispatcher_seed)
+        found[scenario] = {**stored, **stored["accounts"][scenario]}
+    return found
+
+
+def _stored(
+    folder: Path, instance: Instance, variant: Variant, of: str, scenarios: Sequence[str], seed: int
+) -> dict[str, Any]:
+    """Return the figures of one replay, with its accounts in some scenarios."""
+    assert instance.path is not None
+    content = content_of(instance.path)
+    key = hashlib.sha256(f"{VERSION} {content} {variant.text} {of} {seed}".encode()).hexdigest()[:12]
+    name = f"{instance.name}.{variant.text}.{of}".replace("/", "+").replace(":", "_").replace(",", "-")
+    path = folder / f"{name}.{key}.json"
+    if path.exists():
+        known: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return known
+    log = Workload.of(instance.profit.dispatch, instance.name)
+    named = parse_dispatcher(variant.dispatcher)
+    dispatcher = named.make()
+    if isinstance(dispatcher, Hybrid) and of != ALL:
+        last = int(log.submit[-1])
+        problem = instance.scenario(of)
+        assert isinstance(problem, Profit)
+        dispatcher.centre = replace(centre_of(problem, last), temperature=problem.temperature)
+    options: dict[str, Any] = {} if variant.node_policy is None else {"node_policy": variant.node_policy}
+    began = time.process_time()
+    run = simulate(log, instance.platform, dispatcher, predictor=named.predictor, seed=seed, **options)
+    seconds = time.process_time() - began
+    found = {
+        "trace": instance.name,
+        "variant": variant.text,
+        "scenario": of,
+        "seconds": round(seconds, 2),
+        **figures(run),
+        "accounts": {s: accounts(instance, s, run) for s in scenarios},
+        "plans": [plan.as_json() for plan in dispatcher.plans] if isinstance(dispatcher, Hybrid) else [],
+        "curves": curves(run, states_of(run), instance),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps(found) + "\n")
+    return found
+
+
+def figures(run: Simulation) -> dict[str, Any]:
+    """Return the figures that do not depend on a scenario: waits, makespan, overhead per job, violations."""
+    took = run.decisions
+    measured = run.metrics
+    return {
+        "jobs": len(run.workload),
+        "violations": [v.message for v in run.violations],
+        "makespan": int(run.end.max() - run.workload.submit.min()),
+        "wait_mean": measured.wait.mean,
+        "wait_p95": float(np.percentile(run.wait, 95)),
+        "slowdown_mean": measured.bounded_slowdown.mean,
+        "overhead": took.total_seconds / max(1, len(run.workload)),
+        "offline_seconds": took.phases.get("offline_step", 0.0),
+        "decisions": took.made,
+    }
+
+
+def states_of(run: Simulation) -> NodeStates:
+    """Return when nodes were not on."""
+    return NodeStates.always_on()
+
+
+def runs_of(run: Simulation) -> Runs:
+    """Return the jobs of a replay."""
+    w = run.workload
+    cores = w.job_arrays.amounts[:, w.resources.index("cores")]
+    return Runs(w.submit, run.start, run.end, cores, w.power)
+
+
+def accounts(instance: Instance, scenario: str, run: Simulation) -> Mapping[str, Any]:
+    """Return the accounts of a replay in a scenario, for each idle power: at the last end, and at the last submission."""
+    problem = instance.scenario(scenario)
+    assert isinstance(problem, Profit)
+    runs, states = runs_of(run), states_of(run)
+    begin, last, end = int(runs.submit.min()), int(runs.submit.max()), int(runs.end.max())
+    centre = centre_of(problem, end)
+    found: dict[str, Any] = {}
+    for idle in IDLE:
+        power = power_of(Machine(instance.platform, idle), runs, states, begin, end)
+        for when, until in (("end", end), ("submission", last)):
+            a = account(centre, power, begin, until)
+            found[f"{when},{idle:g}"] = {
+                "profit": a.profit, "gain": a.gain, "cost": a.cost, "busy_kwh": a.busy_kwh, "idle_kwh": a.idle_kwh,
+                "boot_kwh": a.boot_kwh, "cooling_kwh": a.cooling_kwh, "pue": a.pue,
+            }  # fmt: skip
+    return found
