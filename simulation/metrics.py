@@ -148,7 +148,7 @@ def _measure(
     figures = job_figures(workload, start, end, expected, bsld_floor, history)
     wait, slowdown, bounded = figures.wait, figures.slowdown, figures.bounded_slowdown
     work = (end - start)[done]  # of all attempts
-    took = work if history is None else work + history.saved[done]
+    took = work if history is None else work + history.less[done]
     begin = int(workload.submit.min()) if workload.begin is None else workload.begin
     last, finish = (int(workload.submit.max()), int(end[done].max())) if done.any() else (None, None)
     makespan = None if finish is None else finish - begin
@@ -234,9 +234,9 @@ def job_figures(
         raise WrongValue(f"bsld_floor is {bsld_floor}; expected a number of seconds above 0, such as 10 or 60")
     row = np.flatnonzero(_completed(start, end, history))
     wait, work, lost = start[row] - workload.submit[row], end[row] - start[row], np.zeros(len(row), np.int64)
-    if history is not None:  # the time that was lost counts as part of the response time only
-        wait, work = wait - history.ran_before[row], work + history.saved[row]
-        lost = (history.ran_before - history.saved)[row]
+    if history is not None:  # the time that was lost, and restarts, count as part of the response time only
+        wait, work = wait - history.ran_before[row], work + history.less[row]
+        lost = (history.ran_before - history.less)[row]
     duration = np.maximum(work, 1)
     response = wait + lost + duration
     bounded = np.maximum(1.0, response / np.maximum(duration, bsld_floor))

@@ -177,6 +177,8 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     if (record.get("simulation") or {}).get("attempts_csv") is not None:
         whole, history = read_attempts(attempts_file(jobs), case.workload, case.platform)
         case = replace(case, workload=whole)
+        if history is not None and evicted is not None:
+            history = history.with_restarts(evicted.settings.restart, evicted.rows)
     production = None
     if record.get("production") is not None:
         changed, production = read_production(

@@ -114,6 +114,8 @@ class ReplayPlan:
             w = replace(w, running=tuple(replace(r, nodes=on) for r, on in pairs if r.job.id not in back))
         used, started = int(first[n]), state.start[:n] >= 0
         completed, history = started.copy(), self.log.history()
+        if history is not None and self.preemption is not None:
+            history = history.with_restarts(self.preemption.settings.restart, self.preemption.rows)
         completed[list(self.log.dropped)] = False
         return Simulation(
             workload=w,

@@ -10,13 +10,11 @@ from typing import Any
 
 from rich.console import Console
 
-from ....errors import SchedlabError
 from ....instances.traces import open_trace
 from ....simulation.preemption.evictors import evictor_of
-from ...exit_codes import WRONG
 from ...runs.selection import parse_seeds
 from ...tables.replays.report import drawn
-from ...terminal import console_for
+from ..run import run_study
 from .replays import EVICTORS, METHODS, result_of
 from .tables import differences, methods_table, totals
 
@@ -35,13 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--first", type=int, help="only the first jobs of each log")
     parser.add_argument("--out", default="results/evictions", help="folder of the results (default: results/evictions)")
     options = parser.parse_args(arguments)
-    console = console_for()
-    try:
-        _study(options, console)
-    except (SchedlabError, OSError) as e:
-        console_for(stderr=True).print(f"error: {e}", markup=False, highlight=False, soft_wrap=True)
-        return WRONG
-    return 0
+    return run_study(_study, options)
 
 
 def _study(options: argparse.Namespace, console: Console) -> None:

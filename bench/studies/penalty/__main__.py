@@ -9,16 +9,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ....errors import SchedlabError
 from ....instances.files.atomic import write_whole
 from ....simulation.policies.registry import check_dispatcher
-from ...exit_codes import WRONG
 from ...plots.panels.grouped import Groups
 from ...plots.picture import side_by_side
 from ...plots.statistics import grouped_bars
 from ...runs.selection import parse_seeds
 from ...tables.replays.report import drawn
-from ...terminal import console_for
+from ..run import run_study
 from .replays import JOBS, SCENARIOS, WAIT, Waits, found_load, replay, workload
 from .tables import CLASS_HEADS, TABLE_3, of_users, tables
 
@@ -40,13 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dispatchers", default="psp,easy", help="the first one is compared with the paper")
     parser.add_argument("--figure", help="SVG file for figure 1")
     options = parser.parse_args(arguments)
-    console = console_for()
-    try:
-        _study(options, console)
-    except (SchedlabError, OSError) as e:
-        console_for(stderr=True).print(f"error: {e}", markup=False, highlight=False, soft_wrap=True)
-        return WRONG
-    return 0
+    return run_study(_study, options)
 
 
 def _study(options: argparse.Namespace, console: Console) -> None:

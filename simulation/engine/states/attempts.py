@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,6 +86,8 @@ class History:
         Its first attempt began before the replay.
     gone : tuple of Attempt
         The attempts of the other jobs of ``workload.running`` that failed; these jobs did not come back.
+    restarted : ndarray of int64, shape (jobs,), optional
+        Seconds without progress at the begin of the last attempt of each job; None: there are none.
     """
 
     early: tuple[Attempt, ...]
@@ -95,6 +97,7 @@ class History:
     saved: Ints
     begun: Mapping[int, tuple[Running, ...]] = field(default_factory=dict)
     gone: tuple[Attempt, ...] = ()
+    restarted: Ints | None = None
 
     @classmethod
     def of(
@@ -115,6 +118,18 @@ class History:
         np.add.at(ran, rows, [a.end - a.start for a in early])
         np.add.at(saved, rows, [a.work_done for a in early])
         return cls(tuple(early), np.array(rows, np.int64), dict(dropped), ran, saved, dict(begun), tuple(gone))
+
+    def with_restarts(self, seconds: int, without: Iterable[int]) -> History:
+        """Return the history with ``seconds`` of restart in later attempts, but for the jobs of the rows ``without``."""
+        restarted = np.zeros(self.saved.size, np.int64)
+        restarted[self.rows] = seconds
+        restarted[list(without)] = 0
+        return replace(self, restarted=restarted)
+
+    @property
+    def less(self) -> Ints:
+        """The seconds by which the last attempt of each job is shorter than the whole job, shape (jobs,)."""
+        return self.saved if self.restarted is None else self.saved - self.restarted
 
     @property
     def start(self) -> Ints:

@@ -51,6 +51,8 @@ def test_a_killed_job_comes_back_with_the_work_of_its_last_checkpoint():
     assert run.end.tolist()[0] == 60 + 7 + 70  # the restart, and what is left
     found = run.metrics.preemption
     assert found["repeated_node_hours"] == 4 * 20 / 3600 and found["restart_node_hours"] == 4 * 7 / 3600
+    # it ends 137 s after its submission, and its work takes 100 s: the restart is no part of its duration
+    assert found["batch_slowdown_mean"] == 137 / 100
 
 
 def test_a_system_checkpoint_keeps_all_work_up_to_its_writing():
