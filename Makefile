@@ -1,5 +1,6 @@
 # make bench: a first benchmark, about three minutes; make tour: the default benchmarks of all problem kinds, half an hour;
 # make test: the test suite; make known: known optima of the literature; make conformance: random models on all backends;
+# make wheel: a wheel with compiled kernels, in dist;
 # make speed: ratios and times, with replays beside AccaSim, which is installed once into .cache (without a network the rest prints)
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NOON := --at 12:00 --first 100
 
-.PHONY: bench tour test known speed conformance clean
+.PHONY: bench tour test known speed wheel conformance clean
 
 bench: $(READY)
 	$(BIN)/bench run instances/eurora_700 $(NOON) --time-limit 5 --methods first-solution:est,multi-search,cpsat:counts+warm
@@ -35,11 +36,14 @@ conformance: $(READY)
 speed: $(READY)
 	$(BIN)/python -m schedlab.bench.speed
 
+wheel: $(READY)
+	$(BIN)/python -m schedlab.bench.wheel --out dist
+
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
-	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[cpoptimizer,test]"
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --editable ".[cpoptimizer,test,wheel]"
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .cache build *.egg-info results
+	rm -rf $(VENV) .cache build dist *.egg-info results

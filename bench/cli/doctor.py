@@ -60,9 +60,12 @@ def doctor() -> None:
 
 def examine(console: Console) -> bool:
     """Print the findings. Return False if an installed backend, dispatcher or heuristic does not work."""
+    from ...models.compiling import prebuilt
+
     console.print(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
     console.print(f"cores {cores()}, memory {_gigabytes()}")
     console.print("packages: " + ", ".join(f"{d} {_version(d)}" for d in DISTRIBUTIONS))
+    console.print(f"kernels: {prebuilt.described()}", soft_wrap=True)
     healthy = True
     for name, here in available().items():
         good, text = _solver(name, here)
@@ -140,7 +143,10 @@ def traps() -> Iterator[str]:
         yield "only one core: CP-SAT runs without its portfolio of searches; do not compare results with those of more cores"
     if (quota := _quota()) is not None and quota < cores() - 0.01:
         yield f"the container is limited to {quota:g} cores, but {cores()} are visible: use --threads {max(1, int(quota))}"
-    if os.environ.get("NUMBA_CACHE_DIR") is None and not _writable(Path(__file__).parents[2] / "heuristics"):
+    from ...models.compiling.prebuilt import installed
+
+    own = os.environ.get("NUMBA_CACHE_DIR") is None and installed() is None
+    if own and not _writable(Path(__file__).parents[2] / "heuristics"):
         yield "the folder heuristics is not writable: set NUMBA_CACHE_DIR, else the kernels are compiled again in every run"
     from ...heuristics import HEURISTICS
     from ...simulation.policies.registry import DISPATCHERS

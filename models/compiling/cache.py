@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import sys
 import warnings
 from functools import cache
@@ -11,8 +13,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator
 from numba.core.registry import CPUDispatcher
+
+from .prebuilt import installed
 
 with warnings.catch_warnings():  # without flock, filelock warns that a lock is then a file with the id of its process
     warnings.simplefilter("ignore")
@@ -71,8 +75,25 @@ class Needed(NamedTuple):
             raise Outdated
 
 
+class _Beside(InTreeCacheLocator):
+    """The ``__pycache__`` beside a module, also where nothing can be written: what is there is loaded."""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _Beside | None:
+        """Return the folder of a function that is in a file."""
+        return cls(py_func, py_file) if Path(py_file).is_file() else None
+
+
+class _Places(CompileResultCacheImpl):
+    """numba's places for a cache, and the last one where none of them can be written."""
+
+    _locator_classes = [*CompileResultCacheImpl._locator_classes, _Beside]  # noqa: RUF012 as in numba
+
+
 class SharedCache(FunctionCache):
     """numba's cache of one function; of several processes that need the function, one compiles it, the others wait.
+
+    What the installed wheel contains is loaded from there (``prebuilt``).
 
     Each function has a lock of its own, so that processes which need the same functions compile different ones at once.
     A process holds the locks of the function that it compiles and of its callers, and waits for the lock of a function
@@ -80,6 +101,7 @@ class SharedCache(FunctionCache):
     wait for ``PATIENCE`` seconds, then each compiles for itself.
     """
 
+    _impl_class = _Places
     held = 0  # how often this function holds its lock
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -94,10 +116,29 @@ class SharedCache(FunctionCache):
         return found
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        except (Outdated, AttributeError, ImportError):  # names in the cache that no longer exist
+        for load in (self._prebuilt, super().load_overload):
+            with contextlib.suppress(Outdated, AttributeError, ImportError):  # names in a cache that no longer exist
+                found = load(sig, target_context)
+                if found is not None:
+                    return found
+        return None
+
+    def _prebuilt(self, sig: Any, target_context: Any) -> Any:
+        """Return the version for a signature from the machine code of the installed wheel; None if it is not there."""
+        code: Any = installed()
+        if code is None:
             return None
+        target_context.refresh()
+        stamp = self._impl.locator.get_source_stamp()
+        file = code.file_of(Path(inspect.getfile(self._py_func)), self._impl.filename_base, stamp)
+        key: Any = self._index_key(sig, code)  # type: ignore[no-untyped-call]
+        data = None if file is None else file.load(key)
+        return None if data is None else self._impl.rebuild(target_context, data)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save a compiled version; where nothing can be written, every process compiles for itself."""
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
     def _take_lock(self) -> bool:
         try:
