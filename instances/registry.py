@@ -70,6 +70,14 @@ def names() -> list[str]:
     )
 
 
+def folder_of(name: str | Path) -> Path:
+    """Return the folder of an instance: a path of it or of its ``instance.toml``, or a shipped one by its name; it may not exist."""
+    path = Path(name)
+    if path.name == SETTINGS and isfile(path):  # os.path.isfile: returns False, instead of raising, for an invalid path
+        path = path.parent
+    return SHIPPED / str(name) if not isfile(path / SETTINGS) and str(name) in names() else path
+
+
 def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
     """Read an instance folder, or a shipped instance by its name.
 
@@ -98,11 +106,7 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
     >>> load("eurora_700").problem.at(12 * 3600, first=100).now
     43200
     """
-    path = Path(folder)
-    if path.name == SETTINGS and isfile(path):  # os.path.isfile: returns False, instead of raising, for an invalid path
-        path = path.parent
-    if not isfile(path / SETTINGS) and str(folder) in names():
-        path = SHIPPED / str(folder)
+    path = folder_of(folder)
     if not isdir(path):
         raise UnknownInstance(str(folder))
     files = Folder(path)

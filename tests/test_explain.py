@@ -12,6 +12,8 @@ from schedlab.models.elements.element import Element, Elements
 from schedlab.models.elements.minimal_set import minimal_set
 from schedlab.models.kind import ProblemKind
 from schedlab.models.problem import Encoding
+from schedlab.models.profiles import DesiredProfile, Steps
+from schedlab.models.profiles.steps import ALWAYS
 
 H = 3600
 GPU = sl.NodeGroup("gpu", 2, {"cores": 16, "memory": 64})
@@ -476,3 +478,17 @@ def test_a_kind_of_a_third_party(monkeypatch):
     monkeypatch.setattr("schedlab.models.kind.resolve", lambda place: globals()[place.partition(":")[2]])
     found = sl.explain(line)
     assert ([e.name for e in found.elements], found.message) == (["a", "b"], "one machine cannot do 2 of the jobs")
+
+
+def test_a_desired_use_is_named_instead_of_the_capacity():
+    platform = sl.Platform([sl.NodeGroup("n", 1, {"cores": 4})])
+    profile = DesiredProfile(platform, {("n", "cores"): Steps((ALWAYS, 10), (2, 4))})
+    jobs = [sl.Job(name, 0, 10, 1, {"cores": 2}, "q", deadline=12) for name in "ab"]
+    problem = sl.Dispatch(platform, jobs, [sl.Queue("q", 60)], desired=profile)
+    found = sl.explain(problem)
+    assert {(e.kind, e.name) for e in found.elements} == {
+        *((kind, name) for kind in ("job", "deadline") for name in "ab"),
+        ("desired use", "cores of the n nodes"),
+    }
+    assert "at most 2 to 4, by the time, cores of each n node are in use" in str(found)
+    assert sl.solve(problem.replace(desired=None), "cpsat").status == "optimal"

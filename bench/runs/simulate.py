@@ -21,7 +21,7 @@ from ..kinds.replays.case import ReplayCase, replay_case
 from ..kinds.replays.launch import check_processes
 from ..kinds.replays.options import check_limits, check_objective, check_stretch, checked_users
 from ..kinds.replays.preemption import check_preemption, settings_of_each
-from ..kinds.replays.profiles import check_desired
+from ..kinds.replays.profiles import check_desired, own_desired
 from ..kinds.replays.profiles import check_limits as check_case
 from ..records.description import SHOWN
 from ..records.store import Record, jobs_file
@@ -163,6 +163,8 @@ def replay_request(
     except WrongValue as e:
         raise WrongUse(f"--{e}") from e
     replay = ReplaySettings(trace=is_trace(path), **options)
+    if replay.desired is None and not replay.trace:
+        replay = replace(replay, desired=own_desired(path))
     if replay.events is not None:
         read_events(replay.events)
         replay = replace(replay, events_content=content_of(Path(replay.events)))

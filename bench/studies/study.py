@@ -10,8 +10,8 @@ from typing import Any
 
 from ...backends import UnknownName
 from ..errors import WrongUse
+from .names import HERE, study_names
 
-HERE = Path(__file__).parent
 DRAWINGS = ("", "ecdf", "bars", "radar")
 
 
@@ -175,11 +175,6 @@ class Study:
             exhibits=[e for e in self.exhibits if e.case == case],
             orders=[o for o in self.orders if o.case == case],
         )
-
-
-def study_names() -> list[str]:
-    """Return the names of the shipped studies."""
-    return sorted(file.stem for file in HERE.glob("*.toml"))
 
 
 def find_study(name: str) -> Study:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -95,6 +95,23 @@ class Costs:
         self.seconds["generation_all"] += generation
         self.seconds["generation_one"] += self._generation[-1]
         self.seconds["node_selection"] += selection
+
+    def add_passed(self, asked: Sequence[int], seconds: float) -> None:
+        """Add runs that find no earlier start, as their nodes know without a selection.
+
+        Parameters
+        ----------
+        asked : sequence of int
+            Number of node managers of each run; all of them answer.
+        seconds : float
+            Time of the test in sum over the runs.
+        """
+        one = seconds / sum(asked)
+        self.messages += 3 * sum(asked)
+        self._generation += [one] * len(asked)
+        self._selection += [0.0] * len(asked)
+        self.seconds["generation_all"] += seconds
+        self.seconds["generation_one"] += one * len(asked)
 
     @property
     def runs(self) -> int:

@@ -229,10 +229,10 @@ class Dardis:
         """Let the next planned jobs of these nodes look for earlier starts on their nodes."""
         names = self._plan.first_on(nodes, self._reach)
         self._tasks.costs.messages += len(names)
-        for name in names:
-            job = self._plan.planned[name]
-            if job.start <= now:
-                continue
+        planned = [self._plan.planned[name] for name in names]
+        jobs = [job for job in planned if job.start > now and job.task.calendar.allowed(now, job.start)]
+        for k in self._tasks.movable([(job.task, job.placed) for job in jobs], now):
+            job = jobs[k]
             moved = self._tasks.move(job.task, job.placed, now)
             if moved is not None:
                 self._keep(job._replace(placed=moved), now, changed)

@@ -39,6 +39,7 @@ class Plan:
         self._on: dict[int, list[tuple[int, int, str]]] = defaultdict(list)  # node -> (start, number, id), ascending
         self._starts: list[tuple[int, int, str]] = []  # heaps; entries that are out of date stay in them
         self._ends: list[tuple[int, str]] = []
+        self._latest: list[tuple[int, str]] = []  # -end, id
         self._numbers = 0
 
     def number(self) -> int:
@@ -55,6 +56,7 @@ class Plan:
         for node in job.placed.placement.nodes.tolist():
             insort(self._on[node], entry)
         heappush(self._starts, entry)
+        heappush(self._latest, (-job.end, name))
 
     def remove(self, name: str) -> Planned | None:
         """Remove a planned job and return it, if there is one."""
@@ -71,6 +73,7 @@ class Plan:
         self.remove(job.task.id)
         self.running[job.task.id] = job
         heappush(self._ends, (job.end, job.task.id))
+        heappush(self._latest, (-job.end, job.task.id))
 
     def extend(self, name: str, end: int) -> None:
         """Move the end of the reservation of a running job."""
@@ -78,6 +81,7 @@ class Plan:
         placement = job.placed.placement._replace(end=end)
         self.running[name] = job._replace(placed=job.placed._replace(placement=placement))
         heappush(self._ends, (end, name))
+        heappush(self._latest, (-end, name))
 
     def due(self, now: int) -> list[Planned]:
         """Return the planned jobs whose starts are not after now, in the order of their starts; they stay planned."""
@@ -138,5 +142,10 @@ class Plan:
 
     def end_of_all(self) -> int:
         """Return the end of the last reservation; a time before all others if there is none."""
-        ends = [job.end for jobs in (self.planned, self.running) for job in jobs.values()]
-        return max(ends, default=-(2**62))
+        while self._latest:
+            end, name = self._latest[0]
+            job = self.planned.get(name) or self.running.get(name)
+            if job is not None and job.end == -end:
+                return job.end
+            heappop(self._latest)
+        return -(2**62)

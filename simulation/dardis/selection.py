@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 MIN_START, MAX_PROB, MIN_PROB, RANDOM = 0, 1, 2, 3
 NONE = -(2**63)  # no start
 MILLION = 1_000_000
+DENSE = 4  # seconds per entry up to which a table of all seconds is faster than sorting
 
 
 @internal
@@ -60,10 +61,39 @@ def _possible(low: Ints, high: Ints, offered: Ints, weight: Ints, units: int, mo
 
 
 @internal
+def _possible_in(low: Ints, high: Ints, offered: Ints, weight: Ints, units: int, span: int) -> tuple[Ints, Ints, Ints]:
+    """Return what ``_possible`` returns, without sorting: for ``span`` seconds that hardly exceed the number of entries."""
+    origin = low.min()
+    room, weights = np.zeros(span + 1, np.int64), np.zeros(span + 1, np.int64)
+    for k in range(low.size):
+        room[low[k] - origin] += offered[k]
+        room[high[k] + 1 - origin] -= offered[k]
+        weights[low[k] - origin] += weight[k]
+        weights[high[k] + 1 - origin] -= weight[k]
+    size = min(span, 2 * low.size)
+    begin, end, total = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    found, here, sum_here = 0, 0, 0
+    for t in range(span):
+        here += room[t]
+        sum_here += weights[t]
+        if here < units:
+            continue
+        if found > 0 and end[found - 1] == origin + t - 1 and total[found - 1] == sum_here:
+            end[found - 1] = origin + t
+        else:
+            begin[found], end[found], total[found] = origin + t, origin + t, sum_here
+            found += 1
+    return begin[:found], end[:found], total[:found]
+
+
+@internal
 def _start(low: Ints, high: Ints, offered: Ints, weight: Ints, units: int, policy: int, key: int) -> int:
     """Return the start that the policy chooses; NONE if there is none."""
-    most = 1 if policy == MIN_START else 2 * low.size
-    begin, end, total = _possible(low, high, offered, weight, units, most)
+    most, span = 1 if policy == MIN_START else 2 * low.size, high.max() - low.min() + 1
+    if span < DENSE * low.size:
+        begin, end, total = _possible_in(low, high, offered, weight, units, span)
+    else:
+        begin, end, total = _possible(low, high, offered, weight, units, most)
     if begin.size == 0:
         return NONE
     if policy == MAX_PROB:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from .costs import Costs
 from .messages import Bools, Extend, Offers, Placement, Release, Request
 from .names import POLICIES
 from .nodes.draws import key_of
+from .nodes.moves import moves_of
 from .selection import NONE, choose
 from .transport import Transport
 from .windows import Attempt, Calendar, attempts, number_of_responses
@@ -138,6 +139,23 @@ class TaskManager:
                 return Placed(found, attempt.name, attempt.profile)
         return None
 
+    def movable(self, jobs: Sequence[tuple[Task, Placed]], now: int) -> Iterator[int]:
+        """Yield the indices of the planned jobs that may have an earlier start on their nodes, in their order.
+
+        A job is tested after the caller has moved those before it. The costs count a run for each job that is passed over.
+        """
+        if not jobs:
+            return
+        moves, k = moves_of([placed.placement for _, placed in jobs]), 0
+        while k < len(jobs):
+            began, first = time.thread_time(), k
+            k = self._transport.next_move(moves, first, now)
+            if k > first:
+                self.costs.add_passed(np.diff(moves.first[first : k + 1]).tolist(), time.thread_time() - began)
+            if k < len(jobs):
+                yield k
+            k += 1
+
     def move(self, task: Task, placed: Placed, now: int) -> Placed | None:
         """Look for an earlier start of a planned job on its own nodes, and reserve it; None if there is none.
 
@@ -210,6 +228,9 @@ class TaskManager:
             among,
         )
         offers = self._transport.ask(request)
+        if not offers.node.size:
+            self.costs.add_run(asked, offers.nodes, offers.seconds, 0.0)
+            return None
         began, wall = time.thread_time(), time.perf_counter()
         start, nodes, units = self._chosen(offers, task.units, key)
         took = time.thread_time() - began
@@ -219,8 +240,6 @@ class TaskManager:
         return Placement(task.id, start, start + task.duration, nodes, units, task.request, now)
 
     def _chosen(self, offers: Offers, units: int, key: int) -> tuple[int, Ints, Ints]:
-        if not offers.node.size:
-            return NONE, offers.node, offers.node
         most = 1 if self._one_per_node else units
         return choose(offers.node, offers.low, offers.high, offers.fit, units, most, self._policy, key)
 

@@ -12,6 +12,7 @@ from .costs import Traffic
 from .messages import Event, Offers, Placement, Request, joined
 from .nodes.fitting import Limits
 from .nodes.managers import NodeManagers
+from .nodes.moves import Moves
 
 Ints = NDArray[np.int64]
 
@@ -19,7 +20,7 @@ Ints = NDArray[np.int64]
 class Transport(Protocol):
     """The node managers of a machine, as the task manager reaches them.
 
-    A transport has three methods and two attributes. It waits for answers until its timer ends, and goes on without those that have not
+    A transport has four methods and two attributes. It waits for answers until its timer ends, and goes on without those that have not
     arrived [Bridi2018, 5.3, phase 4]. It never changes a message, and delivers what it sends to one node in order.
 
     Attributes
@@ -43,6 +44,13 @@ class Transport(Protocol):
         """Send a request to all node managers, or to ``request.nodes``, and collect the offers (phases 1 to 3).
 
         Offers that arrive after the timer are lost. The entries are in the order of the nodes.
+        """
+
+    def next_move(self, moves: Moves, first: int, now: int) -> int:
+        """Return the first of the notified jobs from ``first`` on that may have an earlier start on its nodes.
+
+        Node managers in one process answer at once for the jobs that have none. Between processes it is ``first``: each
+        job runs the protocol, with the same result.
         """
 
     def confirm(self, placement: Placement) -> Ints:
@@ -78,6 +86,10 @@ class InProcess:
         if len(self._managers) == 1:
             return self._managers[0].answer(request)
         return joined([m.answer(request) for m in self._managers])
+
+    def next_move(self, moves: Moves, first: int, now: int) -> int:
+        """Pass over the jobs whose nodes have no room before their starts."""
+        return self._managers[0].next_move(moves, first, now) if len(self._managers) == 1 else first
 
     def confirm(self, placement: Placement) -> Ints:
         """Let the chosen nodes reserve; all do."""

@@ -10,6 +10,7 @@ from .costs import Traffic
 from .messages import Event, Offers, Placement, Request
 from .nodes.draws import chances, key_of
 from .nodes.fitting import Limits
+from .nodes.moves import Moves
 from .transport import Connect, Transport, in_process
 
 Ints = NDArray[np.int64]
@@ -104,6 +105,10 @@ class Unreliable:
             offers.seconds,
             max(0, offers.nodes - silent),
         )
+
+    def next_move(self, moves: Moves, first: int, now: int) -> int:
+        """Return ``first``: the nodes are asked by messages."""
+        return first
 
     def confirm(self, placement: Placement) -> Ints:
         """Confirm on the nodes that the message reaches; return the chosen nodes whose acknowledgement is missing."""

@@ -119,7 +119,7 @@ def simulate(
     desired : DesiredProfile, str or Path, optional
         How much of each resource an administrator wishes to be in use, or its CSV file. Metrics compare the use with
         it; policies whose names end in ``-profile`` keep to it at each start. A dispatcher of your own with an attribute
-        ``desired`` that is None has it there during the replay.
+        ``desired`` that is None has it there during the replay. Default: that of the instance or problem on its own platform.
     power_cap : float or DesiredProfile, optional
         Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it.
         For policies, on machines whose nodes are counted; every job needs a power.
@@ -179,7 +179,7 @@ def simulate(
     >>> run.metrics.wait.mean <= sl.simulate("eurora_99", dispatcher="fcfs").metrics.wait.mean
     True
     """
-    jobs, machine, own_events, reserved = _workload(workload, platform)
+    jobs, machine, own_events, reserved, own_desired = _workload(workload, platform)
     if running is not None or begin is not None:
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
@@ -207,7 +207,7 @@ def simulate(
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
     model, rule = TimedPredictor(predicting), requeue_of(requeue)
     states = NodeStates(machine, with_failures(of_nodes, preemption)) or None
-    wished = desired_of(desired, machine, jobs)
+    wished = desired_of(own_desired if desired is None else desired, machine, jobs)
     within = limits_of(wished, power_cap, chosen, name, machine)
     if within and evicting is not None:
         raise WrongValue("preemption and dispatchers that keep to a desired use cannot be combined")
@@ -262,7 +262,8 @@ def simulate(
 
 def _workload(
     what: Workload | Dispatch | Instance | str, platform: Platform | None
-) -> tuple[Workload, Platform, Sequence[NodeEvent | ServerEvent], Sequence[Reservation]]:
+) -> tuple[Workload, Platform, Sequence[NodeEvent | ServerEvent], Sequence[Reservation], DesiredProfile | None]:
+    """Return the jobs, the machine, and the events, reservations and desired use of an instance or problem."""
     instance = load(what) if isinstance(what, str) else what
     if isinstance(instance, Instance):
         jobs, own = Workload.of(instance.dispatch, instance.name), instance.platform
@@ -274,7 +275,9 @@ def _workload(
         jobs, own = instance.checked(), platform
     machine = platform or own
     events, reservations = (instance.events, instance.reservations) if isinstance(instance, Instance) else ((), ())
-    return jobs.on(machine), machine, events, reservations
+    problem = instance.dispatch if isinstance(instance, Instance) else instance
+    desired = problem.desired if isinstance(problem, Dispatch) and machine == own else None
+    return jobs.on(machine), machine, events, reservations, desired
 
 
 def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, str, str]:

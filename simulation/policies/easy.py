@@ -28,10 +28,12 @@ References
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...heuristics.kernels.events.chunks import choose_places, has_chunks, take_chosen, take_chunks
 from ...heuristics.kernels.events.fit import count_fits, spread, units_that_fit
 from ...heuristics.kernels.events.ranking import rank
-from ...heuristics.kernels.events.rules import Rules, lacks, spend, start_in_order, try_start
+from ...heuristics.kernels.events.rules import Rules, lacks, spend, start_counted, start_in_order
 from ...heuristics.kernels.events.state import (
     NOW,
     RUNNING,
@@ -139,35 +141,70 @@ def next_candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     return n
 
 
+@internal
+def unknown_room(state: State) -> Ints:
+    """Return an array like ``state.room`` in which nothing is known."""
+    found = np.empty(state.room.size, np.int64)
+    for k in range(found.size):
+        found[k] = NEVER
+    return found
+
+
 @internal_borrowing
+def _note_room(trace: TraceArrays, state: State, head: int, never: Ints) -> None:
+    """Note how many units like those of the head fit when all jobs have ended, if they are too few for it.
+
+    Under a desired profile no whole node may be available for hours, and the queue may be full of jobs that need one.
+    """
+    room = 0
+    for p in range(state.fit.size):
+        room += state.fit[p]
+    if room < trace.units[head]:
+        never[trace.kind[head]] = room
+
+
+@internal
 def reserve_for_head(trace: TraceArrays, state: State, rules: Rules) -> tuple[int, int, int]:
     """Start jobs in order of priority, and reserve nodes for the first one that cannot start (steps 2 to 4).
 
     Return the index of the first of the later jobs that may fit now, the number of waiting jobs that are examined, and
     the shadow time. No later job may start if the first two are equal.
     """
-    at, i, n, shadow = -1, 0, 1, NEVER
+    at, i, n, shadow = -1, -1, 1, NEVER
+    never = unknown_room(state)  # most units that fit when all jobs have ended
     while i < n and shadow == NEVER:
         at = start_in_order(trace, state, rules, True, True, at + 1)
         n = min(state.clock[WAITING], rules.candidates)
-        i = next_candidate(trace, state, at + 1, n)
-        if i < n:
+        if i <= at:
+            i = next_candidate(trace, state, at + 1, n)
+        if i < n and trace.units[state.waiting[at]] <= never[trace.kind[state.waiting[at]]]:
             shadow = _reserve(trace, state, state.waiting[at], rules.best)
+            if shadow == NEVER and not has_chunks(trace, state.waiting[at]):
+                _note_room(trace, state, state.waiting[at], never)
     return i, n, shadow
 
 
 @internal_borrowing
-def backfill_one(trace: TraceArrays, state: State, j: int, shadow: int, best: bool) -> None:
-    """Start job j now if it does not delay the reservation (step 5)."""
+def backfill_one(trace: TraceArrays, state: State, j: int, shadow: int, best: bool, beside: Ints) -> None:
+    """Start job j now if it does not delay the reservation (step 5).
+
+    ``beside``: as ``state.room``, for jobs that are expected to end after the shadow time, valid in this decision, in
+    which ``state.both`` only shrinks.
+    """
+    units, kind = trace.units[j], trace.kind[j]
     short = state.clock[NOW] + state.expected[j] <= shadow
-    if try_start(trace, state, state.free if short else state.both, j, best):
+    free, room = (state.free, state.room) if short else (state.both, beside)
+    if units > room[kind]:
+        return
+    fits = count_fits(free, trace.request[j], units, state.fit)
+    if fits >= units and start_counted(trace, state, free, j, best):
         spend(trace.units, trace.request, state.spare, j)
         if not short:
             take(trace, state.extra, state, j, 1)
         for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
             _least(state.both, state.extra, state.free, state.place[k])
-    elif short and not has_chunks(trace, j):
-        state.room[trace.kind[j]] = min(state.room[trace.kind[j]], trace.units[j] - 1)
+    elif not has_chunks(trace, j):
+        room[kind] = min(room[kind], fits)
 
 
 @internal
@@ -178,7 +215,8 @@ def easy(trace: TraceArrays, state: State, rules: Rules) -> None:
     """
     rank(state, rules.base, rules.slope, rules.dynamic)
     i, n, shadow = reserve_for_head(trace, state, rules)
+    beside = unknown_room(state)
     while i < n:
-        backfill_one(trace, state, state.waiting[i], shadow, rules.best)
+        backfill_one(trace, state, state.waiting[i], shadow, rules.best, beside)
         i = next_candidate(trace, state, i + 1, n)
     compact(state)

@@ -29,7 +29,7 @@ from ...heuristics.kernels.events.sorting import sort_by
 from ...heuristics.kernels.events.state import NOW, RUNNING, State, TraceArrays, compact
 from ...heuristics.kernels.profile import Ints
 from ...models.compiled import borrowing, internal
-from .easy import backfill_one, next_candidate, reserve_for_head
+from .easy import backfill_one, next_candidate, reserve_for_head, unknown_room
 
 
 @internal
@@ -47,8 +47,9 @@ def easy_shortest_first(trace: TraceArrays, state: State, rules: Rules) -> None:
     for k in range(count):
         expected[later[k]] = state.expected[state.waiting[later[k]]]
     sort_by(later, count, expected)
+    beside = unknown_room(state)
     for k in range(count):
-        backfill_one(trace, state, state.waiting[later[k]], shadow, rules.best)
+        backfill_one(trace, state, state.waiting[later[k]], shadow, rules.best, beside)
     compact(state)
 
 

@@ -82,7 +82,7 @@ Desired = Annotated[
     Path | None,
     typer.Option(
         help="CSV file of the desired use, time_s,resource,share[,nodes]: over-utilisation and dissimilarity of each "
-        "replay; dispatchers X-profile keep to it (docs/profiles.md)",
+        "replay; dispatchers X-profile keep to it (docs/profiles.md); default: desired.csv of an instance, if it has one",
         rich_help_panel=SIMULATION,
     ),
 ]

@@ -20,6 +20,7 @@ from ...kinds.replays.preemption import (
 from ...runs.replay_settings import RESTART, decision_limit, parse_floor, parse_stretch
 from ...runs.selection import RunRequest, parse_seeds
 from ...runs.view import View
+from ...studies.names import study_names
 from ...terminal import console_for
 from ..options import (
     DECISIONS,
@@ -184,9 +185,8 @@ def simulate(
     study: Annotated[
         str | None,
         typer.Option(
-            help="a published study: galleguillos2019, bridi2018-models, bridi2018-production (generates its days), or a "
-            "TOML file. Its dispatchers and limit of a decision are the "
-            "default, its tables and figures are printed with our values, the orders that differ are named, and its "
+            help=f"a published study ({', '.join(study_names())}), or a TOML file. Some generate their days. Its "
+            "dispatchers and limit of a decision are the default, its tables and figures are printed with our values, the orders that differ are named, and its "
             "figures are drawn in the folder of the records (figure-1.svg, ...)",
             rich_help_panel=RESULTS,
         ),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....instances.files.own_files import content_of
 from ....instances.files.profile_file import read_profile, read_wishes
+from ....instances.kinds.dispatch import DESIRED
+from ....instances.registry import folder_of
 from ....models.platform import Platform
 from ....models.profiles import DesiredProfile, power_cap
 from ...errors import WrongUse
@@ -38,6 +41,12 @@ def parse_caps(text: str | None) -> tuple[float, ...]:
             raise WrongUse(f"--power-cap {part.strip():.60}: expected a power above 0 such as 600kW, 1.2MW or 500W")
         found.append(float(parts[1]) * UNITS[parts[2].lower()])
     return tuple(dict.fromkeys(found))
+
+
+def own_desired(path: str) -> str | None:
+    """Return the file of the desired use in the folder of an instance; None if there is none."""
+    file = folder_of(path) / DESIRED
+    return str(file) if isfile(file) else None
 
 
 def check_desired(replay: ReplaySettings) -> str | None:

@@ -52,7 +52,7 @@ class Rules(NamedTuple):
 
 
 @internal_borrowing
-def _start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) -> bool:
+def start_counted(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) -> bool:
     """Start job j now on places chosen by ``state.fit``, which must be counted before.
 
     Return False if job j has several chunks and they do not fit together into ``free``.
@@ -87,7 +87,7 @@ def try_start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) 
     """
     if count_fits(free, trace.request[j], trace.units[j], state.fit) < trace.units[j]:
         return False
-    return _start(trace, state, free, j, best)
+    return start_counted(trace, state, free, j, best)
 
 
 @internal_borrowing
@@ -153,11 +153,12 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
     closed
         Whether a job whose calendar is closed blocks; else it is skipped.
     first
-        Place in ``waiting`` to begin at.
+        Place in ``waiting`` to begin at; 0 in the first call of a decision.
     """
     spare, units, request, waiting = state.spare, trace.units, trace.request, state.waiting
     room, kind = state.room, trace.kind
-    _sum_up(state.free, spare)
+    if first == 0:  # later calls of one decision go on with what is left
+        _sum_up(state.free, spare)
     for i in range(first, min(state.clock[WAITING], rules.candidates)):
         j = waiting[i]
         if (units[j] > room[kind[j]] and not blocking) or not may_start(trace, j, state.clock[NOW]):
@@ -170,7 +171,7 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
                 fits = count_fits(state.free, request[j], units[j], state.fit)
             if fits < units[j]:
                 room[kind[j]] = fits
-            elif _start(trace, state, state.free, j, rules.best):
+            elif start_counted(trace, state, state.free, j, rules.best):
                 spend(units, request, spare, j)
                 continue
         if blocking:

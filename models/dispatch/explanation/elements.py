@@ -1,8 +1,8 @@
-"""The removable elements of a dispatching problem: jobs, windows, deadlines, calendars, resources, running jobs, limits.
+"""The removable elements of a dispatching problem: jobs, windows, deadlines, calendars, resources, desired use, running jobs, limits.
 
 Without its element, a job is not there; a job has no start windows, no deadline, or no earliest start after its submit
 time; the jobs of a queue may start at any time of the day; each node of a group has as much of a resource as all jobs
-together request; a running job holds nothing; and an objective is not limited. Submit times, ``now`` and durations are part of the jobs.
+together request; what may be in use of a resource of a group (a hard desired profile) is its capacity; a running job holds nothing; and an objective is not limited. Submit times, ``now`` and durations are part of the jobs.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from ...elements.element import Element, Elements
 from ...elements.words import duration, listed, moment, windows
 from ...platform import MOST_CAPACITY, NodeGroup, Platform
 from ...problem import Schedule
+from ...profiles import DesiredProfile, Steps
 from ..jobs import DAY, Job, Queue, Running
 from ..objectives import OBJECTIVES
 from ..problem import Dispatch
 from .sentences import conflict_sentence
+
+POWER_NAME = "power of the machine"
 
 
 class DispatchElements(Elements):
@@ -47,13 +50,14 @@ class DispatchElements(Elements):
         self.all = (
             *(Element("limit", limit_name(name), _limit(name, most)) for name, most in problem.limits.items()),
             *self._resources(),
+            *self._wishes(),
             *(Element("calendar", q.name, _calendar(q)) for q in problem.queues if q.daily),
             *of_jobs,
             *(Element("running job", r.job.id, _running(r)) for r in running),
         )
         postponable = {j.id for j in problem.jobs if j.deadline is None and not j.windows}
         self.harmless = frozenset(e for e in of_jobs if e.name in postponable)
-        if problem.limits:
+        if problem.limits or self._wishes():  # a profile may allow a job at early times only
             self.harmless, self.harmless_because = frozenset(), ""
 
     def _slack(self, job: Job) -> int:
@@ -72,6 +76,28 @@ class DispatchElements(Elements):
             if resource in used
         ]
 
+    def _wishes(self) -> list[Element]:
+        """Return the wishes of a hard desired profile; a soft one is a part of the objective."""
+        profile = self.problem.desired
+        if profile is None or self.problem.over_cost is not None:
+            return []
+        found = [
+            Element("desired use", desired_name(r, group), _wish(r, group, s))
+            for (group, r), s in profile.steps.items()
+        ]
+        if profile.power is not None:
+            found.append(Element("desired use", POWER_NAME, "the power of the machine stays within the desired use"))
+        return found
+
+    def _desired(self, names: Collection[tuple[str, str]], platform: Platform) -> DesiredProfile | None:
+        """Return the desired profile with the kept wishes alone; None if there are none."""
+        profile = self.problem.desired
+        if profile is None or self.problem.over_cost is not None:
+            return None
+        kept = {(g, r): s for (g, r), s in profile.steps.items() if ("desired use", desired_name(r, g)) in names}
+        power = profile.power if ("desired use", POWER_NAME) in names else None
+        return replace(profile, platform=platform, steps=kept, power=power, end=None) if kept or power else None
+
     def _jobs(self) -> list[Job]:
         """Return the parts of all jobs."""
         return [*(part for j in self.problem.jobs for part in j.parts), *(r.job for r in self.problem.running)]
@@ -79,8 +105,11 @@ class DispatchElements(Elements):
     def part(self, kept: Collection[Element]) -> Dispatch:
         """Return the problem with the kept elements alone."""
         p, names = self.problem, {(e.kind, e.name) for e in kept}
+        platform = self._platform(names)
         return p.replace(
-            platform=self._platform(names),
+            platform=platform,
+            desired=self._desired(names, platform),
+            over_cost=None,
             jobs=[_limited(j, names) for j in p.jobs if ("job", j.id) in names],
             queues=[q if ("calendar", q.name) in names else replace(q, daily=(), whole_run=False) for q in p.queues],
             running=[r for r in p.running if ("running job", r.job.id) in names],
@@ -109,6 +138,17 @@ class DispatchElements(Elements):
     def sentence(self, found: Sequence[Element]) -> str:
         """Return which jobs need how much of which nodes, and when."""
         return conflict_sentence(self.part(found), found)
+
+
+def desired_name(resource: str, group: str) -> str:
+    """Return the name of the element of a desired use: "cores of the gpu nodes"."""
+    return f"{resource} of the {group} nodes"
+
+
+def _wish(resource: str, group: str, steps: Steps) -> str:
+    low, high = min(steps.amounts), max(steps.amounts)
+    most = f"{high:g}" if low == high else f"{low:g} to {high:g}, by the time,"
+    return f"at most {most} {resource} of each {group} node are in use"
 
 
 def limit_name(objective: str) -> str:

@@ -84,13 +84,14 @@ def conflict_sentence(part: Dispatch, found: Sequence[Element]) -> str:
     if len(spans) < len(part.jobs) or not uses:
         none = [j.id for j in part.jobs if j.id not in spans]
         return f"{listed(none or named(found, 'job'))} has no possible start: {'; '.join(e.text for e in found)}"
-    for use in uses:
+    wishes = [e.text for e in found if e.kind == "desired use"]
+    for use in uses if not wishes else ():
         text = _at_once(part, spans, use) or _in_turn(part, spans, use) or _in_sum(part, spans, use)
         if text:
             return text
     begin, end = min(s.first for s in spans.values()), max(s.end for s in spans.values())
     during = f"between {moment(begin)} and {moment(end)}" + _beside(part)
-    return f"{listed(list(spans))} {'do' if len(spans) > 1 else 'does'} not fit {_together(uses)} {during}"
+    return f"{listed(list(spans))} {'do' if len(spans) > 1 else 'does'} not fit {_together(uses)} {during}{f' if {listed(wishes)}' if wishes else ''}"
 
 
 def _uses(part: Dispatch, names: Sequence[str]) -> list[Use]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ....heuristics.kernels.profile import Profile, grown, occupy, segment
 from ....models.compiled import compiled, internal
 from .draws import mixed
-from .fitting import Limits, Pieces, index_of, new_pieces, room_for
+from .fitting import Limits, Pieces, hosts, index_of, new_pieces, room_for
 from .generators import EXPONENTIAL, FIRST, earliest, roulette, table_for
 
 Ints = NDArray[np.int64]
@@ -58,6 +58,14 @@ def offers_of(
     number
         The number, in the platform, of the node with index 0.
     """
+    able, count = np.empty(nodes.size, np.int64), 0
+    for n in nodes:
+        if hosts(profile, n, request, duration, windows):
+            able[count] = n
+            count += 1
+    nodes = able[:count]
+    if count == 0:
+        return nodes, nodes, nodes, np.empty(0, np.float64)
     room = room_for(profile, limits, windows, duration)
     steps, found, queue = new_pieces(room), new_pieces(room), np.empty(room, np.int64)
     most = room if generator == FIRST else max(room, responses)

@@ -218,6 +218,24 @@ def index_of(
     return count
 
 
+@internal_borrowing
+def hosts(profile: Profile, n: int, request: Ints, duration: int, windows: Ints) -> bool:
+    """Return whether node n has room for a unit from some start in the windows on, apart from the desired use."""
+    for w in range(windows.shape[0]):
+        s, i = windows[w, 0], segment(profile, n, windows[w, 0])
+        while s <= windows[w, 1]:
+            until = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
+            room = True
+            for r in range(request.size):
+                room = room and (request[r] == 0 or profile.free[n, i, r] >= request[r])
+            if not room:
+                s = until
+            elif until >= s + duration:
+                return True
+            i += 1
+    return False
+
+
 @internal
 def new_pieces(room: int) -> Pieces:
     """Return room for pieces."""

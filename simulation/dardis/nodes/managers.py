@@ -17,6 +17,7 @@ from ..messages import Answering, Bools, Event, Extend, Offers, Placement, Relea
 from ..names import GENERATORS
 from .answering import change, forget, offers_of, overfull
 from .fitting import Limits, unlimited
+from .moves import Moves, next_move
 
 Ints = NDArray[np.int64]
 ROOM = 16  # breakpoints per node at first
@@ -100,6 +101,12 @@ class NodeManagers:
         for held in own:
             self._change(held, held.start, 1)
         return Offers(*found, time.thread_time() - began, nodes.size)
+
+    def next_move(self, moves: Moves, first: int, now: int) -> int:
+        """Return the first of the jobs from ``first`` on that may have an earlier start; for managers of all nodes."""
+        if not self._answering.all():
+            return first
+        return next_move(self._profile, self.capacity, moves, first, now)
 
     def reserve(self, placement: Placement) -> None:
         """Reserve what a job needs on the nodes of this range, instead of what it had (phase 6)."""

@@ -12,6 +12,7 @@ from ....errors import WrongValue
 from ..costs import Traffic
 from ..messages import Event, Extend, Offers, Placement, Request, joined
 from ..nodes.fitting import Limits
+from ..nodes.moves import Moves
 from .block import Answer, Failure, Message, Setup, packed, unpacked
 from .link import Link, TransportError
 
@@ -95,6 +96,10 @@ class Processes:
         answers = self._send(request, self._of(request.nodes))
         self.traffic.seconds["wall_offers"] += time.perf_counter() - began
         return joined([offers for offers in answers if isinstance(offers, Offers)])
+
+    def next_move(self, moves: Moves, first: int, now: int) -> int:
+        """Return ``first``: the nodes are asked by messages."""
+        return first
 
     def confirm(self, placement: Placement) -> Ints:
         """Confirm a placement; the processes of chosen nodes acknowledge it."""

@@ -1,9 +1,13 @@
 """``bench simulate --desired`` and ``--power-cap``; ``bench show`` of a profile."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 import schedlab as sl
+from schedlab.bench.studies.study import study_names
+from schedlab.instances.registry import SHIPPED
+from schedlab.simulation.desired.figures import desired_figures
 
 pytestmark = pytest.mark.usefixtures("in_process")
 DAY_NIGHT = "# period_s = 86400\ntime_s,resource,share\n0,cores,1\n28800,cores,0.6\n72000,cores,1\n"
@@ -46,6 +50,23 @@ def test_replays_beside_a_desired_profile_have_its_figures(run, tmp_path):
     (tmp_path / "day-night.csv").write_text(DAY_NIGHT + "80000,cores,0.5\n")
     code, text = run("verify", "r")
     assert code == 1 and "the file was changed after the replay" in text
+
+
+def test_the_profile_of_an_instance_is_that_of_its_replays(run, tmp_path):
+    shutil.copytree(SHIPPED / "eurora_99", tmp_path / "own")
+    (tmp_path / "own" / "desired.csv").write_text(DAY_NIGHT)
+    code, text = run("simulate", "own", "--dispatchers", "easy-profile", "--out", "r")
+    assert code == 0 and run("verify", "r")[0] == 0, text
+    (over,) = sl.read_results("r")["metrics.desired_over_cores"]
+    found, day = sl.simulate("own", dispatcher="easy-profile"), sl.load("eurora_99").problem
+    given = sl.simulate(day, dispatcher="easy-profile", desired="day-night.csv")
+    assert found.schedule() == given.schedule() != sl.simulate(day, dispatcher="easy").schedule()
+    assert desired_figures(found, found.desired)["over"]["cores"] == pytest.approx(over)
+
+
+def test_the_help_names_all_studies(run):
+    code, text = run("simulate", "--help")
+    assert code == 0 and all(name in text for name in study_names())
 
 
 def test_a_profile_may_begin_after_the_first_jobs(run, tmp_path):

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
+from schedlab.models.profiles import daily
 from schedlab.simulation.dardis.dispatcher import Dardis
 from schedlab.simulation.dardis.messages import Answering, Extend, Placement, Release, Request
+from schedlab.simulation.dardis.names import GENERATORS, POLICIES
 from schedlab.simulation.dardis.network import Network
 from schedlab.simulation.dardis.transport import in_process
 from schedlab.simulation.dardis.transports.block import Block, Setup, packed, unpacked
@@ -40,6 +42,15 @@ def test_starts_are_the_same_with_any_number_of_processes(setup, processes):
     traffic = dispatcher.costs.traffic
     assert traffic.packets % 2 == 0 and traffic.bytes > 100 * traffic.packets
     assert dispatcher.costs.counts["packets"] == traffic.packets and dispatcher.costs.silent == 0
+
+
+@pytest.mark.parametrize("setup", [f"{g}/{p}" for g in GENERATORS for p in POLICIES])
+def test_starts_are_the_same_for_each_generator_and_policy(setup):
+    few = WHOLE.replace(jobs=WHOLE.jobs[:12])
+    nights = daily(WHOLE.platform, {"08:00": 0.6, "20:00": 1.0})
+    run, _ = replay(few, setup, Network(processes=3), seed=5, desired=nights)
+    assert run.violations == []
+    assert run.schedule() == sl.simulate(few, dispatcher=f"dardis:{setup}", seed=5, desired=nights).schedule()
 
 
 def test_node_events_reach_all_processes():

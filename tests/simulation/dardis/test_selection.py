@@ -75,6 +75,15 @@ def test_the_choice_is_that_of_the_definition(offers, units, policy, one, key):
         assert start in possible
 
 
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(offered, st.integers(1, 6), st.sampled_from(POLICIES), st.integers(0, 99))
+def test_starts_that_are_far_apart_are_chosen_like_dense_ones(offers, units, policy, key):
+    entries = as_entries(seconds(offers))
+    start, on = chosen(entries, units, policy, key=key)
+    apart = [(n, 1000 * a, 1000 * b, index) for n, a, b, index in entries]
+    assert chosen(apart, units, policy, key=key) == (None if start is None else 1000 * start, on)
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_the_order_of_the_offers_of_different_starts_does_not_matter(policy):
     entries = [(0, 5, 9, 1.7), (0, 20, 22, 1.1), (1, 7, 30, 1.3), (2, 0, 21, 2.9)]
