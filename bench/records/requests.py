@@ -38,7 +38,8 @@ def with_requests(case: ReplayCase, users: str, replayed: Replayed, table: JobsT
     stored = np.array([table.walltime[row[name]] if name in row else 1 for name in case.workload.ids], np.int64)
     if replayed.history is not None:
         return replace(case, workload=replace(case.workload, walltime=stored)), []
-    workload = requested(users_of(users), case.workload, replayed.start)
+    on_demand = () if replayed.preemption is None else replayed.preemption.rows
+    workload = requested(users_of(users), case.workload, replayed.start, on_demand)
     other = np.flatnonzero(stored != workload.walltime).tolist()
     faults = [
         f"users {users}: job {excerpt(case.workload.ids[k])} has the walltime {stored[k]} s, "

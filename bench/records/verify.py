@@ -171,14 +171,17 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     if preemption is not None:
         if record.get("preemption") is None:
             return ["the field preemption is missing, in a replay with on-demand jobs or failures"]
-        whole, rows = with_jobs(case.workload, case.platform, preemption)
+        whole, _ = with_jobs(case.workload, case.platform, preemption)
         case = replace(case, workload=whole)
-        evicted = read_preemption(record["preemption"], whole, preemption, rows)
     if (record.get("simulation") or {}).get("attempts_csv") is not None:
         whole, history = read_attempts(attempts_file(jobs), case.workload, case.platform)
         case = replace(case, workload=whole)
-        if history is not None and evicted is not None:
-            history = history.with_restarts(evicted.settings.restart, evicted.rows)
+    if preemption is not None:
+        row = {name: k for k, name in enumerate(case.workload.ids)}
+        rows = tuple(row[j.id] for j in preemption.jobs)
+        evicted = read_preemption(record["preemption"], case.workload, preemption, rows)
+        if history is not None:
+            history = history.with_restarts(preemption.restart, rows)
     production = None
     if record.get("production") is not None:
         changed, production = read_production(

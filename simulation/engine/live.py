@@ -69,8 +69,8 @@ class LiveReplay:
         self.ruled: Policy | None = None  # the policy of ``rules``
         self.ranking: Ranking | None = None
         if isinstance(plan.dispatcher, Policy) and plan.dispatcher.ranker is not None:
-            ranker = plan.dispatcher.ranker
-            self.ranking = Ranking(ranker, plan.workload, self.state, plan.trace.runtime, plan.by_count, self._refuse)
+            ranker, whole_nodes = plan.dispatcher.ranker, plan.by_count or plan.preemption is not None
+            self.ranking = Ranking(ranker, plan.workload, self.state, plan.trace.runtime, whole_nodes, self._refuse)
         self.began = self.last_report = time.perf_counter()
 
     def run(self) -> Simulation:

@@ -24,7 +24,9 @@ from .production.calendars import Hours
 from .production.plan import ProductionPlan
 from .simulation import Decisions, NodeRanges, Simulation, SimulationError
 from .states.attempts import AttemptLog
+from .states.begun import ending_at
 from .states.never import reasons
+from .states.power_place import of_nodes
 from .states.requeue import Requeue, Restart
 
 STOPPED = "stopped before its end"
@@ -106,12 +108,13 @@ class ReplayPlan:
     def result(self, state: State, decisions: Decisions, seconds: float, notes: tuple[str, ...] = ()) -> Simulation:
         """Return the result of the replay so far; running jobs get the end that their runtime gives."""
         n, w = len(self.workload), self.workload
-        first, low, high, units = ranges_of(self.trace, state, self.by_count)
+        first, low, high, units = of_nodes(ranges_of(self.trace, state, self.by_count), len(self.platform.nodes))
         if w.running:
             held = by_name((first[n:], low, high, units), self.platform.nodes)
             back = {r.job.id for parts in self.log.begun.values() for r in parts}
             pairs = zip(w.running, held, strict=True)
-            w = replace(w, running=tuple(replace(r, nodes=on) for r, on in pairs if r.job.id not in back))
+            left = tuple(replace(r, nodes=on) for r, on in pairs if r.job.id not in back)
+            w = replace(w, running=ending_at(left, {a.job: a.end for a in self.log.gone}))
         used, started = int(first[n]), state.start[:n] >= 0
         completed, history = started.copy(), self.log.history()
         if history is not None and self.preemption is not None:

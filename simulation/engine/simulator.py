@@ -34,6 +34,7 @@ from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
 from .live import LiveReplay
 from .moment import Dispatcher
+from .preemption.begun import without_rows
 from .preemption.plan import plan_of as preemption_of
 from .preemption.plan import with_failures
 from .production.calendars import Hours, with_calendars
@@ -45,9 +46,10 @@ from .states.chunk_support import check_takes_chunks
 from .states.limits import desired_of, lent, limits_of, with_power
 from .states.node_changes import NodeChanges
 from .states.places import is_counted, with_places
-from .states.requeue import Requeue, requeue_of
+from .states.requeue import Drop, Requeue, Restart, requeue_of
 
 BATCH = 20_000  # events between two calls of on_progress
+KEPT_WORK = 'what a failed job keeps is given by preemption.checkpoints; expected requeue="restart" or "drop"'
 
 
 def simulate(
@@ -143,8 +145,7 @@ def simulate(
         the walltimes of the workload.
     preemption : Preemption, optional
         On-demand jobs, which must start soon and for which running jobs leave; checkpoints and failures of nodes. Not
-        with ``requeue``, ``charge_decisions``, ``reservations``, events of the server, ``running``, ``desired`` limits
-        or ``power_cap``.
+        with ``charge_decisions``, ``requeue="checkpoint:SECONDS"``, or dispatchers that keep to ``desired``.
 
     Returns
     -------
@@ -186,17 +187,14 @@ def simulate(
     chosen, name, named_predictor = _dispatcher(dispatcher)
     of_nodes, of_server = split_events(own_events if events is None else events)
     reserved = list(reserved if reservations is None else reservations)
+    rule = requeue_of(requeue)
     jobs, evicting = preemption_of(
         preemption,
         jobs,
         machine,
         {
-            "requeue": requeue != "restart",
-            "charge_decisions": charge_decisions,
-            "reservations": reserved,
-            "events of the server": of_server,
-            "power_cap": power_cap,
-            "users": users,
+            "charge_decisions": (charge_decisions, "nodes of a start may be given to an on-demand job before it"),
+            f"requeue={rule.name}": (not isinstance(rule, Restart | Drop), KEPT_WORK),
         },
     )
     if allocator not in ALLOCATORS:
@@ -205,12 +203,15 @@ def simulate(
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1")
     source = predictor if predictor is not None else named_predictor
     predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
-    model, rule = TimedPredictor(predicting), requeue_of(requeue)
+    model = TimedPredictor(predicting)
     states = NodeStates(machine, with_failures(of_nodes, preemption)) or None
     wished = desired_of(own_desired if desired is None else desired, machine, jobs)
     within = limits_of(wished, power_cap, chosen, name, machine)
-    if within and evicting is not None:
-        raise WrongValue("preemption and dispatchers that keep to a desired use cannot be combined")
+    if evicting is not None and any(profile.steps for profile in within):
+        raise WrongValue(
+            f"preemption and dispatcher {name}, which keeps to a desired use, cannot be combined: on-demand jobs do not "
+            "keep to it"
+        )
     production = plan_of(of_server, reserved, jobs, machine, events is None)
     if production is not None:
         jobs = own_copy(jobs, production)
@@ -219,26 +220,29 @@ def simulate(
     if jobs.running:
         jobs = truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
         up = nodes_that_run(states, jobs.begin)
-        jobs = with_places(jobs, machine, isinstance(chosen, Policy) and states is None, allocator == "best-fit", up)
-    jobs, log, arrival = fail_at_begin(jobs, states, rule, at_begin)
+        counted = isinstance(chosen, Policy) and states is None and evicting is None
+        jobs = with_places(jobs, machine, counted, allocator == "best-fit", up)
+    # who leaves for on-demand jobs is not known before the replay: it follows the running jobs itself
+    jobs, log, arrival = fail_at_begin(jobs, None if evicting is not None else states, rule, at_begin)
     requests = None
     if users is not None:
         check_walltimes_unknown(kill_at_walltime, predicting, production is not None)
-        requests = Requests(users_of(users), jobs)
+        requests = Requests(users_of(users), jobs, () if evicting is None else evicting.rows)
         jobs = requests.workload
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
     followed = states is not None or production is not None or evicting is not None  # node by node
     by_count = isinstance(chosen, Policy) and not followed and is_counted(jobs, machine)
     arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
     trace = with_power(
-        busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), jobs, within, by_count
-    )
+        busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), jobs, within, by_count,
+        evicting is not None,
+    )  # fmt: skip
     calendars: Mapping[Hours, int] = {}
     fixed = _fixed_durations(model, jobs, log.saved)
     if requests is not None:
         fixed = None  # the users choose the walltimes later
     if evicting is not None:
-        log.restart, trace = evicting.settings.restart, evicting.without_arrivals(trace)
+        log.restart, trace = evicting.settings.restart, evicting.without_arrivals(trace, jobs.ids)
     if production is not None:
         check_supported(production, jobs, chosen, fixed, charge_decisions, bool(within))
         trace, calendars = with_calendars(trace, jobs, production.events)
@@ -254,6 +258,8 @@ def simulate(
             found = _compiled(plan, chosen, fixed, on_progress)
         else:
             found = LiveReplay(plan, fixed, on_progress).run()
+    if evicting is not None:
+        found = without_rows(found, evicting.begun)
     from .verification import violations
 
     found.violations = violations(found, partial=STOPPED in found.notes, within=within)

@@ -15,10 +15,10 @@ JOB_COLUMNS = ("id", "submit", "nodes", "deadline", "duration")
 
 
 def read_on_demand(path: str | Path, platform: Platform | None = None) -> tuple[OnDemandJob, ...]:
-    """Read on-demand jobs: the columns id, submit, nodes, deadline, duration and, if wished, notice.
+    """Read on-demand jobs: the columns id, submit, nodes, deadline, duration and, if wished, notice and power.
 
     Times are whole seconds; ``submit`` is on the clock of the workload, ``deadline`` and ``notice`` are seconds after
-    and before it.
+    and before it. ``power`` is in watts.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def read_on_demand(path: str | Path, platform: Platform | None = None) -> tuple[
     WorkloadError
         If the file cannot be read.
     """
-    sheet = _sheet(path, JOB_COLUMNS, ("notice",))
+    sheet = _sheet(path, JOB_COLUMNS, ("notice", "power"))
     found, lines = list[OnDemandJob](), dict[str, int]()
     for row in sheet.rows():
         before, name = len(sheet.faults), row.cells["id"]
@@ -42,13 +42,26 @@ def read_on_demand(path: str | Path, platform: Platform | None = None) -> tuple[
             expected = "a text" if not name else f"another id than that of line {lines[name]}"
             row.add_fault("id", expected, name or None)
         values = {column: _whole(row, column, least) for column, least in LEAST.items() if column in row.cells}
+        power = _watts(row) if row.cells.get("power") else None
         if platform is not None and values["nodes"] > len(platform.nodes):
             row.add_fault("nodes", f"at most {len(platform.nodes)}, the nodes of the machine", row.cells["nodes"])
         if len(sheet.faults) == before:
             lines[name] = row.number
-            found.append(OnDemandJob(name, **values))
+            found.append(OnDemandJob(name, **values, power=power))
     sheet.raise_faults()
     return tuple(found)
+
+
+def _watts(row: SheetRow) -> float | None:
+    """Return the power of a row in watts; a fault is noted."""
+    try:
+        found = float(row.cells["power"])
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        row.add_fault("power", "watts above 0", row.cells["power"])
+        return None
+    return found
 
 
 def read_failures(path: str | Path, platform: Platform) -> list[Failure]:

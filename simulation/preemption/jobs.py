@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...instances.workload import Workload
 from ...models import Job, Platform, Queue, Running
 from ...models.excerpt import with_short_repr
 from ...models.platform import LATEST
-from ...models.whole_numbers import is_whole, shown
+from ...models.whole_numbers import is_number, is_whole, shown
 from ..engine.states.begun import with_rows
 
 QUEUE = "on-demand"
@@ -41,6 +41,8 @@ class OnDemandJob:
         Its duration in seconds, which is known.
     notice : int, default 0
         Seconds before ``submit`` at which it is announced; the nodes can be freed from then on.
+    power : float, optional
+        Its power in watts while it runs, above 0; required with a power cap.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class OnDemandJob:
     deadline: int
     duration: int
     notice: int = 0
+    power: float | None = None
 
     @property
     def latest_start(self) -> int:
@@ -75,6 +78,8 @@ def faults_of(job: OnDemandJob) -> Iterator[tuple[str, str, object]]:
         value = getattr(job, name)
         if not is_whole(value) or not least <= value <= LATEST:
             yield name, f"a whole number of at least {least}", value
+    if job.power is not None and not (is_number(job.power) and job.power > 0):
+        yield "power", "watts above 0", job.power
 
 
 def check_jobs(jobs: Sequence[OnDemandJob], platform: Platform | None = None) -> None:
@@ -97,7 +102,11 @@ def check_jobs(jobs: Sequence[OnDemandJob], platform: Platform | None = None) ->
 
 
 def with_on_demand(
-    workload: Workload, platform: Platform, jobs: Iterable[OnDemandJob], reserved: int = 0
+    workload: Workload,
+    platform: Platform,
+    jobs: Iterable[OnDemandJob],
+    reserved: int = 0,
+    begun: Collection[str] = (),
 ) -> tuple[Workload, tuple[int, ...]]:
     """Return a workload with rows for on-demand jobs, and these rows.
 
@@ -114,6 +123,8 @@ def with_on_demand(
         The on-demand jobs.
     reserved : int
         Nodes that batch jobs may not use.
+    begun : collection of str
+        Ids of batch jobs that run at the begin of the replay; none of them is left out.
 
     Raises
     ------
@@ -132,7 +143,7 @@ def with_on_demand(
             "several units fit on one"
         )
     if reserved:
-        workload = _beside_reserved(workload, platform, reserved)
+        workload = _beside_reserved(workload, platform, reserved, begun)
     if not listed:
         return workload, ()
     request = dict(zip(platform.resources, next(iter(platform.capacity.values())), strict=True))
@@ -143,7 +154,7 @@ def with_on_demand(
     made = [
         Job(
             j.id, j.submit, j.duration, j.nodes, request, QUEUE, runtime=j.duration, user=QUEUE, name=QUEUE,
-            latest_start=j.latest_start,
+            latest_start=j.latest_start, power=j.power,
         )
         for j in listed
     ]  # fmt: skip
@@ -152,12 +163,12 @@ def with_on_demand(
     return found, tuple(row[j.id] for j in listed)
 
 
-def _beside_reserved(workload: Workload, platform: Platform, reserved: int) -> Workload:
+def _beside_reserved(workload: Workload, platform: Platform, reserved: int, begun: Collection[str]) -> Workload:
     """Return the workload without the jobs that need more nodes than the reserved ones leave."""
     left = len(platform.nodes) - reserved
     if left < 1:
         raise WrongValue(f"reserve:{reserved}: expected fewer than the {len(platform.nodes)} nodes of the machine")
-    gone = np.flatnonzero(workload.units > left).tolist()
+    gone = [k for k in np.flatnonzero(workload.units > left).tolist() if workload.ids[k] not in begun]
     if not gone:
         return workload
     kept = np.ones(len(workload), np.bool_)

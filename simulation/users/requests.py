@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +26,8 @@ class Requests:
         The users.
     workload : Workload
         The jobs; ``self.workload`` has the same jobs with walltimes of its own, which are changed during the replay.
+    without : sequence of int
+        Rows of jobs that no user submits (on-demand jobs), which the users do not see.
 
     Raises
     ------
@@ -32,11 +35,15 @@ class Requests:
         If the users raise.
     """
 
-    def __init__(self, users: Users, workload: Workload) -> None:
+    def __init__(self, users: Users, workload: Workload, without: Sequence[int] = ()) -> None:
         self.users = users
         self.workload = replace(workload, walltime=workload.walltime.copy())
         self._walltime, self._asked = self.workload.walltime, np.zeros(len(workload), np.bool_)
-        self._call("begin", self.workload)
+        self._seen = np.ones(len(workload), np.bool_)
+        self._seen[list(without)] = False
+        self._number = np.cumsum(self._seen) - 1  # of each row among those that the users see
+        self._visible = self.workload.keep(self._seen) if len(without) else self.workload
+        self._call("begin", self._visible)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -50,10 +57,12 @@ class Requests:
         """
         new = jobs[~self._asked[jobs]]
         if len(new):
-            seen = start.view()
+            seen = start[self._seen]
             seen.flags.writeable = False
             self._asked[new] = True
-            self._walltime[new] = self._checked(new, self._call("request", now, new, seen), now)
+            visible = self._number[new]
+            self._walltime[new] = self._checked(new, self._call("request", now, visible, seen), now)
+            self._visible.walltime[visible] = self._walltime[new]
         return new
 
     def _checked(self, jobs: Ints, found: object, now: int) -> Ints:
@@ -73,13 +82,15 @@ class Requests:
             raise SimulationError(f"users {self.users.name} raised in {method}: {type(e).__name__}: {e}") from e
 
 
-def requested(users: Users, workload: Workload, start: NDArray[np.int64]) -> Workload:
+def requested(users: Users, workload: Workload, start: NDArray[np.int64], without: Sequence[int] = ()) -> Workload:
     """Return a workload with the walltimes that users request in a replay of which the starts are known.
 
-    It repeats the calls of ``Users.request`` in the order of arrival, for the verification of a stored replay.
+    It repeats the calls of ``Users.request`` in the order of arrival, for the verification of a stored replay;
+    ``without``: as in ``Requests``.
     """
-    made = Requests(users, workload)
+    made = Requests(users, workload, without)
     order = np.argsort(workload.release, kind="stable")
+    order = order[~np.isin(order, list(without))]
     arrival = workload.release[order]
     for rows in np.split(order, np.flatnonzero(np.diff(arrival)) + 1):
         now = int(workload.release[rows[0]])

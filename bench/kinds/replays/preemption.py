@@ -11,7 +11,6 @@ import typer
 
 from ....instances.files.own_files import content_of
 from ....instances.workload import Workload
-from ....models import NodeEvent
 from ....models.platform import Platform
 from ...errors import WrongUse
 from ...records.form import NUMBER, TEXT, anything, either, fields, integer, mapping, maybe, row, several
@@ -29,7 +28,7 @@ USUAL_EVICTOR, USUAL_CHECKPOINTS = "dp", "fixed:3600"
 OnDemand = Annotated[
     str | None,
     typer.Option(
-        help="on-demand jobs: a CSV file id,submit,nodes,deadline,duration[,notice] (seconds), or a random stream with options: "
+        help="on-demand jobs: a CSV file id,submit,nodes,deadline,duration[,notice][,power] (seconds, watts), or a random stream with options: "
         "stream:rate=4:deadline=900:seed=1 (rate: jobs a day)",
         rich_help_panel=PANEL,
     ),
@@ -212,9 +211,10 @@ def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform
 
     if replay.on_demand is None and replay.failures is None:
         return None
-    if replay.requeue != ReplaySettings().requeue:
+    if replay.requeue.startswith("checkpoint"):
         raise WrongUse(
-            f"--requeue {replay.requeue}: not with --on-demand or --failures, whose jobs follow --checkpoints"
+            f"--requeue {replay.requeue}: not with --on-demand or --failures, where --checkpoints says what jobs keep; "
+            "expected restart or drop"
         )
     _check_contents(replay)
     begin, end = int(workload.submit.min()), int(workload.submit.max())
@@ -223,6 +223,10 @@ def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform
         jobs = _stream(replay.on_demand).draw(begin, end, len(platform.nodes))
     elif replay.on_demand is not None:
         jobs = read_on_demand(replay.on_demand, platform)
+    if replay.watts_per_core is not None:
+        cores = next(iter(platform.groups)).capacity.get("cores", 0)
+        watts = {n: float(replay.watts_per_core * cores * n) for n in {j.nodes for j in jobs}}
+        jobs = [j if j.power is not None else replace(j, power=watts[j.nodes]) for j in jobs]
     failures = () if replay.failures is None else failures_of(replay.failures, platform, begin, 2 * end - begin)
     return Preemption(
         tuple(jobs),
@@ -271,12 +275,8 @@ def check_preemption(path: str, case: ReplayCase, settings: Sequence[ReplaySetti
         made = preemption_of(one, case.workload, case.platform)
         assert made is not None
         with_jobs(case.workload, case.platform, made)
-    if case.workload.running or case.reservations or any(not isinstance(e, NodeEvent) for e in case.events):
+    if settings[0].charge:
         raise WrongUse(
-            f"{path}: --on-demand and --failures are not possible with jobs that run at the begin, reservations or events "
-            "of the batch server"
+            "--charge: not possible with --on-demand and --failures: nodes of a start may be given to an on-demand job "
+            "before it"
         )
-    given = [("--charge", settings[0].charge), ("--users", settings[0].users), ("--power-cap", settings[0].power_cap)]
-    for option, value in given:
-        if value:
-            raise WrongUse(f"{option}: not possible with --on-demand and --failures")

@@ -92,7 +92,8 @@ def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
     try:
         limits.desired_of(case.desired, platform, workload)
         for cap in caps:
-            limits.check_power(workload, platform, power_cap(platform, cap), bool(case.events))
+            followed = case.preemption is not None
+            limits.check_power(workload, platform, power_cap(platform, cap), bool(case.events), followed)
     except ValueError as e:
         raise WrongUse(f"{'--power-cap' if caps else '--desired'}: {e}") from e
 

@@ -16,7 +16,6 @@ from ....models.language import Violation
 from .record import Departure, EvictionDecision, PreemptionRecord
 
 if TYPE_CHECKING:
-    from ....instances.workload import Workload
     from ..states.attempts import Attempt
     from ..states.checks import Replay, Runs
 
@@ -39,14 +38,14 @@ def _up(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
 
 
-def _job(workload: Workload, k: int, found: PreemptionRecord) -> _Job:
-    """Return the checkpoints of the job of row k."""
-    storage, nodes = found.settings.storage, int(workload.units[k])
-    memory, share = storage.draw(Random(f"{storage.seed} {workload.ids[k]}"))
+def _job(name: str, nodes: int, found: PreemptionRecord) -> _Job:
+    """Return the checkpoints of a job by its id and its number of nodes."""
+    storage = found.settings.storage
+    memory, share = storage.draw(Random(f"{storage.seed} {name}"))
     fs, node = (Fraction(str(b)) for b in (storage.file_system_mb_s, storage.node_mb_s))
     small = memory * Fraction(str(share))
     sys, app = (max(nodes * size / fs, size / node) for size in (Fraction(memory), small))
-    every = found.settings.checkpoints.interval(workload.ids[k], nodes, float(app))
+    every = found.settings.checkpoints.interval(name, nodes, float(app))
     return _Job(nodes, every or 0, _up(sys), _up(app), min(fs, nodes * node))
 
 
@@ -62,7 +61,8 @@ def preemption_faults(replay: Replay, runs: Runs) -> Iterator[Violation]:
     if found is None:
         return
     early = {} if replay.history is None else _early(replay.history.rows.tolist(), replay.history.early)
-    jobs = {k: _job(replay.workload, k, found) for k in {row for row, _ in early} | {d.row for d in found.departures}}
+    w, known = replay.workload, {row for row, _ in early} | {d.row for d in found.departures}
+    jobs = {k: _job(w.ids[k], int(w.units[k]), found) for k in known}
     on_demand = set(found.rows)
     left = {(d.row, d.attempt): d for d in found.departures}
     for (row, number), attempt in early.items():
@@ -150,14 +150,18 @@ def _decision(
     if plan is not None:
         yield from (Violation(v.constraint, v.amount, f"at {now}: {v.message}") for v in problem.verify(plan))
     row = {name: k for k, name in enumerate(replay.workload.ids)}
+    others = {r.job.id: r for r in replay.workload.running}  # those at the begin that did not come back
     for c in problem.candidates:
-        k = row.get(c.id)
+        k, other = row.get(c.id), others.get(c.id)
         run = None if k is None else _run_at(replay, early, k, now)
-        if k is None or run is None:
+        if other is not None and other.start <= now <= other.true_end:
+            run = other.start, 1
+        if run is None:
             yield _fault(c.id, f"may leave at {now}, when it does not run")
             continue
         start, number = run
-        job, worked = _job(replay.workload, k, found), now - _base(start, number, found)
+        units = int(replay.workload.units[k]) if k is not None else other.job.units if other is not None else 0
+        job, worked = _job(c.id, units, found), now - _base(start, number, found)
         kept = job.whole(worked)
         lost = job.nodes * (worked - kept if kept else now - start)
         wait = max(0, kept + job.every - worked - decision.busy) if job.every else None
@@ -181,8 +185,9 @@ def _run_at(replay: Replay, early: dict[tuple[int, int], Attempt], k: int, now: 
 
 
 def _in_time(replay: Replay, found: PreemptionRecord) -> Iterator[Violation]:
-    """Check that on-demand jobs start in time if there was a plan for them, in replays without failures."""
-    if replay.states is not None:
+    """Check that on-demand jobs start in time if there was a plan for them, in replays without failures and deletions."""
+    deleted = replay.production is not None and any(e.kind == "delete" for e in replay.production.events)
+    if replay.states is not None or deleted:
         return
     planned = {d.job for d in found.decisions if d.plan is not None}
     for row, job in zip(found.rows, found.settings.jobs, strict=True):
@@ -197,7 +202,8 @@ def _reserved(runs: Runs, found: PreemptionRecord) -> Iterator[Violation]:
         return
     first, p = len(runs.platform.nodes) - found.settings.reserved, runs.placement
     job = np.repeat(np.arange(len(runs.workload)), np.diff(p.first))
-    names = {runs.workload.ids[k] for k in np.unique(job[p.high >= first]).tolist()}
+    there = np.unique(job[p.high >= first])
+    names = {runs.workload.ids[k] for k in there[runs.own[there]].tolist()}
     on_demand_names = {job.id for job in found.settings.jobs}
     for name in sorted(names - on_demand_names):
         yield _fault(name, f"runs on a reserved node; the nodes from {runs.platform.nodes[first]!r} on are reserved")

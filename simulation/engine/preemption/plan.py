@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,17 +13,22 @@ from ....instances.workload import Workload
 from ....models import NodeEvent, Platform
 from ...preemption.jobs import with_on_demand
 from ...preemption.settings import Preemption
+from .begun import with_begun_rows
 from .checkpointed import Checkpointed
 from .record import Departure, EvictionDecision, PreemptionRecord
 
 
 @dataclass(frozen=True)
 class PreemptionPlan:
-    """The settings of a replay, the rows of its on-demand jobs, the checkpoints of all jobs, and the record so far."""
+    """The settings of a replay, the rows of its on-demand jobs, the checkpoints of all jobs, and the record so far.
+
+    ``begun``: ids of the jobs that run at the begin, which have rows for later attempts.
+    """
 
     settings: Preemption
     rows: tuple[int, ...]
     checkpoints: Checkpointed
+    begun: frozenset[str] = frozenset()
     decisions: list[EvictionDecision] = field(default_factory=list)
     departures: list[Departure] = field(default_factory=list)
     first_start: dict[int, int] = field(default_factory=dict)
@@ -34,13 +39,17 @@ class PreemptionPlan:
             self.settings, self.rows, tuple(self.decisions), tuple(self.departures), dict(self.first_start)
         )
 
-    def without_arrivals(self, trace: TraceArrays) -> TraceArrays:
-        """Return the arrays of a replay in which on-demand jobs do not arrive in the queue."""
-        return trace._replace(order=trace.order[~np.isin(trace.order, self.rows)])
+    def without_arrivals(self, trace: TraceArrays, ids: Sequence[str]) -> TraceArrays:
+        """Return the arrays of a replay in which neither on-demand jobs nor those that run at its begin arrive.
+
+        ``ids``: of all rows.
+        """
+        begun = [k for k, name in enumerate(ids) if name in self.begun] if self.begun else []
+        return trace._replace(order=trace.order[~np.isin(trace.order, [*self.rows, *begun])])
 
 
 def plan_of(
-    settings: Preemption | None, workload: Workload, platform: Platform, options: dict[str, object]
+    settings: Preemption | None, workload: Workload, platform: Platform, options: Mapping[str, tuple[object, str]]
 ) -> tuple[Workload, PreemptionPlan | None]:
     """Return the workload with the on-demand jobs, and the plan; None without jobs, failures and reserved nodes.
 
@@ -53,7 +62,7 @@ def plan_of(
     platform
         The machine.
     options
-        Names and values of arguments of ``simulate`` that cannot be combined with preemption.
+        Arguments of ``simulate`` that cannot be combined with preemption: name -> (value, why not).
 
     Raises
     ------
@@ -62,14 +71,13 @@ def plan_of(
     """
     if settings is None or not (settings.jobs or settings.failures or settings.reserved):
         return workload, None  # the same replay as without settings, nodes are counted where they can be
-    given = [name for name, value in options.items() if value]
-    if given or workload.running:
-        what = given[0] if given else "running (jobs that run at the begin)"
-        why = "; checkpoints are those of preemption.checkpoints" if what == "requeue" else ""
-        raise WrongValue(f"preemption and {what} cannot be combined: leave out one of them{why}")
+    for name, (value, why) in options.items():
+        if value:
+            raise WrongValue(f"preemption and {name} cannot be combined: {why}")
     getattr(settings.evictor, "warm_up", lambda: None)()  # compilation is no part of a decision
-    whole, rows = with_on_demand(workload, platform, settings.jobs, settings.reserved)
-    return whole, PreemptionPlan(settings, rows, Checkpointed.of(whole, settings, set(rows)))
+    whole, begun = with_begun_rows(workload)
+    whole, rows = with_on_demand(whole, platform, settings.jobs, settings.reserved, begun)
+    return whole, PreemptionPlan(settings, rows, Checkpointed.of(whole, settings, set(rows)), begun)
 
 
 def with_failures(events: Sequence[NodeEvent], settings: Preemption | None) -> list[NodeEvent]:

@@ -12,13 +12,14 @@ class WaitingJob:
     """An on-demand job that has been announced and has not started.
 
     ``row``: in the workload. ``due``: the time in seconds by which it should start. ``claimed``: numbers of the nodes
-    that are kept free for it.
+    that are kept free for it. ``power``: milliwatts that are kept for it, in replays with a power cap.
     """
 
     row: int
     job: OnDemandJob
     due: int
     claimed: list[int] = field(default_factory=list)
+    power: int = 0
 
     @property
     def missing(self) -> int:

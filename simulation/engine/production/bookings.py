@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -29,12 +29,12 @@ Use = tuple[Mapping[str, int], Mapping[str, int], int, int]  # those of a chunk,
 
 
 class Bookings:
-    """The repetitions of all reservations of one replay, ``listed`` as in the record."""
+    """The repetitions of all reservations of one replay, ``listed`` as in the record; ``holding``: those accepted, and not over."""
 
     def __init__(self, plan: ReplayPlan, state: State, jobs: LiveJobs, production: ProductionPlan) -> None:
         self.plan, self.state, self.jobs = plan, state, jobs
         self.listed: list[Booking] = production.log.bookings
-        self._holding: list[Booking] = []
+        self.holding: list[Booking] = []
         self._shown: tuple[Reserved, ...] | None = None
         self._holds: Holds | None = None
         self._number = {name: n for n, name in enumerate(plan.platform.nodes)}
@@ -45,28 +45,34 @@ class Bookings:
         return int(self.state.clock[NOW])
 
     def limit(self, j: int) -> int:
-        """Return the walltime of job j in seconds, less the work of its earlier attempts."""
-        return max(1, int(self.plan.workload.walltime[j]) - int(self.plan.log.saved[j]))
+        """Return the walltime of job j in seconds, less the work of its earlier attempts, and with its restart."""
+        return max(1, int(self.plan.workload.walltime[j]) - self.plan.log.less(j))
 
     def walltime_end(self, j: int) -> int:
         """Return the time by which running job j ends by its walltime, after now."""
         return max(self.now + 1, int(self.state.start[j]) + self.limit(j))
 
-    def examine(self, k: int, allowed: Mask) -> bool:
-        """Accept or refuse a reservation that was requested; return whether it was accepted."""
+    def examine(self, k: int, allowed: Mask, kept_free: Iterable[Use] = ()) -> bool:
+        """Accept or refuse a reservation that was requested; return whether it was accepted.
+
+        ``allowed``: the nodes that it may have; ``kept_free``: what is kept for others.
+        """
         booking = self.listed[k]
         asked = Occurrence(booking.reservation, 1, booking.start, booking.end)
         usage = Usage.of(self.plan.platform, [*self._running(), *self._reserved()])
         for o in overuse(self.plan.platform, usage, self.now, self.now + 1):
             why = f"{o.used} {o.resource} are in use on node {o.node!r}, which has {o.capacity}"
             raise SimulationError(f"at {self.now}: {why}", node=o.node, time=self.now)
+        kept = list(kept_free)
+        if kept:
+            usage = Usage.of(self.plan.platform, [*self._running(), *self._reserved(), *kept])
         found = place(self.plan.platform, usage, asked, allowed)
         if isinstance(found, Refusal):
             booking.outcome = "refused"
             booking.why = str(found).replace(f"{asked.label!r}", f"{booking.label!r}", 1)
             return False
         booking.outcome, booking.nodes, booking.accepted = "accepted", found, self.now
-        self._holding.append(booking)
+        self.holding.append(booking)
         self._forget()
         return True
 
@@ -89,7 +95,7 @@ class Bookings:
                     yield nodes, request, int(self.state.start[j]), self.walltime_end(j)
 
     def _reserved(self) -> Iterator[Use]:
-        for b in self._holding:
+        for b in self.holding:
             yield b.nodes, b.reservation.request, b.start, b.end
 
     def _forget(self) -> None:
@@ -121,14 +127,14 @@ class Bookings:
     def _usage_now(self, running: Mapping[int, Sequence[Chunk]]) -> Usage:
         now = self.now
         uses: list[Use] = [(nodes, request, now, now + 1) for chunks in running.values() for nodes, request in chunks]
-        uses += [(b.nodes, b.reservation.request, now, now + 1) for b in self._holding if b.start <= now]
+        uses += [(b.nodes, b.reservation.request, now, now + 1) for b in self.holding if b.start <= now]
         return Usage.of(self.plan.platform, uses)
 
     def end(self, k: int, outcome: str, why: str) -> None:
         """End a reservation now, or give it up before its start."""
         booking = self.listed[k]
         if booking.holds:
-            self._holding.remove(booking)
+            self.holding.remove(booking)
             booking.ended = self.now
         booking.outcome, booking.why = cast("Any", outcome), why
         self._forget()
@@ -146,7 +152,7 @@ class Bookings:
 
     def _conflict(self, j: int, chunks: Sequence[Chunk], end: int) -> str:
         platform, own = self.plan.platform, {n for nodes, _ in chunks for n in nodes}
-        near = [b for b in self._holding if b.start < end and not own.isdisjoint(b.nodes)]
+        near = [b for b in self.holding if b.start < end and not own.isdisjoint(b.nodes)]
         if not near:
             return ""
         touched = {n for b in near for n in b.nodes} & own
@@ -170,9 +176,17 @@ class Bookings:
         if self._shown is None:
             self._shown = tuple(
                 Reserved(b.label, b.reservation.queue, b.start, b.end, dict(b.nodes), dict(b.reservation.request))
-                for b in sorted(self._holding, key=lambda b: b.start)
+                for b in sorted(self.holding, key=lambda b: b.start)
             )
         return self._shown
+
+    def held_between(self, start: int, end: int) -> Mask:
+        """Return the nodes of which a reservation holds something in [start, end), shape (nodes,)."""
+        found = np.zeros(len(self._number), np.bool_)
+        for b in self.holding:
+            if b.start < end and start < b.end:
+                found[[self._number[name] for name in b.nodes]] = True
+        return found
 
     def holds(self) -> Holds:
         """Return the accepted reservations for the compiled policies."""

@@ -7,18 +7,19 @@ jobs start inside of them. Then the dispatcher decides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ....heuristics.kernels.events.entries import advance, release_later
-from ....heuristics.kernels.events.state import NOW, STOP, State
-from ....heuristics.kernels.profile import NEVER, Ints
+from ....heuristics.kernels.events.entries import release_later
+from ....heuristics.kernels.events.state import NOW, State
+from ....heuristics.kernels.profile import Ints
 from ....models.node_states.timeline import Change
 from ..states.node_changes import NodeChanges
 from .agenda import REQUEST, RESERVATION_END, RESERVATION_START, SERVER_EVENT, Agenda
-from .bookings import Bookings
+from .bookings import Bookings, Use
 from .plan import ProductionPlan
 from .pools import Pools
 from .private_jobs import PrivateJobs
@@ -29,11 +30,6 @@ if TYPE_CHECKING:
     from ...policies.beside_reservations import Holds
     from ..live_jobs import LiveJobs
     from ..progress import ReplayPlan
-
-
-def changes_of(plan: ReplayPlan, state: State) -> NodeChanges:
-    """Return the changes of a replay."""
-    return NodeChanges(plan, state) if plan.production is None else ProductionChanges(plan, plan.production, state)
 
 
 class ProductionChanges(NodeChanges):
@@ -63,21 +59,9 @@ class ProductionChanges(NodeChanges):
             agenda.add(booking.reservation.submitted, REQUEST, lambda k=k: self._examine(k))  # type: ignore[misc]
         self._stop()
 
-    def _stop(self) -> None:
-        super()._stop()
-        self.state.clock[STOP] = min(self.state.clock[STOP], self.agenda.next_time())
-
-    def go(self) -> bool:
-        """Go to the next change; return False if there is none that matters."""
-        due = self.agenda.next_time()
-        if due >= NEVER:
-            return super().go()
-        change = self.pending()
-        if change is None or change.time > due:
-            advance(self.plan.trace, self.state, max(due, int(self.state.clock[NOW])))
-        else:
-            self._take(change)
-        return True
+    def next_action(self) -> int:
+        """Return the time of the next action of reservations and server events; NEVER if there is none."""
+        return self.agenda.next_time()
 
     def settle(self, arrived: Sequence[int]) -> list[int]:
         """Do what is due after the arrivals of this time; return the jobs that come back into the queue."""
@@ -95,11 +79,23 @@ class ProductionChanges(NodeChanges):
 
     def _examine(self, k: int) -> None:
         booking = self.bookings.listed[k]
-        if booking.outcome == "requested" and self.bookings.examine(k, ~self.blocked):
+        if booking.outcome == "requested" and self.bookings.examine(k, self.bookable(), self.kept_free()):
             self.agenda.add(booking.start, RESERVATION_START, lambda: self._begin(k))
             self.agenda.add(booking.end, RESERVATION_END, lambda: self.end_booking(k, "over"))
             self.release_early()
         self.private_jobs.leave_without_reservation()
+
+    def bookable(self) -> NDArray[np.bool_]:
+        """Return the nodes that reservations may have, shape (nodes,)."""
+        return ~self.blocked
+
+    def kept_free(self) -> Iterable[Use]:
+        """Return what is kept free for others than reservations."""
+        return ()
+
+    def unchangeable(self, j: int) -> str:
+        """Return why no server event may change job j now; an empty text if it may."""
+        return ""
 
     def _begin(self, k: int) -> None:
         if self.bookings.listed[k].outcome == "accepted":
@@ -125,7 +121,8 @@ class ProductionChanges(NodeChanges):
 
     def free(self) -> Ints:
         """Return the free amounts for jobs outside of reservations, shape (nodes, resources)."""
-        found: Ints = np.maximum(self.state.free - self.bookings.held_now(), 0)
+        held = self.bookings.held_now() if self.bookings.holding else 0
+        found: Ints = np.maximum(self.state.free - held, 0)
         return found
 
     def conflict(self, j: int, nodes: Sequence[Mapping[str, int]]) -> str:

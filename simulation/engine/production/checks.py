@@ -129,12 +129,13 @@ def _private(runs: Replay, rows: Ints, record: ProductionRecord, inside: dict[in
 def _rest(runs: Replay, rows: Ints, k: int) -> int:
     """Return the walltime of run k less the work of the attempts before it."""
     early = () if runs.history is None else runs.history.early
-    saved = sum(
+    saved = [
         a.work_done
         for a, row in zip(early, _early_rows(runs), strict=True)
         if row == rows[k] and a.end <= runs.start[k]
-    )
-    return max(1, int(runs.workload.walltime[k]) - saved)
+    ]
+    restart = runs.preemption.settings.restart if saved and runs.preemption is not None else 0
+    return max(1, int(runs.workload.walltime[k]) - sum(saved) + restart)
 
 
 def _early_rows(runs: Replay) -> Sequence[int]:

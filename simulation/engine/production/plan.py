@@ -36,6 +36,11 @@ class ProductionPlan:
         """Return whether a user may submit jobs to a private queue."""
         return any(r.queue == queue and (not r.users or user in r.users) for r in self.reservations)
 
+    @classmethod
+    def empty(cls) -> ProductionPlan:
+        """Return a plan without reservations and events."""
+        return cls((), (), ProductionLog((), ()))
+
     @property
     def private(self) -> set[str]:
         """The names of the private queues."""

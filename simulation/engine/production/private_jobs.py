@@ -14,7 +14,6 @@ from ....heuristics.kernels.events.state import STARTED
 from ....heuristics.kernels.profile import Ints
 from ....models.node_states.timeline import Change
 from ..states.attempts import Attempt
-from ..states.requeue import kept_by
 from .agenda import PRIVATE_END
 from .bookings import Bookings
 from .inside import Inside, Places
@@ -118,7 +117,7 @@ class PrivateJobs:
             if not stopped:
                 continue
             why, ran = f"{change.names[stopped[0]]}: {names[stopped[0]]}", change.time - run.start
-            kept = kept_by(self.plan.requeue, ran, self.plan.workload.ids[j])
+            kept = self._changes.kept(j, ran)
             if kept is None:
                 self.end_for_good(j, why)
                 continue
@@ -128,10 +127,7 @@ class PrivateJobs:
                 self.plan.workload.ids[j], number, run.start, change.time, nodes, why, kept, tuple(further)
             )
             self._end(j, run)
-            self.plan.log.add(j, attempt)
-            self.plan.trace.runtime[j] -= kept
-            self.state.start[j] = -1
-            self.state.clock[STARTED] -= 1
+            self._changes.end_attempt(j, attempt)
             self._pools.private[j] = None
             self._pools.private = dict.fromkeys(sorted(self._pools.private, key=self._arrival))
 

@@ -69,7 +69,7 @@ class ServerEvents:
         if not (self._pools.is_waiting(j) or self._runs(j)):
             has_run = self.state.start[j] >= 0 or j in self._changes.log.left
             return j, f"job {event.subject!r} has {'ended' if has_run else 'not been submitted'}"
-        return j, ""
+        return j, "" if event.kind == "delete" else self._changes.unchangeable(j)
 
     def _runs(self, j: int) -> bool:
         return j in self._private.running or j in self._bookings.running()
@@ -137,8 +137,8 @@ class ServerEvents:
         w.walltime[j] = self._bookings.jobs.walltimes[j] = new
         self._changes.log.walltimes.append(Change(self._pools.now, j, before, new))
         if self._changes.killing:
-            saved, full = int(self.plan.log.saved[j]), int(w.runtime[j])
-            left = max(1, min(full, new) - saved) if full > saved else 0
+            less, full = self.plan.log.less(j), int(w.runtime[j])
+            left = max(1, min(full, new) - less) if full > less else 0
             self._set_runtime(j, left)
             self.plan.killed[j] = new < full
         if j in self._bookings.running():
@@ -159,7 +159,7 @@ class ServerEvents:
     def _too_long(self, j: int, new: int) -> str:
         """Return why a running job cannot have this walltime: it would run into a reservation."""
         id_, start = self.plan.workload.ids[j], int(self.state.start[j])
-        end = start + max(1, new - int(self.plan.log.saved[j]))
+        end = start + max(1, new - self.plan.log.less(j))
         if j in self._private.running:
             booking = self._bookings.listed[self._private.running[j].k]
             late = end > booking.end
@@ -170,7 +170,7 @@ class ServerEvents:
         """Let a predictor that knows all durations from the begin predict job j again."""
         durations = self.plan.predictor.begin(self.plan.workload) if self._changes.fixed else None
         if durations is not None:
-            self.state.expected[j] = max(1, int(durations[j]) - int(self.plan.log.saved[j]))
+            self.state.expected[j] = max(1, int(durations[j]) - self.plan.log.less(j))
             if j in self._bookings.jobs.waiting:
                 self._bookings.jobs.expected[self.plan.workload.ids[j]] = int(self.state.expected[j])
 

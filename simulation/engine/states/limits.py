@@ -20,6 +20,7 @@ from ....models.profiles import Steps
 from ....models.profiles import power_cap as cap_of
 from ....models.whole_numbers import is_real, shown
 from ...policies.policy import Policy
+from .power_place import with_power_place
 
 if TYPE_CHECKING:
     from ....heuristics.kernels.profile import Floats
@@ -108,30 +109,37 @@ def limits_of(
     return (*found, cap_of(platform, power_cap))
 
 
-def check_power(workload: Workload, platform: Platform, cap: DesiredProfile, with_events: bool) -> None:
+def check_power(
+    workload: Workload, platform: Platform, cap: DesiredProfile, with_events: bool, by_node: bool = False
+) -> None:
     """Check that a power cap can be enforced for policies on these jobs. Raises WorkloadError."""
     by_count = not with_events and counted(with_running(workload, workload.running, platform.resources), platform)
-    _check(workload, by_count, [power for power in (cap.power,) if power is not None])
+    _check(workload, by_count or by_node, [power for power in (cap.power,) if power is not None])
 
 
 def with_power(
-    trace: TraceArrays, workload: Workload, within: tuple[DesiredProfile, ...], by_count: bool
+    trace: TraceArrays, workload: Workload, within: tuple[DesiredProfile, ...], by_count: bool, by_node: bool = False
 ) -> TraceArrays:
-    """Return the trace with the power of the machine as a second amount of its one place, if a profile limits it.
+    """Return the trace with the power of the machine as an amount, if a profile limits it.
+
+    It is a second amount of the one place of counted nodes; with ``by_node``, that of a place of its own.
 
     Raises
     ------
     WorkloadError
-        If nodes are not counted, a job has no power, or needs more than the greatest power of the profile.
+        If nodes are neither counted nor followed ``by_node``, a job has no power, or needs more than the greatest power
+        of the profile.
     """
     limits = [profile.power for profile in within if profile.power is not None]
     if not limits:
         return trace
-    watts, most = _check(workload, by_count, limits)
+    watts, most = _check(workload, by_count or by_node, limits)
     held = [0.0 if r.job.power is None else r.job.power for r in workload.running]
-    units = trace.units
-    each = _rounded(np.ceil(MILLI * np.concatenate([watts, held]) / units))
+    units, all_watts = trace.units, np.concatenate([watts, held])
     ceiling = np.int64(MILLI * most if np.isfinite(most) else 2**50)
+    if by_node:
+        return with_power_place(trace, np.ceil(MILLI * all_watts).astype(np.int64), int(ceiling))
+    each = _rounded(np.ceil(MILLI * all_watts / units))
     _, kind = np.unique(each, return_inverse=True)
     return trace._replace(
         capacity=np.array([[trace.capacity[0, 0], ceiling]], np.int64),

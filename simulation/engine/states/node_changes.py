@@ -9,7 +9,7 @@ import numpy as np
 
 from ....heuristics.kernels.events.entries import advance, end_now, release
 from ....heuristics.kernels.events.nodes import of_chunks
-from ....heuristics.kernels.events.state import DUE, EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State
+from ....heuristics.kernels.events.state import DUE, EARLY, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, Small, State
 from ....heuristics.kernels.profile import NEVER, Ints
 from ....models.node_states.timeline import Change
 from .attempts import Attempt
@@ -54,6 +54,9 @@ class NodeChanges:
         self.blocked = np.zeros(len(nodes), np.bool_)
         self.failed: list[int] = []
         self.shortened = False
+        self._runs = np.ones(len(nodes), np.bool_)
+        requests = (plan.trace.request, plan.trace.further_request)
+        self._seen_in_use = all(bool(table.any(axis=1).all()) for table in requests)  # every unit takes some amount
         self._next = 0
         self._steps = ProfileSteps.of(plan, state)
         self._stop()
@@ -62,40 +65,50 @@ class NodeChanges:
         """Return the time of the next change of a node state; NEVER if there is none."""
         return self.changes[self._next].time if self._next < len(self.changes) else NEVER
 
+    def next_action(self) -> int:
+        """Return the time of the next action that is no change of a node state or the desired use; NEVER: none."""
+        return NEVER
+
+    def idle(self) -> bool:
+        """Return whether no job runs, waits, or is to come."""
+        return self.state.clock[RUNNING] == 0 and self.state.clock[WAITING] == 0 and not self._to_come()
+
+    def _to_come(self) -> bool:
+        clock, trace = self.state.clock, self.plan.trace
+        return bool(clock[DUE] > 0 or clock[NEXT] < trace.order.size - trace.follower.size)
+
     def _stop(self) -> None:
-        self.state.clock[STOP] = min(self._due(), NEVER if self._steps is None else self._steps.due)
+        steps = NEVER if self._steps is None else self._steps.due
+        self.state.clock[STOP] = min(self._due(), steps, self.next_action())
 
     def go(self) -> bool:
-        """Go to the next change, of node states or of the desired use, and apply it.
+        """Go to the next change of node states or of the desired use and apply it, or to the time of the next action.
 
         Return False if there is none, or no job is left, or no later step of the desired use can help a waiting job.
         """
-        clock, trace = self.state.clock, self.plan.trace
-        to_come = clock[DUE] > 0 or clock[NEXT] < trace.order.size - trace.follower.size
-        idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and not to_come
-        due = self._due()
-        if self._steps is not None and self._steps.due < due:
-            if idle or (due >= NEVER and self._steps.useless(to_come)):
+        due, action, steps = self._due(), self.next_action(), self._steps
+        idle = action >= NEVER and self.idle()
+        if steps is not None and steps.due < due and steps.due <= action:
+            if idle or (min(due, action) >= NEVER and steps.useless(self._to_come())):
                 return False
-            advance(trace, self.state, max(self._steps.due, int(clock[NOW])))
-            self._steps.go()
-            self._stop()
-            return True
-        if idle or due >= NEVER:
+            self._advance(steps.due)
+            steps.go()
+        elif min(due, action) >= NEVER or (idle and due <= action):
             return False
-        self._take(self.changes[self._next])
+        elif due <= action:
+            change = self.changes[self._next]
+            self._next += 1
+            self._stop()
+            self._advance(due)
+            self._apply(change)
+        else:
+            self._advance(action)
+        self._stop()
         return True
 
-    def pending(self) -> Change | None:
-        """Return the next change; None if there is none."""
-        return self.changes[self._next] if self._next < len(self.changes) else None
-
-    def _take(self, change: Change) -> None:
-        """Go to the next change, ``change``, and apply it."""
-        self._next += 1
-        self._stop()
-        advance(self.plan.trace, self.state, max(change.time, int(self.state.clock[NOW])))
-        self._apply(change)
+    def _advance(self, time: int) -> None:
+        """Go to a time, or stay if it has passed: jobs end and arrive."""
+        advance(self.plan.trace, self.state, max(time, int(self.state.clock[NOW])))
 
     def advance(self, to: int, after_each: Callable[[], None]) -> None:
         """Go to a time, and apply the changes up to it; call ``after_each`` after each of them."""
@@ -106,18 +119,23 @@ class NodeChanges:
     def _apply(self, change: Change) -> None:
         state = self.state
         self.names, self.failed = change.names, []
-        if not change.runs.all():
+        stopped = np.flatnonzero(self._runs & ~change.runs)
+        self._runs = change.runs
+        if stopped.size and not (self._seen_in_use and self._unused(stopped)):
             for j in state.running[: state.clock[RUNNING]].tolist():
-                slots = slice(self.plan.trace.first[j], self.plan.trace.first[j] + state.pieces[j])
-                stopped = [n for n in state.place[slots].tolist() if not change.runs[n]]
-                if stopped:
-                    self._fail(j, stopped[0], change)
-        opened, closed = change.starts & self.blocked, ~change.starts & ~self.blocked
+                places = self.places_of(j)
+                hit = ~change.runs[places]
+                if hit.any():
+                    self._fail(j, int(places[hit.argmax()]), change)
+        opened, closed = np.flatnonzero(change.starts & self.blocked), np.flatnonzero(~change.starts & ~self.blocked)
         state.free[opened] += BLOCKED
         state.free[closed] -= BLOCKED
         self.blocked = ~change.starts
-        if opened.any():
+        if opened.size:
             self.release_early()
+
+    def _unused(self, nodes: Ints) -> bool:
+        return bool((self.state.free[nodes] == self.plan.trace.capacity[nodes]).all())
 
     def end_for_good(self, j: int, why: str) -> None:
         """End running job j now, before its work is done; it does not come back."""
@@ -163,6 +181,12 @@ class NodeChanges:
     def finish(self) -> None:
         """Do what is left at the end of the replay."""
 
+    def places_of(self, j: int) -> Small:
+        """Return the numbers of the nodes of running job j."""
+        first = int(self.plan.trace.first[j])
+        places = self.state.place[first : first + int(self.state.pieces[j])]
+        return places[places < len(self.names)]
+
     def nodes_of(self, j: int) -> list[dict[str, int]]:
         """Return {node: units} of each chunk of running job j."""
         return chunk_nodes(self.plan, self.state, j)
@@ -187,25 +211,35 @@ class NodeChanges:
         """Return the seconds of work that are kept of running job j, which fails after ``ran`` s; None: it is dropped."""
         return kept_by(self.plan.requeue, ran, self.plan.workload.ids[j])
 
+    def row_of(self, j: int) -> int:
+        """Return the row of running job j in the workload."""
+        return j
+
     def put_back(self, j: int, why: str, kept: int, time: int) -> None:
         """End running job j now, at ``time``, and put it back into the queue with ``kept`` s of the work of this attempt."""
-        plan, state, trace, clock = self.plan, self.state, self.plan.trace, self.state.clock
+        plan, state, trace, clock, row = self.plan, self.state, self.plan.trace, self.state.clock, self.row_of(j)
         nodes, *further = self.nodes_of(j)
-        job, start = plan.workload.ids[j], int(state.start[j])
+        number, start = plan.log.counts[row] + 1, int(state.start[j])
         self.failed.append(j)
         end_now(trace, state, j)
-        plan.log.add(j, Attempt(job, plan.log.counts[j] + 1, start, time, nodes, why, kept, tuple(further)))
-        trace.runtime[j] -= kept
-        if kept:
-            state.expected[j] = max(1, int(state.expected[j]) - kept)
-            self.shortened = True
-        state.start[j] = -1
-        state.waiting[clock[WAITING]] = j
+        self.end_attempt(row, Attempt(plan.workload.ids[row], number, start, time, nodes, why, kept, tuple(further)))
+        state.waiting[clock[WAITING]] = row
         clock[WAITING] += 1
-        clock[STARTED] -= 1
-        for c in (int(trace.own[j]), int(trace.daily[j])):
+        for c in (int(trace.own[row]), int(trace.daily[row])):
             if c >= 0:
                 state.opened[c] += 1
+
+    def end_attempt(self, row: int, attempt: Attempt) -> None:
+        """Note an attempt that has ended early, and shorten the job of a row by the work that is kept."""
+        state, kept = self.state, attempt.work_done
+        self.plan.log.add(row, attempt)
+        self.plan.trace.runtime[row] -= kept
+        if kept:
+            state.expected[row] = max(1, int(state.expected[row]) - kept)
+            self.shortened = True
+        if state.start[row] >= 0:  # not of a job that ran at the begin of the replay
+            state.start[row] = -1
+            state.clock[STARTED] -= 1
 
 
 def chunk_nodes(plan: ReplayPlan, state: State, j: int) -> list[dict[str, int]]:
@@ -213,5 +247,7 @@ def chunk_nodes(plan: ReplayPlan, state: State, j: int) -> list[dict[str, int]]:
     first = int(plan.trace.first[j])
     slots = slice(first, first + int(state.pieces[j]))
     place, share = state.place[slots].astype(np.int64), state.share[slots].astype(np.int64)
+    nodes = place < len(plan.platform.nodes)  # without the place of power
+    place, share = place[nodes], share[nodes]
     units = [c.units for c in plan.workload.chunks.get(j, ())] or [int(share.sum())]
     return of_chunks((np.array([0, place.size]), place, place, share), 0, units, plan.platform.nodes)

@@ -107,6 +107,9 @@ def held_at(plan: ReplayPlan, t: int) -> Ints:
                 free = whole - least(profile.amount(group.name, resource, t), whole)
                 held[first : first + group.count, r] = np.maximum(held[first : first + group.count, r], free)
             first += group.count
+        if profile.power is not None:  # of the place of power
+            whole = int(capacity[-1, -1])
+            held[-1, -1] = max(held[-1, -1], whole - least(1000 * profile.power.at(t), whole))
     return held
 
 

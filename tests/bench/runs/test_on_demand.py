@@ -65,7 +65,8 @@ def test_replays_of_several_evictors_are_kept_verified_and_drawn(run, tmp_path):
         (("--on-demand", "stream:speed=1"), "expected the options rate"),
         (("--on-demand", "missing.csv"), "there is no such file"),
         (("--failures", "-1"), "expected a number of at least 0"),
-        (("--on-demand", "urgent.csv", "--requeue", "drop"), "not with --on-demand or --failures"),
+        (("--on-demand", "urgent.csv", "--requeue", "checkpoint:60"), "--checkpoints says what jobs keep"),
+        (("--on-demand", "urgent.csv", "--power-cap", "1kW"), "has no power"),
         (("--on-demand", "urgent.csv", "--charge"), "--charge: not possible with --on-demand"),
     ],
 )
