@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from typer import Abort, BadParameter
 
 from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
-from ..instances import InstanceError, UnknownInstance, UnknownScenario
+from ..instances import FormatError, InstanceError, UnknownInstance, UnknownScenario
 from ..instances.files.own_files import ForeignFile
 from ..instances.files.writing import NotReadable
 from ..instances.formats.cooling_tables import UnknownCooling
@@ -37,6 +37,7 @@ WRONG_USE = (
     UnknownCooling,
     UnknownScenario,
     InstanceError,
+    FormatError,
     WorkloadError,
     NotReadable,
     ProblemError,

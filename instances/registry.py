@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..models import kind as problem_kinds
 from ..models.excerpt import MOST, excerpt
+from .classic.recognition import read_classic
 from .files.folder import SETTINGS, Folder
 from .generators import computing_centre, eurora, eurora_production, fing, theta
 from .generators import projects as random_projects
@@ -79,12 +80,13 @@ def folder_of(name: str | Path) -> Path:
 
 
 def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
-    """Read an instance folder, or a shipped instance by its name.
+    """Read an instance folder, a file of a benchmark library, or a shipped instance by its name.
 
     Parameters
     ----------
     folder
-        The path of an instance folder (or of its ``instance.toml``), or the name of a shipped instance.
+        The path of an instance folder (or of its ``instance.toml``), of a file of a benchmark library (job shop, flexible
+        job shop, PSPLIB, MMLIB, Patterson; the format is recognised by the content), or the name of a shipped instance.
     drop_impossible
         If True, leave out the jobs that cannot run even on the empty platform, and list them in ``Instance.dropped``.
         If False, such a job is a fault.
@@ -100,6 +102,8 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
         There is no such folder and no such shipped instance; similar names are in the message.
     InstanceError
         The files have faults. All faults are listed: file, line, field, expected value, found value.
+    FormatError, ProblemError
+        The file has none of these formats, or contradicts itself.
 
     Examples
     --------
@@ -107,6 +111,8 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
     43200
     """
     path = folder_of(folder)
+    if isfile(path):
+        return read_classic(path)
     if not isdir(path):
         raise UnknownInstance(str(folder))
     files = Folder(path)

@@ -11,8 +11,10 @@ from schedlab.backends import Incumbent, Result
 from schedlab.bench.cli.app import main
 from schedlab.bench.records.record import outcome, plain, record
 from schedlab.bench.records.store import Store
-from schedlab.bench.runs.run import RunTask, carry_out
+from schedlab.bench.runs.run import RunTask
 from schedlab.bench.runs.selection import Run, RunRequest, content_of, plan
+from schedlab.bench.suites.run import carry_out_chosen
+from schedlab.bench.suites.selection import Chosen, Part
 from schedlab.instances import load
 from schedlab.models.problem import Schedule
 
@@ -73,4 +75,5 @@ def of_a_replay() -> dict[str, bytes]:
 def resumed(folder: Path, console: object) -> int:
     """The run again, on the records of a folder, with a worker that does nothing. Returns the exit code."""
     task = RunTask([(str(_instance()), load(_instance()))], ASKED, folder, command=("true",))
-    return carry_out(task, console, console)  # type: ignore[arg-type]
+    chosen = Chosen([Part(task.instances, ASKED)], [], None, [])
+    return carry_out_chosen(chosen, task, console, console)  # type: ignore[arg-type]

@@ -28,6 +28,8 @@ from .plot import plot
 from .replays.dardis import HELP as DARDIS_HELP
 from .replays.dardis import dardis
 from .replays.simulate import simulate
+from .results.compare import compare
+from .results.statistics import statistics
 from .run import run
 from .show import explain, list_instances, show
 from .verify import verify
@@ -41,6 +43,7 @@ bench doctor                                      check the solvers
 bench run eurora_700                              solve a shipped instance
 bench simulate log.swf --dispatchers fcfs,easy    replay a log
 bench plot results/log                            compare the replays
+bench statistics results/classic                  gaps, times and proofs over all instances
 
 Help for one command: bench simulate --help
 """
@@ -112,6 +115,8 @@ app.add_typer(import_app, name="import")
 app.command("verify", cls=GroupedHelp)(verify)
 app.command("export", cls=GroupedHelp)(export)
 app.add_typer(generate_app, name="generate")
+app.command("statistics")(statistics)
+app.command("compare")(compare)
 app.command("plot")(plot)
 app.command("guide")(guide)
 app.command("doctor")(doctor)

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from ...backends import UnknownName
 from ...instances import Instance, load
 from ...models.dispatch.objectives import objective_names
-from ..runs.view import Durations, View, one_scenario, parse_clock
+from ..runs.view import View, one_scenario, parse_clock, parse_durations
 from ..terminal import say
 
 # groups of options in the help
@@ -104,14 +103,6 @@ def open_instance(path: str, drop_impossible: bool) -> Instance:
     for job, reason in instance.dropped:
         say(f"{instance.name}: job {job.id} is left out: {reason}", error=True)
     return instance
-
-
-def parse_durations(text: str) -> Durations:
-    """Return the value of ``--durations``. Raises UnknownName."""
-    known: dict[str, Durations] = {"walltime": "walltime", "runtime": "runtime"}
-    if text not in known:
-        raise UnknownName("kind of durations", text, list(known))
-    return known[text]
 
 
 def view_of(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..runs.selection import RunRequest, parse_methods, parse_seeds
-from ..runs.view import parse_clock, parse_keep, parse_profile
+from ..runs.view import parse_clock, parse_durations, parse_keep, parse_profile
 from ..terminal import console_for
 from .options import (
     PROBLEM,
@@ -25,14 +26,17 @@ from .options import (
     ObjectiveOption,
     Out,
     Retry,
-    Seeds,
     open_instance,
-    parse_durations,
 )
 
 
 def run(
-    instances: Annotated[list[str], typer.Argument(help="names of shipped instances, or folders with instance.toml")],
+    instances: Annotated[
+        list[str],
+        typer.Argument(
+            help="shipped instances or suites by name; instance folders, files of benchmark libraries, folders of these; suites (TOML)"
+        ),
+    ],
     methods: Annotated[
         list[str] | None,
         typer.Option(help="methods, separated by commas: cpsat:counts+warm,highs:pool@900s", rich_help_panel=RUNS),
@@ -44,7 +48,17 @@ def run(
         int | None,
         typer.Option(min=1, help="threads of a run; default: number of cores (at most 8) / jobs", rich_help_panel=RUNS),
     ] = None,
-    seeds: Seeds = "1",
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            help="random seeds: a list such as 1,2,3 or a range such as 1-5; default: 1, or those of the suite",
+            rich_help_panel=RUNS,
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="suites: folder of their files that are not shipped", rich_help_panel=PROBLEM),
+    ] = None,
     jobs: Jobs = 1,
     at: At = None,
     first: First = None,
@@ -112,17 +126,28 @@ def run(
     kept ones limited to their slack times the value reached: bench run eurora_99 --at 12:00 --first 40 --objective makespan
     --keep weighted-tardiness=1.1,late-jobs=1.1
 
+    INSTANCES may be a suite: smoke (two minutes), eurora, profit, theta, classic (small examples of the formats of benchmark
+    libraries; with --data DIR their files), or a TOML file of your own. Job shops, flexible job shops and projects (PSPLIB,
+    MMLIB, Patterson) are read directly; their format is recognised by the content. Best-known values of a suite are compared
+    with the results, and a better schedule is kept in the folder new_best beside the records.
+
+    Example: bench run smoke
+
+    Example: bench run ft06.txt j30/*.sm --methods cpsat:modes --time-limit 60
+
     Example: bench run eurora_99 --at 12:00 --first 20 --desired day-night.csv --profile soft:0.5
 
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """
-    from ..runs.run import RunTask, carry_out
+    from ..runs.run import RunTask
+    from ..suites.run import carry_out_chosen
+    from ..suites.selection import choose
 
     request = RunRequest(
         methods=None if methods is None else parse_methods(methods),
         time_limit=time_limit,
         threads=threads,
-        seeds=parse_seeds(seeds),
+        seeds=parse_seeds(seeds or "1"),
         jobs=jobs,
         memory_gb=memory,
         at=None if at is None else parse_clock(at),
@@ -135,6 +160,6 @@ def run(
         keep=None if keep is None else parse_keep(keep),
         profile=parse_profile(desired, profile),
     )
-    loaded = [(path, open_instance(path, drop_impossible)) for path in dict.fromkeys(instances)]
-    task = RunTask(loaded, request, out, dry_run, as_json, retry, again, explain=explain)
-    raise typer.Exit(carry_out(task, console_for(stderr=as_json), console_for(stderr=True)))
+    chosen = choose(instances, request, seeds is not None, data, lambda path: open_instance(path, drop_impossible))
+    task = RunTask(chosen.instances, request, out, dry_run, as_json, retry, again, explain=explain)
+    raise typer.Exit(carry_out_chosen(chosen, task, console_for(stderr=as_json), console_for(stderr=True)))

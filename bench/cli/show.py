@@ -75,6 +75,7 @@ def show(
 
     Example: bench show log.swf --nodes 256 --cores 16 --forecasts persistence,weekly,learned
     """
+    from ...instances.classic.recognition import is_classic
     from ..runs.simulate import is_trace
     from ..show.composition import Composition, show_composition
     from ..show.cooling import is_cooling, meant, show_cooling
@@ -92,7 +93,7 @@ def show(
             raise WrongUse(f"--composition, --nodes, --cores: for logs; {instance} is a desired profile")
         show_profile(console_for(), instance, plot)
         return
-    if is_trace(instance) and (not is_cooling(instance) or is_log(instance)):
+    if is_trace(instance) and not is_classic(instance) and (not is_cooling(instance) or is_log(instance)):
         if forecasts is not None:
             show_forecasts(console_for(), instance, forecasts, nodes, cores)
             return

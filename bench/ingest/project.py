@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
-from ...instances import (
-    FormatError,
-    Instance,
-    read_fjsplib,
-    read_jsplib,
-    read_mmlib,
-    read_patterson,
-    read_psplib,
-    write,
-)
-from ...models.project.problem import Project
+from ...instances import FormatError, Instance, write
+from ...instances.classic.libraries import LIBRARIES, library_instance
 from ..errors import WrongUse
 from ..terminal import say
 
-
-class Library(NamedTuple):
-    """A file format of projects: its reader, and what it is, for the help."""
-
-    read: Callable[[Path], Project]
-    about: str
-
-
-LIBRARIES = {
-    "psplib": Library(read_psplib, "project (RCPSP, MRCPSP): .sm, .mm of PSPLIB"),
-    "mmlib": Library(read_mmlib, "project with modes (MRCPSP): MMLIB50, MMLIB100, MMLIB+"),
-    "patterson": Library(read_patterson, "project (RCPSP): Patterson format, .rcp"),
-    "jsplib": Library(read_jsplib, "job shop: standard text format"),
-    "fjsplib": Library(read_fjsplib, "flexible job shop: .fjs"),
-}
+__all__ = ["LIBRARIES", "as_instance", "import_project"]
 
 
 def import_project(
@@ -63,38 +39,8 @@ def import_project(
 
 
 def as_instance(file: Path, form: str, name: str) -> Instance:
-    """Read a file of a benchmark library.
-
-    Parameters
-    ----------
-    file
-        The file.
-    form
-        Its format, one of ``LIBRARIES``.
-    name
-        Name of the instance.
-
-    Returns
-    -------
-    Instance
-        The instance.
-
-    Raises
-    ------
-    WrongUse
-        The file does not follow the format; the message has the line.
-    ProblemError
-        The data contradict themselves; the message begins with the file.
-    """
+    """Read a file of a benchmark library, one of ``LIBRARIES``. Raises WrongUse with the line of a fault, ProblemError."""
     try:
-        project = LIBRARIES[form].read(file)
+        return library_instance(file, form, name)
     except FormatError as e:
         raise WrongUse(str(e)) from e
-    tasks, modes = len(project.tasks), sum(len(t.modes) for t in project.tasks)
-    with_modes = "" if modes == tasks else f" with {modes} modes"
-    description = f"{name}: {_count(tasks, 'task')}{with_modes}, {_count(len(project.resources), 'resource')}"
-    return Instance(name, "project", project, description=description, source=f"{form} file {file.name}")
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"

@@ -1,4 +1,4 @@
-"""``bench run`` and the common part of ``bench simulate``: plan the runs, supervise them, print the tables."""
+"""The common part of ``bench run`` and ``bench simulate``: supervise the runs, print the tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..tables.report import show
 from .how_long import how_long
 from .progress import named, watch
 from .runner import WORKER, supervise
-from .selection import Run, RunRequest, plan
+from .selection import Run, RunRequest
 
 Plans = Sequence[tuple[Path, Sequence[Run]]]
 Records = list[Record]
@@ -64,13 +64,6 @@ class RunTask:
     def keep(self, record: Record) -> bool:
         """Return whether the record of an earlier run is used instead of a new run."""
         return not self.again and not (self.retry and (record["cause"] in BROKEN_OFF or failed(record)))
-
-
-def carry_out(task: RunTask, tables: Console, notes: Console) -> int:
-    """Plan and run a task, print ``tables`` and ``notes`` (progress) to their consoles, and return the exit code."""
-    plans = [(_folder(task, i), plan(i, path, task.request)) for path, i in task.instances]
-    records = perform(plans, task, tables, notes)
-    return records if isinstance(records, int) else conclude(plans, records, task, tables, notes)
 
 
 def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Records | int:
@@ -155,10 +148,6 @@ def _loaded(task: RunTask, path: str, drop_impossible: bool) -> Instance:
     """Return an instance of the task, or load another one."""
     here = dict(task.instances).get(path)
     return here if here is not None else load(path, drop_impossible=drop_impossible)
-
-
-def _folder(task: RunTask, instance: Instance) -> Path:
-    return Path("results") / instance.name if task.out is None else task.out
 
 
 def _print_plan(console: Console, runs: Sequence[Run]) -> None:

@@ -242,6 +242,14 @@ def _cost(text: str) -> float | None:
     return value if 0 <= value < float("inf") else None
 
 
+def parse_durations(text: str) -> Durations:
+    """Return the value of ``--durations``. Raises UnknownName."""
+    known: dict[str, Durations] = {"walltime": "walltime", "runtime": "runtime"}
+    if text not in known:
+        raise UnknownName("kind of durations", text, list(known))
+    return known[text]
+
+
 def parse_clock(text: str) -> int:
     """Return the seconds of "12:00", "12:00:30" or "43200". Raises WrongUse.
 

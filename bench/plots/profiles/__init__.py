@@ -1,0 +1,1 @@
+"""Profiles of methods over many problems as pictures."""

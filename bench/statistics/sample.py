@@ -1,0 +1,229 @@
+"""The runs of a folder as a sample: problems x methods x seeds, with the runs that are missing.
+
+A *problem* is a view of an instance. The time limit of a problem is the greatest of its runs, so that methods with other
+limits are measured on one scale. A method has the seeds of all its records; a seed that it lacks on a problem is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ...backends.gaps import close, refutes
+from ..errors import WrongUse
+from ..records.store import Record, files, read
+from ..runs.view import View
+
+State = Literal["proven", "solved", "unsolved", "failed", "unverified", "missing"]
+STATES: tuple[State, ...] = ("proven", "solved", "unsolved", "failed", "unverified", "missing")
+ANSWERED: tuple[State, ...] = ("proven", "solved")
+Step = tuple[float, float]  # seconds, value
+
+
+class Outcome(NamedTuple):
+    """How a run ended.
+
+    Attributes
+    ----------
+    state
+        ``proven``: an optimal verified schedule, or a proof that there is none; ``solved``: a verified schedule;
+        ``unsolved``: it ended without a schedule; ``failed``: an error, a crash, killed without a schedule, or its solver
+        is not installed; ``unverified``: its schedule did not pass the check; ``missing``: there is no record.
+    objective, bound
+        Of the verified schedule; the proven bound. None if unknown, and for a proof that there is no schedule.
+    seconds
+        Wall time of the run; None if unknown.
+    steps, bounds
+        The trace: seconds and objective (or bound), each better than the one before. Empty unless solved or proven
+        (``steps``).
+    """
+
+    state: State
+    objective: float | None = None
+    bound: float | None = None
+    seconds: float | None = None
+    steps: tuple[Step, ...] = ()
+    bounds: tuple[Step, ...] = ()
+
+
+MISSING = Outcome("missing")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A view of an instance, and its runs.
+
+    Attributes
+    ----------
+    name
+        Instance and view.
+    kind
+        Kind of the problem.
+    sign
+        1 if the objective is minimized, -1 if it is maximized.
+    limit
+        The greatest time limit of its runs in seconds.
+    best
+        The best objective known: of all verified schedules, and of the literature; None if there is none.
+    known
+        The best-known value of the literature, None if there is none.
+    bound
+        The best bound of all runs that no schedule refutes; None if there is none.
+    runs
+        Method -> its outcomes, one per seed, in the order of the seeds.
+    """
+
+    name: str
+    kind: str
+    sign: int
+    limit: float
+    best: float | None
+    known: float | None
+    bound: float | None
+    runs: Mapping[str, Sequence[Outcome]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Runs of methods on problems.
+
+    Attributes
+    ----------
+    methods
+        The methods, in the order of their first records.
+    problems
+        The problems; each has outcomes of all methods.
+    seeds
+        Method -> its seeds.
+    notes
+        What is not part of the sample, and why.
+    """
+
+    methods: Sequence[str]
+    problems: Sequence[Problem]
+    seeds: Mapping[str, Sequence[int]]
+    notes: Sequence[str] = ()
+
+
+def records_of(folder: Path) -> list[Record]:
+    """Return the records of a folder, oldest first. Raises WrongUse if one cannot be read, or there is none."""
+    try:
+        found = sorted(map(read, files(folder)), key=lambda r: str(r["started"]))
+    except ValueError as e:
+        raise WrongUse(str(e)) from e
+    if not found:
+        raise WrongUse(f"{folder}: there are no records; bench run writes them")
+    return found
+
+
+def sample_of(records: Iterable[Mapping[str, Any]], known: Mapping[str, float] | None = None) -> Sample:
+    """Return the sample of some records.
+
+    Parameters
+    ----------
+    records
+        Records of runs. Replays and runs with several objectives are left out, with a note.
+    known
+        Instance -> best-known value of the whole instance with its own objective.
+
+    Returns
+    -------
+    Sample
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    seeds: dict[str, dict[int, None]] = {}
+    left_out = {"replays": 0, "runs with several ordered objectives": 0, "runs of a composite objective": 0}
+    for r in records:
+        reason = _why_not(r)
+        if reason:
+            left_out[reason] += 1
+            continue
+        groups.setdefault(name_of(r), []).append(r)
+        seeds.setdefault(r["method"], {})[r["seed"]] = None
+    ordered = {method: sorted(found) for method, found in seeds.items()}
+    problems = [_problem(name, members, ordered, known or {}) for name, members in groups.items()]
+    notes = [f"{n} {what} are no part of the statistics" for what, n in left_out.items() if n]
+    return Sample(list(ordered), problems, ordered, notes)
+
+
+def name_of(record: Mapping[str, Any]) -> str:
+    """Return the name of the problem of a record: its instance, and its view unless that is the whole instance."""
+    label = View(**record["view"]).label
+    return record["instance"] if label == "the whole instance" else f"{record['instance']}, {label}"
+
+
+def _why_not(record: Mapping[str, Any]) -> str:
+    if record["replay"] is not None:
+        return "replays"
+    if record["view"].get("keep") is not None:  # each run has limits of its own
+        return "runs of a composite objective"
+    several = any(isinstance(record[name], list) for name in ("objective", "bound"))
+    return "runs with several ordered objectives" if several else ""
+
+
+def _problem(
+    name: str, records: Sequence[Mapping[str, Any]], seeds: Mapping[str, Sequence[int]], known: Mapping[str, float]
+) -> Problem:
+    sign = -1 if any(r["sense"] == "maximize" for r in records) else 1
+    sense = "maximize" if sign < 0 else "minimize"
+    of_run = {(r["method"], r["seed"]): outcome_of(r) for r in records}  # of two records of a run, the later one
+    runs = {m: [of_run.get((m, seed), MISSING) for seed in found] for m, found in seeds.items()}
+    value = known.get(name)
+    objectives = [o.objective for o in of_run.values() if o.objective is not None] + ([] if value is None else [value])
+    best = min(objectives, key=lambda v: sign * v, default=None)
+    bounds = [o.bound for o in of_run.values() if o.bound is not None and not refutes(best, o.bound, sense)]
+    bound = max(bounds, key=lambda v: sign * v, default=None)
+    limit = max(float(r["time_limit"]) for r in records)
+    return Problem(name, records[0]["kind"], sign, limit, best, value, bound, runs)
+
+
+def outcome_of(record: Mapping[str, Any]) -> Outcome:
+    """Return how a run ended.
+
+    The objectives of its trace are those that its method reported. They count only if the schedule that it ended with is
+    verified, and none counts that is better than this schedule.
+    """
+    sign = -1 if record["sense"] == "maximize" else 1
+    seconds = record["seconds"].get("total")
+    state = _state(record)
+    objective = record["objective"] if state in ANSWERED else None
+    bound = record["bound"] if state not in ("failed", "unverified") else None
+    trace = record["incumbents"]
+    steps: tuple[Step, ...] = ()
+    if objective is not None:
+        found = [(e["seconds"], e["objective"]) for e in trace if isinstance(e["objective"], (int, float))]
+        sound = [(t, v) for t, v in found if sign * v >= sign * objective or close(v, objective)]
+        end = record["best_s"] if record["best_s"] is not None else seconds
+        steps = _improving([*sound, (record["time_limit"] if end is None else end, objective)], sign)
+    bounds: tuple[Step, ...] = ()
+    if bound is not None:
+        found = [(e["seconds"], e["bound"]) for e in trace if isinstance(e["bound"], (int, float))]
+        end = record["time_limit"] if seconds is None else seconds
+        bounds = _improving([*((t, b) for t, b in found if sign * b <= sign * bound), (end, bound)], -sign)
+    return Outcome(state, objective, bound, seconds, steps, bounds)
+
+
+def _state(record: Mapping[str, Any]) -> State:
+    if record["verified"] is False:
+        return "unverified"
+    if record["status"] == "infeasible":
+        return "proven"
+    if record["status"] in ("error", "unavailable"):
+        return "failed"
+    if record["verified"] and record["objective"] is not None:
+        return "proven" if record["status"] == "optimal" else "solved"
+    return "failed" if record["cause"] is not None else "unsolved"
+
+
+def _improving(steps: Sequence[Step], sign: int) -> tuple[Step, ...]:
+    """Return the steps in the order of time without those that improve nothing."""
+    found: list[Step] = []
+    least = inf
+    for t, value in sorted(steps, key=lambda s: (s[0], sign * s[1])):
+        if sign * value < least:
+            found.append((t, value))
+            least = sign * value
+    return tuple(found)

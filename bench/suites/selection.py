@@ -1,0 +1,239 @@
+"""From the words of the command line to instances and requests: instances, files, folders, suites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...errors import SchedlabError
+from ...instances import Instance, UnknownInstance, names
+from ...instances.classic.recognition import is_classic
+from ...instances.files.folder import SETTINGS
+from ..errors import WrongUse
+from ..runs.run import Plans
+from ..runs.selection import Run, RunRequest, parse_methods, parse_seeds, plan
+from ..runs.view import parse_clock, parse_durations, parse_keep
+from .suite import RunGroup, Suite, is_suite, read_suite, shipped_suites
+
+Open = Callable[[str], Instance]
+GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Instances that are run with one request: pairs of the path given by the user and the loaded instance."""
+
+    instances: Sequence[tuple[str, Instance]]
+    request: RunRequest
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What ``bench run`` runs.
+
+    Attributes
+    ----------
+    parts
+        Instances with their requests.
+    suites
+        The suites among them.
+    folder
+        The name of the folder of results if all records go to one; None: one folder for each instance.
+    notes
+        What the user should know, such as files that are no instances.
+    """
+
+    parts: Sequence[Part]
+    suites: Sequence[Suite]
+    folder: str | None
+    notes: Sequence[str]
+
+    @property
+    def instances(self) -> list[tuple[str, Instance]]:
+        """All instances, each once."""
+        return list({path: (path, found) for part in self.parts for path, found in part.instances}.values())
+
+
+def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path | None, open_one: Open) -> Chosen:
+    """Load what the words of the command line name.
+
+    Parameters
+    ----------
+    words
+        Names of shipped instances and suites; instance folders; files of benchmark libraries; folders of these; suites
+        as TOML files.
+    given
+        The options of the command line. Those that are given replace the settings of a suite.
+    has_seeds
+        Whether ``--seeds`` was given.
+    data
+        The folder of ``--data``; None if it was not given.
+    open_one
+        Function that loads an instance.
+
+    Returns
+    -------
+    Chosen
+
+    Raises
+    ------
+    WrongUse, UnknownName, InstanceError, FormatError
+        A word or a suite is wrong, or has no instance.
+    """
+    parts: list[Part] = []
+    suites: list[Suite] = []
+    notes: list[str] = []
+    folders: list[str] = []
+    loaded: dict[str, Instance] = {}
+
+    def load_once(path: str) -> tuple[str, Instance]:
+        if path not in loaded:
+            loaded[path] = open_one(path)
+        return path, loaded[path]
+
+    plain: list[tuple[str, Instance]] = []
+    for word in dict.fromkeys(words):
+        if word not in names() and is_suite(word):
+            suite = read_suite(word, data)
+            suites.append(suite)
+            folders.append(suite.name)
+            parts += [
+                Part(
+                    [load_once(path) for path in _paths(group, suite, notes)],
+                    request_of(suite, group, given, has_seeds),
+                )
+                for group in suite.groups
+            ]
+        elif _is_collection(word):
+            plain += [load_once(path) for path in _members(Path(word), notes)]
+            folders.append(Path(word).resolve().name)
+        else:
+            try:
+                plain.append(load_once(word))
+            except UnknownInstance as e:
+                raise WrongUse(f"{e}; the shipped suites are {', '.join(shipped_suites())}") from e
+    if data is not None and not suites:
+        raise WrongUse(f"--data {data}: for suites, such as: bench run classic --data {data}")
+    parts += [Part(plain, given)] if plain else []
+    return Chosen(parts, suites, folders[0] if len(folders) == 1 and len(words) == 1 else None, notes)
+
+
+def request_of(suite: Suite, group: RunGroup, given: RunRequest, has_seeds: bool) -> RunRequest:
+    """Return the request of a group of a suite; options of the command line come first."""
+    own = {name: value for name, value in group.options.items() if name not in ("methods", "at", "durations", "keep")}
+    own |= _parsed(group, "methods", parse_methods) | _parsed(group, "at", parse_clock)
+    own |= _parsed(group, "durations", parse_durations) | _parsed(group, "keep", parse_keep)
+    own |= {"threads": suite.threads, "memory_gb": suite.memory_gb}
+    if not has_seeds and suite.seeds is not None:
+        own["seeds"] = parse_seeds(suite.seeds)
+    usual = RunRequest()
+    return replace(
+        given, **{name: value for name, value in own.items() if getattr(given, name) == getattr(usual, name)}
+    )
+
+
+def _parsed(group: RunGroup, name: str, parse: Callable[[Any], Any]) -> dict[str, Any]:
+    return {name: parse(group.options[name])} if name in group.options else {}
+
+
+def _paths(group: RunGroup, suite: Suite, notes: list[str]) -> Iterator[str]:
+    """Yield the instances of a group, and note files that are none. Raises WrongUse for a pattern without any."""
+    for pattern in group.patterns:
+        if pattern in names():
+            yield pattern
+            continue
+        base = group.base
+        found = [base / pattern] if GLOB.isdisjoint(pattern) else sorted(base.glob(pattern))
+        chosen = [path for path in found if _is_instance(path)]
+        if not chosen:
+            raise WrongUse(
+                f"suite {suite.name}: {pattern}: no instance; expected the name of a shipped instance, or folders with an "
+                f"{SETTINGS} and files of benchmark libraries in {base}"
+            )
+        notes += _no_instances(f"suite {suite.name}: {pattern}", found, chosen)
+        yield from map(str, chosen)
+
+
+def _no_instances(what: str, found: Sequence[Path], chosen: Sequence[Path]) -> list[str]:
+    """Return a note about what is not run, none if everything is."""
+    others = [path.name for path in found if path not in chosen]
+    shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
+    return [f"{what}: {len(chosen)} instances; no instance: {shown}"] if others else []
+
+
+def _is_collection(word: str) -> bool:
+    return word not in names() and Path(word).is_dir() and not Path(word, SETTINGS).is_file()
+
+
+def _members(folder: Path, notes: list[str]) -> list[str]:
+    """Return the instances in a folder, sorted: instance folders and files of benchmark libraries; note what else is there."""
+    inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    found = [path for path in inside if _is_instance(path)]
+    if not found:
+        raise WrongUse(
+            f"{folder}: no instance: expected an {SETTINGS} in it, or folders with one, or files of benchmark libraries "
+            "(job shop, flexible job shop, PSPLIB, MMLIB, Patterson)"
+        )
+    notes += _no_instances(str(folder), inside, found)
+    return list(map(str, found))
+
+
+def _is_instance(path: Path) -> bool:
+    return (path / SETTINGS).is_file() if path.is_dir() else is_classic(path)
+
+
+def plans_of(chosen: Chosen, folder_of: Callable[[Instance], Path], notes: list[str]) -> Plans:
+    """Return the folders of records with their runs, everything checked.
+
+    A method is left out for the instances whose kind does not know it, with a note, if another instance takes it.
+
+    Raises
+    ------
+    UnknownName, WrongUse
+        A method is unknown to the kinds of all instances, or an instance has no method left.
+    """
+    return [
+        (folder_of(instance), runs)
+        for part in chosen.parts
+        for (_, instance), runs in zip(part.instances, planned(part, notes), strict=True)
+    ]
+
+
+def planned(part: Part, notes: list[str]) -> list[list[Run]]:
+    """Return the runs of each instance of a part; see ``plans_of``."""
+    try:
+        return [plan(instance, path, part.request) for path, instance in part.instances]
+    except SchedlabError:
+        kinds = {instance.problem.kind for _, instance in part.instances}
+        if len(kinds) < 2 or not part.request.methods:
+            raise
+    taken = {kind: _methods_of(part, kind) for kind in kinds}
+    for method in part.request.methods:
+        refusals = {kind: fault for kind, found in taken.items() if (fault := found[method]) is not None}
+        if len(refusals) == len(kinds):
+            raise next(iter(refusals.values()))
+        notes += [f"{method} is not run on {kind} problems: {fault}" for kind, fault in refusals.items()]
+    found = []
+    for path, instance in part.instances:
+        own = [method for method, fault in taken[instance.problem.kind].items() if fault is None]
+        if not own:
+            raise WrongUse(
+                f"{path}: none of the methods {', '.join(part.request.methods)} takes {instance.kind} problems"
+            )
+        found.append(plan(instance, path, replace(part.request, methods=own)))
+    return found
+
+
+def _methods_of(part: Part, kind: str) -> dict[str, SchedlabError | None]:
+    """Return for each method why it cannot be run on the first instance of a kind, None if it can."""
+    path, instance = next(each for each in part.instances if each[1].problem.kind == kind)
+    found: dict[str, SchedlabError | None] = {}
+    for method in part.request.methods or ():
+        try:
+            plan(instance, path, replace(part.request, methods=[method]))
+            found[method] = None
+        except SchedlabError as e:
+            found[method] = e
+    return found

@@ -1,0 +1,1 @@
+"""Files of benchmark libraries as instances: their format is recognised by their content."""

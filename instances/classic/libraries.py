@@ -1,0 +1,78 @@
+"""The benchmark libraries whose files are read: projects and shops; and the instance of such a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ...models.project.problem import Project
+from ..formats.job_shop_files import read_fjsplib, read_jsplib
+from ..formats.project_files import read_mmlib, read_patterson, read_psplib
+from ..instance import Instance
+
+
+class Library(NamedTuple):
+    """A file format of projects: its reader, and what it is, for the help."""
+
+    read: Callable[[Path], Project]
+    about: str
+
+
+LIBRARIES = {
+    "psplib": Library(read_psplib, "project (RCPSP, MRCPSP): .sm, .mm of PSPLIB"),
+    "mmlib": Library(read_mmlib, "project with modes (MRCPSP): MMLIB50, MMLIB100, MMLIB+"),
+    "patterson": Library(read_patterson, "project (RCPSP): Patterson format, .rcp"),
+    "jsplib": Library(read_jsplib, "job shop: standard text format"),
+    "fjsplib": Library(read_fjsplib, "flexible job shop: .fjs"),
+}
+ENDINGS = (".gz", ".sm", ".mm", ".rcp", ".fjs", ".txt", ".dat")
+
+
+def library_name(path: str | Path) -> str:
+    """Return the name of the instance of a file: its file name without the ending of its format.
+
+    Examples
+    --------
+    >>> library_name("jsp/ft06.txt"), library_name("j301_1.sm.gz"), library_name("knapPI_1_100_1000_1")
+    ('ft06', 'j301_1', 'knapPI_1_100_1000_1')
+    """
+    name = Path(path).name
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    return name or Path(path).name
+
+
+def library_instance(file: Path, form: str, name: str) -> Instance:
+    """Read a file of a benchmark library.
+
+    Parameters
+    ----------
+    file
+        The file.
+    form
+        Its format, one of ``LIBRARIES``.
+    name
+        Name of the instance.
+
+    Returns
+    -------
+    Instance
+        The instance; its ``path`` is the file.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves; the message begins with the file.
+    """
+    project = LIBRARIES[form].read(file)
+    tasks, modes = len(project.tasks), sum(len(t.modes) for t in project.tasks)
+    with_modes = "" if modes == tasks else f" with {modes} modes"
+    description = f"{name}: {_count(tasks, 'task')}{with_modes}, {_count(len(project.resources), 'resource')}"
+    return Instance(name, "project", project, file, description, f"{form} file {file.name}")
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"

@@ -1,0 +1,121 @@
+"""The format of a file of a benchmark library, recognised by its content alone.
+
+PSPLIB and MMLIB files have titles. All others are whole numbers; they are told apart by their shape:
+
+- job shop: a line with the numbers of jobs and machines, then a line per job with a pair for each machine, in any order;
+- flexible job shop: the same first line, perhaps with a third number, then a line per job that begins with its steps;
+- Patterson: tasks and resources, capacities, then durations, demands and successors, with any line breaks;
+- knapsack: items and capacity, then a line with value and weight per item. It is recognised, but there is no kind of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...models.platform import ProblemError
+from ..formats.numbered_lines import FormatError, NumberedLine, is_whole, numbered_lines
+from ..instance import Instance
+from .libraries import library_instance, library_name
+
+SHAPES = {"jsplib": "job shop", "fjsplib": "flexible job shop", "patterson": "Patterson"}
+LARGEST = 50_000_000  # bytes; the largest files of the literature have less than 2 MB, logs have more
+READABLE = "job shop, flexible job shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson"
+
+
+def read_classic(path: str | Path) -> Instance:
+    r"""Read a file of a benchmark library whose format is recognised by its content.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Instance
+        A project; its name is that of the file without its ending.
+
+    Raises
+    ------
+    FormatError
+        The file has none of the formats, or a fault in the format that it has; the message has the line.
+    ProblemError
+        The data contradict themselves; the message begins with the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two.txt")
+    ...     _ = file.write_text("2 2\n0 3 1 2\n1 4 0 1\n")
+    ...     read_classic(file).description
+    'two: 4 tasks, 2 resources'
+    """
+    file = Path(path)
+    lines = numbered_lines(file)
+    reasons = []
+    for form in _forms(lines):
+        try:
+            return library_instance(file, form, library_name(file))
+        except (FormatError, ProblemError) as e:
+            if form not in SHAPES:
+                raise
+            reasons.append(f"{SHAPES[form]}: {str(e).removeprefix(f'{file}, ')}")
+    if reasons:
+        raise FormatError(
+            file, 1, f"one of the formats {READABLE}; as {', as '.join(reasons)}", lines[0].text.strip()[:80]
+        )
+    if _is_knapsack(lines):
+        raise FormatError(file, 1, f"a project or a shop ({READABLE}); there is no problem kind for it", "a knapsack")
+    raise FormatError(file, 1, f"one of the formats {READABLE}", lines[0].text.strip()[:80])
+
+
+def is_classic(path: str | Path) -> bool:
+    """Return whether a path is a file that ``read_classic`` can read."""
+    if not Path(path).is_file() or Path(path).stat().st_size > LARGEST:
+        return False
+    try:
+        read_classic(path)
+    except (FormatError, ProblemError, OSError):
+        return False
+    return True
+
+
+def _forms(lines: Sequence[NumberedLine]) -> list[str]:
+    """Return the formats that the file may have, most likely first."""
+    if any("PRECEDENCE RELATIONS" in line.text.upper() for line in lines):
+        return ["psplib"]
+    head = lines[0].text.split()
+    if len(head) < 2 or not all(map(is_whole, head[:2])) or _is_knapsack(lines):
+        return []
+    return ["jsplib", "fjsplib", "patterson"] if _is_job_shop(lines) else ["fjsplib", "jsplib", "patterson"]
+
+
+def _is_job_shop(lines: Sequence[NumberedLine]) -> bool:
+    """Return whether each job visits each machine once. Some flexible job shops have rows of the same length."""
+    machines = {str(m) for m in range(int(lines[0].text.split()[1]))} if len(lines[0].text) < 40 else set()
+    return all(
+        {*row[::2]} == machines and len(row) == 2 * len(machines) for line in lines[1:] if (row := line.text.split())
+    )
+
+
+def _is_knapsack(lines: Sequence[NumberedLine]) -> bool:
+    """Return whether a file has a pair of numbers per item, after the numbers of items and capacity.
+
+    A job shop with one machine has the same shape; it has machine 0 in each line.
+    """
+    head = lines[0].text.split()
+    if len(head) != 2 or not is_whole(head[0]) or not _is_number(head[1]) or len(lines) <= int(head[0]):
+        return False
+    items = [line.text.split() for line in lines[1 : int(head[0]) + 1]]
+    pairs = all(len(row) == 2 and all(map(_is_number, row)) for row in items)
+    return pairs and (head[1] != "1" or any(row[0] != "0" for row in items))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

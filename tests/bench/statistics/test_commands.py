@@ -1,0 +1,119 @@
+"""``bench statistics`` and ``bench compare`` on folders of records."""
+
+import csv
+
+import pandas as pd
+import pytest
+from schedlab.bench.records.record import record
+from schedlab.bench.records.store import Store
+from schedlab.bench.runs.selection import Run
+
+
+def write(folder, values, methods=("a", "b")):
+    """Write a record for each (instance, seed) and method; a value of None is a crash."""
+    with Store(folder) as store:
+        for (instance, seed), pair in values.items():
+            for method, value in zip(methods, pair, strict=True):
+                run = Run(instance, instance, instance, method, seed, kind="dispatch")
+                found = {
+                    "status": "error" if value is None else "feasible",
+                    "cause": "crash" if value is None else None,
+                    "objective": value,
+                    "verified": None if value is None else True,
+                    "sense": "minimize",
+                    "schedule": None if value is None else {},
+                    "incumbents": [] if value is None else [{"seconds": 1.0, "objective": value, "bound": None}],
+                    "seconds": {"build": 0.0, "lower": 0.0, "solve": 10.0, "total": 10.0},
+                }
+                store.write(record(run, found, "2026-01-01T00:00:00+00:00"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    values = {(f"i{k}", s): (100 + k + s, None if k == 0 else 120 + k + s) for k in range(12) for s in (1, 2)}
+    return write(tmp_path_factory.mktemp("results") / "one", values)
+
+
+def test_the_table_counts_every_run(bench, results):
+    code, text, _ = bench("statistics", results, "--explain")
+    assert code == 0
+    row = next(line.split() for line in text.splitlines() if line.startswith("b "))
+    assert row[:5] == ["b", "24", "22", "0", "2f"]
+    assert "dispatch problems: 12, with best-known value 0" in text
+
+
+def test_best_known_values_beside_the_records_are_used(bench, results, tmp_path):
+    folder = write(tmp_path / "known", {("i1", 1): (100.0, 125.0)})
+    (folder / "best_known.csv").write_text("instance,value,bound,source\ni1,80,,a book\n")
+    text = bench("statistics", folder)[1]
+    assert "with best-known value 1" in text
+    assert [line.split()[8] for line in text.splitlines() if line.startswith(("a ", "b "))] == ["20.0%", "36.0%"]
+
+
+def test_a_real_difference_is_named(bench, results):
+    code, text, _ = bench("compare", results)
+    assert code == 0
+    row = next(line for line in text.splitlines() if line.startswith("gap"))
+    assert row.endswith("a is better") or "a is better" in row
+    assert "2 of 2 tested differences are real" in text
+
+
+def test_two_folders_are_compared(bench, results, tmp_path):
+    other = write(tmp_path / "two", {(f"i{k}", s): (90 + k + s, 120 + k + s) for k in range(12) for s in (1, 2)})
+    text = bench("compare", results, other, "--methods", "a")[1]
+    assert "first: a in one; second: a in two; 12 problems" in text
+    assert "a in two is better" in " ".join(text.split())
+    assert bench("compare", results, results)[0] == 2
+    assert "in both folders" in bench("compare", results, other, "--methods", "c")[2]
+
+
+def test_the_rows_of_all_runs_load_into_pandas(bench, results, tmp_path):
+    path = tmp_path / "runs.csv"
+    assert bench("statistics", results, "--csv", path)[0] == 0
+    frame = pd.read_csv(path)
+    assert len(frame) == 48
+    best = {k: 101 + k for k in range(12)}
+    gaps = {
+        "a": [1 - best[k] / (100 + k + s) for k in best for s in (1, 2)],
+        "b": [1.0 if k == 0 else 1 - best[k] / (120 + k + s) for k in best for s in (1, 2)],
+    }
+    assert frame.groupby("method").gap.mean().to_dict() == pytest.approx({m: sum(v) / 24 for m, v in gaps.items()})
+    with path.open(newline="") as f:
+        assert {row["state"] for row in csv.DictReader(f)} == {"solved", "failed"}
+
+
+def test_parquet_needs_its_library_or_has_the_same_rows(bench, results, tmp_path):
+    path = tmp_path / "runs.parquet"
+    code, _, said = bench("statistics", results, "--parquet", path)
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        assert code == 2 and "pip install 'schedlab[parquet]'" in said
+        return
+    assert len(pd.read_parquet(path)) == 48
+    assert pd.read_parquet(path).gap.dtype == "float64"
+
+
+def test_profiles_are_drawn(bench, results, tmp_path):
+    path = tmp_path / "p.svg"
+    assert bench("statistics", results, "--target", "0.2", "--plot", path)[0] == 0
+    assert path.read_text().count("<svg") == 4
+    assert bench("statistics", results, "--plot", tmp_path / "p.txt")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--methods", "c"], "there is no method 'c'"),
+        (["--target", "2"], "expected a gap from 0 to 1"),
+    ],
+)
+def test_wrong_options_are_one_line(bench, results, words, message):
+    code, _, said = bench("statistics", results, *words)
+    assert code == 2 and message in said
+
+
+def test_an_empty_folder_is_wrong_use(bench, tmp_path):
+    assert "there are no records" in bench("statistics", tmp_path)[2]
+    assert "no such folder" in bench("compare", tmp_path / "nowhere")[2]

@@ -1,0 +1,178 @@
+"""Suites, folders and files as arguments of ``bench run``: what is run, and what is refused before anything runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+import schedlab as sl
+from schedlab.backends import UnknownName
+from schedlab.bench.errors import WrongUse
+from schedlab.bench.runs.selection import RunRequest
+from schedlab.bench.suites import best_known
+from schedlab.bench.suites.best_known import BestKnown, collected, new_bests
+from schedlab.bench.suites.selection import choose, plans_of
+from schedlab.bench.suites.suite import read_suite, shipped_suites
+from schedlab.instances import load
+
+EXAMPLES = Path(best_known.__file__).parent / "examples"
+OWN = """\
+seeds = [1, 2]
+threads = 1
+
+[[runs]]
+instances = ["shops/*.*"]
+methods = ["multi-sgs", "cpsat:modes"]
+time_limit = 5
+
+[[best_known]]
+source = "a guess"
+values = { small_project = 23, "small_modes.mm" = 9 }
+"""
+
+
+def suite(folder, text=OWN, names=("small_project.sm", "small_modes.mm")):
+    (folder / "shops").mkdir(exist_ok=True)
+    for name in names:
+        (folder / "shops" / name).write_bytes((EXAMPLES / name).read_bytes())
+    (folder / "own.toml").write_text(text)
+    return str(folder / "own.toml")
+
+
+def planned(words, request=None, has_seeds=False, data=None):
+    notes = []
+    chosen = choose(words, request or RunRequest(), has_seeds, data, load)
+    plans = plans_of(chosen, lambda instance: Path("out"), notes)
+    return [run for _, runs in plans for run in runs], [*chosen.notes, *notes]
+
+
+def test_a_suite_has_its_instances_methods_limits_and_seeds(tmp_path):
+    runs, _ = planned([suite(tmp_path)])
+    assert {r.instance for r in runs} == {"small_project", "small_modes"}
+    assert sorted((r.method, r.seed) for r in runs if r.instance == "small_modes") == [
+        ("cpsat:modes", 1), ("cpsat:modes", 2), ("multi-sgs", 1),  # it draws nothing: one seed
+    ]  # fmt: skip
+    assert {(r.time_limit, r.threads) for r in runs} == {(5, 1)}
+
+
+def test_options_of_the_command_line_come_first(tmp_path):
+    given = RunRequest(methods=["multi-sgs"], time_limit=2.0, seeds=(7,), threads=2)
+    runs, _ = planned([suite(tmp_path)], given, has_seeds=True)
+    assert {(r.method, r.seed, r.time_limit, r.threads) for r in runs} == {("multi-sgs", 7, 2.0, 2)}
+
+
+def test_seed_1_on_the_command_line_is_not_the_default(tmp_path):
+    runs, _ = planned([suite(tmp_path)], RunRequest(seeds=(1,)), has_seeds=True)
+    assert {r.seed for r in runs} == {1}
+
+
+def test_a_folder_is_run_file_by_file_and_other_files_are_named(tmp_path):
+    suite(tmp_path)
+    (tmp_path / "shops" / "SOURCE.txt").write_text("from a book\n")
+    runs, notes = planned([str(tmp_path / "shops")], RunRequest(methods=["multi-sgs"]))
+    assert [r.instance for r in runs] == ["small_modes", "small_project"]
+    assert [n for n in notes if "no instance: SOURCE.txt" in n]
+
+
+@pytest.mark.parametrize("name", shipped_suites())
+def test_a_shipped_suite_can_be_planned(name):
+    runs, notes = planned([name])
+    assert runs and not notes
+
+
+def test_the_smoke_suite_takes_two_minutes_at_most():
+    from schedlab.bench.runs.how_long import worst_case
+
+    assert worst_case(planned(["smoke"])[0], 1) <= 120
+
+
+def test_the_optima_of_our_examples_are_true():
+    values = collected(read_suite("classic").best)
+    assert set(values) == {p.stem for p in EXAMPLES.iterdir()}
+    for file in EXAMPLES.iterdir():
+        found = sl.solve(load(file).problem, "cpsat:modes", time_limit=20, threads=1, seed=1)
+        assert (found.status, found.objective) == ("optimal", values[file.stem].value)
+
+
+def test_a_method_runs_on_the_instances_whose_kind_knows_it(tmp_path):
+    file = suite(
+        tmp_path, OWN.replace('"shops/*.*"', '"shops/*.*", "eurora_99"').replace("cpsat:modes", "multi-search")
+    )
+    runs, notes = planned([file])
+    assert {(r.kind, r.method) for r in runs} == {("project", "multi-sgs"), ("dispatch", "multi-search")}
+    assert any("multi-search is not run on project problems" in n for n in notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "the suite is empty"),
+        ("[[runs]]\n", "expected instances"),
+        ('[[runs]]\ninstances = []\n', "at least one text"),
+        ('[[runs]]\ninstances = ["nowhere/*.sm"]\n', "nowhere/*.sm: no instance"),
+        ('[[runs]]\ninstances = ["shops/*"]\nmethods = ["dp", "greedy"]\n', "'dp'"),
+        ('[[runs]]\ninstances = ["shops/*"]\nmethod = ["multi-sgs"]\n', "did you mean methods"),
+        ('[[runs]]\ninstances = ["shops/*"]\ntime_limit = "long"\n', "time_limit: expected a whole number or a number"),
+        ('[[runs]]\ninstances = ["shops/*"]\ntime_limit = -1\n', "at least 0.001"),
+        ('[[runs]]\ndata = ["shops/*"]\n', "give it with --data DIR"),
+        ('[[runs]]\ninstances = ["shops/*"]\n[[best_known]]\nvalues = { a = 1 }\n', "expected source"),
+        ('[[runs]]\ninstances = ["shops/*"]\n[[best_known]]\nsource = "x"\nvalues = { a = "b" }\n', "expected a number"),
+        ("[[runs]\n", "not a suite"),
+    ],
+)  # fmt: skip
+def test_a_wrong_suite_is_refused_before_anything_runs(text, words, tmp_path):
+    with pytest.raises((WrongUse, UnknownName)) as e:
+        planned([suite(tmp_path, text)])
+    assert words in str(e.value)
+
+
+def test_a_folder_without_instances_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing\n")
+    with pytest.raises(WrongUse, match="no instance"):
+        planned([str(tmp_path)])
+
+
+def test_an_unknown_word_names_the_suites():
+    with pytest.raises(WrongUse, match="the shipped suites are classic, eurora, profit, smoke, theta"):
+        planned(["smokes"])
+
+
+def test_data_are_for_suites(tmp_path):
+    with pytest.raises(WrongUse, match="bench run classic"):
+        planned(["eurora_99"], data=tmp_path)
+
+
+def test_files_of_the_data_folder_take_the_place_of_the_examples(tmp_path):
+    (tmp_path / "jsp").mkdir()
+    text = '[[runs]]\ninstances = ["eurora_99"]\ndata = ["jsp/*.txt"]\nmethods = ["multi-sgs"]\n'
+    text += '[[best_known]]\nsource = "s"\nfile = "jsp/best.csv"\ninstance = "file"\nvalue = "ub"\nbound = "lb"\n'
+    (tmp_path / "own.toml").write_text(text)
+    (tmp_path / "jsp" / "a.txt").write_bytes((EXAMPLES / "small_job_shop.txt").read_bytes())
+    (tmp_path / "jsp" / "best.csv").write_text("file,lb,ub\na.txt,18,20\n")
+    runs, _ = planned([str(tmp_path / "own.toml")], data=tmp_path)
+    assert [r.instance for r in runs] == ["a"]
+    assert collected(read_suite(str(tmp_path / "own.toml"), tmp_path).best) == {"a": BestKnown(20, 18, "s")}
+
+
+def test_a_new_best_is_reported_and_its_schedule_kept(bench, in_process, tmp_path):
+    out = tmp_path / "out"
+    code, text, said = bench("run", suite(tmp_path), "--methods", "multi-sgs", "--seeds", "1", "--out", out)
+    assert code == 0
+    assert "new best of small_project: 22 by multi-sgs" in said
+    assert "new 4.3%" in text and "11.1%" in text
+    kept = out / "new_best" / "small_project.json"
+    assert bench("verify", kept, "--instance", tmp_path / "shops" / "small_project.sm")[:2] == (
+        0,
+        "verified, objective 22\n",
+    )
+    assert json.loads(kept.read_text())["objective"] == 22
+    assert best_known.known_values(out)["small_modes"] == BestKnown(9, None, "a guess")
+    assert bench("verify", out)[0] == 0
+
+
+def test_a_schedule_below_a_proven_bound_is_a_contradiction(tmp_path):
+    view = {"at": None, "first": None, "durations": "walltime", "objective": None}
+    r = {"instance": "a", "view": view, "replay": None, "objective": 17, "verified": True, "sense": "minimize"}
+    (new,) = new_bests([r], {"a": BestKnown(20, 18, "s")})
+    assert new.refuted
+    part = {**r, "view": {**view, "first": 10}}
+    assert new_bests([part, {**r, "verified": False}, {**r, "objective": 20}], {"a": BestKnown(20, 18, "s")}) == []
