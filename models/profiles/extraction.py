@@ -16,7 +16,7 @@ import math
 from collections.abc import Mapping
 
 from ..dispatch.problem import Dispatch
-from ..platform import Platform, ProblemError
+from ..platform import NodeGroup, Platform, ProblemError
 from ..problem import Schedule
 from ..step_function import DAY, HOUR, StepFunction
 from ..whole_numbers import is_real, shown
@@ -150,6 +150,13 @@ def _mean(use: StepFunction, begin: int, end: int) -> float:
     return math.fsum((b - a) * v for a, b, v in use.pieces(begin, end)) / (end - begin)
 
 
+def count_on(profile: DesiredProfile, group: NodeGroup, t: int) -> int:
+    """Return how many of the N nodes of a group the desired share d of cores needs at a time: ``ceil(N d)``."""
+    cores = group.capacity.get("cores", 0)
+    share = profile.amount(group.name, "cores", t) / cores if cores else 1.0
+    return math.ceil(group.count * share - ROUNDING)
+
+
 def nodes_on(profile: DesiredProfile, t: int, ends: Mapping[str, int]) -> tuple[str, ...]:
     """Return the nodes that should be on at a time: of each group as many as its desired share of cores needs.
 
@@ -189,9 +196,7 @@ def nodes_on(profile: DesiredProfile, t: int, ends: Mapping[str, int]) -> tuple[
         raise ProblemError(f"there is no node {unknown!r}; the nodes are those of the profile's platform")
     found: list[str] = []
     for group in platform.groups:
-        cores = group.capacity.get("cores", 0)
-        share = profile.amount(group.name, "cores", t) / cores if cores else 1.0
-        needed = math.ceil(group.count * share - ROUNDING)
+        needed = count_on(profile, group, t)
         used = [n for n in group.nodes if ends.get(n, t) > t]
         ordered = [*sorted(used, key=lambda n: -ends[n]), *(n for n in group.nodes if ends.get(n, t) <= t)]
         found += ordered[: max(needed, len(used))]

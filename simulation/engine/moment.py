@@ -207,6 +207,10 @@ class Moment:
         start whose walltime runs into one is refused.
     changed : sequence of str
         The ids of the waiting jobs whose walltime or queue has changed since the call before.
+    ready : ndarray of int64, shape (nodes,), optional
+        In a replay with a node policy, the earliest time in seconds at which each node can be on: up to then, jobs
+        cannot start there; ``now`` if it is on. None: all nodes are on. Nodes boot in time for planned starts from this
+        time on.
     """
 
     now: int
@@ -222,6 +226,7 @@ class Moment:
     states: tuple[str, ...] = ()
     reserved: Sequence[Reserved] = ()
     changed: Sequence[str] = ()
+    ready: Ints | None = None
 
 
 Ended = Literal["trivial", "optimal", "limit", "no-gain", "infeasible", "nothing"]
