@@ -71,15 +71,25 @@ class NodeChanges:
 
     def idle(self) -> bool:
         """Return whether no job runs, waits, or is to come."""
-        return self.state.clock[RUNNING] == 0 and self.state.clock[WAITING] == 0 and not self._to_come()
+        clock = self.state.clock
+        return bool(clock[RUNNING] == self.away and clock[WAITING] == 0 and not self._to_come())
 
     def _to_come(self) -> bool:
         clock, trace = self.state.clock, self.plan.trace
         return bool(clock[DUE] > 0 or clock[NEXT] < trace.order.size - trace.follower.size)
 
     def _stop(self) -> None:
+        self.state.clock[STOP] = self.next_step()
+
+    def next_step(self) -> int:
+        """Return the time of the next change of a node state or of the desired use, or of the next action; NEVER: none."""
         steps = NEVER if self._steps is None else self._steps.due
-        self.state.clock[STOP] = min(self._due(), steps, self.next_action())
+        return min(self._due(), steps, self.next_action())
+
+    @property
+    def away(self) -> int:
+        """The number of running rows that are no jobs, but nodes that are not on."""
+        return 0
 
     def go(self) -> bool:
         """Go to the next change of node states or of the desired use and apply it, or to the time of the next action.
@@ -87,9 +97,10 @@ class NodeChanges:
         Return False if there is none, or no job is left, or no later step of the desired use can help a waiting job.
         """
         due, action, steps = self._due(), self.next_action(), self._steps
+        running = self.state.clock[RUNNING] > self.away
         idle = action >= NEVER and self.idle()
         if steps is not None and steps.due < due and steps.due <= action:
-            if idle or (min(due, action) >= NEVER and steps.useless(self._to_come())):
+            if idle or (min(due, action) >= NEVER and steps.useless(self._to_come() or running)):
                 return False
             self._advance(steps.due)
             steps.go()
@@ -154,6 +165,17 @@ class NodeChanges:
     def settle(self, arrived: Sequence[int]) -> list[int]:
         """Do what is due after the arrivals of this time; return the jobs that come back into the queue."""
         return []
+
+    def decided(self) -> None:
+        """Do what is due after the decision of this time."""
+
+    def ready(self) -> Ints | None:
+        """Return the earliest time in seconds at which each node can be on, shape (nodes,); None if all are on."""
+        return None
+
+    def state_of(self, node: int) -> str:
+        """Return the state of a node, for messages."""
+        return self.names[node]
 
     def free(self) -> Ints:
         """Return the free amounts for which jobs may start, shape (nodes, resources)."""
