@@ -110,7 +110,7 @@ class Dardis:
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
         self._platform, self._queues = platform, {q.name: q for q in queues}
-        capacity = np.array([platform.capacity[n] for n in platform.nodes], np.int64)
+        capacity = self._capacity = np.array([platform.capacity[n] for n in platform.nodes], np.int64)
         limits = None if self.desired is None else _limits(self.desired, platform)
         nodes, generator = len(platform.nodes), self._setup.generator
         self._transport = self._connect(capacity, generator, limits)
@@ -124,6 +124,7 @@ class Dardis:
         self._withdrawn = set[str]()  # jobs whose planned starts the simulator still has
         self._states: tuple[str, ...] = ("up",) * nodes
         self._silent = 0
+        self._away: list[str] = []  # the reservations of nodes that are not on
         self._extensions: dict[str, int] = {}
         self._retry: int | None = None
         self.attempts.clear()
@@ -133,6 +134,7 @@ class Dardis:
         now, changed = moment.now, dict[str, Planned]()
         displaced = self._begun(moment)
         nodes = self._ended(moment)
+        self._hold_away(moment)
         displaced += self._taken_out(moment)
         displaced += self._overrun(now)
         before, counted = self.costs.all_seconds, self.costs.counts
@@ -188,6 +190,24 @@ class Dardis:
         self._tasks.hold(placement)
         task = Task(name, 0, r.job.units, request, max(1, end - now), now, now, Calendar())
         self._plan.begin(Planned(task, Placed(placement, "running", False), self._plan.number()))
+
+    def _hold_away(self, moment: Moment) -> None:
+        """Reserve the nodes that are not on up to the earliest times at which they can be.
+
+        They are reserved beyond their capacity: a unit that requests nothing does not fit there either.
+        """
+        for name in self._away:
+            self._tasks.release(name, moment.now)
+        self._away.clear()
+        if moment.ready is None:
+            return
+        nodes = np.flatnonzero(moment.ready > moment.now)
+        alike = np.column_stack([moment.ready[nodes], self._capacity[nodes]])
+        for k, row in enumerate(np.unique(alike, axis=0)):
+            name, here = f" not on, {k}", nodes[(alike == row).all(axis=1)]
+            units = np.ones(here.size, np.int64)
+            self._tasks.hold(Placement(name, moment.now, int(row[0]), here, units, row[1:] + 1, moment.now))
+            self._away.append(name)
 
     def _taken_out(self, moment: Moment) -> list[Planned]:
         """Take the nodes that are not up or silent out of the protocol; return the jobs that are planned on them."""

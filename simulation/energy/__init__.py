@@ -2,6 +2,7 @@
 
 from .accounts import Centre, EnergyAccount, account, at_the_end, daily
 from .power import BOOTING, OFF, SHUTTING_DOWN, Machine, NodeStates, Power, Runs, power_of
+from .replays import ReplayEnergy, replay_energy
 
 __all__ = [
     "BOOTING",
@@ -12,9 +13,11 @@ __all__ = [
     "Machine",
     "NodeStates",
     "Power",
+    "ReplayEnergy",
     "Runs",
     "account",
     "at_the_end",
     "daily",
     "power_of",
+    "replay_energy",
 ]

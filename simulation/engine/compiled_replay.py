@@ -6,6 +6,7 @@ in every decision and would be slower.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,11 +16,19 @@ from numpy.typing import NDArray
 from ...heuristics.kernels.events.chunks import each_fits
 from ...heuristics.kernels.events.replay import replay_by_rule, step
 from ...heuristics.kernels.events.rules import Rules, by_rule
-from ...heuristics.kernels.events.state import DECISIONS, NOW, WAITING, State, TraceArrays, may_start
+from ...heuristics.kernels.events.standstill import Standstill
+from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, WAITING, State, TraceArrays, may_start
+from ...heuristics.kernels.profile import Ints
 from ...models.compiled import compiled
 from ..policies.conservative import backfill
 from ..policies.easy import easy
 from ..policies.easy_plus_plus import easy_shortest_first
+from ..policies.policy import Policy
+from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
+from .simulation import Decisions, Simulation
+from .states.node_changes import NodeChanges
+
+BATCH = 20_000  # events between two calls of on_progress
 
 
 @compiled
@@ -103,3 +112,35 @@ def kernel(rules: Rules) -> Kernel:
     if rules.reservations == 0:
         return Kernel(_decide_by_rule, replay_by_rule)
     return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING
+
+
+def replay_compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnProgress | None) -> Simulation:
+    """Replay a policy with fixed expected durations; the whole loop is compiled."""
+    state = plan.first_state(expected)
+    rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
+    began = time.perf_counter()
+    notes: tuple[str, ...] = ()
+    chosen, changes = kernel(rules), NodeChanges(plan, state)
+    standstill = Standstill(plan.trace, state)
+    while (going := chosen.replay(plan.trace, state, rules, plan.period, BATCH)) or changes.go():
+        if not going and state.clock[WAITING] > 0:  # the state of a node has changed
+            if changes.shortened:
+                rules = rules_of(policy, plan.workload, state.expected[: len(expected)], plan.allocator == "best-fit")
+                state.clock[SORTED], changes.shortened = 0, False
+            state.clock[DECISIONS] += 1
+            chosen.decide(plan.trace, state, rules)
+        if on_progress is not None:
+            progress = Progress(
+                int(state.clock[STARTED]), len(plan.workload), int(state.clock[NOW]), time.perf_counter() - began
+            )
+            if on_progress(progress) is False:
+                notes = (STOPPED,)
+                break
+        if standstill.reached():
+            break
+    seconds = time.perf_counter() - began
+    decisions = Decisions(int(state.clock[DECISIONS]), total_seconds=seconds)
+    found = plan.result(state, decisions, seconds, notes)
+    if not notes:
+        check_all_started(plan, state, found)
+    return found

@@ -22,6 +22,7 @@ from ...heuristics.kernels.events.state import (
     RUNNING,
     SORTED,
     STARTED,
+    STOP,
     WAITING,
     WAKE,
 )
@@ -39,7 +40,7 @@ from .answer import DecisionFault, fault_of
 from .arrivals import set_arrivals, with_own_arrivals
 from .live_jobs import LiveJobs
 from .moment import Decision, Dispatcher, FailedStart, Moment
-from .preemption.changes import changes_of
+from .power.changes import changes_of
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Simulation, SimulationError
 
@@ -92,14 +93,15 @@ class LiveReplay:
         going = self._step() or self.changes.go()
         while going:
             self._learn()
-            last_call, started = standstill.reached(), state.clock[STARTED]
+            last_call, started = standstill.reached(self.changes.away), state.clock[STARTED]
             moved = self._decide()
+            self.changes.decided()
             if self._stopped():
                 notes = (STOPPED,)
                 break
             idle = idle + 1 if last_call and state.clock[STARTED] == started else 0
-            # a kept reservation may begin later although nothing runs: after a job that ended late
-            if idle and (idle > MOST_CALLS or min(self.jobs.plans.next_time(), state.clock[WAKE]) >= NEVER):
+            later = min(self.jobs.plans.next_time(), state.clock[WAKE], state.clock[STOP])
+            if idle and (idle > MOST_CALLS or later >= NEVER):
                 break
             going = moved or self._step() or self.changes.go()
         self.changes.finish()
@@ -111,7 +113,8 @@ class LiveReplay:
     def _step(self) -> bool:
         """Go to the next event, planned start or requested call; return False if nothing can happen any more."""
         clock, trace = self.state.clock, self.plan.trace
-        if self.jobs.plans.pending and (clock[WAITING] + clock[RUNNING] > 0 or clock[NEXT] < trace.order.size):
+        left = clock[WAITING] + clock[RUNNING] > self.changes.away or clock[NEXT] < trace.order.size
+        if self.jobs.plans.pending and left:
             clock[WAKE] = min(clock[WAKE], self.jobs.plans.next_time())
         return step(trace, self.state, self.plan.period)
 
@@ -131,9 +134,8 @@ class LiveReplay:
 
     def result(self, notes: tuple[str, ...] = ()) -> Simulation:
         """Return the result of the replay so far."""
-        seconds = time.perf_counter() - self.began
         own = () if self.ranking is None else self.ranking.notes
-        return self.plan.result(self.state, self.calls.result(), seconds, (*own, *notes))
+        return self.plan.result(self.state, self.calls.result(), time.perf_counter() - self.began, (*own, *notes))
 
     def _stopped(self) -> bool:
         """Call ``on_progress`` if it is time to; return whether it asks to stop."""
@@ -313,6 +315,7 @@ class LiveReplay:
             states=self.changes.names,
             reserved=self.changes.reserved(),
             changed=self.changes.changed(),
+            ready=self.changes.ready(),
         )
         try:
             answer = dispatcher.decide(moment)

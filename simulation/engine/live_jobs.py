@@ -45,11 +45,17 @@ class LiveJobs:
         self.row: dict[str, int] = {}
         self.plans = Plans()
         at_begin = [r.job.walltime for r in plan.workload.running]
-        self.walltimes = np.concatenate([plan.workload.walltime, np.array(at_begin, np.int64)])
+        away = np.zeros(state.expected.size - len(plan.workload) - len(at_begin), np.int64)  # rows of nodes
+        self.walltimes = np.concatenate([plan.workload.walltime, np.array(at_begin, np.int64), away])
         for j, r in enumerate(plan.workload.running, len(plan.workload)):
             self.running[j] = replace(r, job=replace(r.job, runtime=None))
             self.expected[r.job.id] = int(state.expected[j])
             self.row[r.job.id] = j
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each node, by its name."""
+        return self._nodes
 
     def arrive(self, j: int, job: Job) -> None:
         """Add job j to the queue; its expected duration is known to the state."""
@@ -153,7 +159,7 @@ class LiveJobs:
             return f"the calendars of job {planned.job!r} do not allow a start"
         blocked = self._blocked(planned)
         if blocked is not None:
-            return f"node {blocked!r} is {self._changes.names[self._nodes[blocked]]}"
+            return f"node {blocked!r} is {self._changes.state_of(self._nodes[blocked])}"
         lack = self._shortage(j, planned, self._changes.free())
         if lack is None:
             return self._changes.conflict(j, (planned.nodes, *planned.further))
@@ -227,8 +233,10 @@ class LiveJobs:
             self.refuse(DecisionFault(why, start.job))
         blocked = self._blocked(start)
         if blocked is not None:
-            is_what = self._changes.names[self._nodes[blocked]]
-            why = f"job {start.job!r} cannot start on node {blocked!r}, which is {is_what} (moment.states)"
+            is_what = self._changes.state_of(self._nodes[blocked])
+            why = (
+                f"job {start.job!r} cannot start on node {blocked!r}, which is {is_what} (moment.states, moment.ready)"
+            )
             self.refuse(DecisionFault(why, start.job, blocked))
         fault = self._fault_of_units(j, start)
         lack = None if fault else self._shortage(j, start, self._changes.free())

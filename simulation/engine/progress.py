@@ -12,13 +12,14 @@ import numpy as np
 from ...heuristics.kernels.events.beginning import busy_state
 from ...heuristics.kernels.events.nodes import by_name, ranges_of
 from ...heuristics.kernels.events.rules import ALL, Rules
-from ...heuristics.kernels.events.state import WAITING, State, TraceArrays
+from ...heuristics.kernels.events.state import NOW, WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform
 from ..policies.policy import Policy
 from ..predictors import TimedPredictor
 from ..users.requests import Requests
 from .moment import Dispatcher
+from .power.record import PowerPlan
 from .preemption.plan import PreemptionPlan
 from .production.calendars import Hours
 from .production.plan import ProductionPlan
@@ -66,7 +67,7 @@ class ReplayPlan:
     replay. ``production``: reservations and server events; ``calendars``: the numbers of the calendars that these may
     give to jobs. ``killing``: jobs end at their walltimes. ``held_back``: why jobs wait that no dispatcher may start.
     ``desired``: the desired use; ``within``: the profiles that limit the starts. ``requests``: the walltimes that users
-    choose, None if they are those of the workload. ``preemption``: on-demand jobs.
+    choose, None if they are those of the workload. ``preemption``: on-demand jobs. ``power``: the node policy.
     """
 
     workload: Workload
@@ -92,6 +93,7 @@ class ReplayPlan:
     held_back: dict[int, str] = field(default_factory=dict)
     requests: Requests | None = None
     preemption: PreemptionPlan | None = None
+    power: PowerPlan | None = None
 
     @cached_property
     def row(self) -> dict[str, int]:
@@ -108,7 +110,7 @@ class ReplayPlan:
         n, w = len(self.workload), self.workload
         first, low, high, units = ranges_of(self.trace, state, self.by_count)
         if w.running:
-            held = by_name((first[n:], low, high, units), self.platform.nodes)
+            held = by_name((first[n : n + len(w.running) + 1], low, high, units), self.platform.nodes)
             back = {r.job.id for parts in self.log.begun.values() for r in parts}
             pairs = zip(w.running, held, strict=True)
             w = replace(w, running=tuple(replace(r, nodes=on) for r, on in pairs if r.job.id not in back))
@@ -137,6 +139,7 @@ class ReplayPlan:
             production=None if self.production is None else self.production.log.record(),
             desired=self.desired,
             preemption=None if self.preemption is None else self.preemption.record(),
+            power=None if self.power is None else self.power.record(int(state.clock[NOW])),
         )
 
 

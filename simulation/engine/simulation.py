@@ -15,6 +15,7 @@ from ...models import DesiredProfile, NodeStates, Platform, Schedule
 from ...models.excerpt import one_line
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
+from .power.record import PowerRecord
 from .preemption.record import PreemptionRecord
 from .production.record import ProductionRecord
 from .states.attempts import Attempt, History, attempts_of
@@ -137,6 +138,8 @@ class Simulation:
         The desired use, with which metrics compare the use.
     preemption : PreemptionRecord, optional
         Evictions for on-demand jobs; None for a replay without them.
+    power : PowerRecord, optional
+        The states of the nodes that were switched off and on; None for a replay without a node policy.
     notes : tuple of str
         Remarks, for example about users that the trace does not name, or that the replay was stopped.
     prediction_seconds : float, optional
@@ -174,6 +177,7 @@ class Simulation:
     production: ProductionRecord | None = None
     desired: DesiredProfile | None = None
     preemption: PreemptionRecord | None = None
+    power: PowerRecord | None = None
 
     @property
     def metrics(self) -> Metrics:

@@ -5,7 +5,6 @@ At each event jobs end first, then jobs arrive, then one decision is made [Bridi
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +13,13 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...heuristics.kernels.events.beginning import busy_trace
-from ...heuristics.kernels.events.standstill import Standstill
-from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, WAITING
 from ...instances import Instance, load
 from ...instances.workload import Ints, Workload, WorkloadError
 from ...models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform, Running
 from ...models.compiled import progress_line
 from ...models.production import Reservation, ServerEvent
 from ...models.whole_numbers import is_whole, shown, whole_array, wrong
+from ..node_policies import NodePolicy, Switching
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
 from ..predictors import Predictor, Real, TimedPredictor
@@ -34,20 +32,19 @@ from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
 from .live import LiveReplay
 from .moment import Dispatcher
+from .power.plan import power_of
+from .power.rows import with_node_rows
 from .preemption.plan import plan_of as preemption_of
 from .preemption.plan import with_failures
 from .production.calendars import Hours, with_calendars
 from .production.plan import check_supported, own_copy, plan_of, split_events
-from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
-from .simulation import Decisions, Simulation, SimulationError
+from .progress import STOPPED, OnProgress, ReplayPlan
+from .simulation import Simulation, SimulationError
 from .states.begun import fail_at_begin, nodes_that_run, truly_ending
 from .states.chunk_support import check_takes_chunks
 from .states.limits import desired_of, lent, limits_of, with_power
-from .states.node_changes import NodeChanges
 from .states.places import is_counted, with_places
 from .states.requeue import Requeue, requeue_of
-
-BATCH = 20_000  # events between two calls of on_progress
 
 
 def simulate(
@@ -71,6 +68,8 @@ def simulate(
     begin: int | None = None,
     users: str | Users | None = None,
     preemption: Preemption | None = None,
+    node_policy: str | NodePolicy | None = None,
+    switching: Switching | None = None,
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
 
@@ -145,6 +144,13 @@ def simulate(
         On-demand jobs, which must start soon and for which running jobs leave; checkpoints and failures of nodes. Not
         with ``requeue``, ``charge_decisions``, ``reservations``, events of the server, ``running``, ``desired`` limits
         or ``power_cap``.
+    node_policy : str or NodePolicy, optional
+        Which nodes are switched off and on: ``"always-on"``, ``"idle:30min"``, ``"profile"`` (as many as ``desired``
+        needs), or an object that follows ``schedlab.simulation.node_policies.NodePolicy``. Default: that of the
+        dispatcher (attribute ``node_policy``), else all nodes are on. Not with ``events``, ``reservations``,
+        ``preemption`` or ``power_cap``.
+    switching : Switching, optional
+        How long nodes boot, shut down, and are off at least; only with a node policy.
 
     Returns
     -------
@@ -215,11 +221,16 @@ def simulate(
     if production is not None:
         jobs = own_copy(jobs, production)
     check_takes_chunks(jobs, chosen, name, () if production is None else production.private)
+    others = {"events": states or production, "reservations": reserved, "preemption": evicting, "power_cap": power_cap}
+    power = power_of(node_policy, switching, chosen, jobs, others)
+    still = power is None or power.still
     at_begin = {r.job.id: r.job for r in jobs.running}
     if jobs.running:
         jobs = truly_ending(jobs, kill_at_walltime, isinstance(predicting, Real))
         up = nodes_that_run(states, jobs.begin)
-        jobs = with_places(jobs, machine, isinstance(chosen, Policy) and states is None, allocator == "best-fit", up)
+        jobs = with_places(
+            jobs, machine, isinstance(chosen, Policy) and states is None and still, allocator == "best-fit", up
+        )
     jobs, log, arrival = fail_at_begin(jobs, states, rule, at_begin)
     requests = None
     if users is not None:
@@ -227,12 +238,13 @@ def simulate(
         requests = Requests(users_of(users), jobs)
         jobs = requests.workload
     runtime = np.minimum(jobs.runtime, jobs.walltime) if kill_at_walltime else jobs.runtime
-    followed = states is not None or production is not None or evicting is not None  # node by node
+    followed = not still or states is not None or production is not None or evicting is not None  # node by node
     by_count = isinstance(chosen, Policy) and not followed and is_counted(jobs, machine)
     arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
     trace = with_power(
         busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), jobs, within, by_count
     )
+    trace = trace if still else with_node_rows(trace)
     calendars: Mapping[Hours, int] = {}
     fixed = _fixed_durations(model, jobs, log.saved)
     if requests is not None:
@@ -245,13 +257,13 @@ def simulate(
     plan = ReplayPlan(
         jobs, machine, chosen, name, model, allocator, seed, int(period or 0), charge_decisions, by_count, trace,
         runtime < jobs.runtime, states, wished, within, rule, log, production, calendars, kill_at_walltime,
-        requests=requests, preemption=evicting,
+        requests=requests, preemption=evicting, power=power,
     )  # fmt: skip
     with progress_line(), lent(wished, chosen):
         # policies look at submit times, which jobs.after changes
-        alone = not (charge_decisions or jobs.after or production is not None or evicting is not None)
+        alone = still and not (charge_decisions or jobs.after or production is not None or evicting is not None)
         if isinstance(chosen, Policy) and chosen.compiled and fixed is not None and alone:
-            found = _compiled(plan, chosen, fixed, on_progress)
+            found = kernels.replay_compiled(plan, chosen, fixed, on_progress)
         else:
             found = LiveReplay(plan, fixed, on_progress).run()
     from .verification import violations
@@ -298,35 +310,3 @@ def _fixed_durations(model: Predictor, jobs: Workload, saved: Ints) -> Ints | No
         return np.where(saved > 0, np.maximum(1, durations - saved), durations)
     job = jobs.ids[fault[0]]
     raise SimulationError(f"predictor {model.name}: the duration of job {job!r} {wrong(fault[1])}", job=job)
-
-
-def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnProgress | None) -> Simulation:
-    """Replay a policy with fixed expected durations; the whole loop is compiled."""
-    state = plan.first_state(expected)
-    rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
-    began = time.perf_counter()
-    notes: tuple[str, ...] = ()
-    kernel, changes = kernels.kernel(rules), NodeChanges(plan, state)
-    standstill = Standstill(plan.trace, state)
-    while (going := kernel.replay(plan.trace, state, rules, plan.period, BATCH)) or changes.go():
-        if not going and state.clock[WAITING] > 0:  # the state of a node has changed
-            if changes.shortened:
-                rules = rules_of(policy, plan.workload, state.expected[: len(expected)], plan.allocator == "best-fit")
-                state.clock[SORTED], changes.shortened = 0, False
-            state.clock[DECISIONS] += 1
-            kernel.decide(plan.trace, state, rules)
-        if on_progress is not None:
-            progress = Progress(
-                int(state.clock[STARTED]), len(plan.workload), int(state.clock[NOW]), time.perf_counter() - began
-            )
-            if on_progress(progress) is False:
-                notes = (STOPPED,)
-                break
-        if standstill.reached():
-            break
-    seconds = time.perf_counter() - began
-    decisions = Decisions(int(state.clock[DECISIONS]), total_seconds=seconds)
-    found = plan.result(state, decisions, seconds, notes)
-    if not notes:
-        check_all_started(plan, state, found)
-    return found

@@ -12,6 +12,7 @@ from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
 from ...models.profiles import DesiredProfile
 from ..desired.start_checks import limit_faults
+from .power.checks import power_faults
 from .preemption.checks import preemption_faults
 from .production.checks import as_started, limits_of_killed, production_faults, rows_of
 from .states.checks import NEVER, Replay, attempt_faults, runs_of, state_faults
@@ -46,6 +47,8 @@ def violations(replay: Replay, *, partial: bool = False, within: Sequence[Desire
 
     11. Evictions (see ``preemption.checks``): the work that attempts keep, the times and the bandwidth of checkpoints, the
         eviction problems and plans, the starts of on-demand jobs, reserved nodes.
+    12. Nodes that are switched off and on (see ``power.checks``): their states follow each other and last as long as they
+        must, and no job runs on a node that is not on.
 
     2, 3, 5, 6, 7 and 9 hold for all attempts; 2 and 3 not for those that began before the replay.
 
@@ -82,7 +85,7 @@ def violations(replay: Replay, *, partial: bool = False, within: Sequence[Desire
     found += _units(runs, runs.started)
     checked = (
         attempt_faults(replay), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within),
-        preemption_faults(replay, runs),
+        preemption_faults(replay, runs), power_faults(replay, runs),
     )  # fmt: skip
     for faults in checked:
         listed = list(faults)

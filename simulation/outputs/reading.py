@@ -20,6 +20,7 @@ from ...models.dispatch.chunks.chunk import Chunk
 from ...models.excerpt import excerpt
 from ...models.node_states.timeline import NodeStates
 from ...models.platform import Platform
+from ..engine.power.record import PowerRecord
 from ..engine.preemption.record import PreemptionRecord
 from ..engine.production.record import ProductionRecord
 from ..engine.simulation import NodeRanges
@@ -61,6 +62,7 @@ class Replayed:
     states: NodeStates | None = None
     production: ProductionRecord | None = None
     preemption: PreemptionRecord | None = None
+    power: PowerRecord | None = None
 
 
 @dataclass(frozen=True)

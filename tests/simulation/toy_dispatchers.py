@@ -24,7 +24,8 @@ class FirstFit:
                 request = [part.request.get(r, 0) for r in moment.platform.resources]
                 nodes, left = {}, part.units
                 for n, name in enumerate(moment.platform.nodes):
-                    if left and moment.states[n] == "up":
+                    on = moment.ready is None or moment.ready[n] <= moment.now
+                    if left and on and moment.states[n] == "up":
                         fits = min([left, *(int(f) // q for f, q in zip(then[n], request, strict=True) if q)])
                         if fits:
                             nodes[name], left = fits, left - fits

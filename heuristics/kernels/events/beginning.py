@@ -90,7 +90,8 @@ def busy_state(
         The names of the nodes; None: nodes are counted.
     """
     durations = column((max(1, r.end - _since(r)) for r in running), len(running))
-    state = new_state(trace, np.concatenate([expected, durations]))
+    others = np.ones(trace.release.size - len(expected) - len(running), np.int64)  # rows that are no jobs
+    state = new_state(trace, np.concatenate([expected, durations, others]))
     number = {name: n for n, name in enumerate(nodes or ())}
     for j, r in enumerate(running, len(expected)):
         places = [(0, r.job.units)] if nodes is None else [(number[name], units) for name, units in r.nodes.items()]

@@ -30,13 +30,13 @@ class Standstill:
         self._started = -1
         self._end: int | None = None
 
-    def reached(self) -> bool:
+    def reached(self, away: int = 0) -> bool:
         """Return whether every calendar has opened since the machine became empty.
 
-        Call it after every event or from time to time.
+        Call it after every event or from time to time. ``away``: running rows that are no jobs.
         """
         clock = self._state.clock
-        waiting = clock[RUNNING] > 0 or clock[DUE] > 0 or clock[NEXT] < self._arrivals
+        waiting = clock[RUNNING] > away or clock[DUE] > 0 or clock[NEXT] < self._arrivals
         if waiting or clock[WAKE] < NEVER or clock[STOP] < NEVER:
             self._end = None
             return False

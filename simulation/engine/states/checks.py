@@ -17,6 +17,7 @@ from ....models.language import Violation
 from ....models.node_states.timeline import Change, NodeStates
 from ....models.platform import Platform
 from ....models.problem import part_name
+from ..power.record import PowerRecord
 from ..preemption.checks import departed
 from ..preemption.record import PreemptionRecord
 from ..production.checks import ends_early
@@ -91,6 +92,10 @@ class Replay(Protocol):
     def preemption(self) -> PreemptionRecord | None:
         """Evictions for on-demand jobs."""
 
+    @property
+    def power(self) -> PowerRecord | None:
+        """The states of the nodes that were switched off and on."""
+
 
 @dataclass(frozen=True)
 class RunRanges:
@@ -118,6 +123,7 @@ class Runs:
     own: Mask
     production: ProductionRecord | None
     preemption: PreemptionRecord | None = None
+    power: PowerRecord | None = None
 
 
 def runs_of(replay: Replay) -> Runs:
@@ -141,6 +147,7 @@ def runs_of(replay: Replay) -> Runs:
             started,
             replay.production,
             replay.preemption,
+            replay.power,
         )
     begun = [a.number == 1 and k in found.begun for k, a in zip(found.rows.tolist(), found.early, strict=True)]
     rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
@@ -166,6 +173,7 @@ def runs_of(replay: Replay) -> Runs:
         np.concatenate([started, ~np.array(begun)]),
         replay.production,
         replay.preemption,
+        replay.power,
     )
 
 

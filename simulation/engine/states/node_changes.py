@@ -63,7 +63,16 @@ class NodeChanges:
         return self.changes[self._next].time if self._next < len(self.changes) else NEVER
 
     def _stop(self) -> None:
-        self.state.clock[STOP] = min(self._due(), NEVER if self._steps is None else self._steps.due)
+        self.state.clock[STOP] = self.next_step()
+
+    def next_step(self) -> int:
+        """Return the time of the next change of a node state or of the desired use; NEVER if there is none."""
+        return min(self._due(), NEVER if self._steps is None else self._steps.due)
+
+    @property
+    def away(self) -> int:
+        """The number of running rows that are no jobs, but nodes that are not on."""
+        return 0
 
     def go(self) -> bool:
         """Go to the next change, of node states or of the desired use, and apply it.
@@ -72,10 +81,11 @@ class NodeChanges:
         """
         clock, trace = self.state.clock, self.plan.trace
         to_come = clock[DUE] > 0 or clock[NEXT] < trace.order.size - trace.follower.size
-        idle = clock[RUNNING] == 0 and clock[WAITING] == 0 and not to_come
+        running = clock[RUNNING] > self.away
+        idle = not running and clock[WAITING] == 0 and not to_come
         due = self._due()
         if self._steps is not None and self._steps.due < due:
-            if idle or (due >= NEVER and self._steps.useless(to_come)):
+            if idle or (due >= NEVER and self._steps.useless(to_come or running)):
                 return False
             advance(trace, self.state, max(self._steps.due, int(clock[NOW])))
             self._steps.go()
@@ -136,6 +146,17 @@ class NodeChanges:
     def settle(self, arrived: Sequence[int]) -> list[int]:
         """Do what is due after the arrivals of this time; return the jobs that come back into the queue."""
         return []
+
+    def decided(self) -> None:
+        """Do what is due after the decision of this time."""
+
+    def ready(self) -> Ints | None:
+        """Return the earliest time in seconds at which each node can be on, shape (nodes,); None if all are on."""
+        return None
+
+    def state_of(self, node: int) -> str:
+        """Return the state of a node, for messages."""
+        return self.names[node]
 
     def free(self) -> Ints:
         """Return the free amounts for which jobs may start, shape (nodes, resources)."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from ....heuristics.kernels.events.state import EARLY, NOW, RUNNING, STARTED, WAKE, State
+from ....heuristics.kernels.events.state import EARLY, NOW, STARTED, WAKE, State
 from ....heuristics.kernels.profile import NEVER, Ints
 from ....models.dispatch.jobs import DAY
 from ....models.profiles import DesiredProfile
@@ -74,13 +74,13 @@ class ProfileSteps:
         """Apply the next step; the state is at its time."""
         self._hold(self.due)
 
-    def useless(self, to_come: bool) -> bool:
+    def useless(self, busy: bool) -> bool:
         """Return whether the machine has been idle for so long that no later step can help a waiting job.
 
-        ``to_come``: whether jobs still arrive.
+        ``busy``: whether jobs run or still arrive.
         """
         clock = self.state.clock
-        if to_come or clock[RUNNING] > 0 or clock[WAKE] < NEVER:
+        if busy or clock[WAKE] < NEVER:
             self._idle = None
             return False
         if self._idle is None or self._idle[0] != clock[STARTED]:

@@ -88,14 +88,21 @@ def running_usage(moment: Moment, naive: bool) -> RunningUsage:
 
 
 def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints) -> Usage | None:
-    """Return the free amounts of the nodes that take no starts as if they were in use while calendars are followed."""
+    """Return the free amounts of the nodes that take no starts as if they were in use while calendars are followed.
+
+    Those of nodes that are not on are in use until they can be.
+    """
     known = node_states()
     rows = np.array([n for n, name in enumerate(moment.states) if not known[name].starts], np.int64)
+    until = np.full(rows.size, moment.now + FOLLOWED)
+    if moment.ready is not None:
+        away = np.setdiff1d(np.flatnonzero(moment.ready > moment.now), rows)
+        rows, until = np.append(rows, away), np.append(until, moment.ready[away])
     if not rows.size:
         return None
     free = capacity.copy()
     np.subtract.at(free, node, used)
-    return rows, np.full(rows.size, moment.now + FOLLOWED), free[rows]
+    return rows, until, free[rows]
 
 
 def _joined(usage: Usage, more: Usage | None) -> Usage:

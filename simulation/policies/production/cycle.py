@@ -67,7 +67,7 @@ EXACT = ("counts", "units")  # formulations whose solutions have nodes
 RETRY = 60  # seconds
 GROWTH = 1.25  # of the number of jobs in a model, after a decision with a solution
 Runs = tuple[str, int]  # id and walltime of a job
-State = tuple[frozenset[str], frozenset[Runs], tuple[str, ...], tuple[str, ...]]
+State = tuple[frozenset[str], frozenset[Runs], tuple[str, ...], tuple[str, ...], bytes | None]
 
 
 class ModelJobs(NamedTuple):
@@ -310,7 +310,8 @@ def _state(moment: Moment, waiting: Waiting) -> State:
     """Return what starts a cycle if it changes."""
     running = frozenset((r.job.id, r.job.walltime) for r in moment.running)
     reserved = tuple(r.name for r in moment.reserved)
-    return frozenset(j.id for j in waiting.jobs), running, moment.states, reserved
+    on = None if moment.ready is None else (moment.ready <= moment.now).tobytes()
+    return frozenset(j.id for j in waiting.jobs), running, moment.states, reserved, on
 
 
 def _after(state: State, starts: Iterable[Start], moment: Moment) -> State:

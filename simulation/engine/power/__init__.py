@@ -1,0 +1,1 @@
+"""Nodes that are switched off and on during a replay."""

@@ -1,0 +1,63 @@
+"""The node policy of a replay, checked against its other options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ....errors import WrongValue
+from ....instances.workload import Workload
+from ...node_policies import NodePolicy, Switching
+from ...node_policies.registry import node_policy_of
+from .record import PowerPlan
+
+
+def power_of(
+    node_policy: str | NodePolicy | None,
+    switching: Switching | None,
+    dispatcher: object,
+    workload: Workload,
+    others: Mapping[str, object],
+) -> PowerPlan | None:
+    """Return the node policy of a replay; None if there is none.
+
+    Parameters
+    ----------
+    node_policy : str or NodePolicy, optional
+        As in ``simulate``. None: that of the dispatcher, if it has one.
+    switching : Switching, optional
+        The times of nodes; None: the usual ones.
+    dispatcher : object
+        The dispatcher.
+    workload : Workload
+        The jobs.
+    others : mapping of str to object
+        Options that cannot be combined with a node policy, by name; false values are not given.
+
+    Raises
+    ------
+    WrongValue
+        If the times are given without a policy, an option cannot be combined with it, or nodes need longer to come back
+        than the replay lasts.
+    """
+    chosen = getattr(dispatcher, "node_policy", None) if node_policy is None else node_policy
+    if chosen is None:
+        if switching is not None:
+            raise WrongValue("switching: only with node_policy; give one, such as idle:30min")
+        return None
+    policy, times = node_policy_of(chosen), switching or Switching()
+    given = next((name for name, value in others.items() if value), None)
+    if given is not None:
+        raise WrongValue(f"node_policy {policy.name} and {given} cannot be combined; leave one of them out")
+    begin = int(workload.submit.min()) if workload.begin is None else workload.begin
+    ends = [
+        int((np.maximum(workload.release, begin) + workload.runtime).max()),
+        *(r.true_end for r in workload.running),
+    ]
+    if times.boot > max(ends) - begin:
+        raise WrongValue(
+            f"boot is {times.boot} s, beyond the horizon: all jobs can end {max(ends) - begin} s after the begin of the "
+            "replay, and no node that is switched off would come back in time"
+        )
+    return PowerPlan(policy, times)
