@@ -336,11 +336,7 @@ class LiveReplay:
         return answer
 
     def _apply(self, decision: Decision, called: int) -> None:
-        """Start the jobs of a decision, keep its plan and the call that it requests.
-
-        If the decision took simulated time since it was ``called``, jobs whose calendar has closed in the meantime stay
-        in the queue.
-        """
+        """Apply a decision; jobs whose calendar has closed since it was ``called`` stay in the queue."""
         late = self.state.clock[NOW] > called
         self.jobs.withdraw(decision.withdrawn)
         self.jobs.start_all(decision.starts, late)
