@@ -29,6 +29,7 @@ from .replays.dardis import HELP as DARDIS_HELP
 from .replays.dardis import dardis
 from .replays.simulate import simulate
 from .results.compare import compare
+from .results.report import report
 from .results.statistics import statistics
 from .run import run
 from .show import explain, list_instances, show
@@ -117,6 +118,7 @@ app.command("export", cls=GroupedHelp)(export)
 app.add_typer(generate_app, name="generate")
 app.command("statistics")(statistics)
 app.command("compare")(compare)
+app.command("report")(report)
 app.command("plot")(plot)
 app.command("guide")(guide)
 app.command("doctor")(doctor)

@@ -1,0 +1,1 @@
+"""The report of a folder of records: one HTML page without network."""

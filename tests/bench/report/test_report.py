@@ -1,0 +1,120 @@
+"""The report: one page without network, small, with everything that the records say; its script runs."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from schedlab.bench.records.record import record
+from schedlab.bench.records.store import Store
+from schedlab.bench.report.content import content_of
+from schedlab.bench.report.page import page_of
+from schedlab.bench.report.reproduction import commands
+from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.view import View
+
+HOSTILE = "</script><b>$x"
+
+
+def made(instance, method, seed, objective, steps=3, **fields):
+    trace = (
+        [{"seconds": 1.0 + k, "objective": objective + steps - 1 - k, "bound": None} for k in range(steps)]
+        if objective
+        else []
+    )
+    found = {
+        "status": "error" if objective is None else "feasible",
+        "cause": "crash" if objective is None else None,
+        "objective": objective,
+        "verified": None if objective is None else True,
+        "sense": "minimize",
+        "schedule": None if objective is None else {},
+        "incumbents": trace,
+        "seconds": {"build": 0.0, "lower": 0.0, "solve": 10.0, "total": 10.0},
+    }
+    run = Run(instance, instance, instance, method, seed, kind="dispatch", **fields)
+    return record(run, found, "2026-01-01T00:00:00+00:00")
+
+
+RECORDS = [
+    made(i, m, s, None if (i, m) == ("p2", "b") else 100.0 + s + 10 * (m == "b"))
+    for i in ("p1", "p2")
+    for m in "ab"
+    for s in (1, 2)
+]
+
+
+def content(page):
+    return json.loads(re.search(r'<script id="content"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_the_page_has_all_runs_and_no_network():
+    page = page_of(RECORDS, {"p1": 99.0}, "mine")
+    found = content(page)
+    assert len(found["runs"]) == 8
+    assert [p[0] for p in found["problems"]] == ["p1", "p2"]
+    assert found["problems"][0][3:] == [99, None, 99]
+    assert not re.search(r"(src|href)=|@import|fetch\(|XMLHttp", page)
+    assert re.findall(r"https?://[^\"' ]+", page) == [
+        "http://www.w3.org/2000/svg"
+    ]  # a name, not an address that is read
+    assert page_of(RECORDS, {"p1": 99.0}, "mine") == page
+
+
+def test_names_cannot_leave_the_data():
+    page = page_of([made(HOSTILE, HOSTILE, 1, 5.0)], {}, HOSTILE)
+    assert HOSTILE not in page
+    assert content(page)["problems"][0][0] == HOSTILE
+    assert page.count("</script>") == 2
+
+
+def test_missing_runs_are_rows():
+    found = content_of(RECORDS[:-1], {}, "mine")
+    assert sorted(found["states"][r[3]] for r in found["runs"]) == ["failed", "missing"] + ["solved"] * 6
+
+
+def test_traces_are_shortened_but_keep_their_ends():
+    (run,) = content_of([made("p", "a", 1, 100.0, steps=5000)], {}, "mine")["runs"]
+    steps = list(zip(run[10][::2], run[10][1::2], strict=True))
+    assert len(steps) == 100
+    assert (steps[0], steps[-1]) == ((1, 5099), (5000, 100))
+
+
+def test_200_runs_are_small():
+    records = [made(f"p{k}", m, s, 100.0 + s, steps=200) for k in range(20) for m in "ab" for s in range(5)]
+    assert len(page_of(records, {}, "mine")) < 2_000_000
+
+
+def test_the_commands_run_the_same_again():
+    runs = [*RECORDS, made("p1", "b", 3, 5.0, view=View(at=43200, first=20), threads=2, time_limit=2.5)]
+    assert commands(runs) == [
+        "bench run p1 p2 --methods a,b --seeds 1,2 --time-limit 10 --threads 1",
+        "bench run p1 --methods b --seeds 3 --time-limit 2.5 --threads 2 --at 43200 --first 20",
+    ]
+
+
+def test_the_command_writes_the_page(bench, tmp_path):
+    with Store(tmp_path / "mine") as store:
+        for r in RECORDS:
+            store.write(r)
+    code, text, _ = bench("report", tmp_path / "mine", "--methods", "a")
+    assert code == 0 and "report.html: 4 runs" in text
+    assert content((tmp_path / "mine" / "report.html").read_text())["methods"] == ["a"]
+    assert bench("report", tmp_path / "mine", "--out", tmp_path / "no" / "r.html")[0] == 2
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is missing: nothing runs the script of the page")
+def test_the_script_makes_tables_and_charts(tmp_path):
+    (tmp_path / "r.html").write_text(page_of(RECORDS, {}, "mine"))
+    script = Path(__file__).parent / "page.js"
+    made = subprocess.run(["node", str(script), str(tmp_path / "r.html")], capture_output=True, text=True, check=True)
+    found = json.loads(made.stdout)
+    assert (found["ready"], found["bad"], found["runs"]) == ("yes", 0, 8)
+    assert [len(heads) for heads in found["tables"]] == [16, 8, 10]
+    assert [row[:5] for row in found["methods"]] == [["a", "4", "4", "0", "-"], ["b", "4", "2", "0", "2f"]]
+    assert len(found["charts"]) == 5
+    assert (found["up"], found["down"]) == (["101", "101", "102"], ["112", "111", "102"])
+    assert found["filtered"] == [["p2", "b", "failed"]] * 2
+    assert found["picked"] == "p2: objective over time"
