@@ -77,7 +77,8 @@ class NodeStates:
 
     def _changes(self) -> Iterator[Change]:
         held: list[dict[str, NodeState]] = [{} for _ in self.platform.nodes]
-        shown = [UP] * len(held)
+        names = [UP.name] * len(held)
+        starts, runs = np.full(len(held), UP.starts), np.full(len(held), UP.runs)
         for time, events in groupby(self.events, key=lambda event: event.time):
             touched = set()
             for event in events:
@@ -88,13 +89,9 @@ class NodeStates:
                     else:
                         held[n][event.effect.aspect] = event.effect.state
             for n in touched:
-                shown[n] = _strictest(held[n].values())
-            yield Change(
-                time,
-                tuple(state.name for state in shown),
-                np.array([state.starts for state in shown]),
-                np.array([state.runs for state in shown]),
-            )
+                state = _strictest(held[n].values())
+                names[n], starts[n], runs[n] = state.name, state.starts, state.runs
+            yield Change(time, tuple(names), starts.copy(), runs.copy())
 
     def _nodes_of(self, event: NodeEvent) -> Iterator[int]:
         for name in event.nodes:

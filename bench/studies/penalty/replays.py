@@ -57,22 +57,24 @@ def found_load(seed: int, wait: float = WAIT, jobs: int = JOBS) -> float:
     """Return the offered load at which the mean wait per user is ``wait`` s, under EASY with good estimates (``ge``).
 
     The interval of the logarithm of the load is halved ``STEPS`` times; the wait grows with the load but for small jumps.
-    Raises WrongValue if the greatest of ``LOADS`` does not give that wait.
+    Raises WrongValue if no load that was tried gives that wait.
     """
 
     def waited(load: float) -> float:
         run = simulate(workload(seed, load, jobs), dispatcher="easy", users=OWN["ge"](seed=seed))
         return float(mean_by_user(run).mean())
 
-    if waited(LOADS[1]) < wait:
+    low, high = map(math.log, LOADS)
+    reached = False
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        enough = waited(math.exp(middle)) >= wait
+        low, high, reached = (low, middle, True) if enough else (middle, high, reached)
+    if not reached and waited(LOADS[1]) < wait:
         raise WrongValue(
             f"seed {seed}: no load up to {LOADS[1]:g} gives a mean wait per user of {wait / 60:g} min with {jobs} jobs; "
             "give a load, or a shorter wait"
         )
-    low, high = map(math.log, LOADS)
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if waited(math.exp(middle)) < wait else (low, middle)
     return float(f"{math.exp(high):.4g}")
 
 

@@ -46,6 +46,7 @@ class Claims:
         self.waiting: list[WaitingJob] = []
         self.power = power_of_jobs(plan.trace, len(self._names))
         nodes = len(self._names)
+        self._reserved = reserved
         self.reserve: Mask = np.arange(nodes) >= nodes - reserved
         self._idle = np.zeros(nodes, np.bool_)  # the reserved nodes that are free
         self.to_reserve(np.flatnonzero(self.reserve & self._whole()).tolist())
@@ -62,6 +63,8 @@ class Claims:
 
     def to_reserve(self, nodes: Sequence[int]) -> None:
         """Withdraw the reserved ones of these free nodes from the batch jobs."""
+        if not self._reserved:
+            return
         claimed = {n for waits in self.waiting for n in waits.claimed}
         for n in nodes:
             if self.reserve[n] and not self._idle[n] and n not in claimed:

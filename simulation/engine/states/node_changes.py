@@ -271,5 +271,7 @@ def chunk_nodes(plan: ReplayPlan, state: State, j: int) -> list[dict[str, int]]:
     place, share = state.place[slots].astype(np.int64), state.share[slots].astype(np.int64)
     nodes = place < len(plan.platform.nodes)  # without the place of power
     place, share = place[nodes], share[nodes]
-    units = [c.units for c in plan.workload.chunks.get(j, ())] or [int(share.sum())]
-    return of_chunks((np.array([0, place.size]), place, place, share), 0, units, plan.platform.nodes)
+    chunks, names = plan.workload.chunks.get(j, ()), plan.platform.nodes
+    if not chunks:
+        return [{names[n]: units for n, units in zip(place.tolist(), share.tolist(), strict=True)}]
+    return of_chunks((np.array([0, place.size]), place, place, share), 0, [c.units for c in chunks], names)
