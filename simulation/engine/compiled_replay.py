@@ -20,6 +20,7 @@ from ...models.compiled import compiled
 from ..policies.conservative import backfill
 from ..policies.easy import easy
 from ..policies.easy_plus_plus import easy_shortest_first
+from ..policies.plans.planning import plan
 
 
 @compiled
@@ -41,6 +42,17 @@ def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, event
         if state.clock[WAITING] > 0:
             state.clock[DECISIONS] += 1
             backfill(trace, state, rules)
+    return True
+
+
+@compiled
+def _plan(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
+    for _ in range(events):
+        if not step(trace, state, period):
+            return False
+        if state.clock[WAITING] > 0:
+            state.clock[DECISIONS] += 1
+            plan(trace, state, rules)
     return True
 
 
@@ -84,6 +96,11 @@ def any_fits(trace: TraceArrays, state: State) -> bool:
     return False
 
 
+@compiled
+def _decide_plan(trace: TraceArrays, state: State, rules: Rules) -> None:
+    plan(trace, state, rules)
+
+
 class Kernel(NamedTuple):
     """The compiled functions of a policy.
 
@@ -96,10 +113,13 @@ class Kernel(NamedTuple):
 
 
 BACKFILLING = Kernel(_decide_backfill, _backfill)  # any number of reservations
+PLANNING = Kernel(_decide_plan, _plan)
 
 
 def kernel(rules: Rules) -> Kernel:
-    """Return the compiled functions for the number of reservations: none, one (EASY), or several."""
+    """Return the compiled functions for the number of reservations: none, one (EASY), or several; or for plans."""
+    if rules.planning.on:
+        return PLANNING
     if rules.reservations == 0:
         return Kernel(_decide_by_rule, replay_by_rule)
     return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING

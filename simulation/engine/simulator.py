@@ -97,7 +97,7 @@ def simulate(
         How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
         themselves.
     seed : int
-        Passed to ``Dispatcher.begin``. Policies do not use it.
+        Passed to ``Dispatcher.begin``. Policies do not use it, except ``plan@lns``.
     kill_at_walltime : bool
         Whether a job that reaches its walltime ends there.
     charge_decisions : bool
@@ -303,7 +303,7 @@ def _fixed_durations(model: Predictor, jobs: Workload, saved: Ints) -> Ints | No
 def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnProgress | None) -> Simulation:
     """Replay a policy with fixed expected durations; the whole loop is compiled."""
     state = plan.first_state(expected)
-    rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
+    rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit", plan.seed)
     began = time.perf_counter()
     notes: tuple[str, ...] = ()
     kernel, changes = kernels.kernel(rules), NodeChanges(plan, state)
@@ -311,7 +311,8 @@ def _compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnP
     while (going := kernel.replay(plan.trace, state, rules, plan.period, BATCH)) or changes.go():
         if not going and state.clock[WAITING] > 0:  # the state of a node has changed
             if changes.shortened:
-                rules = rules_of(policy, plan.workload, state.expected[: len(expected)], plan.allocator == "best-fit")
+                durations = state.expected[: len(expected)]
+                rules = rules_of(policy, plan.workload, durations, plan.allocator == "best-fit", plan.seed)
                 state.clock[SORTED], changes.shortened = 0, False
             state.clock[DECISIONS] += 1
             kernel.decide(plan.trace, state, rules)

@@ -23,6 +23,7 @@ from ..rankers.registry import NamedRanker, parse_ranker
 from ..references import referred
 from .cp.desired.names import FOLLOWING, keeps_to_profile, split_cost
 from .cp.thesis import MODELS
+from .plans.names import ORDERS, is_plan, plan_named
 from .policy import POLICIES, WITHIN_PROFILE, Policy
 from .psp import psp, psp_conservative
 
@@ -52,6 +53,8 @@ class Named(NamedTuple):
         The ranker of a policy.
     over_cost : float, optional
         The cost of an amount-hour above the desired profile; None: there is none.
+    plan : Policy, optional
+        The policy, if the name is that of one that plans.
     """
 
     text: str
@@ -61,6 +64,7 @@ class Named(NamedTuple):
     objective: str | None = None
     ranker: NamedRanker | None = None
     over_cost: float | None = None
+    plan: Policy | None = None
 
     @property
     def within_profile(self) -> bool:
@@ -95,6 +99,8 @@ class Named(NamedTuple):
 
     def _unranked(self, options: Mapping[str, Any]) -> Any:
         """Return the dispatcher without its ranker."""
+        if self.plan is not None:
+            return self.plan
         if self.backend is not None:
             own: dict[str, Any] = {} if self.objective is None else {"objective": self.objective}
             own |= {} if self.over_cost is None else {"over_cost": self.over_cost}
@@ -107,13 +113,14 @@ class Named(NamedTuple):
     @property
     def seeded(self) -> bool:
         """Whether a dispatcher of schedlab without a solver draws, so that its starts depend on the seed."""
-        return self.dispatcher in DRAWING
+        searching = self.plan is not None and self.plan.plan is not None and self.plan.plan.rounds > 0
+        return self.dispatcher in DRAWING or searching
 
     @property
     def source(self) -> str | None:
         """A hash of the source of a third party's dispatcher and ranker; None for those of schedlab."""
-        if self.dispatcher in DISPATCHERS:
-            own = DISPATCHERS.source(self.dispatcher)
+        if self.dispatcher in DISPATCHERS or self.plan is not None:
+            own = None if self.plan is not None else DISPATCHERS.source(self.dispatcher)
         else:
             own = source_hash(self.dispatcher.partition(":")[0])
         parts = [own, None if self.ranker is None else self.ranker.source]
@@ -177,6 +184,7 @@ def _dardis(setup: str) -> Callable[[], Any]:
 OWN = {
     **POLICIES,
     **WITHIN_PROFILE,
+    **{policy.name: policy for policy in ORDERS.values()},
     "psp": psp,
     "psp-conservative": psp_conservative,
     **{name: _with_backend(name) for name in CP},
@@ -212,7 +220,7 @@ def is_dispatcher(text: str) -> bool:
     head = text.partition("@")[0]
     names = [head, head.rpartition("-")[0]]
     names += [name.partition("+")[0] for name in names]
-    if any(name in DISPATCHERS or name.partition(":")[0] in FOLLOWING for name in names):
+    if any(name in DISPATCHERS or is_plan(name) or name.partition(":")[0] in FOLLOWING for name in names):
         return True
     module = head.partition(":")[0]
     if module in HEURISTICS or module in backend_names():
@@ -254,6 +262,8 @@ def parse_dispatcher(text: str) -> Named:
         default that of its version; ``mks`` and the other models of the thesis (``cp.names``) have their own. ``NAME`` with
         ``-profile`` keeps to the desired profile; a CP dispatcher with ``-profile:COST`` pays for each amount-hour above it.
 
+        ``plan:ORDER[:OPTION=VALUE]...[@lns]`` are the policies of ``plans.names``.
+
     Returns
     -------
     Named
@@ -289,6 +299,13 @@ def parse_dispatcher(text: str) -> Named:
         name, over_cost = split_cost(name)
     except ValueError:
         raise UnknownName("dispatcher", text, [f"{name.partition(':')[0]}:0.5@{backend or 'cpsat'}"]) from None
+    if is_plan(name):
+        name, plus, ranked_by = name.partition("+")
+        ranker = parse_ranker(ranked_by) if plus else None
+        planning = plan_named(name, solver if at else None)
+        if plus and planning.plan is not None and planning.plan.work > 0:
+            raise PluginError(f"dispatcher {text}: it has an order of its own; a ranker sorts plan:submit+{ranked_by}")
+        return Named(text, name, PREDICTED_BY.get(letter, "walltime"), None, None, ranker, None, planning)
     if name not in DISPATCHERS and name.partition("+")[0] in MODELS:
         raise UnknownName("dispatcher", text, list(MODELS))
     if name not in DISPATCHERS and "+" in name:
