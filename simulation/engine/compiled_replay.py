@@ -23,6 +23,7 @@ from ...models.compiled import compiled
 from ..policies.conservative import backfill
 from ..policies.easy import easy
 from ..policies.easy_plus_plus import easy_shortest_first
+from ..policies.plans.planning import plan
 from ..policies.policy import Policy
 from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_started, rules_of
 from .simulation import Decisions, Simulation
@@ -50,6 +51,17 @@ def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, event
         if state.clock[WAITING] > 0:
             state.clock[DECISIONS] += 1
             backfill(trace, state, rules)
+    return True
+
+
+@compiled
+def _plan(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
+    for _ in range(events):
+        if not step(trace, state, period):
+            return False
+        if state.clock[WAITING] > 0:
+            state.clock[DECISIONS] += 1
+            plan(trace, state, rules)
     return True
 
 
@@ -93,6 +105,11 @@ def any_fits(trace: TraceArrays, state: State) -> bool:
     return False
 
 
+@compiled
+def _decide_plan(trace: TraceArrays, state: State, rules: Rules) -> None:
+    plan(trace, state, rules)
+
+
 class Kernel(NamedTuple):
     """The compiled functions of a policy.
 
@@ -105,10 +122,13 @@ class Kernel(NamedTuple):
 
 
 BACKFILLING = Kernel(_decide_backfill, _backfill)  # any number of reservations
+PLANNING = Kernel(_decide_plan, _plan)
 
 
 def kernel(rules: Rules) -> Kernel:
-    """Return the compiled functions for the number of reservations: none, one (EASY), or several."""
+    """Return the compiled functions for the number of reservations: none, one (EASY), or several; or for plans."""
+    if rules.planning.on:
+        return PLANNING
     if rules.reservations == 0:
         return Kernel(_decide_by_rule, replay_by_rule)
     return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING
@@ -117,7 +137,7 @@ def kernel(rules: Rules) -> Kernel:
 def replay_compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnProgress | None) -> Simulation:
     """Replay a policy with fixed expected durations; the whole loop is compiled."""
     state = plan.first_state(expected)
-    rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit")
+    rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit", plan.seed)
     began = time.perf_counter()
     notes: tuple[str, ...] = ()
     chosen, changes = kernel(rules), NodeChanges(plan, state)
@@ -125,7 +145,8 @@ def replay_compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progres
     while (going := chosen.replay(plan.trace, state, rules, plan.period, BATCH)) or changes.go():
         if not going and state.clock[WAITING] > 0:  # the state of a node has changed
             if changes.shortened:
-                rules = rules_of(policy, plan.workload, state.expected[: len(expected)], plan.allocator == "best-fit")
+                durations = state.expected[: len(expected)]
+                rules = rules_of(policy, plan.workload, durations, plan.allocator == "best-fit", plan.seed)
                 state.clock[SORTED], changes.shortened = 0, False
             state.clock[DECISIONS] += 1
             chosen.decide(plan.trace, state, rules)

@@ -271,7 +271,7 @@ class LiveReplay:
         if self.rules is None or self.changes.shortened or policy is not self.ruled:
             self.changes.shortened, self.ruled = False, policy
             self.rules = rules_of(
-                policy, plan.workload, state.expected[: len(plan.workload)], plan.allocator == "best-fit"
+                policy, plan.workload, state.expected[: len(plan.workload)], plan.allocator == "best-fit", plan.seed
             )
             state.clock[SORTED] = 0
         if policy.corrections:

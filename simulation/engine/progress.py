@@ -11,7 +11,7 @@ import numpy as np
 
 from ...heuristics.kernels.events.beginning import busy_state
 from ...heuristics.kernels.events.nodes import by_name, ranges_of
-from ...heuristics.kernels.events.rules import ALL, Rules
+from ...heuristics.kernels.events.rules import ALL, NO_PLANNING, Rules
 from ...heuristics.kernels.events.state import NOW, WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform
@@ -148,7 +148,7 @@ class ReplayPlan:
         )
 
 
-def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> Rules:
+def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool, seed: int = 0) -> Rules:
     """Return a policy in the form that the compiled kernels take.
 
     Parameters
@@ -161,6 +161,8 @@ def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> 
         Expected durations in seconds.
     best : bool
         Whether the allocator is best-fit (else first-fit).
+    seed : int
+        Seed of a search for better plans.
 
     Returns
     -------
@@ -170,13 +172,14 @@ def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool) -> 
     key = policy.key(workload, expected)
     base, slope = key if isinstance(key, tuple) else (key, np.zeros(len(workload)))
     return Rules(
-        np.asarray(base, np.float64),
+        np.array(base, np.float64),  # a copy: plans write their keys into it
         np.asarray(slope, np.float64),
         isinstance(key, tuple),
         policy.strict,
         ALL if policy.reservations is None else policy.reservations,
         ALL if policy.candidates is None else policy.candidates,
         best,
+        NO_PLANNING if policy.plan is None else policy.plan.planning(workload, seed),
     )
 
 

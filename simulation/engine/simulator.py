@@ -99,7 +99,7 @@ def simulate(
         How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
         themselves.
     seed : int
-        Passed to ``Dispatcher.begin``. Policies do not use it.
+        Passed to ``Dispatcher.begin``. Policies do not use it, except ``plan@lns``.
     kill_at_walltime : bool
         Whether a job that reaches its walltime ends there.
     charge_decisions : bool

@@ -6,7 +6,8 @@ decides as without reservations:
 - a rule starts jobs in order of priority, each where it fits until its walltime; a strict rule stops at the first job
   that does not;
 - EASY gives the first job that cannot start the earliest start, and starts later jobs that do not delay it;
-- with several reservations of waiting jobs, step by step as in ``conservative``.
+- with several reservations of waiting jobs, step by step as in ``conservative``;
+- policies that plan place all waiting jobs anew, as in ``plans.planning``.
 
 Without reservations of the machine, the starts are those of ``heuristics.kernels.events.rules``, ``easy`` and
 ``conservative``. Expected durations must be walltimes, so that no job runs into a reservation. Times are seconds.
@@ -23,6 +24,7 @@ from ...heuristics.kernels.events.state import EARLY, NOW, WAITING, State, Trace
 from ...heuristics.kernels.profile import NEVER, Ints, Profile, grown, occupy
 from ...models.compiled import compiled, internal
 from .conservative import hold, hold_all, reserve, running_profile, wake
+from .plans.planning import plan_on
 
 _new_scratch = internal(new_scratch)
 
@@ -61,6 +63,9 @@ def _with_holds(profile: Profile, holds: Holds, now: int) -> Profile:
 @compiled
 def decide_beside(trace: TraceArrays, state: State, rules: Rules, holds: Holds) -> None:
     """Make one decision of a policy; see the module docstring."""
+    if rules.planning.on:
+        plan_on(_with_holds(running_profile(trace, state), holds, state.clock[NOW]), trace, state, rules)
+        return
     rank(state, rules.base, rules.slope, rules.dynamic)
     clock, waiting = state.clock, state.waiting
     now, most = clock[NOW], rules.reservations
@@ -80,7 +85,7 @@ def decide_beside(trace: TraceArrays, state: State, rules: Rules, holds: Holds) 
             profile = hold(profile, trace, state, j, -1)
             state.reserved[j] = -1
         if state.reserved[j] < 0:
-            profile = reserve(profile, s, trace, state, j, now if full else NEVER // 2, rules.best)
+            profile = reserve(profile, s, trace, state, j, now, now if full else NEVER // 2, rules.best)
         if state.reserved[j] < 0:
             if most == 0 and rules.strict and may_start(trace, j, now):
                 break

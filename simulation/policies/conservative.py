@@ -176,10 +176,12 @@ def hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profil
 
 
 @internal
-def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int, best: bool) -> int:
-    """Return the earliest start of job j, at most ``latest``, that nodes and calendars allow; -1 if there is none."""
+def _earliest(
+    profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, first: int, latest: int, best: bool
+) -> int:
+    """Return the earliest start of job j in [first, latest] that nodes and calendars allow; -1 if there is none."""
     request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
-    start = allowed_from(trace, j, state.clock[NOW])
+    start = allowed_from(trace, j, first)
     if start > latest:
         return -1
     for p in range(s.most.size):
@@ -198,10 +200,12 @@ def _earliest(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j:
 
 
 @internal
-def reserve(profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, latest: int, best: bool) -> Profile:
-    """Reserve the earliest start of job j, at most ``latest``, if there is one; return the profile or a larger copy."""
+def reserve(
+    profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, first: int, latest: int, best: bool
+) -> Profile:
+    """Reserve the earliest start of job j in [first, latest], if there is one; return the profile or a larger copy."""
     units = trace.units[j]
-    start = _earliest(profile, s, trace, state, j, latest, best)
+    start = _earliest(profile, s, trace, state, j, first, latest, best)
     state.reserved[j] = start
     if start < 0:
         return profile
@@ -240,7 +244,7 @@ def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
             profile = hold(profile, trace, state, j, -1)
             state.reserved[j] = -1
         if state.reserved[j] < 0:
-            profile = reserve(profile, s, trace, state, j, now if full else NEVER // 2, rules.best)
+            profile = reserve(profile, s, trace, state, j, now, now if full else NEVER // 2, rules.best)
         if state.reserved[j] < 0:
             continue
         if state.first_reserved[j] < 0:

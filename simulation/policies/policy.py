@@ -13,6 +13,7 @@ from ...instances.workload import Ints, Workload
 from ...models.excerpt import with_short_repr
 from ...models.whole_numbers import is_whole, shown
 from ..rankers.ranker import Ranker, check_ranker
+from .plans.settings import Plan
 
 MINUTE, HOUR = 60, 3600
 CORRECTIONS = (
@@ -105,6 +106,8 @@ class Policy:
         once.
     predictor : str
         Name of the predictor that is used unless another one is given.
+    plan : Plan, optional
+        Only with ``reservations=None``: plan the whole queue anew at each decision; see ``docs/plans.md``.
     within_profile : bool
         Whether jobs start only where the use stays within the desired profile of the replay at the time of the start
         [Bridi2018, 5.4, algorithm 4, corrected]. Reservations take the desired use of that time to last.
@@ -112,7 +115,7 @@ class Policy:
     Raises
     ------
     ValueError
-        If ``reservations`` is negative, ``candidates`` is below 1, a correction is below 1 s, or ``shortest_first`` or
+        If ``plan`` is given with a number of reservations, ``reservations`` is negative, ``candidates`` is below 1, a correction is below 1 s, or ``shortest_first`` or
         ``corrections`` are given without ``reservations=1``.
     PluginError
         If ``ranker`` is not a ranker.
@@ -138,6 +141,7 @@ class Policy:
     corrections: tuple[int, ...] = ()
     predictor: str = "walltime"
     within_profile: bool = False
+    plan: Plan | None = None
 
     def __post_init__(self) -> None:
         if self.ranker is not None:
@@ -154,6 +158,11 @@ class Policy:
         if any(not is_whole(step) or step < 1 for step in self.corrections):
             raise WrongValue(
                 f"policy {self.name!r}: corrections is {shown(self.corrections)}; expected whole seconds of at least 1"
+            )
+
+        if self.plan is not None and self.reservations is not None:
+            raise WrongValue(
+                f"policy {self.name!r}: reservations is {self.reservations}; with a plan all jobs are planned, expected None"
             )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from typing import Any, NamedTuple
 
@@ -18,16 +18,14 @@ from ...models.plugins import (
     is_module,
 )
 from ...models.source_hash import source_hash
-from ..dardis.names import SETUPS
-from ..hybrid.names import FORECAST, METHOD, VARIANTS
 from ..rankers.registry import NamedRanker, parse_ranker
 from ..references import Options, made_with_options, referred, split_options
 from .cp.desired.names import FOLLOWING, keeps_to_profile, split_cost
 from .cp.thesis import MODELS
+from .own import CP, DRAWING, OWN
+from .plans.names import is_plan, plan_named
 from .policy import POLICIES, WITHIN_PROFILE, Policy
-from .psp import psp, psp_conservative
 
-CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3", *MODELS)
 PRODUCTION = ("cpmodel", "cpmodel-profile", "portfolio")
 SOLVING = (*CP, *PRODUCTION, *FOLLOWING)  # the dispatchers with a backend
 PARTS = ("name", "begin", "decide")  # of a dispatcher in Python
@@ -55,6 +53,8 @@ class Named(NamedTuple):
         The cost of an amount-hour above the desired profile; None: there is none.
     options : mapping of str to str, optional
         The options in the name; None: there are none.
+    plan : Policy, optional
+        The policy, if the name is that of one that plans.
     """
 
     text: str
@@ -65,6 +65,7 @@ class Named(NamedTuple):
     ranker: NamedRanker | None = None
     over_cost: float | None = None
     options: Mapping[str, str] | None = None
+    plan: Policy | None = None
 
     @property
     def within_profile(self) -> bool:
@@ -99,6 +100,8 @@ class Named(NamedTuple):
 
     def _unranked(self, options: Mapping[str, Any]) -> Any:
         """Return the dispatcher without its ranker."""
+        if self.plan is not None:
+            return self.plan
         if self.backend is not None:
             own: dict[str, Any] = {} if self.objective is None else {"objective": self.objective}
             own |= {} if self.over_cost is None else {"over_cost": self.over_cost}
@@ -114,13 +117,14 @@ class Named(NamedTuple):
     @property
     def seeded(self) -> bool:
         """Whether a dispatcher of schedlab without a solver draws, so that its starts depend on the seed."""
-        return self.dispatcher in DRAWING or "method" in (self.options or {})
+        searching = self.plan is not None and self.plan.plan is not None and self.plan.plan.rounds > 0
+        return self.dispatcher in DRAWING or searching or "method" in (self.options or {})
 
     @property
     def source(self) -> str | None:
         """A hash of the source of a third party's dispatcher and ranker; None for those of schedlab."""
-        if self.dispatcher in DISPATCHERS:
-            own = DISPATCHERS.source(self.dispatcher)
+        if self.dispatcher in DISPATCHERS or self.plan is not None:
+            own = None if self.plan is not None else DISPATCHERS.source(self.dispatcher)
         else:
             own = source_hash(self.dispatcher.partition(":")[0])
         parts = [own, None if self.ranker is None else self.ranker.source]
@@ -147,63 +151,6 @@ def _referred(text: str) -> Any:
     return referred("dispatcher", text, _near(text))
 
 
-def _with_backend(name: str) -> Callable[..., Any]:
-    def made(backend: str, **options: Any) -> Any:
-        from .cp.names import make
-
-        return make(name, backend, **options)
-
-    return made
-
-
-def _cpmodel(backend: str, **options: Any) -> Any:
-    from .production.cycle import CPModel
-
-    return CPModel(backend, **options)
-
-
-def _cpmodel_profile(backend: str, **options: Any) -> Any:
-    return _cpmodel(backend, profile=True, **options)
-
-
-def _portfolio(backend: str, **options: Any) -> Any:
-    from .production.portfolio import Portfolio
-
-    return Portfolio(backend, **options)
-
-
-def _dardis(setup: str) -> Callable[[], Any]:
-    def made() -> Any:
-        from ..dardis.dispatcher import Dardis
-
-        return Dardis(setup)
-
-    return made
-
-
-def _hybrid(percent: int) -> Callable[..., Any]:
-    def made(forecast: str = FORECAST, method: str = METHOD, limit: float = 0.0, hours: float = 24.0) -> Any:
-        from ..hybrid.dispatcher import Hybrid
-
-        return Hybrid(percent, forecast, method, limit, hours)
-
-    return made
-
-
-OWN = {
-    **POLICIES,
-    **WITHIN_PROFILE,
-    "psp": psp,
-    "psp-conservative": psp_conservative,
-    **{name: _with_backend(name) for name in CP},
-    **{name: _with_backend(name) for name in FOLLOWING},
-    "cpmodel": _cpmodel,
-    "cpmodel-profile": _cpmodel_profile,
-    "portfolio": _portfolio,
-    **{f"dardis:{setup}": _dardis(setup) for setup in SETUPS},
-    **{f"hybrid:{percent}": _hybrid(percent) for percent in VARIANTS},
-}
-DRAWING = {f"dardis:{name}" for name, setup in SETUPS.items() if setup.generator != "first" or setup.policy == "random"}
 DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""
 
@@ -229,7 +176,7 @@ def is_dispatcher(text: str) -> bool:
     head = text.partition("@")[0]
     names = [split_options(name)[0] for name in (head, head.rpartition("-")[0])]
     names += [name.partition("+")[0] for name in names]
-    if any(name in DISPATCHERS or name.partition(":")[0] in FOLLOWING for name in names):
+    if any(name in DISPATCHERS or is_plan(name) or name.partition(":")[0] in FOLLOWING for name in names):
         return True
     module = head.partition(":")[0]
     if module in HEURISTICS or module in backend_names():
@@ -273,6 +220,8 @@ def parse_dispatcher(text: str) -> Named:
         default that of its version; ``mks`` and the other models of the thesis (``cp.names``) have their own. ``NAME`` with
         ``-profile`` keeps to the desired profile; a CP dispatcher with ``-profile:COST`` pays for each amount-hour above it.
 
+        ``plan:ORDER[:OPTION=VALUE]...[@lns]`` are the policies of ``plans.names``.
+
     Returns
     -------
     Named
@@ -304,6 +253,8 @@ def parse_dispatcher(text: str) -> Named:
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
         name, letter = head, ""
     ranker = None
+    if is_plan(name):
+        return _plan(text, name, PREDICTED_BY.get(letter, "walltime"), solver if at else None)
     name, own_options = split_options(name)
     try:
         name, over_cost = split_cost(name)
@@ -335,6 +286,16 @@ def parse_dispatcher(text: str) -> Named:
         raise UnknownName("dispatcher", text, [text.rpartition(":")[0], f"pcp@{backend}:{objective}"])
     aim = objective if colon else MODELS.get(name, (None,))[0]
     return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, aim, ranker, over_cost)
+
+
+def _plan(text: str, name: str, predictor: str, search: str | None) -> Named:
+    """Return the parts of the name of a policy that plans."""
+    name, plus, ranked_by = name.partition("+")
+    ranker = parse_ranker(ranked_by) if plus else None
+    planning = plan_named(name, search)
+    if plus and planning.plan is not None and planning.plan.work > 0:
+        raise PluginError(f"dispatcher {text}: it has an order of its own; a ranker sorts plan:submit+{ranked_by}")
+    return Named(text, name, predictor, None, ranker=ranker, plan=planning)
 
 
 def _near(name: str) -> list[str]:

@@ -31,7 +31,7 @@ def decide_by_policy(
     ``best``: best-fit allocation, else first-fit. Policies without backfilling have no reservations.
     """
     w, (trace, state) = situation.workload, situation.arrays
-    rules = rules_of(policy, w, situation.expected, best)
+    rules = rules_of(policy, w, situation.expected, best, seed)
     state.clock[SORTED] = 0
     if policy.corrections:
         walltimes = np.concatenate([w.walltime, np.array([r.job.walltime for r in w.running], np.int64)])

@@ -31,6 +31,7 @@ DISPATCHERS = {
     "hcp3@cpsat": "hcp3@cpsat",
     "cpmodel@cpsat": lambda: CPModel("cpsat", deterministic=0.1),
     "portfolio@cpsat": lambda: Portfolio("cpsat", threshold=15, deterministic=0.1),
+    "plan@lns": "plan@lns:rounds=3",
 }
 
 

@@ -19,7 +19,12 @@ NAME     blocking:     fcfs, sjf
                        first); easy+RANKER, conservative+RANKER, ... with
                        fairshare, aging, job-size, multifactor, psp and
                        their options: easy+psp:aging=86400
-         ...-profile:  any of these, within --desired at each start;
+         plans:        plan (all waiting jobs are planned anew at each
+                       decision), plan@lns (with search);
+                       plan:ORDER of submit, wt, slowdown, weighted, with
+                       options as plan:weighted:work=2:guard=1@lns:rounds=50
+                       (docs/plans.md)
+         ...-profile:  any policy above plans, within --desired at each start;
                        pcp2, pcp3, hcp2, hcp3, cpmodel: for the whole run,
                        or at a cost for each core-hour above it:
                        hcp3-profile@cpsat, hcp3-profile:0.5@cpsat

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ....models.compiled import internal, internal_borrowing
 from ..by_address import by_address
 from ..profile import Floats, Ints
@@ -18,6 +20,44 @@ from .ranking import rank
 from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, keep_places, may_start
 
 ALL = 2**31  # ``Rules.candidates``: no limit
+
+
+@by_address
+class Planning(NamedTuple):
+    """How a policy plans its whole queue at each decision.
+
+    Parameters
+    ----------
+    on
+        Whether the policy plans: then all waiting jobs are placed anew at each decision.
+    work
+        Weight of a job's work in its key; 0: the key is ``Rules.base``.
+    guard
+        A job is overdue after ``guard`` times its fair wait.
+    least
+        No job is overdue earlier, in seconds.
+    worth
+        Units of each job times the weight of its queue, shape (jobs,), or empty without ``work``. The *work* of a job is
+        its expected duration times this.
+    rounds
+        Changes of the order that the search tries at each decision; 0: no search.
+    depth
+        Number of jobs at the head of the plan that the search may change.
+    seed
+        Seed of the search.
+    """
+
+    on: bool
+    work: float
+    guard: float
+    least: int
+    worth: Floats
+    rounds: int
+    depth: int
+    seed: int
+
+
+NO_PLANNING = Planning(False, 0.0, np.inf, 0, np.empty(0), 0, 0, 0)
 
 
 @by_address
@@ -40,6 +80,8 @@ class Rules(NamedTuple):
         Number of waiting jobs to test at each event; ALL: no limit.
     best
         Best fit, else first fit.
+    planning
+        How the queue is planned anew at each decision (policies that plan).
     """
 
     base: Floats
@@ -49,6 +91,7 @@ class Rules(NamedTuple):
     reservations: int
     candidates: int
     best: bool
+    planning: Planning = NO_PLANNING
 
 
 @internal_borrowing

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ....models.compiled import internal_borrowing
 from ..by_address import by_address
-from ..profile import NEVER, Ints
+from ..profile import NEVER, Floats, Ints
 from .chunks import has_chunks, take_chunks
 
 Small = NDArray[np.int32]
@@ -118,6 +118,8 @@ class State(NamedTuple):
         Start of a waiting job's reservation in seconds, -1: none, shape (jobs,). Its places use the same slots.
     first_reserved
         The first reserved start of each job in seconds, -1: none, shape (jobs,).
+    fair, seen, work
+        Policies that plan: fair wait in seconds, -1: unknown; arrival; work, which a search changes. Shape (jobs,).
     opened
         Number of waiting jobs of each calendar, shape (calendars,).
     due, due_of
@@ -150,6 +152,9 @@ class State(NamedTuple):
     share: Small
     reserved: Ints
     first_reserved: Ints
+    fair: Ints
+    seen: Ints
+    work: Floats
     opened: Ints
     due: Ints
     due_of: Ints
@@ -184,6 +189,9 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
         share=np.empty(slots, np.int32),
         reserved=np.full(jobs, -1, np.int64),
         first_reserved=np.full(jobs, -1, np.int64),
+        fair=np.full(jobs, -1, np.int64),
+        seen=np.zeros(jobs, np.int64),
+        work=np.zeros(jobs),
         opened=np.zeros(trace.period.size, np.int64),
         due=np.empty(trace.follower.size, np.int64),
         due_of=np.empty(trace.follower.size, np.int64),

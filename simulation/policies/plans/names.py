@@ -1,0 +1,101 @@
+"""The names of policies that plan: ``plan[:ORDER[:OPTION=VALUE]...][@lns[:OPTION=VALUE]...]``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ....backends import UnknownName
+from ....errors import SchedlabError
+from ....models.plugins import PluginError
+from ..policy import Policy, by_duration, by_slowdown, by_submit
+from .settings import Plan
+
+FAMILY, SEARCH, USUAL = "plan", "lns", "weighted"
+ROUNDS = 20  # of the search, unless the name says otherwise
+ORDERS = {
+    name: Policy(f"{FAMILY}:{name}", key, reservations=None, plan=plan)
+    for name, key, plan in (
+        ("submit", by_submit, Plan()),
+        ("wt", by_duration, Plan(guard=1.0)),
+        ("slowdown", by_slowdown, Plan(guard=1.0)),
+        (USUAL, by_submit, Plan(work=1.0, ewt=1.0, guard=1.0)),
+    )
+}
+"""The policies by order, without search."""
+OPTIONS = ("work", "ewt", "guard", "least")
+SEARCH_OPTIONS = {"rounds": ROUNDS, "depth": Plan.depth}
+
+
+def is_plan(name: str) -> bool:
+    """Return whether a name is that of a policy that plans."""
+    return name.partition(":")[0] == FAMILY
+
+
+def plan_named(name: str, search: str | None) -> Policy:
+    """Return the policy of a name.
+
+    Parameters
+    ----------
+    name : str
+        ``plan[:ORDER][:OPTION=VALUE]...``. ``ORDER`` is a key of ``ORDERS``, by default ``weighted``; the options are
+        ``work`` and ``ewt`` (of ``weighted``), ``guard`` and ``least``, see ``Plan``.
+    search : str or None
+        ``lns[:OPTION=VALUE]...`` with the options ``rounds`` and ``depth``; None: no search.
+
+    Returns
+    -------
+    Policy
+        The policy; its name is ``name``, and ``search`` after "@".
+
+    Raises
+    ------
+    UnknownName
+        If the order, the search or an option is unknown; the message lists similar names.
+    PluginError
+        If a value is not valid.
+
+    Examples
+    --------
+    >>> policy = plan_named("plan:weighted:work=2", "lns:rounds=50")
+    >>> policy.name, policy.plan.work, policy.plan.rounds
+    ('plan:weighted:work=2@lns:rounds=50', 2.0, 50)
+    """
+    text = name if search is None else f"{name}@{search}"
+    _, *parts = name.split(":")
+    order = parts.pop(0) if parts and "=" not in parts[0] else USUAL
+    if order not in ORDERS:
+        raise UnknownName("order of a plan called", order, list(ORDERS))
+    policy = ORDERS[order]
+    known = [o for o in OPTIONS if order == USUAL or o in ("guard", "least")]
+    values: dict[str, Any] = dict(_values(text, parts, known))
+    if search is not None:
+        what, *more = search.split(":")
+        if what != SEARCH:
+            raise UnknownName("search of a plan called", what, [SEARCH])
+        found = SEARCH_OPTIONS | _values(text, more, list(SEARCH_OPTIONS))
+        for option, value in found.items():
+            if value != int(value):
+                raise PluginError(f"dispatcher {text}: {option} is {value:g}, expected a whole number")
+        values |= {option: int(value) for option, value in found.items()}
+    assert policy.plan is not None
+    try:
+        return replace(policy, name=text, plan=replace(policy.plan, **values))
+    except SchedlabError as e:
+        raise PluginError(f"dispatcher {text}: {e}") from e
+
+
+def _values(text: str, parts: list[str], known: list[str]) -> dict[str, float]:
+    """Return the options as numbers."""
+    found: dict[str, float] = {}
+    for part in parts:
+        option, equals, value = part.partition("=")
+        if option not in known:
+            raise UnknownName(f"option of dispatcher {text} called", option, known)
+        if option in found or not equals:
+            raise PluginError(f"dispatcher {text}: expected options as NAME=VALUE after a colon, each once")
+        try:
+            found[option] = float(value)
+        except ValueError:
+            raise PluginError(f"dispatcher {text}: {option} is {value!r}, expected a number") from None
+    return found
