@@ -121,7 +121,9 @@ def _runs(replay: Replayed) -> Runs:
     w, started = replay.workload, replay.start >= 0
     cores = w.job_arrays.amounts[:, w.resources.index("cores")]
     held = [r.job for r in w.running]
-    unknown = [w.ids[k] for k in np.flatnonzero(started & np.isnan(w.power))] + [j.id for j in held if j.power is None]
+    unknown = [w.ids[k] for k in np.flatnonzero(started & np.isnan(w.power)).tolist()] + [
+        j.id for j in held if j.power is None
+    ]
     if unknown:
         raise WorkloadError(
             f"{w.name}: job {unknown[0]!r} has no power ({len(unknown):,} such jobs); give watts per core for them "

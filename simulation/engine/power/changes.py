@@ -118,7 +118,8 @@ class Powered(NodeChanges):
     def _earliest_boot(self) -> Ints:
         """Return when the nodes that are off or shut down can begin to boot, in seconds."""
         shut_down = np.where(self.node_state == SHUTTING_DOWN, self.times.shut_down, 0)
-        return np.maximum(self.now, self.since + shut_down + self.times.min_off)
+        found: Ints = np.maximum(self.now, self.since + shut_down + self.times.min_off)
+        return found
 
     def state_of(self, node: int) -> str:
         """Return the state of a node, for messages."""
