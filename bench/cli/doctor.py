@@ -81,14 +81,18 @@ def examine(console: Console) -> bool:
 
 
 def third_parties() -> Iterator[tuple[bool, str]]:
-    """Yield for each dispatcher, ranker and heuristic of a third party whether it is faulty, and a text about it."""
+    """Yield for each dispatcher, ranker, forecast, node policy and heuristic of a third party whether it is faulty, and a text about it."""
     from ...heuristics import HEURISTICS
+    from ...simulation.forecasts import FORECASTS, parse_forecast
+    from ...simulation.node_policies.registry import NODE_POLICIES, node_policy_of
     from ...simulation.policies.registry import DISPATCHERS, check_dispatcher
     from ...simulation.rankers.registry import RANKERS, parse_ranker
 
     tests: tuple[tuple[Registry[Any], Callable[[str], object]], ...] = (
         (DISPATCHERS, check_dispatcher),
         (RANKERS, lambda name: parse_ranker(name).make()),
+        (FORECASTS, lambda name: parse_forecast(name).make()),
+        (NODE_POLICIES, node_policy_of),
         (HEURISTICS, HEURISTICS.__getitem__),
     )
     for registry, test in tests:
@@ -143,10 +147,14 @@ def traps() -> Iterator[str]:
     if os.environ.get("NUMBA_CACHE_DIR") is None and not _writable(Path(__file__).parents[2] / "heuristics"):
         yield "the folder heuristics is not writable: set NUMBA_CACHE_DIR, else the kernels are compiled again in every run"
     from ...heuristics import HEURISTICS
+    from ...simulation.forecasts import FORECASTS
+    from ...simulation.node_policies.registry import NODE_POLICIES
     from ...simulation.policies.registry import DISPATCHERS
     from ...simulation.rankers.registry import RANKERS
 
-    registries: tuple[Registry[Any], ...] = (BACKENDS, DISPATCHERS, RANKERS, HEURISTICS)
+    registries: tuple[Registry[Any], ...] = (
+        BACKENDS, DISPATCHERS, RANKERS, FORECASTS, NODE_POLICIES, HEURISTICS,
+    )  # fmt: skip
     for registry in registries:
         for entry in registry.ignored:
             yield f"the {registry.what} {described(entry)} is ignored: another one has this name"

@@ -25,6 +25,7 @@ from ..runs.view import View
 from .composites import FORMS, check_keep
 from .composites import faults as composite_faults
 from .plain import PlainKind
+from .replays.energy import ENERGY
 from .replays.preemption import PREEMPTION
 from .replays.production import OUTAGES, PRODUCTION
 
@@ -86,7 +87,7 @@ class DispatchKind(PlainKind):
     @property
     def record_fields(self) -> Mapping[str, Form]:
         """The theta and limits of a composite objective, see ``composites``; reservations, see ``production``."""
-        return {**FORMS, "production": PRODUCTION, "outages": OUTAGES, "preemption": PREEMPTION}
+        return {**FORMS, "production": PRODUCTION, "outages": OUTAGES, "preemption": PREEMPTION, "energy": ENERGY}
 
     def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
         """Return the faults of a composite objective."""

@@ -250,13 +250,27 @@ REPLAY = fields(
     {
         **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
         **dict.fromkeys(
-            ("format", "window", "busy", "queue_from", "partition", "latest_start", "network"), maybe(TEXT)
+            (
+                "format",
+                "window",
+                "busy",
+                "queue_from",
+                "partition",
+                "latest_start",
+                "network",
+                "node_policy",
+                "scenario",
+            ),
+            maybe(TEXT),
         ),
         **dict.fromkeys(("events", "events_content", "users", "users_source"), maybe(TEXT)),
         **dict.fromkeys(("desired", "desired_content"), maybe(TEXT)),
         **dict.fromkeys(("on_demand", "on_demand_content", "evictor", "checkpoints"), maybe(TEXT)),
         **dict.fromkeys(("checkpoints_content", "failures", "failures_content"), maybe(TEXT)),
         "restart": maybe(integer(0)),
+        **dict.fromkeys(("boot", "shut_down", "min_off"), maybe(integer(0))),
+        **dict.fromkeys(("idle_watts", "boot_watts"), maybe(NUMBER)),
+        **dict.fromkeys(("prices", "prices_content", "carbon", "carbon_content"), maybe(TEXT)),
         "shared_bandwidth": maybe(FLAG),
         **dict.fromkeys(("power_cap", "watts_per_core", "most_power"), maybe(NUMBER)),
         **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),

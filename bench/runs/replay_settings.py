@@ -24,6 +24,10 @@ PREEMPTION = (
     "restart",
     "shared_bandwidth",
 )
+ENERGY = (
+    "node_policy", "boot", "shut_down", "min_off", "idle_watts", "boot_watts", "prices", "prices_content", "carbon",
+    "carbon_content", "scenario",
+)  # fmt: skip
 ADDED = (  # fields that older records lack
     "busy",
     "queue_from",
@@ -36,6 +40,7 @@ ADDED = (  # fields that older records lack
     *LIMITS,
     *PREEMPTION,
     "network",
+    *ENERGY,
 )
 RESTART = "restart"
 
@@ -125,6 +130,12 @@ class ReplaySettings:
         Whether checkpoints may be written in parallel. None, as for the five before: no on-demand jobs and no failures.
     network
         The network of DARDIS as text, such as ``mpi:processes=4``; None: all node managers are in one process.
+    node_policy, boot, shut_down, min_off
+        Which nodes are switched off, by name; the times of nodes in seconds. None: nodes are always on; the usual times.
+    idle_watts, boot_watts
+        Watts of a core that runs nothing, and of a node that boots or shuts down; None: the usual power.
+    prices, prices_content, carbon, carbon_content, scenario
+        Files of energy prices and carbon intensities, with their hashes; the cooling, weather and prices of an instance.
 
     Examples
     --------
@@ -174,6 +185,17 @@ class ReplaySettings:
     restart: int | None = None
     shared_bandwidth: bool | None = None
     network: str | None = None
+    node_policy: str | None = None
+    boot: int | None = None
+    shut_down: int | None = None
+    min_off: int | None = None
+    idle_watts: float | None = None
+    boot_watts: float | None = None
+    prices: str | None = None
+    prices_content: str | None = None
+    carbon: str | None = None
+    carbon_content: str | None = None
+    scenario: str | None = None
 
     def __post_init__(self) -> None:
         of_traces = {
@@ -225,7 +247,7 @@ class ReplaySettings:
             events=self.events, events_content=self.events_content,
             users=self.users, users_source=self.users_source,
             desired=self.desired, desired_content=self.desired_content, watts_per_core=self.watts_per_core,
-            most_power=self.most_power, **{name: getattr(self, name) for name in PREEMPTION},
+            most_power=self.most_power, **{name: getattr(self, name) for name in (*PREEMPTION, *ENERGY)},
         )  # fmt: skip
 
     @property
@@ -265,6 +287,11 @@ class ReplaySettings:
             f"checkpoints {self.checkpoints}" if self.checkpoints is not None else "",
             f"restart {self.restart} s" if self.restart else "",
             "shared bandwidth" if self.shared_bandwidth else "",
+            *(
+                f"{n.replace('_', ' ')} {getattr(self, n)}"
+                for n in ENERGY
+                if getattr(self, n) is not None and "content" not in n
+            ),
         ]
         return ", ".join(p for p in parts if p)
 

@@ -18,6 +18,7 @@ from ...instances.report import Report
 from ...models import Dispatch
 from ..errors import WrongUse
 from ..kinds.replays.case import ReplayCase, replay_case
+from ..kinds.replays.energy import check_energy
 from ..kinds.replays.launch import check_processes
 from ..kinds.replays.options import check_limits, check_objective, check_stretch, checked_users
 from ..kinds.replays.preemption import check_preemption, settings_of_each
@@ -27,6 +28,7 @@ from ..records.description import SHOWN
 from ..records.store import Record, jobs_file
 from ..studies.report import print_study
 from ..studies.study import Study
+from ..tables.replays.energy import show_energy
 from ..tables.replays.groups import show_groups
 from ..tables.replays.report import show_evictors
 from ..terminal import say
@@ -201,6 +203,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     check_case(case, request.caps)
     check_preemption(request.path, case, request.all_settings)
     check_processes(request.replay.network, len(case.platform.nodes))
+    check_energy(case, first)
     name = trace_name(request.path) if instance is None else instance.name
     where = request.path if instance is None or instance.path is None else str(instance.path)
     runs = planned_runs(name, request.path, where, request, task)
@@ -214,6 +217,8 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         missing = f"; no start times of {', '.join(without)}" if without else ""
         notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
     code = conclude(plans, records, task, tables, notes)
+    if not task.as_json:
+        show_energy(tables, records, task.explain)
     if request.by and not task.as_json:
         show_groups(tables, records, request.by, task.explain)
     if len(request.evictors) > 1 and not task.as_json:

@@ -116,8 +116,8 @@ class Hybrid:
             return
         if self.centre is None:
             raise ProblemError(
-                f"{self.name} plans for profit: expected cooling, weather and prices, Hybrid(..., centre=Centre(...)); "
-                "python -m schedlab.bench.studies.hybrid takes them from a profit instance"
+                f"{self.name} plans for profit: expected cooling, weather and prices, such as Hybrid(..., centre=Centre(...)), "
+                "or bench simulate PROFIT_INSTANCE --scenario air,summer,cheap"
             )
         begin, last = int(workload.submit[0]), int(workload.submit[-1])
         check_covers("temperatures", self.centre.temperature, begin, last)

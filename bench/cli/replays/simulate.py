@@ -8,6 +8,18 @@ from typing import Annotated
 import typer
 
 from ...errors import WrongUse
+from ...kinds.replays.energy import (
+    Boot,
+    BootWatts,
+    Carbon,
+    IdleWatts,
+    MinOff,
+    NodePolicy,
+    Prices,
+    Scenario,
+    ShutDown,
+    energy_settings,
+)
 from ...kinds.replays.preemption import (
     Checkpoints,
     Evictors,
@@ -171,6 +183,15 @@ def simulate(
     failures: Failures = None,
     restart: Restart = None,
     shared_bandwidth: Shared = False,
+    node_policy: NodePolicy = None,
+    boot: Boot = None,
+    shut_down: ShutDown = None,
+    min_off: MinOff = None,
+    idle_watts: IdleWatts = None,
+    boot_watts: BootWatts = None,
+    prices: Prices = None,
+    carbon: Carbon = None,
+    scenario: Scenario = None,
     bsld_floor: BsldFloor = 10.0,
     by: By = None,
     time_limit: TimeLimit = 3600.0,
@@ -231,6 +252,10 @@ def simulate(
             "events": None if events is None else str(events), "requeue": requeue, "users": users,
             "desired": None if desired is None else str(desired), "watts_per_core": watts_per_core,
             **preempting,
+            **energy_settings(
+                node_policy, {"boot": boot, "shut_down": shut_down, "min_off": min_off}, idle_watts, boot_watts, prices, carbon,
+                scenario,
+            ),
         },
         parse_by(by or ()),
         parse_caps(power_cap),

@@ -15,14 +15,15 @@ from ....instances.files.own_files import content_of
 from ....instances.logs.powers import below_power, powered
 from ....instances.report import Report
 from ....instances.workload import Workload
-from ....models.dispatch.problem import Dispatch
+from ....models.dispatch.problem import Dispatch, with_durations
 from ....models.node_states.timeline import NodeStates
 from ....models.platform import Platform
 from ....models.production import Reservation
 from ....models.profiles import DesiredProfile
+from ....models.profit.problem import Profit
 from ...errors import WrongUse
 from ...runs.replay_settings import ReplaySettings
-from ...runs.view import View
+from ...runs.view import View, scenarios_of
 from .preemption import preemption_of
 from .production import node_events, of_part, with_production
 from .profiles import desired_of
@@ -58,6 +59,8 @@ class ReplayCase:
         The desired use of the machine.
     preemption
         On-demand jobs, checkpoints and failures; the on-demand jobs are not part of the workload.
+    centre
+        The profit problem of the scenario, with cooling, weather and prices.
     """
 
     workload: Workload
@@ -69,6 +72,7 @@ class ReplayCase:
     reservations: tuple[Reservation, ...] = ()
     desired: DesiredProfile | None = None
     preemption: Preemption | None = None
+    centre: Profit | None = None
 
     @property
     def states(self) -> NodeStates | None:
@@ -130,6 +134,8 @@ def replay_case(
         workload, platform = eurora_batch(read_trace(path, "eurora"), path, replay.batch)
         workload = workload if view.first is None else workload.first(view.first)
         return _with_events(ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill), view, replay)
+    if replay.trace and replay.scenario is not None:
+        raise WrongUse(f"--scenario {replay.scenario}: only profit instances have scenarios; a log has none")
     if replay.trace:
         from ....instances.logs.latest_starts import latest_start_rule
         from ....instances.logs.partitions import QUEUE, partition_names
@@ -154,7 +160,13 @@ def replay_case(
         case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired)
         return _with_events(case, view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)
-    whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
+    centre = None
+    if replay.scenario is not None:
+        centre = cast(Profit, instance.scenario(scenarios_of(instance, [replay.scenario])[0]))
+    if instance.centre is None:
+        whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
+    else:  # the jobs of a profit problem
+        whole = with_durations(instance.profit.dispatch, "runtime")
     workload = Workload.of(whole, instance.name, Report(dict(instance.repairs)))
     if view.first is not None:
         workload = workload.first(view.first)
@@ -173,6 +185,7 @@ def replay_case(
         instance.events,
         instance.reservations,
         desired,
+        centre=centre,
     )
     return _with_events(case, view, replay)
 

@@ -76,5 +76,7 @@ Example: bench simulate log.swf --dispatchers psp,easy,easy+fairshare --users hd
 
 Example: bench simulate eurora_99 --dispatchers easy,easy-profile --desired day-night.csv
 
+Example: bench simulate profit_medium --dispatchers easy --node-policy idle:30min --scenario air,summer,cheap
+
 Example: bench simulate theta.swf --nodes 4360 --dispatchers easy --on-demand stream:rate=4 --evictor dp,greedy,kill
 """

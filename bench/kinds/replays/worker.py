@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ....errors import WrongValue
 from ....models import ProblemError
 from ....models.dispatch.objectives import find_objective
 from ...records.description import SHOWN, described
 from ...runs.replay_settings import OFF, ReplaySettings
 from ...runs.view import View
 from .case import TRACE_OBJECTIVE, ReplayCase, replay_case
+from .energy import energy_json, lend_centre, switching_of
 from .network import connected, connections
 from .profiles import use_of
 
@@ -35,6 +37,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     from ....simulation.engine.simulation import SimulationError
     from ....simulation.metrics import BSLD_FLOOR, metrics, recorded
     from ....simulation.outputs.attempts import attempts_file, write_attempts
+    from ....simulation.outputs.node_states import node_states_file, write_node_states
     from ....simulation.outputs.preemption import preemption_json
     from ....simulation.outputs.production import outages_json, production_json
     from ....simulation.outputs.writing import write_jobs
@@ -45,8 +48,8 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     watch = ReplayMonitor(send, spec["time_limit"])
     with connections(replay.network, spec["seed"]) as (harmless, connect):
         # a replay of two jobs compiles the kernels and imports all modules, which is not part of the measured time; a
-        # desired profile may begin after them (ProblemError)
-        with contextlib.suppress(SimulationError, ProblemError):
+        # desired profile may begin after them (ProblemError), a boot last longer than they do (WrongValue)
+        with contextlib.suppress(SimulationError, ProblemError, WrongValue):
             _simulate(spec, replay, case.first(2), lambda news: None, harmless)
         send({"event": "begin", "sense": sense, "jobs": len(case.workload)})
         try:
@@ -63,6 +66,9 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     in_log, measured = recorded(case.workload, case.platform, floor), metrics(simulation, floor)
     attempts = attempts_file(Path(spec["out"]) / name)
     has_attempts = write_attempts(simulation, attempts)
+    states = None if simulation.power is None else node_states_file(Path(spec["out"]) / name)
+    if simulation.power is not None and states is not None:
+        write_node_states(simulation.power, simulation.platform, states)
     kept, evicted = simulation.production, simulation.preemption
     production = None if kept is None else production_json(kept, simulation.workload)
     found = {
@@ -77,10 +83,12 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             "recorded": None if in_log is None else in_log.as_dict(),
             "attempts_csv": attempts.name if has_attempts else None,
             "use": use_of(simulation),
+            "node_states_csv": None if states is None else states.name,
         },
         "production": production,
         "preemption": None if evicted is None else preemption_json(evicted, simulation.workload),
         "outages": outages_json(simulation.states),
+        "energy": energy_json(case, replay, simulation) if done else None,
         "jobs_csv": name,
         "sense": sense,
         "seconds": {"build": None, "lower": None, "solve": None, "total": simulation.seconds},
@@ -111,10 +119,12 @@ def _simulate(
     if named.backend is not None:
         backend(named.backend).availability()  # imports the solver
         options = dispatcher_options(replay, spec["threads"], spec["seed"])
+    dispatcher = named.make(**options) if connect is None else connected(named.dispatcher, connect)
+    lend_centre(dispatcher, case, replay)
     return simulate(
         case.workload,
         case.platform,
-        named.make(**options) if connect is None else connected(named.dispatcher, connect),
+        dispatcher,
         predictor=named.predictor,
         allocator=replay.allocator,
         seed=spec["seed"],
@@ -129,6 +139,8 @@ def _simulate(
         on_progress=on_progress,
         users=replay.users,
         preemption=case.preemption,
+        node_policy=replay.node_policy,
+        switching=switching_of(replay),
     )
 
 

@@ -55,9 +55,10 @@ def power_of(
         int((np.maximum(workload.release, begin) + workload.runtime).max()),
         *(r.true_end for r in workload.running),
     ]
-    if times.boot > max(ends) - begin:
+    plan = PowerPlan(policy, times)
+    if not plan.still and times.boot > max(ends) - begin:
         raise WrongValue(
             f"boot is {times.boot} s, beyond the horizon: all jobs can end {max(ends) - begin} s after the begin of the "
             "replay, and no node that is switched off would come back in time"
         )
-    return PowerPlan(policy, times)
+    return plan
