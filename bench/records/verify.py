@@ -159,6 +159,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
     """
     from ...simulation.engine.verification import violations
+    from ...simulation.node_policies import Switching
     from ...simulation.outputs.attempts import attempts_file, read_attempts
     from ...simulation.outputs.node_states import node_states_file, read_node_states
     from ...simulation.outputs.preemption import read_preemption
@@ -197,10 +198,11 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     replayed = replace(replayed, history=history, states=case.states, production=production, preemption=evicted)
     settings = ReplaySettings(**record["replay"])
     switching, states_csv = switching_of(settings), (record.get("simulation") or {}).get("node_states_csv")
-    if switching is not None:
-        if states_csv is None:
-            return ["the field simulation.node_states_csv is missing, in a replay with a node policy"]
-        power = read_node_states(node_states_file(jobs), case.platform, settings.node_policy or "", switching)
+    if switching is not None and states_csv is None:
+        return ["the field simulation.node_states_csv is missing, in a replay with a node policy"]
+    if states_csv is not None:  # a dispatcher may bring a policy of its own, with the usual times
+        times = switching or Switching()
+        power = read_node_states(node_states_file(jobs), case.platform, settings.node_policy or "", times)
         replayed = replace(replayed, power=power)
     within = limits_of(settings, case.platform, record["method"])
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off, within=within)]

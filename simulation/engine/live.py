@@ -121,13 +121,11 @@ class LiveReplay:
     def _begin(self, dispatcher: Dispatcher) -> None:
         plan = self.plan
         try:
-            if (prepare := getattr(dispatcher, "prepare", None)) is not None:
-                prepare(plan.workload)
+            getattr(dispatcher, "prepare", lambda log: None)(plan.workload)
             dispatcher.begin(plan.platform, plan.workload.queues, plan.seed)
         except Exception as e:
-            raise SimulationError(
-                f"dispatcher {plan.name} raised in begin, before the replay: {type(e).__name__}: {e}"
-            ) from e
+            why = f"dispatcher {plan.name} raised in begin, before the replay: {type(e).__name__}: {e}"
+            raise SimulationError(why) from e
         self.always = getattr(dispatcher, "always", False)
         if not isinstance(self.always, bool):
             raise SimulationError(f"dispatcher {plan.name}: always is {self.always!r:.80}; expected True or False")

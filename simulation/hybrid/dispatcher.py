@@ -28,6 +28,7 @@ from ..engine.moment import Decision, Moment
 from ..forecasts import EmptyForecast, Forecast, Persistence, forecast_jobs, history_at, parse_forecast
 from .day_plan import DayPlan, OfflineStep, plan_of
 from .names import FORECAST, METHOD
+from .node_policy import FollowPlan
 from .use import UseRecord, cores_of
 from .wishes import limits_of, wished
 
@@ -58,6 +59,8 @@ class Hybrid:
     ----------
     plans : list of DayPlan
         The plans of the last replay.
+    node_policy : FollowPlan or None
+        The node policy that follows them; None: all nodes stay on.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class Hybrid:
         self._method, self._limit, self._hours = method, limit or None, int(hours)
         self._forecast = parse_forecast(forecast).make() if isinstance(forecast, str) else forecast
         self._dardis = Dardis("throughput")
+        self.node_policy = FollowPlan() if percent < 100 else None
         self.plans: list[DayPlan] = []
 
     @property
@@ -112,8 +116,8 @@ class Hybrid:
             return
         if self.centre is None:
             raise ProblemError(
-                f"{self.name} plans for profit: expected cooling, weather and prices (Hybrid(centre=...), or an instance "
-                "of kind profit, bench simulate INSTANCE)"
+                f"{self.name} plans for profit: expected cooling, weather and prices, such as Hybrid(..., centre=Centre(...)), "
+                "or bench simulate PROFIT_INSTANCE --scenario air,summer,cheap"
             )
         begin, last = int(workload.submit[0]), int(workload.submit[-1])
         check_covers("temperatures", self.centre.temperature, begin, last)
@@ -141,6 +145,8 @@ class Hybrid:
             plan = self._planned(moment)
             seconds = plan.seconds
             self.plans.append(plan)
+            if self.node_policy is not None:
+                self.node_policy.desired = plan.lasting
             self._next, self._hour = plan.end, moment.now
         self._wish(moment)
         decision = self._dardis.decide(moment)

@@ -201,6 +201,12 @@ def centre_of(case: ReplayCase, replay: ReplaySettings, end: int) -> Any:
     return Centre(p.cooling, p.temperature.lasting(end), Tariff(own if prices is None else prices, carbon), p.price)
 
 
+def lend_centre(dispatcher: Any, case: ReplayCase, replay: ReplaySettings) -> None:
+    """Give a dispatcher whose attribute ``centre`` is None cooling, weather and prices of the scenario, if there is one."""
+    if case.centre is not None and getattr(dispatcher, "centre", case) is None:
+        dispatcher.centre = centre_of(case, replay, int(case.workload.submit.max()))
+
+
 def _series(replay: ReplaySettings, name: str, column: str) -> StepFunction | None:
     path = getattr(replay, name)
     if path is None:

@@ -39,6 +39,9 @@ NAME     blocking:     fcfs, sjf
          distributed:  dardis:throughput, dardis:profile, dardis:balance;
                        dardis:GENERATOR/POLICY: first, uniform, exponential
                        with min-start, max-prob, min-prob, random
+         hybrid:       hybrid:100, hybrid:70, hybrid:50 (daily offline plan,
+                       profile, DARDIS), with options:
+                       hybrid:70:forecast=weekly:hours=48
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds

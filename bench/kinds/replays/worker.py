@@ -15,7 +15,7 @@ from ...records.description import SHOWN, described
 from ...runs.replay_settings import OFF, ReplaySettings
 from ...runs.view import View
 from .case import TRACE_OBJECTIVE, ReplayCase, replay_case
-from .energy import energy_json, switching_of
+from .energy import energy_json, lend_centre, switching_of
 from .network import connected, connections
 from .profiles import use_of
 
@@ -119,10 +119,12 @@ def _simulate(
     if named.backend is not None:
         backend(named.backend).availability()  # imports the solver
         options = dispatcher_options(replay, spec["threads"], spec["seed"])
+    dispatcher = named.make(**options) if connect is None else connected(named.dispatcher, connect)
+    lend_centre(dispatcher, case, replay)
     return simulate(
         case.workload,
         case.platform,
-        named.make(**options) if connect is None else connected(named.dispatcher, connect),
+        dispatcher,
         predictor=named.predictor,
         allocator=replay.allocator,
         seed=spec["seed"],

@@ -16,11 +16,13 @@ from ....simulation.policies.registry import check_dispatcher
 from ...errors import WrongUse
 from ...exit_codes import WRONG
 from ...plots.picture import side_by_side
+from ...tables.replays.figures import TextGrid
 from ...tables.replays.report import drawn
 from ...terminal import console_for
+from .bound import bound_of
 from .pictures import means, over_time, profits
 from .replays import RULES, SCENARIOS, Variant, results_of
-from .tables import Result, tables
+from .tables import Result, bounds_table, tables
 
 VARIANTS = ("hybrid:100", "hybrid:70", "hybrid:50")
 
@@ -36,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scenarios", default=";".join(SCENARIOS), help="separated by semicolons; default: four")
     parser.add_argument("--seed", type=int, default=0, help="seed of the replays (default: 0)")
     parser.add_argument("--out", default="results/hybrid", help="folder of the results (default: results/hybrid)")
+    parser.add_argument("--bound", action="store_true", help="also a bound on every schedule's profit (HiGHS)")
     parser.add_argument("--draw", action="store_true", help="draw the figures in the folder of the results")
     options = parser.parse_args(arguments)
     try:
@@ -70,8 +73,30 @@ def _study(options: argparse.Namespace, console: Console) -> None:
         console.print()
         console.print(drawn(grid))
         console.print(grid.meaning, style="dim")
+    if options.bound:
+        grid = _bounds(Path(options.out), instances, results, scenarios)
+        console.print()
+        console.print(drawn(grid))
+        console.print(grid.meaning, style="dim")
     if options.draw:
         _draw(options, console, instances, results, names, scenarios)
+
+
+def _bounds(
+    folder: Path,
+    instances: Sequence[Instance],
+    results: dict[str, dict[str, dict[str, Result]]],
+    scenarios: Sequence[str],
+) -> TextGrid:
+    """Return the table of the bounds, over all schedules that end when the latest of the replays does."""
+    bounds: dict[str, dict[str, float | None]] = {}
+    for i in instances:
+        first, longest = (
+            min(j.submit for j in i.jobs),
+            max(r["makespan"] for of in results[i.name].values() for r in of.values()),
+        )
+        bounds[i.name] = {s: bound_of(folder, i, s, first + longest) for s in scenarios}
+    return bounds_table(results, bounds)
 
 
 def _instance(path: str) -> Instance:

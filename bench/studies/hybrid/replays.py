@@ -18,11 +18,11 @@ from ....instances.files.own_files import content_of
 from ....instances.workload import Workload
 from ....models import Profit
 from ....models.energy import Tariff
-from ....simulation.dardis.names import SETUPS
 from ....simulation.energy import Centre, Machine, NodeStates, Runs, account, power_of
 from ....simulation.engine.simulation import Simulation
 from ....simulation.engine.simulator import simulate
 from ....simulation.hybrid.dispatcher import Hybrid
+from ....simulation.node_policies.registry import NODE_POLICIES
 from ....simulation.policies.registry import parse_dispatcher
 from .curves import curves
 
@@ -48,6 +48,8 @@ class Variant(NamedTuple):
     --------
     >>> Variant.parse("easy/idle:30min")
     Variant(dispatcher='easy', node_policy='idle:30min')
+    >>> Variant.parse("dardis:first/min-start").node_policy is None
+    True
     """
 
     dispatcher: str
@@ -60,11 +62,9 @@ class Variant(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Variant:
-        """Return the variant of ``DISPATCHER[/NODE_POLICY]``; the setups of DARDIS have a slash of their own."""
-        head, slash, policy = text.rpartition("/")
-        if not slash or text.removeprefix("dardis:").partition("-")[0] in SETUPS:
-            return cls(text, None)
-        return cls(head, policy)
+        """Return the variant of ``DISPATCHER[/NODE_POLICY]``; names of DARDIS have a slash of their own."""
+        head, _, policy = text.rpartition("/")
+        return cls(head, policy) if policy.partition(":")[0] in NODE_POLICIES and head else cls(text, None)
 
 
 def centre_of(problem: Profit, end: int) -> Centre:
@@ -164,7 +164,7 @@ def figures(run: Simulation) -> dict[str, Any]:
 
 def states_of(run: Simulation) -> NodeStates:
     """Return when nodes were not on."""
-    return NodeStates.always_on()
+    return NodeStates.always_on() if run.power is None else run.power.intervals(int(run.end.max()))
 
 
 def runs_of(run: Simulation) -> Runs:

@@ -28,10 +28,9 @@ def profit(result: Result, idle: float = USUAL, when: str = "end") -> float:
 
 
 def best_rule(found: Mapping[str, Mapping[str, Result]], scenario: str, idle: float = USUAL) -> str | None:
-    """Return the rule with the highest profit in a scenario, None if no rule was replayed."""
-    rules = [name for name in found if name.partition("-")[0] in RULES or name in RULES]
-    known = [name for name in rules if scenario in found[name]]
-    return max(known, key=lambda name: profit(found[name][scenario], idle), default=None)
+    """Return the rule with the highest profit in a scenario, the first of equal ones; None if no rule was replayed."""
+    known = [name for name in found if name in RULES and scenario in found[name]]
+    return max(known, key=lambda name: round(profit(found[name][scenario], idle), 6), default=None)
 
 
 def gain(
@@ -61,7 +60,31 @@ def tables(results: Results, variants: Sequence[str]) -> Iterator[TextGrid]:
     yield _makespans(results, variants)
     yield _overheads(results, variants)
     for trace, found in results.items():
-        yield _energy(trace, found)
+        for scenario in _scenarios(results):
+            yield _energy(trace, scenario, found)
+
+
+def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float | None]]) -> TextGrid:
+    """Return for each trace and scenario the bound on every schedule's profit, and the best variant beside it.
+
+    Parameters
+    ----------
+    results : mapping
+        Trace -> variant -> scenario -> result.
+    bounds : mapping
+        Trace -> scenario -> bound in euro, None if it is unknown.
+    """
+    rows = []
+    for trace, of in bounds.items():
+        for scenario, bound in of.items():
+            known = {name: profit(r[scenario]) for name, r in results[trace].items() if scenario in r}
+            best = max(known, key=lambda name: known[name])
+            above = None if bound is None else 100 * (bound - known[best]) / abs(known[best])
+            text = "-" if bound is None else f"{bound:,.0f}"
+            rows.append([trace, scenario.removesuffix(",cheap"), text, best, f"{known[best]:,.0f}", _percent(above)])
+    heads = ["trace", "scenario", "bound,\neuro", "best", "its profit,\neuro", "bound\nabove it, %"]
+    meaning = f"Bound: fluid relaxation without idle energy (docs/hybrid.md); profits with {USUAL:g} W of an idle core."
+    return TextGrid("bounds", heads, rows, meaning)
 
 
 def _scenarios(results: Results) -> list[str]:
@@ -132,27 +155,27 @@ def _overheads(results: Results, variants: Sequence[str]) -> TextGrid:
     return TextGrid("figure 7.4: overhead", heads, rows, meaning)
 
 
-def _energy(trace: str, found: Mapping[str, Mapping[str, Result]]) -> TextGrid:
+def _energy(trace: str, scenario: str, found: Mapping[str, Mapping[str, Result]]) -> TextGrid:
     rows = []
-    for scenario in SCENARIOS:
-        for name, of in found.items():
-            if scenario not in of:
-                continue
-            r, a = of[scenario], of[scenario][f"end,{USUAL:g}"]
-            rows.append(
-                [
-                    scenario.removesuffix(",cheap"), name, f"{a['profit']:,.0f}",
-                    _percent(gain(found, name, scenario)),
-                    _percent(gain(found, name, scenario, when="submission")),
-                    *(f"{a[f'{part}_kwh'] / 1000:,.2f}" for part in ("busy", "idle", "boot", "cooling")),
-                    f"{a['pue']:.4f}", f"{r['makespan'] / DAY:.2f}", f"{r['wait_mean'] / 3600:.2f}",
-                    f"{r['wait_p95'] / 3600:.2f}", short(r["slowdown_mean"]),
-                ]
-            )  # fmt: skip
+    for name in [n for n, of in found.items() if scenario in of]:
+        r = found[name][scenario]
+        a = r[f"end,{USUAL:g}"]
+        rows.append(
+            [
+                name,
+                f"{a['profit']:,.0f}",
+                _percent(gain(found, name, scenario)),
+                _percent(gain(found, name, scenario, when="submission")),
+                *(short(a[f"{part}_kwh"] / 1000) for part in ("busy", "idle", "boot", "cooling")),
+                f"{a['pue']:.4f}",
+                f"{r['makespan'] / DAY:.2f}",
+                *(short(r[wait] / 3600) for wait in ("wait_mean", "wait_p95")),
+                short(r["slowdown_mean"]),
+            ]
+        )
     heads = [
-        "scenario", "", "profit,\neuro", "over the\nrule, %", "at the last\nsubmission, %", "jobs,\nMWh", "idle,\nMWh",
-        "boot,\nMWh", "cooling,\nMWh", "PUE", "makespan,\ndays", "mean\nwait, h", "p95\nwait, h", "bounded\nslowdown",
+        "", "profit,\neuro", "over\nrule, %", "at last\nsubm., %", "jobs,\nMWh", "idle,\nMWh", "boot,\nMWh", "cooling,\nMWh",
+        "PUE", "make-\nspan, d", "mean\nwait, h", "p95\nwait, h", "slow-\ndown",
     ]  # fmt: skip
-    return TextGrid(
-        f"{trace}: energy and waits", heads, rows, f"Up to the last end of a job; {USUAL:g} W of an idle core."
-    )
+    meaning = f"Up to the last end of a job (at last subm.: up to the last submission); {USUAL:g} W of an idle core."
+    return TextGrid(f"{trace}, {scenario}: energy and waits", heads, rows, meaning)

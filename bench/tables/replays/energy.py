@@ -27,7 +27,7 @@ def show_energy(console: Console, records: Sequence[Record], explain: bool) -> N
         rows.append(
             [
                 r["method"],
-                (r.get("replay") or {}).get("node_policy") or "always-on",
+                (r.get("replay") or {}).get("node_policy") or ("its own" if _switched(r) else "always-on"),
                 *(f"{kwh:,.1f}" for kwh in (*watts, sum(watts))),
                 f"{a['cost']:,.2f}",
                 "-" if a["kg_co2"] is None else f"{a['kg_co2']:,.1f}",
@@ -57,3 +57,8 @@ def show_energy(console: Console, records: Sequence[Record], explain: bool) -> N
     console.print(table)
     if explain:
         console.print(EXPLAINED, soft_wrap=True)
+
+
+def _switched(record: Record) -> bool:
+    """Return whether nodes were switched in a replay, such as by the dispatcher's own policy."""
+    return (record.get("simulation") or {}).get("node_states_csv") is not None

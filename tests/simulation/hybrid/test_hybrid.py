@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +16,11 @@ from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.energy import Tariff
 from schedlab.models.plugins import PluginError
 from schedlab.models.profiles import flat, nodes_on
+from schedlab.simulation.dardis.messages import Request, Wish
+from schedlab.simulation.dardis.nodes.managers import NodeManagers
 from schedlab.simulation.energy import Centre
 from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.forecasts import Persistence
 from schedlab.simulation.hybrid.dispatcher import Hybrid
 from schedlab.simulation.hybrid.wishes import limits_of, wished
 from schedlab.simulation.policies.registry import is_dispatcher, parse_dispatcher
@@ -163,3 +167,46 @@ def test_limits_are_the_capacity_of_wished_nodes() -> None:
     assert limits.first.tolist() == [0, 3, 6]
     assert limits.time[1:3].tolist() == [11 * HOUR, 12 * HOUR]
     assert limits.amount[:, 0].tolist() == [8, 0, 8, 0, 0, 8]
+
+
+def test_nodes_are_off_and_back_in_time() -> None:
+    """A machine in little use: nodes are switched off, no job runs on them, and a wide job still starts."""
+    dispatcher = Hybrid(50, centre=centre())
+    run = sl.simulate(log(3, every=6), MACHINE, dispatcher)
+    assert run.violations == [] and run.power is not None
+    away = run.power.intervals(int(run.end.max()))
+    assert away.begin.size and away.begin.min() >= DAY
+    for k, on in enumerate(run.schedule().nodes.values()):
+        for n in on:
+            mine = away.node == MACHINE.nodes.index(n)
+            assert not (mine & (away.begin < run.end[k]) & (run.start[k] < away.end)).any()
+    assert any(len(on) == 3 for on in run.schedule().nodes.values())
+
+
+def test_node_managers_follow_a_new_wish() -> None:
+    """Nodes that are not wished answer only requests that ignore the desired use."""
+    managers = NodeManagers(np.full((2, 1), 8, np.int64))
+    machine = Platform([NodeGroup("n", 2, {"cores": 8})])
+    managers.receive(Wish(limits_of(machine, np.array([[True, False]]), 0)))
+    asked = Request("a", 1, 1, np.array([8]), 60, np.array([[0, 100]]), 1, True, 0)
+    assert managers.answer(asked).node.tolist() == [0]
+    assert managers.answer(asked._replace(profile=False)).node.tolist() == [0, 1]
+
+
+class SlowForecast(Persistence):
+    """The jobs of the day before, after a second."""
+
+    def jobs(self, history: Workload, now: int, end: int) -> Workload:
+        time.sleep(1.05)
+        return super().jobs(history, now, end)
+
+
+def test_the_plan_may_take_time_on_the_clock_of_the_replay() -> None:
+    day = log(1)
+    late_job = replace(day.job(0), id="late", submit=DAY)
+    jobs = Workload.of(Dispatch(MACHINE, [*map(day.job, range(12)), late_job], [Queue("q", HOUR)]))
+    late = jobs.ids.index("late")
+    for charged in (False, True):
+        run = sl.simulate(jobs, MACHINE, Hybrid(70, SlowForecast(), centre=centre()), charge_decisions=charged)
+        assert run.violations == []
+        assert (run.start[late] > DAY) == charged
