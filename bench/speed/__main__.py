@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from . import compiling, decide, evictions, groups, heuristics, profit, replay, store
+from . import compiling, decide, evictions, groups, heuristics, profit, queues, replay, store
 from .lowering import ratios
 
 
 def main() -> None:
     """Print all measurements with their targets."""
-    for measured in (ratios, heuristics, profit, replay, groups, evictions, decide, store, compiling):
+    for measured in (ratios, heuristics, profit, replay, queues, groups, evictions, decide, store, compiling):
         measured.main()
 
 

@@ -20,7 +20,8 @@ from ...heuristics.kernels.events.standstill import Standstill
 from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, WAITING, State, TraceArrays, may_start
 from ...heuristics.kernels.profile import Ints
 from ...models.compiled import compiled
-from ..policies.conservative import backfill
+from ..policies.compression import follows
+from ..policies.conservative import backfill, backfill_on, hold_all, running_profile
 from ..policies.easy import easy
 from ..policies.easy_plus_plus import easy_shortest_first
 from ..policies.plans.planning import plan
@@ -45,12 +46,19 @@ def _easy(trace: TraceArrays, state: State, rules: Rules, period: int, events: i
 
 @compiled
 def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
+    profile, known = running_profile(trace, state), False  # known: the profile was that of the last event
     for _ in range(events):
         if not step(trace, state, period):
             return False
-        if state.clock[WAITING] > 0:
+        kept = False
+        if known:
+            profile, kept = follows(profile, trace, state)
+        known = state.clock[WAITING] > 0
+        if known:
             state.clock[DECISIONS] += 1
-            backfill(trace, state, rules)
+            if not kept:
+                profile, kept = hold_all(running_profile(trace, state), trace, state)
+            profile = backfill_on(profile, kept, trace, state, rules)
     return True
 
 

@@ -56,6 +56,7 @@ from ...heuristics.kernels.events.state import (
 )
 from ...heuristics.kernels.profile import NEVER, Ints, Profile, grown, occupy, segment
 from ...models.compiled import internal
+from .compression import forget, may_move, new_stuck
 
 SPARE = 32  # breakpoints per node beyond those of the running jobs, at first
 
@@ -231,20 +232,32 @@ def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
 
     The steps are those of the module docstring. Only the first ``rules.candidates`` waiting jobs are examined.
     """
+    profile, kept = hold_all(running_profile(trace, state), trace, state)
+    backfill_on(profile, kept, trace, state, rules)
+
+
+@internal
+def backfill_on(profile: Profile, kept: bool, trace: TraceArrays, state: State, rules: Rules) -> Profile:
+    """Make one decision on the profile with all reservations (step 4); return it with those of the next decision.
+
+    ``kept``: no reservation was deleted in step 3.
+    """
     rank(state, rules.base, rules.slope, rules.dynamic)
     clock = state.clock
     now = clock[NOW]
-    profile, kept = hold_all(running_profile(trace, state), trace, state)
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
-    s, held = _new_scratch(trace.capacity.shape[0]), 0
+    s, stuck, held = _new_scratch(trace.capacity.shape[0]), new_stuck(), 0
     for i in range(min(clock[WAITING], rules.candidates)):
         j = state.waiting[i]
         full = held >= rules.reservations
-        if state.reserved[j] >= 0 and (moving or full):
+        before = state.reserved[j]
+        if before >= 0 and (full or (moving and may_move(profile, stuck, trace, state, j))):
             profile = hold(profile, trace, state, j, -1)
             state.reserved[j] = -1
         if state.reserved[j] < 0:
             profile = reserve(profile, s, trace, state, j, now, now if full else NEVER // 2, rules.best)
+            if before >= 0 and state.reserved[j] != before:
+                forget(stuck)
         if state.reserved[j] < 0:
             continue
         if state.first_reserved[j] < 0:
@@ -255,6 +268,7 @@ def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
             held += 1
     compact(state)
     wake(state)
+    return profile
 
 
 @internal

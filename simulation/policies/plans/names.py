@@ -75,7 +75,7 @@ def plan_named(name: str, search: str | None) -> Policy:
             raise UnknownName("search of a plan called", what, [SEARCH])
         found = SEARCH_OPTIONS | _values(text, more, list(SEARCH_OPTIONS))
         for option, value in found.items():
-            if value != int(value):
+            if not float(value).is_integer():
                 raise PluginError(f"dispatcher {text}: {option} is {value:g}, expected a whole number")
         values |= {option: int(value) for option, value in found.items()}
     assert policy.plan is not None

@@ -147,6 +147,7 @@ def test_the_search_shortens_waits():
         ("plan:weighted:work=1:work=2", "once"),
         ("plan@lns:depth=1", "at least 2"),
         ("plan@lns:rounds=2.5", "whole number"),
+        ("plan@lns:rounds=inf", "whole number"),
         ("plan:weighted+aging", "plan:submit"),
     ],
 )

@@ -170,3 +170,26 @@ def test_candidates_limit_who_may_start():
     narrow = simulate(w, machine(64), Policy("first two", reservations=1, candidates=2))
     assert (narrow.start - w.submit).mean() > (wide.start - w.submit).mean()
     assert simulate(w, machine(64), "easy").start.tolist() == wide.start.tolist()
+
+
+@pytest.mark.parametrize("policy", ["conservative", "pbs-fifo"])
+def test_conservative_moves_what_can_move(policy):
+    """The compiled replay keeps its profile and tries few jobs; decisions on their own build it anew: equal starts."""
+    from schedlab.heuristics.kernels.events.entries import step
+    from schedlab.heuristics.kernels.events.machine import trace_of
+    from schedlab.heuristics.kernels.events.state import WAITING, new_state
+    from schedlab.simulation.engine.compiled_replay import BACKFILLING
+    from schedlab.simulation.engine.progress import rules_of
+
+    for seed in range(4):
+        w = synthetic(300, 64, seed, load=1.2)
+        if seed % 2:
+            w = replace(w, walltime=np.maximum(w.walltime, w.runtime))  # else some jobs exceed their walltimes
+        trace = trace_of(w, machine(64), w.runtime, True)
+        state = new_state(trace, w.walltime)
+        while step(trace, state, 0):
+            if state.clock[WAITING]:
+                BACKFILLING.decide(trace, state, rules_of(POLICIES[policy], w, w.walltime, True))
+        found = simulate(w, machine(64), policy)
+        assert found.violations == []
+        assert found.start.tolist() == state.start.tolist()
