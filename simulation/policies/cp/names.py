@@ -29,8 +29,12 @@ from .thesis import MODELS
 
 ALL_JOBS = 1_000_000  # more than ever wait
 PLANNED = 40  # jobs in a model of the thesis
+SOFT = 30  # jobs in a model with a cost of the desired use, which grows with jobs times steps of the use
 QUICK = {"cpsat": {"cp_model_presolve": False, "linearization_level": 0, "symmetry_level": 0}}
 """Backend -> parameters with which it begins to search at once: the presolve of a node model takes 0.01 of CP-SAT's units."""
+
+
+NO_PRESOLVE = {"cpsat": {"cp_model_presolve": False}}
 
 
 def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
@@ -70,7 +74,10 @@ def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
         name, options = name.removesuffix(PROFILE), {**options, "profile": True}
     family: Family = "pcp" if name.startswith("pcp") else "hcp"
     version = int(name.removeprefix(family) or 0)
-    return CPDispatcher(family, version, backend or "cpsat", **options)
+    backend, soft = backend or "cpsat", options.get("over_cost") is not None
+    if soft and not options.get("adaptive"):  # the presolve of such a model ignores the deterministic limit
+        options = {"m": SOFT, "parameters": NO_PRESOLVE.get(backend), **options}
+    return CPDispatcher(family, version, backend, **options)
 
 
 def _of_thesis(name: str, backend: str, slack: float | None = None, **options: Any) -> CPDispatcher:

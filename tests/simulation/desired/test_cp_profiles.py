@@ -88,6 +88,8 @@ def test_names():
     )  # fmt: skip
     assert (soft.over_cost, soft.objective, soft.within_profile, soft.needs_profile) == (0.5, "waiting", False, True)
     assert soft.make().name == "pcp3-profile:0.5@cpsat:waiting"
+    assert soft.make().m == soft.make(adaptive=True, m=30).m == 30 and soft.make(m=7).m == 7
+    assert soft.make().control.parameters["cp_model_presolve"] is False
     assert parse_dispatcher("cpmodel-profile").make().name == "cpmodel-profile@cpsat"
     assert is_dispatcher("hcp3-profile:2-d") and not is_dispatcher("cpsat:counts")
     for wrong in ("hcp3-profile:x@cpsat", "hcp3-profile:-1@cpsat", "hcp1-profile@cpsat", "hcp3-profil@cpsat"):
