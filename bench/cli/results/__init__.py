@@ -1,0 +1,1 @@
+"""Commands about folders of results: statistics, comparisons, reports."""

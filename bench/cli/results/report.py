@@ -1,0 +1,35 @@
+"""``bench report``: a folder of records as one HTML page without network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...errors import WrongUse
+from ...terminal import say
+from .options import Folder, Methods
+
+
+def report(
+    results: Folder,
+    out: Annotated[Path | None, typer.Option(help="HTML file to write; default: report.html in the folder")] = None,
+    methods: Methods = None,
+) -> None:
+    """Write a report as one HTML page that needs no network.
+
+    It has sortable tables of methods, problems and runs, performance and data profiles, the objective over time on each
+    problem, the machines and versions, and the commands that run everything again.
+
+    Example: bench report results/classic --out report.html
+    """
+    from ...report.page import write_report
+    from .reading import known_of, records_with
+
+    path = out or results / "report.html"
+    if not path.parent.is_dir():
+        raise WrongUse(f"--out {path}: cannot be written (there is no folder {path.parent})")
+    records = records_with(results, methods)
+    size = write_report(path, records, known_of(results), results.resolve().name)
+    say(f"{path}: {len(records):,} runs, {size / 1e6:.2f} MB")
