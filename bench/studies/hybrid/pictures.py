@@ -31,6 +31,7 @@ def profits(results: Results, variants: Sequence[str], scenarios: Sequence[str])
         def draw(ax: Axes) -> None:
             draw_grouped(ax, groups, variants, "profit over the rule, %")
             ax.set_title(scenario.removesuffix(",cheap"), loc="left", fontsize=8)
+            ax.margins(y=0.4)  # room for the legend
             ax.axhline(0, linewidth=0.6, color="#888888")
 
         return draw
@@ -59,6 +60,7 @@ def means(results: Results, variants: Sequence[str], scenarios: Sequence[str]) -
         def draw(ax: Axes) -> None:
             draw_grouped(ax, groups, names, label)
             ax.set_title(title, loc="left", fontsize=8)
+            ax.margins(y=0.4)
 
         return draw
 
