@@ -38,7 +38,7 @@ def outcomes(run):
 
 
 @pytest.mark.parametrize(
-    "dispatcher", ["fcfs", "rule:wt", "easy", "conservative", "pbs-fifo", "hcp3@cpsat", "pcp3@cpsat"]
+    "dispatcher", ["fcfs", "rule:wt", "easy", "conservative", "plan", "pbs-fifo", "hcp3@cpsat", "pcp3@cpsat"]
 )
 def test_a_reservation_starts_in_time_and_its_jobs_run_inside(dispatcher):
     jobs = [job("a", 0, 10, units=2), job("b", 1, 15), job("c", 2, 15), job("p", 3, 4, queue="course"),
